@@ -1,0 +1,1 @@
+//! All HTTP in: parse, authenticate, call, answer.

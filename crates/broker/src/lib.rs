@@ -1,0 +1,1 @@
+//! The environment broker: what the Open Service Broker API means.

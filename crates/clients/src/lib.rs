@@ -1,0 +1,1 @@
+//! What we call: one folder per outside system.

@@ -1,0 +1,1 @@
+//! The words of the business as types; no I/O, no async.

@@ -1,0 +1,1 @@
+//! Settings, wiring, telemetry, shutdown.

@@ -1,0 +1,1 @@
+//! Every outside system, speaking its real protocol, with switches for trouble.

@@ -1,0 +1,1 @@
+//! Everything that must survive a restart; the only crate with SQL.
