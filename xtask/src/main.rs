@@ -1,2 +1,48 @@
-//! Developer commands.
-fn main() {}
+//! Checks of the repository that need Rust: `cargo xtask layers`, `cargo xtask check-files`.
+
+mod files;
+mod layers;
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::Result;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  layers               fail on a dependency between our crates that the map does not have
+  check-files [WORD…]  warn of long files; fail on very long ones, on machine paths, and on each WORD";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let passed = match arguments.as_slice() {
+        ["layers"] => layers::check(&repository()),
+        ["check-files", words @ ..] => files::check(&repository(), words),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    report(passed)
+}
+
+fn report(passed: Result<bool>) -> ExitCode {
+    match passed {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn repository() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}

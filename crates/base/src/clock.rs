@@ -25,6 +25,8 @@ enum Source {
 struct Anchor {
     time: Timestamp,
     at: Instant,
+    /// How wrong it may be.
+    doubt: Duration,
 }
 
 struct Held {
@@ -49,7 +51,10 @@ impl Clock {
     /// A running clock that says `time` now: the start of a simulation.
     pub fn starting_at(time: Timestamp) -> Self {
         let at = Instant::now();
-        Self(Arc::new(Source::Running { started: at, anchor: Mutex::new(Anchor { time, at }) }))
+        Self(Arc::new(Source::Running {
+            started: at,
+            anchor: Mutex::new(Anchor { time, at, doubt: Duration::MAX }),
+        }))
     }
 
     /// A clock that stands still until it is moved.
@@ -86,13 +91,18 @@ impl Clock {
     }
 
     /// Takes over the database's time, which was `time` at some point after `sent` on [`Clock::monotonic`].
-    /// A held clock stays where the test put it.
+    /// An answer that travelled so long that it would make the clock worse is left aside. A held clock
+    /// stays where the test put it.
     pub fn synchronise(&self, time: Timestamp, sent: Duration) {
         if let Source::Running { started, anchor } = &*self.0 {
             let answered = started.elapsed();
-            let half = answered.saturating_sub(sent) / 2;
+            let doubt = answered.saturating_sub(sent) / 2;
+            let at = *started + answered;
             let mut anchor = anchor.lock().unwrap_or_else(PoisonError::into_inner);
-            *anchor = Anchor { time: time + half, at: *started + answered };
+            let drift = at.duration_since(anchor.at) / 1_000;
+            if doubt <= anchor.doubt.saturating_add(drift) {
+                *anchor = Anchor { time: time + doubt, at, doubt };
+            }
         }
     }
 

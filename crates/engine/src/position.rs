@@ -57,7 +57,10 @@ impl FromStr for State {
     type Err = UnknownWord;
 
     fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        Self::ALL.into_iter().find(|state| state.as_str() == word).ok_or_else(|| UnknownWord(word.into()))
+        Self::ALL
+            .into_iter()
+            .find(|state| state.as_str() == word)
+            .ok_or_else(|| UnknownWord(word.into()))
     }
 }
 

@@ -1,0 +1,445 @@
+//! Pure: a result and a clock reading in, the next move out.
+//!
+//! Everything that happens to an operation is decided here and nowhere else, so that it can be
+//! tested without a store, a task or a clock.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use base::Failure;
+use jiff::Timestamp;
+
+use crate::{
+    plan::{Shape, StepShape},
+    planted::Planted,
+    position::{Position, State},
+    retry::AtLimit,
+    step::Ending,
+    storage::{Cancel, Outcome, Then},
+};
+
+/// How a run ended, seen from outside of the step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunEnd {
+    /// The step said so.
+    Said(Ending),
+    /// Its condition did not hold, for this reason.
+    Skipped(String),
+    /// It failed and may be tried again.
+    Transient {
+        /// What went wrong.
+        failure: Failure,
+        /// What the other side said about when to come back.
+        retry_after: Option<Duration>,
+    },
+    /// It failed for good.
+    Fatal(Failure),
+    /// It panicked with this message.
+    Panicked(String),
+}
+
+/// What the decision depends on beside position and result.
+#[derive(Debug, Clone, Copy)]
+pub struct Reading {
+    /// The time.
+    pub now: Timestamp,
+    /// Since when the stage's memory lives; `None` when it is gone.
+    pub memory_since: Option<Timestamp>,
+    /// Between 0 and 1, random.
+    pub jitter: f64,
+    /// How many times faster than written to poll.
+    pub pace: f64,
+    /// After how long of failing in a row a stage starts over.
+    pub patience: Duration,
+    /// Whether the awaited signal was given while the step ran.
+    pub signalled: bool,
+    /// A bug, in tests.
+    pub planted: Planted,
+}
+
+/// What happens next.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Move {
+    /// Where the operation stands now.
+    pub position: Position,
+    /// Whether it goes on, sleeps or ends.
+    pub then: Then,
+    /// How the run is recorded.
+    pub outcome: Outcome,
+    /// Why, for people.
+    pub reason: Option<String>,
+    /// What went wrong.
+    pub failure: Option<Failure>,
+    /// Whether the stage's memory is still of use.
+    pub keep_memory: bool,
+}
+
+/// What to do with an operation that was just claimed, or whose stage was just closed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Start {
+    /// Run this step: indices of stage and step.
+    Run(Box<Position>, usize, usize),
+    /// All stages are closed.
+    Complete,
+}
+
+/// Finds the step to run: where it stood while its memory lives, otherwise the first step of the
+/// first stage that is not closed.
+pub fn start(shape: &Shape, position: &Position, memory_lives: bool) -> Start {
+    let open = shape.stages.iter().position(|stage| !position.closed.contains(&stage.name));
+    let Some(stage) = open else { return Start::Complete };
+    let name = &shape.stages[stage].name;
+    let step = match (&position.stage, &position.step) {
+        (Some(at), Some(step)) if memory_lives && at == name => {
+            shape.find(at, step).map_or(0, |(_, step)| step)
+        }
+        _ => 0,
+    };
+    let mut position = position.clone();
+    if position.stage.as_ref() != Some(name) {
+        position.clocks = BTreeMap::new();
+    }
+    position.stage = Some(name.clone());
+    position.step = Some(shape.stages[stage].steps[step].name.clone());
+    Start::Run(Box::new(position), stage, step)
+}
+
+/// At a step boundary, before anything runs: ends an operation that was told to end or whose time is up.
+pub fn boundary(
+    shape: &Shape,
+    position: &Position,
+    cancel: Option<&Cancel>,
+    now: Timestamp,
+) -> Option<Move> {
+    if let Some(cancel) = cancel {
+        let failure = (cancel.state == State::Failed)
+            .then(|| Failure::new("engine", "superseded", cancel.reason.clone()));
+        return Some(end(
+            position,
+            cancel.state,
+            Outcome::Ended,
+            cancel.reason.clone(),
+            failure,
+            now,
+        ));
+    }
+    let limit_at = limit_of(shape, position)?;
+    (now >= limit_at).then(|| {
+        let text = format!("the operation has reached its time limit of {:?}", shape.limit);
+        let failure = Failure::new("engine", "time_limit", text.clone());
+        end(position, State::Failed, Outcome::Ended, text, Some(failure), now)
+    })
+}
+
+/// The end of an operation whose stages are all closed.
+pub fn complete(position: &Position, now: Timestamp) -> Move {
+    end(position, State::Succeeded, Outcome::Done, "all stages are finished".into(), None, now)
+}
+
+/// What follows from a run of the step at `stage`, `step`.
+pub fn decide(
+    shape: &Shape,
+    (stage, step): (usize, usize),
+    position: &Position,
+    run: &RunEnd,
+    reading: &Reading,
+) -> Move {
+    let at = At { shape, stage, step, reading };
+    match run {
+        RunEnd::Said(Ending::Done) => at.advance(position, Outcome::Done, None, None),
+        RunEnd::Skipped(reason) => {
+            at.advance(position, Outcome::Skipped, Some(reason.clone()), None)
+        }
+        RunEnd::Said(Ending::Wait(waiting)) => {
+            let mut position = position.clone();
+            let since = at.waits(&mut position);
+            let interval = waiting
+                .at_latest
+                .unwrap_or_else(|| at.shape_of().retry.while_waiting(since))
+                .div_f64(reading.pace)
+                .mul_f64(1.0 - 0.2 * reading.jitter);
+            let reason = waiting.reason.to_string();
+            if let Some(limit) = at.limit_reached(&position) {
+                return at.give_up(&position, Outcome::Wait, limit, None);
+            }
+            let mut until = at.no_later_than_limits(&position, reading.now + interval);
+            if reading.signalled {
+                until = reading.now;
+            }
+            at.sleep(position, Outcome::Wait, until, waiting.signal.clone(), reason, None)
+        }
+        RunEnd::Said(Ending::Again { after, reason }) => {
+            let mut position = position.clone();
+            at.waits(&mut position);
+            if let Some(limit) = at.limit_reached(&position) {
+                return at.give_up(&position, Outcome::Again, limit, None);
+            }
+            at.start_over(&mut position);
+            let until =
+                at.no_later_than_limits(&position, reading.now + after.div_f64(reading.pace));
+            let moved = at.sleep(position, Outcome::Again, until, None, reason.to_string(), None);
+            Move { keep_memory: false, ..moved }
+        }
+        RunEnd::Said(Ending::Finish { reason }) => {
+            end(position, State::Succeeded, Outcome::Finish, reason.to_string(), None, reading.now)
+        }
+        RunEnd::Transient { failure, retry_after } => at.failed(position, failure, *retry_after),
+        RunEnd::Fatal(failure) => {
+            let text = failure.message.clone();
+            end(position, State::Failed, Outcome::Fatal, text, Some(failure.clone()), reading.now)
+        }
+        RunEnd::Panicked(message) => {
+            let text = format!("step {} panicked: {message}", at.shape_of().name);
+            let failure = Failure::new("engine", "panic", text.clone());
+            end(position, State::Failed, Outcome::Panic, text, Some(failure), reading.now)
+        }
+    }
+}
+
+fn end(
+    position: &Position,
+    state: State,
+    outcome: Outcome,
+    reason: String,
+    failure: Option<Failure>,
+    now: Timestamp,
+) -> Move {
+    let mut position = position.clone();
+    position.state = state;
+    position.stage = None;
+    position.step = None;
+    position.clocks = BTreeMap::new();
+    position.ended_at = Some(now);
+    position.note = Some(base::failure::shortened(reason.clone()));
+    position.failure = match state {
+        State::Succeeded => None,
+        _ => failure.clone().or(position.failure),
+    };
+    Move { position, then: Then::End, outcome, reason: Some(reason), failure, keep_memory: false }
+}
+
+fn limit_of(shape: &Shape, position: &Position) -> Option<Timestamp> {
+    position.started_at.map(|started| started + shape.limit)
+}
+
+fn elapsed(since: Timestamp, now: Timestamp) -> Duration {
+    Duration::try_from(now.duration_since(since)).unwrap_or_default()
+}
+
+/// A step in its plan at a moment.
+struct At<'a> {
+    shape: &'a Shape,
+    stage: usize,
+    step: usize,
+    reading: &'a Reading,
+}
+
+/// Which limit was reached.
+#[derive(Clone, Copy)]
+enum Limit {
+    Failing(Duration),
+    Waiting(Duration),
+}
+
+impl At<'_> {
+    fn shape_of(&self) -> &StepShape {
+        &self.shape.stages[self.stage].steps[self.step]
+    }
+
+    fn stage_name(&self) -> &str {
+        &self.shape.stages[self.stage].name
+    }
+
+    /// Sets the waiting clock, clears the failing one; returns for how long it has been waiting.
+    fn waits(&self, position: &mut Position) -> Duration {
+        let clock = position.clocks.entry(self.shape_of().name.clone()).or_default();
+        clock.failing_since = None;
+        let since = *clock.waiting_since.get_or_insert(self.reading.now);
+        position.failure = None;
+        elapsed(since, self.reading.now)
+    }
+
+    fn failed(
+        &self,
+        position: &Position,
+        failure: &Failure,
+        retry_after: Option<Duration>,
+    ) -> Move {
+        let Reading { now, jitter, patience, memory_since, planted, .. } = *self.reading;
+        let mut position = position.clone();
+        let clock = position.clocks.entry(self.shape_of().name.clone()).or_default();
+        let since = *clock.failing_since.get_or_insert(now);
+        position.failure = Some(failure.clone());
+        if let Some(limit) = self.limit_reached(&position) {
+            return self.give_up(&position, Outcome::Transient, limit, Some(failure));
+        }
+        let mut until = match retry_after {
+            // What the other side asked for is kept to, even beyond the step's own limit.
+            Some(after) => now + after.mul_f64(1.0 + 0.1 * jitter),
+            None => {
+                let interval = self.shape_of().retry.after_error(elapsed(since, now));
+                self.no_later_than_limits(&position, now + interval.mul_f64(0.8 + 0.4 * jitter))
+            }
+        };
+        if let Some(limit) = limit_of(self.shape, &position) {
+            until = until.min(limit);
+        }
+        if planted.is(Planted::NoBackOff) {
+            until = now;
+        }
+        // Its credentials may be stale: after a while, fetch everything anew.
+        let in_a_row = memory_since.map(|memory| elapsed(since.max(memory), now));
+        let stale = in_a_row.is_none_or(|time| time >= patience);
+        if stale {
+            self.start_over(&mut position);
+        }
+        let reason = failure.message.clone();
+        let moved =
+            self.sleep(position, Outcome::Transient, until, None, reason, Some(failure.clone()));
+        Move { keep_memory: !stale, ..moved }
+    }
+
+    fn limit_reached(&self, position: &Position) -> Option<Limit> {
+        let step = self.shape_of();
+        let clock = position.clock(&step.name);
+        let reached = |since: Option<Timestamp>, limit: Duration| {
+            since.is_some_and(|since| elapsed(since, self.reading.now) >= limit)
+        };
+        if let Some(limit) = step.retry.waiting_for.filter(|l| reached(clock.waiting_since, *l)) {
+            return Some(Limit::Waiting(limit));
+        }
+        reached(clock.failing_since, step.retry.failing_for)
+            .then_some(Limit::Failing(step.retry.failing_for))
+    }
+
+    /// A step whose limit comes before its next try is tried once more at the limit.
+    fn no_later_than_limits(&self, position: &Position, until: Timestamp) -> Timestamp {
+        let step = self.shape_of();
+        let clock = position.clock(&step.name);
+        let limits = [
+            clock.failing_since.map(|since| since + step.retry.failing_for),
+            clock.waiting_since.zip(step.retry.waiting_for).map(|(since, limit)| since + limit),
+            limit_of(self.shape, position),
+        ];
+        limits.into_iter().flatten().fold(until, Timestamp::min).max(self.reading.now)
+    }
+
+    fn give_up(
+        &self,
+        position: &Position,
+        last: Outcome,
+        limit: Limit,
+        failure: Option<&Failure>,
+    ) -> Move {
+        let step = self.shape_of();
+        let text = match (limit, failure) {
+            (Limit::Failing(time), Some(failure)) => {
+                format!("step {} failed for {time:?}: {}", step.name, failure.message)
+            }
+            (Limit::Waiting(time), Some(failure)) => {
+                format!("step {} waited for {time:?}, at last: {}", step.name, failure.message)
+            }
+            (Limit::Failing(time) | Limit::Waiting(time), None) => {
+                format!("step {} waited for {time:?}", step.name)
+            }
+        };
+        let failure = Failure {
+            message: base::failure::shortened(text.clone()),
+            ..failure
+                .cloned()
+                .unwrap_or_else(|| Failure::new("engine", "waiting_limit", String::new()))
+        };
+        match step.retry.at_limit {
+            AtLimit::Fail => {
+                end(position, State::Failed, last, text, Some(failure), self.reading.now)
+            }
+            AtLimit::Skip => {
+                let mut position = position.clone();
+                let place = format!("{}/{}", self.stage_name(), step.name);
+                if !position.incomplete.contains(&place) {
+                    position.incomplete.push(place);
+                }
+                self.advance(&position, Outcome::GivenUp, Some(text), Some(failure))
+            }
+        }
+    }
+
+    fn advance(
+        &self,
+        position: &Position,
+        outcome: Outcome,
+        reason: Option<String>,
+        failure: Option<Failure>,
+    ) -> Move {
+        let now = self.reading.now;
+        let mut position = position.clone();
+        position.clocks.remove(&self.shape_of().name);
+        position.failure.clone_from(&failure);
+        position.note.clone_from(&reason);
+        if position.state == State::Pending {
+            position.state = State::InProgress;
+            position.started_at = Some(now);
+        }
+        let stage = &self.shape.stages[self.stage];
+        if let Some(next) = stage.steps.get(self.step + 1) {
+            position.step = Some(next.name.clone());
+            if self.reading.planted.is(Planted::StageClosedEarly)
+                && self.step + 2 == stage.steps.len()
+            {
+                position.closed.push(stage.name.clone());
+            }
+            return Move {
+                position,
+                then: Then::Hold,
+                outcome,
+                reason,
+                failure,
+                keep_memory: true,
+            };
+        }
+        if !position.closed.contains(&stage.name) {
+            position.closed.push(stage.name.clone());
+        }
+        match start(self.shape, &position, false) {
+            Start::Run(position, ..) => Move {
+                position: *position,
+                then: Then::Hold,
+                outcome,
+                reason,
+                failure,
+                keep_memory: false,
+            },
+            Start::Complete => {
+                let ended = complete(&position, now);
+                Move { outcome, reason, failure, ..ended }
+            }
+        }
+    }
+
+    fn start_over(&self, position: &mut Position) {
+        let first = &self.shape.stages[self.stage].steps[0];
+        position.step = Some(first.name.clone());
+    }
+
+    fn sleep(
+        &self,
+        mut position: Position,
+        outcome: Outcome,
+        until: Timestamp,
+        awaits: Option<String>,
+        reason: String,
+        failure: Option<Failure>,
+    ) -> Move {
+        position.note = Some(base::failure::shortened(reason.clone()));
+        let until = base::clock::whole_microseconds(until);
+        let keep_memory = self.reading.memory_since.is_some();
+        if !keep_memory {
+            self.start_over(&mut position);
+        }
+        let then = Then::Sleep { until, awaits };
+        Move { position, then, outcome, reason: Some(reason), failure, keep_memory }
+    }
+}
+
+#[cfg(test)]
+#[path = "decide_tests.rs"]
+mod tests;

@@ -1,0 +1,358 @@
+use std::borrow::Cow;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{plan::StageShape, retry::Retry, step::Waiting};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn noon() -> Timestamp {
+    "2026-01-01T12:00:00Z".parse().unwrap()
+}
+
+fn shape(steps_per_stage: &[usize], retry: Retry) -> Shape {
+    let stages = steps_per_stage
+        .iter()
+        .enumerate()
+        .map(|(stage, steps)| StageShape {
+            name: format!("stage {stage}"),
+            steps: (0..*steps)
+                .map(|step| StepShape {
+                    name: format!("step {stage}.{step}"),
+                    retry,
+                    weight: 1,
+                    label: None,
+                    conditional: false,
+                })
+                .collect(),
+        })
+        .collect();
+    Shape { kind: "test".into(), limit: 24 * 60 * MINUTE, stages }
+}
+
+fn reading(now: Timestamp) -> Reading {
+    Reading {
+        now,
+        memory_since: Some(now),
+        jitter: 0.5,
+        pace: 1.0,
+        patience: 10 * MINUTE,
+        signalled: false,
+        planted: Planted::Nothing,
+    }
+}
+
+fn boom() -> RunEnd {
+    RunEnd::Transient { failure: Failure::new("director", "http", "boom"), retry_after: None }
+}
+
+fn waits() -> RunEnd {
+    RunEnd::Said(Ending::Wait(Waiting {
+        reason: Cow::Borrowed("not yet"),
+        at_latest: None,
+        signal: None,
+    }))
+}
+
+fn begin(shape: &Shape) -> (Position, (usize, usize)) {
+    match start(shape, &Position::beginning(vec![]), false) {
+        Start::Run(position, stage, step) => (*position, (stage, step)),
+        Start::Complete => unreachable!("the shape has steps"),
+    }
+}
+
+#[test]
+fn the_commit_of_the_first_step_leaves_pending_and_starts_the_limit() {
+    let shape = shape(&[2], Retry::DEFAULT);
+    let (position, at) = begin(&shape);
+
+    let waited = decide(&shape, at, &position, &waits(), &reading(noon()));
+    let moved = decide(&shape, at, &position, &RunEnd::Said(Ending::Done), &reading(noon()));
+
+    assert_eq!(waited.position.state, State::Pending);
+    assert_eq!(moved.position.state, State::InProgress);
+    assert_eq!(moved.position.started_at, Some(noon()));
+    assert_eq!(moved.position.step.as_deref(), Some("step 0.1"));
+}
+
+#[test]
+fn waiting_clears_the_failing_clock_and_failing_does_not_clear_the_waiting_one() {
+    let shape = shape(&[1], Retry::DEFAULT);
+    let (position, at) = begin(&shape);
+
+    let position = decide(&shape, at, &position, &waits(), &reading(noon())).position;
+    let position = decide(&shape, at, &position, &boom(), &reading(noon() + MINUTE)).position;
+    let clock = position.clock("step 0.0");
+    assert_eq!(clock.waiting_since, Some(noon()));
+    assert_eq!(clock.failing_since, Some(noon() + MINUTE));
+
+    let position = decide(&shape, at, &position, &waits(), &reading(noon() + 2 * MINUTE)).position;
+    let clock = position.clock("step 0.0");
+    assert_eq!(clock.waiting_since, Some(noon()));
+    assert_eq!(clock.failing_since, None);
+}
+
+#[test]
+fn a_step_that_fails_up_to_its_limit_fails_the_operation_with_the_last_error() {
+    let shape = shape(&[1], Retry::DEFAULT.failing_for(5 * MINUTE));
+    let (position, at) = begin(&shape);
+
+    let position = decide(&shape, at, &position, &boom(), &reading(noon())).position;
+    let just_before = noon() + 5 * MINUTE - Duration::from_secs(1);
+    let early = decide(&shape, at, &position, &boom(), &reading(just_before));
+    let late = decide(&shape, at, &position, &boom(), &reading(noon() + 5 * MINUTE));
+
+    assert!(
+        matches!(early.then, Then::Sleep { until, .. } if until == noon() + 5 * MINUTE),
+        "the last try is at the limit"
+    );
+    assert_eq!(late.position.state, State::Failed);
+    assert_eq!(late.position.failure.unwrap().component, "director");
+}
+
+#[test]
+fn a_skippable_step_is_recorded_as_incomplete_and_the_plan_goes_on() {
+    let shape = shape(&[1, 1], Retry::DEFAULT.waiting_for(MINUTE).then_skip());
+    let (position, at) = begin(&shape);
+
+    let position = decide(&shape, at, &position, &waits(), &reading(noon())).position;
+    let moved = decide(&shape, at, &position, &waits(), &reading(noon() + MINUTE));
+
+    assert_eq!(moved.outcome, Outcome::GivenUp);
+    assert_eq!(moved.position.incomplete, ["stage 0/step 0.0"]);
+    assert_eq!(moved.position.closed, ["stage 0"]);
+    assert_eq!(moved.position.step.as_deref(), Some("step 1.0"));
+}
+
+#[test]
+fn ten_minutes_of_failing_start_the_stage_over_without_giving_the_step_its_time_back() {
+    let shape = shape(&[2], Retry::DEFAULT);
+    let (position, at) = begin(&shape);
+    let position =
+        decide(&shape, at, &position, &RunEnd::Said(Ending::Done), &reading(noon())).position;
+    let reads =
+        |minutes| Reading { memory_since: Some(noon()), ..reading(noon() + minutes * MINUTE) };
+
+    let position = decide(&shape, (0, 1), &position, &boom(), &reads(0)).position;
+    let nine = decide(&shape, (0, 1), &position, &boom(), &reads(9));
+    let ten = decide(&shape, (0, 1), &position, &boom(), &reads(10));
+
+    assert_eq!(nine.position.step.as_deref(), Some("step 0.1"));
+    assert!(nine.keep_memory);
+    assert_eq!(ten.position.step.as_deref(), Some("step 0.0"));
+    assert!(!ten.keep_memory);
+    assert_eq!(ten.position.clock("step 0.1").failing_since, Some(noon()));
+}
+
+#[test]
+fn retry_after_is_kept_to() {
+    let shape = shape(&[1], Retry::DEFAULT);
+    let (position, at) = begin(&shape);
+    let busy = RunEnd::Transient {
+        failure: Failure::new("avs", "throttled", "429"),
+        retry_after: Some(7 * MINUTE),
+    };
+
+    let moved = decide(&shape, at, &position, &busy, &reading(noon()));
+
+    assert!(matches!(moved.then, Then::Sleep { until, .. } if until >= noon() + 7 * MINUTE));
+}
+
+#[test]
+fn a_signal_given_while_the_step_ran_wakes_it_at_once() {
+    let shape = shape(&[1], Retry::DEFAULT);
+    let (position, at) = begin(&shape);
+
+    let signalled = Reading { signalled: true, ..reading(noon()) };
+    let moved = decide(&shape, at, &position, &waits(), &signalled);
+
+    assert!(matches!(moved.then, Then::Sleep { until, .. } if until == noon()));
+}
+
+#[test]
+fn again_starts_the_stage_over_and_finish_ends_the_operation_well() {
+    let shape = shape(&[2, 1], Retry::DEFAULT);
+    let (position, at) = begin(&shape);
+    let position =
+        decide(&shape, at, &position, &RunEnd::Said(Ending::Done), &reading(noon())).position;
+    let again = RunEnd::Said(Ending::Again { after: MINUTE, reason: "not there".into() });
+    let finish = RunEnd::Said(Ending::Finish { reason: "nothing to do".into() });
+
+    let over = decide(&shape, (0, 1), &position, &again, &reading(noon()));
+    let ended = decide(&shape, (0, 1), &position, &finish, &reading(noon()));
+
+    assert_eq!(over.position.step.as_deref(), Some("step 0.0"));
+    assert!(!over.keep_memory);
+    assert_eq!(ended.position.state, State::Succeeded);
+    assert_eq!(ended.then, Then::End);
+}
+
+#[test]
+fn the_operations_limit_ends_it_at_the_boundary_and_says_so() {
+    let shape = shape(&[2], Retry::DEFAULT);
+    let (position, at) = begin(&shape);
+    let position =
+        decide(&shape, at, &position, &RunEnd::Said(Ending::Done), &reading(noon())).position;
+
+    assert_eq!(boundary(&shape, &position, None, noon() + shape.limit - MINUTE), None);
+    let ended = boundary(&shape, &position, None, noon() + shape.limit).unwrap();
+
+    assert_eq!(ended.position.state, State::Failed);
+    assert!(ended.position.note.unwrap().contains("time limit"));
+}
+
+#[test]
+fn a_superseded_operation_ends_failed_and_a_canceled_one_canceled() {
+    let shape = shape(&[1], Retry::DEFAULT);
+    let (position, _) = begin(&shape);
+
+    for state in [State::Failed, State::Canceled] {
+        let cancel = Cancel { state, reason: "a delete came".into() };
+        let ended = boundary(&shape, &position, Some(&cancel), noon()).unwrap();
+        assert_eq!(ended.position.state, state);
+    }
+}
+
+/// What a simulated step does, and whether the process dies after it.
+#[derive(Debug, Clone)]
+struct Event {
+    run: RunEnd,
+    crash: bool,
+    jitter: f64,
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let run = prop_oneof![
+        5 => Just(RunEnd::Said(Ending::Done)),
+        3 => Just(waits()),
+        3 => Just(boom()),
+        1 => Just(RunEnd::Skipped("not needed".into())),
+        1 => Just(RunEnd::Said(Ending::Again { after: MINUTE, reason: "again".into() })),
+    ];
+    let event = (run, proptest::bool::weighted(0.2), 0.0..1.0)
+        .prop_map(|(run, crash, jitter)| Event { run, crash, jitter });
+    proptest::collection::vec(event, 1..60)
+}
+
+/// Runs a plan with these events, cyclically, and checks every move. Returns the final position.
+fn live(shape: &Shape, events: &[Event], planted: Planted) -> Result<Position, String> {
+    let mut now = noon();
+    let mut position = Position::beginning(vec![]);
+    let mut memory: Option<(String, Timestamp)> = None;
+    for event in events.iter().cycle().take(200_000) {
+        if let Some(ended) = boundary(shape, &position, None, now) {
+            return Ok(ended.position);
+        }
+        let lives =
+            memory.as_ref().is_some_and(|(stage, _)| Some(stage) == position.stage.as_ref());
+        let Start::Run(at, stage, step) = start(shape, &position, lives) else {
+            return Err("complete, but not final".into());
+        };
+        let name = &shape.stages[stage].name;
+        if position.closed.contains(name) {
+            return Err(format!("{name} is closed and runs again"));
+        }
+        if position.closed.iter().any(|closed| !shape.stages.iter().any(|s| s.name == *closed)) {
+            return Err("a stage that does not exist is closed".into());
+        }
+        if !lives {
+            if step != 0 {
+                return Err("a stage without memory starts in the middle".into());
+            }
+            memory = Some((name.clone(), now));
+        }
+        let since = memory.as_ref().map(|(_, since)| *since);
+        let reading =
+            Reading { memory_since: since, jitter: event.jitter, planted, ..reading(now) };
+        let moved = decide(shape, (stage, step), &at, &event.run, &reading);
+        check_move(shape, &at, &event.run, &moved, (stage, step), now)?;
+        if !moved.keep_memory || event.crash {
+            memory = None;
+        }
+        if event.crash {
+            now += Duration::from_secs(10);
+        }
+        if let Then::Sleep { until, .. } = moved.then {
+            now = until.max(now);
+        }
+        position = moved.position;
+        if position.state.is_final() {
+            return Ok(position);
+        }
+    }
+    Err(format!("it never ends: {position:?}"))
+}
+
+fn check_move(
+    shape: &Shape,
+    before: &Position,
+    run: &RunEnd,
+    moved: &Move,
+    (stage, step): (usize, usize),
+    now: Timestamp,
+) -> Result<(), String> {
+    let after = &moved.position;
+    if !before.closed.iter().all(|closed| after.closed.contains(closed)) {
+        return Err("a closed stage was opened again".into());
+    }
+    let name = &shape.stages[stage].name;
+    let last = step + 1 == shape.stages[stage].steps.len();
+    let completes = matches!(moved.outcome, Outcome::Done | Outcome::Skipped | Outcome::GivenUp);
+    if after.closed.contains(name) && !(last && completes) {
+        return Err(format!("{name} was closed before its last step was done"));
+    }
+    if (moved.then == Then::End) != after.state.is_final() {
+        return Err("ends without being final, or the other way round".into());
+    }
+    if let (RunEnd::Transient { .. }, Then::Sleep { until, .. }) = (run, &moved.then)
+        && *until <= now
+        && before.started_at.is_none_or(|started| started + shape.limit > now)
+    {
+        return Err("an error is retried without a pause".into());
+    }
+    if let (Then::Sleep { until, .. }, Some(started)) = (&moved.then, after.started_at)
+        && *until > started + shape.limit
+    {
+        return Err("sleeps beyond the operation's limit".into());
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn every_operation_ends_and_no_finished_stage_runs_again(
+        stages in proptest::collection::vec(1_usize..4, 1..5),
+        events in events(),
+        skip in any::<bool>(),
+    ) {
+        let retry = Retry::DEFAULT.failing_for(20 * MINUTE).waiting_for(60 * MINUTE);
+        let shape = shape(&stages, if skip { retry.then_skip() } else { retry });
+
+        let last = live(&shape, &events, Planted::Nothing).map_err(TestCaseError::fail)?;
+
+        prop_assert!(last.state.is_final());
+        prop_assert!(last.ended_at.is_some());
+        if last.state == State::Succeeded {
+            prop_assert_eq!(last.closed.len(), stages.len());
+        }
+    }
+}
+
+#[test]
+fn the_property_is_red_when_a_stage_is_closed_before_its_last_step() {
+    let shape = shape(&[2, 1], Retry::DEFAULT);
+    let done = Event { run: RunEnd::Said(Ending::Done), crash: false, jitter: 0.0 };
+
+    assert!(live(&shape, &[done], Planted::StageClosedEarly).is_err());
+}
+
+#[test]
+fn the_property_is_red_when_errors_are_retried_without_a_pause() {
+    let shape = shape(&[1], Retry::DEFAULT);
+    let fails = Event { run: boom(), crash: false, jitter: 0.0 };
+
+    assert!(live(&shape, &[fails], Planted::NoBackOff).is_err());
+}

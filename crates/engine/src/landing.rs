@@ -1,0 +1,218 @@
+//! Brings what one operation did into the store, and tells of it afterwards.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tracing::{info, warn};
+
+use crate::{
+    committer::Stored,
+    decide::Move,
+    drive::{Drove, Incarnation},
+    events::Event,
+    hooks::Point,
+    memory::Kept,
+    opened::{AnyPlan, Memory, Opened, Who},
+    position::Position,
+    saving::{SaveError, SaveRequest},
+    storage::{Cancel, Change, Commit, Outcome, Run, Then},
+};
+
+/// One operation in hand.
+pub(crate) struct Hand {
+    pub(crate) who: Who,
+    pub(crate) kind: String,
+    pub(crate) plan: Arc<dyn AnyPlan>,
+    pub(crate) opened: Option<Box<dyn Opened>>,
+    pub(crate) input: Vec<u8>,
+    pub(crate) data: Vec<u8>,
+    pub(crate) epoch: i64,
+    pub(crate) serial: i64,
+    pub(crate) runs: i64,
+    pub(crate) journal: i64,
+    pub(crate) position: Position,
+    pub(crate) cancel: Option<Cancel>,
+    pub(crate) memory: Option<(Memory, Timestamp)>,
+    /// The step and reason of the journal's last entry, if that was a wait.
+    pub(crate) last_wait: Option<(String, String)>,
+}
+
+/// The result of a run, on its way to the store.
+pub(crate) struct Finding {
+    pub(crate) stage: String,
+    pub(crate) step: String,
+    pub(crate) began_at: Timestamp,
+    pub(crate) number: i64,
+    pub(crate) data: Option<Vec<u8>>,
+    pub(crate) changes: Vec<Change>,
+}
+
+impl Incarnation {
+    /// Commits data in the middle of a run. `None`: the operation is not held any more.
+    pub(crate) async fn save(&self, hand: &mut Hand, request: SaveRequest) -> Option<()> {
+        let data = request.data;
+        let commit = Commit {
+            id: hand.who.id,
+            epoch: hand.epoch,
+            serial: hand.serial,
+            position: hand.position.clone(),
+            then: Then::Hold,
+            run: None,
+            data: data.clone(),
+            data_version: hand.plan.version(),
+            changes: request.changes,
+        };
+        let answer = match self.committer.store(commit).await {
+            Stored::Yes { journal, cancel } => {
+                hand.serial += 1;
+                hand.journal = journal;
+                hand.cancel = cancel;
+                if let Some(data) = data {
+                    hand.data = data;
+                }
+                Ok(())
+            }
+            Stored::NotHeld => Err(SaveError::NotHeld),
+            Stored::Rejected(reason) => Err(SaveError::Refused(reason)),
+        };
+        let held = answer != Err(SaveError::NotHeld);
+        let _ = request.answer.send(answer);
+        held.then_some(())
+    }
+
+    pub(crate) async fn end_at_boundary(
+        &self,
+        hand: &mut Hand,
+        ended: Move,
+        now: Timestamp,
+    ) -> Drove {
+        let result = Finding {
+            stage: hand.position.stage.clone().unwrap_or_default(),
+            step: hand.position.step.clone().unwrap_or_default(),
+            began_at: now,
+            number: hand.runs,
+            data: None,
+            changes: Vec::new(),
+        };
+        match self.commit(hand, ended, result, now).await {
+            Ok(Some(_)) => Drove::Ended,
+            _ => Drove::Left,
+        }
+    }
+
+    /// Commits a move. `Ok(None)`: not held any more. `Err`: a change was refused, nothing is stored.
+    pub(crate) async fn commit(
+        &self,
+        hand: &mut Hand,
+        moved: Move,
+        result: Finding,
+        now: Timestamp,
+    ) -> Result<Option<Then>, String> {
+        let step = result.step.clone();
+        if self.crashes(Point::BeforeCommit, hand.who.id, &step).await {
+            return Ok(None);
+        }
+        let next_at = match &moved.then {
+            Then::Sleep { until, .. } => Some(*until),
+            _ => None,
+        };
+        let this_wait = (moved.outcome == Outcome::Wait && next_at.is_some())
+            .then(|| (step.clone(), moved.position.note.clone().unwrap_or_default()));
+        let repeats = (this_wait.is_some() && this_wait == hand.last_wait).then_some(hand.journal);
+        let run = Run {
+            stage: result.stage,
+            step: result.step,
+            number: result.number,
+            began_at: result.began_at,
+            ended_at: now,
+            outcome: moved.outcome,
+            reason: moved.reason.map(base::failure::shortened),
+            failure: moved.failure,
+            next_at,
+            repeats,
+        };
+        let commit = Commit {
+            id: hand.who.id,
+            epoch: hand.epoch,
+            serial: hand.serial,
+            position: moved.position.clone(),
+            then: moved.then.clone(),
+            run: Some(run.clone()),
+            data: result.data.clone(),
+            data_version: hand.plan.version(),
+            changes: result.changes,
+        };
+        // The memory goes to the shelf first: the operation may be due again before this returns.
+        if let (Then::Sleep { .. }, Some((memory, since)), Some(stage)) =
+            (&moved.then, hand.memory.take_if(|_| next_at.is_some()), &moved.position.stage)
+        {
+            let kept = Kept { epoch: hand.epoch, stage: stage.clone(), since, memory };
+            self.memories.put(hand.who.id, kept);
+        }
+        let stored = tokio::select! {
+            biased;
+            () = self.is_over() => return Ok(None),
+            stored = self.committer.store(commit) => stored,
+        };
+        match stored {
+            Stored::NotHeld => {
+                info!(operation.id = %hand.who.id, step, "the operation is not held here any more");
+                self.memories.take(hand.who.id, hand.epoch, None);
+                return Ok(None);
+            }
+            Stored::Rejected(reason) => {
+                self.memories.take(hand.who.id, hand.epoch, None);
+                return Err(reason);
+            }
+            Stored::Yes { journal, cancel } => {
+                hand.serial += 1;
+                hand.journal = journal;
+                hand.cancel = cancel;
+                hand.runs = run.number;
+            }
+        }
+        if self.crashes(Point::Unanswered, hand.who.id, &step).await
+            || self.crashes(Point::AfterCommit, hand.who.id, &step).await
+        {
+            return Ok(None);
+        }
+        if let Some(data) = result.data {
+            hand.data = data;
+        }
+        hand.position = moved.position;
+        hand.last_wait = this_wait;
+        self.tell(hand, run);
+        Ok(Some(moved.then))
+    }
+
+    fn tell(&self, hand: &Hand, run: Run) {
+        if let Some(failure) = &run.failure {
+            warn!(operation.id = %hand.who.id, step = run.step, outcome = run.outcome.as_str(),
+                error_component = failure.component, error_reason = failure.reason,
+                "step {} failed: {}", run.step, failure.message);
+        }
+        if hand.position.state.is_final() {
+            info!(operation.id = %hand.who.id, kind = hand.kind, state = hand.position.state.as_str(),
+                "operation {} {}", hand.who.id, hand.position.state);
+        }
+        if self.events.receiver_count() == 0 {
+            return;
+        }
+        let _ = self.events.send(Arc::new(Event {
+            operation: hand.who.id,
+            instance: hand.who.instance.to_string(),
+            kind: hand.kind.clone(),
+            lane: hand.who.lane.to_string(),
+            journal: hand.journal,
+            stage: run.stage,
+            step: run.step,
+            outcome: run.outcome,
+            reason: run.reason,
+            failure: run.failure,
+            began_at: run.began_at,
+            ended_at: run.ended_at,
+            next_at: run.next_at,
+            state: hand.position.state,
+        }));
+    }
+}

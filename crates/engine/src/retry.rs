@@ -1,0 +1,128 @@
+//! How often a step is tried, for how long, and what happens then.
+//!
+//! Intervals are computed from how long the step has been failing or waiting, not from a number of
+//! tries: the two clocks are stored, a counter would not need to be.
+
+use std::time::Duration;
+
+/// What happens when a step's limit is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtLimit {
+    /// The operation fails.
+    Fail,
+    /// The step is recorded as executed but not completed, and the plan goes on.
+    Skip,
+}
+
+/// How often a step is tried, for how long, and what happens then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retry {
+    /// The first interval after an error; it doubles up to `back_off_most`.
+    pub back_off: Duration,
+    /// The longest interval after an error.
+    pub back_off_most: Duration,
+    /// The first interval while waiting; it grows with the time waited up to `poll_most`.
+    pub poll: Duration,
+    /// The longest interval while waiting.
+    pub poll_most: Duration,
+    /// How long it may fail in a row.
+    pub failing_for: Duration,
+    /// How long it may wait; without it, the operation's limit is the only one.
+    pub waiting_for: Option<Duration>,
+    /// How long one run may take.
+    pub deadline: Duration,
+    /// What happens when a limit is reached.
+    pub at_limit: AtLimit,
+}
+
+impl Retry {
+    /// Errors after 1 s, doubling up to a minute, for half an hour; polls from 1 s up to 30 s.
+    pub const DEFAULT: Self = Self {
+        back_off: Duration::from_secs(1),
+        back_off_most: Duration::from_secs(60),
+        poll: Duration::from_secs(1),
+        poll_most: Duration::from_secs(30),
+        failing_for: Duration::from_secs(30 * 60),
+        waiting_for: None,
+        deadline: Duration::from_secs(120),
+        at_limit: AtLimit::Fail,
+    };
+
+    /// The same interval after every error and while waiting.
+    pub const fn every(interval: Duration) -> Self {
+        Self {
+            back_off: interval,
+            back_off_most: interval,
+            poll: interval,
+            poll_most: interval,
+            ..Self::DEFAULT
+        }
+    }
+
+    /// Intervals after errors, from `first` doubling up to `most`.
+    pub const fn backing_off(self, first: Duration, most: Duration) -> Self {
+        Self { back_off: first, back_off_most: most, ..self }
+    }
+
+    /// Intervals while waiting, from `first` growing up to `most`.
+    pub const fn polling(self, first: Duration, most: Duration) -> Self {
+        Self { poll: first, poll_most: most, ..self }
+    }
+
+    /// Gives up after failing in a row for this long.
+    pub const fn failing_for(self, limit: Duration) -> Self {
+        Self { failing_for: limit, ..self }
+    }
+
+    /// Gives up after waiting for this long.
+    pub const fn waiting_for(self, limit: Duration) -> Self {
+        Self { waiting_for: Some(limit), ..self }
+    }
+
+    /// Ends a run that takes longer.
+    pub const fn each_within(self, deadline: Duration) -> Self {
+        Self { deadline, ..self }
+    }
+
+    /// At a limit the plan goes on; the step is recorded as executed but not completed.
+    pub const fn then_skip(self) -> Self {
+        Self { at_limit: AtLimit::Skip, ..self }
+    }
+
+    /// The interval after an error, when the step has been failing for `failing`.
+    pub fn after_error(&self, failing: Duration) -> Duration {
+        failing.clamp(self.back_off.min(self.back_off_most), self.back_off_most)
+    }
+
+    /// The interval while waiting, when the step has been waiting for `waiting`.
+    pub fn while_waiting(&self, waiting: Duration) -> Duration {
+        (waiting / 4).clamp(self.poll.min(self.poll_most), self.poll_most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn intervals_after_errors_double_up_to_the_longest() {
+        let mut failing = Duration::ZERO;
+        let mut intervals = Vec::new();
+        for _ in 0..8 {
+            let interval = Retry::DEFAULT.after_error(failing);
+            failing += interval;
+            intervals.push(interval.as_secs());
+        }
+
+        assert_eq!(intervals, [1, 1, 2, 4, 8, 16, 32, 60]);
+    }
+
+    #[test]
+    fn polling_starts_short_and_grows() {
+        assert_eq!(Retry::DEFAULT.while_waiting(Duration::ZERO), SECOND);
+        assert_eq!(Retry::DEFAULT.while_waiting(40 * SECOND), 10 * SECOND);
+        assert_eq!(Retry::DEFAULT.while_waiting(3600 * SECOND), 30 * SECOND);
+    }
+}

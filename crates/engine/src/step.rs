@@ -1,0 +1,254 @@
+//! A step, what it sees, and how a run of it may end.
+
+use std::{borrow::Cow, error::Error as StdError, future::Future, time::Duration};
+
+use base::Failure;
+use jiff::Timestamp;
+
+use crate::{
+    operation::Operation,
+    plan::PlannedStep,
+    retry::Retry,
+    saving::{SaveError, Saver},
+    storage::{Change, OperationId},
+};
+
+/// What one run of a step sees.
+pub struct Cx<'a, O: Operation> {
+    /// What was asked for.
+    pub input: &'a O::Input,
+    /// Saved with every outcome, and by [`Cx::save`].
+    pub data: &'a mut O::Data,
+    /// Never saved; gone when the stage ends, and whenever another replica takes over.
+    pub memory: &'a mut O::Memory,
+    /// Clients and settings.
+    pub env: &'a O::Env,
+    /// The time.
+    pub now: Timestamp,
+    /// The operation.
+    pub operation: OperationId,
+    /// The operation that this one continues, or itself.
+    pub root: OperationId,
+    /// What the operation works on.
+    pub instance: &'a str,
+    /// The tenant.
+    pub lane: &'a str,
+    pub(crate) changes: &'a mut Vec<Change>,
+    pub(crate) saver: &'a mut Saver<O::Data>,
+}
+
+impl<O: Operation> Cx<'_, O> {
+    /// Commits the data now: before a slow or irreversible call. The run goes on.
+    pub async fn save(&mut self) -> Result<(), StepError> {
+        let changes = std::mem::take(self.changes);
+        match self.saver.save(self.data, changes).await {
+            Ok(()) => Ok(()),
+            Err(SaveError::NotHeld) => Err(StepError::NotHeld),
+            Err(SaveError::Refused(reason)) => {
+                Err(StepError::transient(Failure::new("store", "save_refused", reason)))
+            }
+        }
+    }
+
+    /// Passes a change to another row along; it lands in the same commit as the result of this run.
+    pub fn change(&mut self, topic: &str, body: serde_json::Value) {
+        self.changes.push(Change { topic: topic.to_owned(), body });
+    }
+}
+
+/// One piece of work that is safe to run again.
+pub trait Step<O: Operation>: Send + Sync + Sized + 'static {
+    /// Stored with every event and shown to operators. Once released, it does not change.
+    const NAME: &'static str;
+    /// How often it is tried, for how long, and what happens then.
+    const RETRY: Retry = Retry::DEFAULT;
+
+    /// Does the work, or finds that it is already done.
+    fn run(&self, cx: &mut Cx<'_, O>) -> impl Future<Output = StepResult> + Send;
+
+    /// Runs it only when `condition` holds, which sees all that the step sees.
+    fn when(
+        self,
+        condition: impl Fn(&Cx<'_, O>) -> Applies + Send + Sync + 'static,
+    ) -> PlannedStep<O> {
+        PlannedStep::new(self).when(condition)
+    }
+
+    /// Takes it out of the plan when `on` is false.
+    fn switched(self, on: bool) -> PlannedStep<O> {
+        PlannedStep::new(self).switched(on)
+    }
+
+    /// Orders it inside its stage: by weight, then as written.
+    fn weight(self, weight: u32) -> PlannedStep<O> {
+        PlannedStep::new(self).weight(weight)
+    }
+
+    /// Gives up after failing in a row for this long.
+    fn failing_for(self, limit: Duration) -> PlannedStep<O> {
+        PlannedStep::new(self).failing_for(limit)
+    }
+
+    /// Gives up after waiting for this long.
+    fn waiting_for(self, limit: Duration) -> PlannedStep<O> {
+        PlannedStep::new(self).waiting_for(limit)
+    }
+
+    /// At a limit, goes on without it.
+    fn or_skip(self) -> PlannedStep<O> {
+        PlannedStep::new(self).or_skip()
+    }
+
+    /// Shows it under another stage name than the one that holds it.
+    fn labelled(self, label: &'static str) -> PlannedStep<O> {
+        PlannedStep::new(self).labelled(label)
+    }
+}
+
+/// Whether a step is needed, and if not, why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Applies {
+    /// It runs.
+    Yes,
+    /// It is skipped for this reason.
+    No(Cow<'static, str>),
+}
+
+impl Applies {
+    /// Runs the step if `needed`, otherwise skips it with the reason.
+    pub fn when(needed: bool, otherwise: impl Into<Cow<'static, str>>) -> Self {
+        if needed { Self::Yes } else { Self::No(otherwise.into()) }
+    }
+}
+
+/// How a run of a step ended.
+pub type StepResult = Result<Ending, StepError>;
+
+/// How a run of a step ended, when it did not fail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// The work is done.
+    Done,
+    /// Nothing is wrong, something else has to finish first.
+    Wait(Waiting),
+    /// The stage starts over after a while, with fresh memory.
+    Again {
+        /// How long to wait before it does.
+        after: Duration,
+        /// Why, for people.
+        reason: Cow<'static, str>,
+    },
+    /// The rest of the plan is not needed; the operation succeeds.
+    Finish {
+        /// Why, for people.
+        reason: Cow<'static, str>,
+    },
+}
+
+/// What a step waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// For people: "the cluster is being created (40 %)".
+    pub reason: Cow<'static, str>,
+    /// When to look again at the latest; the step's polling interval when absent.
+    pub at_latest: Option<Duration>,
+    /// What may wake it earlier.
+    pub signal: Option<String>,
+}
+
+impl Waiting {
+    /// Looks again after `interval` at the latest.
+    pub fn at_latest(mut self, interval: Duration) -> Self {
+        self.at_latest = Some(interval);
+        self
+    }
+
+    /// Looks again as soon as the signal is given.
+    pub fn or_signal(mut self, signal: impl Into<String>) -> Self {
+        self.signal = Some(signal.into());
+        self
+    }
+}
+
+impl From<Waiting> for StepResult {
+    fn from(waiting: Waiting) -> Self {
+        Ok(Ending::Wait(waiting))
+    }
+}
+
+/// The work is done.
+pub fn done() -> StepResult {
+    Ok(Ending::Done)
+}
+
+/// Not yet: the same step is run again, with its memory, after its polling interval.
+pub fn wait(reason: impl Into<Cow<'static, str>>) -> StepResult {
+    waiting(reason).into()
+}
+
+/// Like [`wait`], to be refined: `waiting("…").or_signal("shoot/x").into()`.
+pub fn waiting(reason: impl Into<Cow<'static, str>>) -> Waiting {
+    Waiting { reason: reason.into(), at_latest: None, signal: None }
+}
+
+/// The stage starts over after a while.
+pub fn again(after: Duration, reason: impl Into<Cow<'static, str>>) -> StepResult {
+    Ok(Ending::Again { after, reason: reason.into() })
+}
+
+/// The rest of the plan is not needed.
+pub fn finish(reason: impl Into<Cow<'static, str>>) -> StepResult {
+    Ok(Ending::Finish { reason: reason.into() })
+}
+
+/// Why a run of a step failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StepError {
+    /// Another run may succeed.
+    #[error("{failure}")]
+    Transient {
+        /// What went wrong.
+        failure: Failure,
+        /// What the other side said about when to come back.
+        retry_after: Option<Duration>,
+    },
+    /// No further run can succeed.
+    #[error("{0}")]
+    Fatal(Failure),
+    /// This replica does not hold the operation any more: the run is dropped without a trace.
+    #[error("the operation is not held here any more")]
+    NotHeld,
+}
+
+impl StepError {
+    /// Another run may succeed.
+    pub fn transient(failure: Failure) -> Self {
+        Self::Transient { failure, retry_after: None }
+    }
+
+    /// No further run can succeed.
+    pub fn fatal(failure: Failure) -> Self {
+        Self::Fatal(failure)
+    }
+
+    /// Another run may succeed, not before `retry_after`.
+    pub fn transient_after(failure: Failure, retry_after: Duration) -> Self {
+        Self::Transient { failure, retry_after: Some(retry_after) }
+    }
+
+    /// A failure of this program itself, from any error: tried again.
+    pub fn internal(error: &(dyn StdError + 'static)) -> Self {
+        Self::transient(Failure::new("engine", "internal", base::failure::chain(error)))
+    }
+}
+
+impl From<base::caller::Interrupted> for StepError {
+    fn from(interrupted: base::caller::Interrupted) -> Self {
+        match interrupted {
+            base::caller::Interrupted::NotHeld => Self::NotHeld,
+            base::caller::Interrupted::AnswerLost => {
+                Self::transient(Failure::new("network", "answer_lost", interrupted.to_string()))
+            }
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! The contract, call by call.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use jiff::Timestamp;
+use tokio::sync::broadcast;
+use uuid::Uuid;
+
+use super::{
+    SimulatedStore,
+    world::{Replica, Row},
+};
+use crate::{
+    planted::Planted,
+    storage::{
+        Acceptance, Ask, Beat, Cancel, Claimed, Commit, Entry, EntryEvent, Heart, Joined, Landed,
+        NewOperation, OperationId, Pairs, ReplicaId, Seen, Snapshot, Storage, StorageError, Then,
+        Wake,
+    },
+};
+
+impl Heart for SimulatedStore {
+    async fn beat(&mut self, replica: ReplicaId, lease: Duration) -> Result<Beat, StorageError> {
+        self.reach().await?;
+        let now = self.lease_time();
+        let mut world = self.lock();
+        let alive = world.lives(replica, now);
+        if alive && let Some(row) = world.replicas.get_mut(&replica) {
+            row.lease_until = now + lease;
+        }
+        Ok(Beat { alive, now: self.clock.now() })
+    }
+}
+
+impl Storage for SimulatedStore {
+    type Heart = Self;
+
+    async fn join(&self, name: &str, lease: Duration) -> Result<Joined, StorageError> {
+        self.reach().await?;
+        let now = self.lease_time();
+        let mut world = self.lock();
+        let mut incarnation = 1;
+        for replica in world.replicas.values_mut().filter(|replica| replica.name == name) {
+            replica.lease_until = replica.lease_until.min(now);
+            incarnation = incarnation.max(replica.incarnation + 1);
+        }
+        let replica = Uuid::from_u128(world.random.u128(..));
+        let row = Replica { name: name.to_owned(), incarnation, lease_until: now + lease };
+        world.replicas.insert(replica, row);
+        Ok(Joined { replica, incarnation, now: self.clock.now() })
+    }
+
+    async fn heart(&self) -> Result<Self, StorageError> {
+        Ok(self.clone())
+    }
+
+    async fn leave(&self, replica: ReplicaId) -> Result<(), StorageError> {
+        self.reach().await?;
+        let now = self.lease_time();
+        {
+            let mut world = self.lock();
+            if let Some(row) = world.replicas.get_mut(&replica) {
+                row.lease_until = row.lease_until.min(now);
+            }
+            for row in world.operations.values_mut() {
+                if row.held && row.owner == Some(replica) {
+                    row.held = false;
+                    row.due_at = Some(now);
+                }
+            }
+        }
+        self.wake(Wake::Due);
+        Ok(())
+    }
+
+    async fn reap(&self) -> Result<u64, StorageError> {
+        self.reach().await?;
+        let (now, lease_now) = (self.clock.now(), self.lease_time());
+        let mut world = self.lock();
+        let dead: Vec<OperationId> = world
+            .operations
+            .iter()
+            .filter(|(_, row)| {
+                row.held && row.owner.is_none_or(|owner| !world.lives(owner, lease_now))
+            })
+            .map(|(id, _)| *id)
+            .collect();
+        for id in &dead {
+            if let Some(row) = world.operations.get_mut(id) {
+                row.held = false;
+                row.due_at = row.due_at.map(|due| due.min(now));
+            }
+        }
+        if !self.planted.is(Planted::PendingForgotten) {
+            let waiting: Vec<String> = world
+                .operations
+                .values()
+                .filter(|row| !row.position.state.is_final() && row.due_at.is_none())
+                .map(|row| row.instance.clone())
+                .collect();
+            for instance in waiting {
+                world.admit(&instance, now);
+            }
+        }
+        Ok(dead.len() as u64)
+    }
+
+    async fn claim(&self, ask: &Ask<'_>) -> Result<Claimed, StorageError> {
+        self.reach().await?;
+        let (now, lease_now) = (self.clock.now(), self.lease_time());
+        let mut world = self.lock();
+        if !world.lives(ask.replica, lease_now) && !self.planted.is(Planted::NoFence) {
+            return Ok(Claimed { last_lane: ask.after_lane.into(), ..Claimed::default() });
+        }
+        let anything = self.planted.is(Planted::ClaimsAnything);
+        let known = |row: &Row| {
+            ask.kinds.iter().any(|(kind, newest)| {
+                *kind == row.kind && (row.data_version <= *newest || anything)
+            })
+        };
+        // Lanes in circular order, one operation of each at a time, until there is no room.
+        let mut lanes: BTreeMap<&str, Vec<(Timestamp, u64, OperationId)>> = BTreeMap::new();
+        for (id, row) in &world.operations {
+            let free = row
+                .owner
+                .is_none_or(|owner| owner == ask.replica || !world.lives(owner, lease_now));
+            if let Some(due) = row.due_at.filter(|due| *due <= now)
+                && !row.held
+                && free
+                && known(row)
+                && !ask.crowded.contains(&row.lane)
+            {
+                lanes.entry(&row.lane).or_default().push((due, row.arrival, *id));
+            }
+        }
+        let mut order: Vec<_> = lanes.into_iter().collect();
+        order.sort_by_key(|(lane, _)| (*lane <= ask.after_lane, *lane));
+        let mut picked = Vec::new();
+        let mut last_lane = ask.after_lane.to_owned();
+        for (_, rows) in &mut order {
+            rows.sort_unstable_by(|a, b| b.cmp(a));
+        }
+        while picked.len() < ask.room && order.iter().any(|(_, rows)| !rows.is_empty()) {
+            for (lane, rows) in &mut order {
+                if picked.len() < ask.room
+                    && let Some((_, _, id)) = rows.pop()
+                {
+                    picked.push(id);
+                    (*lane).clone_into(&mut last_lane);
+                }
+            }
+        }
+        let mut operations = Vec::new();
+        for id in picked {
+            let Some(row) = world.operations.get_mut(&id) else { continue };
+            row.held = true;
+            row.awaits = None;
+            if row.owner != Some(ask.replica) {
+                row.owner = Some(ask.replica);
+                row.epoch += 1;
+                if !self.planted.is(Planted::TakeoverUnrecorded) {
+                    row.record(EntryEvent::Taken, now, None);
+                }
+            }
+            operations.push(row.held(id));
+        }
+        let next_due = if operations.is_empty() {
+            world.operations.values().filter(|row| !row.held).filter_map(|row| row.due_at).min()
+        } else {
+            None
+        };
+        Ok(Claimed { operations, last_lane, next_due })
+    }
+
+    async fn commit(
+        &self,
+        replica: ReplicaId,
+        batch: &[Commit],
+    ) -> Result<Vec<Landed>, StorageError> {
+        self.reach().await?;
+        let (now, lease_now) = (self.clock.now(), self.lease_time());
+        let (landed, ended, lost) = {
+            let mut world = self.lock();
+            let (vanished, lost) = (world.faults.vanished, world.faults.answer_lost);
+            if world.random.f64() < vanished {
+                return Err(StorageError::Unknown("simulated: it vanished".into()));
+            }
+            let landed: Vec<_> = batch
+                .iter()
+                .map(|commit| world.apply(replica, commit, now, lease_now, self.planted))
+                .collect();
+            let ended = batch.iter().any(|commit| commit.then == Then::End);
+            (landed, ended, world.random.f64() < lost)
+        };
+        if ended {
+            self.wake(Wake::Due);
+        }
+        if lost {
+            return Err(StorageError::Unknown("simulated: the answer was lost".into()));
+        }
+        Ok(landed)
+    }
+
+    async fn look(&self, ids: &[OperationId]) -> Result<Vec<Option<Seen>>, StorageError> {
+        self.reach().await?;
+        let now = self.lease_time();
+        let world = self.lock();
+        let look = |id| {
+            let row: &Row = world.operations.get(id)?;
+            Some(Seen {
+                epoch: row.epoch,
+                serial: row.serial,
+                owner: row.owner,
+                owner_alive: row.owner.is_some_and(|owner| world.lives(owner, now)),
+                journal: i64::try_from(row.journal.len()).unwrap_or(i64::MAX),
+                cancel: row.cancel.clone(),
+            })
+        };
+        Ok(ids.iter().map(look).collect())
+    }
+
+    async fn accept(
+        &self,
+        new: NewOperation,
+        pairs: &Pairs<'_>,
+    ) -> Result<Acceptance, StorageError> {
+        self.reach().await?;
+        let root = new.id;
+        let acceptance = self.insert(&mut self.lock(), new, root, Vec::new(), pairs);
+        self.wake(Wake::Due);
+        Ok(acceptance)
+    }
+
+    async fn request_cancel(&self, id: OperationId, cancel: &Cancel) -> Result<bool, StorageError> {
+        self.reach().await?;
+        let overwrite = self.planted.is(Planted::FinalOverwritten);
+        let asked = self.lock().request_cancel(id, cancel, self.clock.now(), overwrite);
+        self.wake(Wake::Due);
+        Ok(asked)
+    }
+
+    async fn signal(&self, signal: &str) -> Result<(), StorageError> {
+        self.reach().await?;
+        let now = self.clock.now();
+        for row in self.lock().operations.values_mut() {
+            if row.awaits.as_deref() == Some(signal) && !row.held {
+                row.due_at = row.due_at.map(|due| due.min(now));
+            }
+        }
+        self.wake(Wake::Signal(signal.to_owned()));
+        Ok(())
+    }
+
+    async fn continue_from(
+        &self,
+        old: OperationId,
+        new: OperationId,
+        pairs: &Pairs<'_>,
+    ) -> Result<Acceptance, StorageError> {
+        self.reach().await?;
+        let acceptance = {
+            let mut world = self.lock();
+            let Some(row) = world.operations.get(&old).cloned() else {
+                return Err(StorageError::Refused(format!("operation {old} does not exist")));
+            };
+            if !row.position.state.is_final() {
+                return Err(StorageError::Refused(format!("operation {old} is not final")));
+            }
+            let reopened = |stage: &String| {
+                row.position
+                    .incomplete
+                    .iter()
+                    .any(|at| at.split_once('/').is_some_and(|(s, _)| s == stage))
+            };
+            let closed =
+                row.position.closed.iter().filter(|stage| !reopened(stage)).cloned().collect();
+            let new = NewOperation {
+                id: new,
+                instance: row.instance.clone(),
+                kind: row.kind.clone(),
+                data_version: row.data_version,
+                lane: row.lane.clone(),
+                input: row.input.clone(),
+                data: row.data.clone(),
+                digest: None,
+            };
+            self.insert(&mut world, new, row.root, closed, pairs)
+        };
+        self.wake(Wake::Due);
+        Ok(acceptance)
+    }
+
+    async fn read(&self, id: OperationId) -> Result<Option<Snapshot>, StorageError> {
+        self.reach().await?;
+        Ok(self.lock().operations.get(&id).map(|row| row.snapshot(id)))
+    }
+
+    async fn journal(&self, id: OperationId) -> Result<Vec<Entry>, StorageError> {
+        self.reach().await?;
+        Ok(self.history(id))
+    }
+
+    async fn trim(&self, before: Timestamp, most: u32) -> Result<u64, StorageError> {
+        self.reach().await?;
+        let mut trimmed = 0;
+        for row in self.lock().operations.values_mut() {
+            let old = row.position.ended_at.is_some_and(|ended| ended < before);
+            if old && !row.journal.is_empty() && trimmed < u64::from(most) {
+                row.journal.clear();
+                trimmed += 1;
+            }
+        }
+        Ok(trimmed)
+    }
+
+    fn wakes(&self) -> broadcast::Receiver<Wake> {
+        self.wakes.subscribe()
+    }
+}
