@@ -1,1 +1,3 @@
 //! The whole system in one process, tested from outside.
+
+pub mod torture;

@@ -1,1 +1,15 @@
 //! All HTTP in: parse, authenticate, call, answer.
+
+pub mod auth;
+mod correlation;
+pub mod error;
+mod events;
+pub mod health;
+mod operations;
+pub mod router;
+mod version;
+
+pub use auth::{Principal, RequireScope, Trusted, Verifier, scope};
+pub use correlation::CorrelationId;
+pub use error::Error;
+pub use router::Limits;

@@ -1,1 +1,3 @@
 //! The environment broker: what the Open Service Broker API means.
+
+pub mod operations;

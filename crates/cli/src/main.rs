@@ -1,2 +1,54 @@
-//! The one executable.
-fn main() {}
+//! The one executable: server and operator's client. Reads the command line and hands over.
+
+mod client;
+mod commands;
+mod connection;
+mod output;
+mod view;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+
+use commands::{bench, check, demonstrate, operations, up};
+
+/// A control plane for managed Kubernetes runtimes.
+#[derive(Parser)]
+#[command(name = "kcp", version, about, propagate_version = true)]
+struct Cli {
+    /// The folder of the control plane on this machine [default: ./.kcp].
+    #[arg(long, global = true, value_name = "DIR")]
+    data: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Up(up::Up),
+    Operations(operations::Operations),
+    Demonstrate(demonstrate::Demonstrate),
+    Check(check::Check),
+    Bench(bench::Bench),
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let data = cli.data.as_deref();
+    let done = match cli.command {
+        Command::Up(command) => command.run(data).await,
+        Command::Operations(command) => command.run(data).await,
+        Command::Demonstrate(command) => command.run(data).await,
+        Command::Check(command) => command.run(),
+        Command::Bench(command) => command.run().await,
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) if output::is_closed(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("Error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

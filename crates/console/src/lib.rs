@@ -1,1 +1,63 @@
 //! Server-rendered pages for operators.
+//!
+//! They carry no token, so they are served only where nobody else can reach them: on this machine,
+//! and only to a browser that asked for this machine by name (a foreign page cannot).
+
+mod html;
+mod overview;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::Request,
+    http::{
+        HeaderValue, StatusCode,
+        header::{CONTENT_SECURITY_POLICY, HOST},
+    },
+    middleware::{Next, from_fn},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use broker::operations::view::Operations;
+
+/// What the pages show.
+#[derive(Clone)]
+pub struct Console {
+    /// Operations, as far as operators see them.
+    pub operations: Arc<dyn Operations>,
+    /// What runs, and where.
+    pub services: Arc<[Service]>,
+}
+
+/// A running service.
+#[derive(Debug, Clone)]
+pub struct Service {
+    /// Its name.
+    pub name: &'static str,
+    /// Its address.
+    pub address: String,
+}
+
+/// The pages.
+pub fn router(console: Console) -> Router {
+    Router::new()
+        .route("/", get(overview::page))
+        .with_state(console)
+        .route_layer(from_fn(only_this_machine))
+}
+
+/// A page from elsewhere can send a browser here under its own name; that name is not ours.
+async fn only_this_machine(request: Request, next: Next) -> Response {
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    if !["127.0.0.1", "localhost", "[::1]"].contains(&name) {
+        return StatusCode::FORBIDDEN.into_response();
+    }
+    let mut response = next.run(request).await;
+    response.headers_mut().insert(
+        CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'"),
+    );
+    response
+}

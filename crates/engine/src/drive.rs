@@ -133,7 +133,8 @@ impl Incarnation {
             serial: held.serial,
             runs: held.runs,
             journal: held.journal,
-            last_wait: position.step.clone().zip(position.note.clone()),
+            // Without its memory it was taken over or starts over: the journal's last entry is no wait.
+            last_wait: kept.as_ref().and(position.step.clone().zip(position.note.clone())),
             position,
             cancel: held.cancel,
             memory: kept.map(|kept| (kept.memory, kept.since)),

@@ -59,6 +59,20 @@ impl<S: Storage> Builder<S> {
         self
     }
 
+    /// The plans served so far.
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn served(&self) -> HashMap<String, Arc<dyn AnyPlan>> {
+        self.plans.clone()
+    }
+
+    /// Serves plans that another builder has checked.
+    #[cfg(any(test, feature = "testing"))]
+    #[must_use]
+    pub(crate) fn serve_again(mut self, plans: HashMap<String, Arc<dyn AnyPlan>>) -> Self {
+        self.plans = plans;
+        self
+    }
+
     pub(crate) fn replica(self) -> Replica<S> {
         let mut random =
             self.settings.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);

@@ -21,7 +21,7 @@ use crate::{
     planted::Planted,
     settings::{HeartPlace, Settings},
     signals::Signals,
-    storage::{Ask, ReplicaId, Storage, Wake},
+    storage::{Ask, ReplicaId, Storage, StorageError, Wake},
 };
 
 /// What all incarnations of a replica share.
@@ -189,7 +189,11 @@ impl<S: Storage> Replica<S> {
             let now = self.clock.now();
             if now >= next_scan {
                 next_scan = now + self.settings.scan;
-                self.scan(&mut next_trim, now).await;
+                tokio::select! {
+                    biased;
+                    () = incarnation.lease.is_lost() => return,
+                    () = self.scan(&mut next_trim, now) => {}
+                }
             }
             let room = in_hand.room();
             let mut more = room == 0;
@@ -203,7 +207,13 @@ impl<S: Storage> Replica<S> {
                     crowded: &crowded,
                     after_lane: &after_lane,
                 };
-                match self.storage.claim(&ask).await {
+                let claimed = tokio::select! {
+                    biased;
+                    // A store that hangs must not keep this replica from noticing.
+                    () = incarnation.lease.is_lost() => return,
+                    claimed = self.storage.claim(&ask) => claimed,
+                };
+                match claimed {
                     Ok(claimed) => {
                         more = !claimed.operations.is_empty();
                         after_lane = claimed.last_lane;
@@ -218,6 +228,12 @@ impl<S: Storage> Replica<S> {
                                 });
                             });
                         }
+                    }
+                    // What may have been handed over without our hearing of it would stay held for
+                    // as long as this lease lives: only a new incarnation sets it free.
+                    Err(StorageError::Unknown(reason)) => {
+                        warn!(%reason, "a claim got no answer");
+                        return incarnation.lease.lose();
                     }
                     Err(error) => {
                         warn!(%error, "the store is away, claiming again");

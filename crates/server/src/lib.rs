@@ -1,1 +1,14 @@
 //! Settings, wiring, telemetry, shutdown.
+
+pub mod bench;
+mod demonstration;
+pub mod metrics;
+mod operations;
+mod readiness;
+mod serving;
+pub mod settings;
+pub mod shutdown;
+pub mod telemetry;
+pub mod up;
+
+pub use settings::Settings;

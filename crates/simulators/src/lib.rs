@@ -1,1 +1,6 @@
 //! Every outside system, speaking its real protocol, with switches for trouble.
+//!
+//! Shares no type with `clients`: each side is written from the other system's own documents, so
+//! that a wrong field name shows up instead of cancelling out.
+
+pub mod issuer;

@@ -1,1 +1,23 @@
 //! Everything that must survive a restart; the only crate with SQL.
+//!
+//! Two databases, one contract: what a test proves on one of them, it proves on both.
+
+#[macro_use]
+pub mod database;
+pub mod engine;
+pub mod error;
+pub mod migrate;
+pub mod moment;
+pub mod rotate;
+pub mod sealed;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+pub mod transaction;
+
+pub use self::engine::EngineStore;
+pub use database::{Connection, Database, Options, Pool};
+pub use error::Error;
+pub use migrate::Set;
+pub use moment::Moment;
+pub use sealed::{Place, SealError, Sealer};
+pub use transaction::Transaction;

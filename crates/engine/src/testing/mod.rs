@@ -1,5 +1,37 @@
-//! Run a plan to its end; crash it anywhere; compare. Later plans get all of it in one line.
+//! Run a plan to its end; crash it anywhere; compare. A plan gets all of it in one line:
+//! `engine::testing::prove(&scenario, &stores).await`.
 
+mod generated;
 mod simulated;
+mod trial;
 
+use std::sync::Arc;
+
+use base::Clock;
+
+pub use generated::{Proof, prove};
 pub use simulated::{Faults, SimulatedStore};
+pub use trial::{End, Scenario, Setting, Stores, Tried, World, try_out};
+
+use crate::planted::Planted;
+
+/// Trials on the simulated store: the fastest, and enough for a plan whose changes it need not see.
+pub struct InMemory(SimulatedStore);
+
+impl Default for InMemory {
+    fn default() -> Self {
+        Self(SimulatedStore::new(Clock::running(), 1, Faults::default(), Planted::Nothing))
+    }
+}
+
+impl Stores for InMemory {
+    type Store = SimulatedStore;
+
+    async fn create(&self, clock: &Clock) -> Self {
+        Self(SimulatedStore::new(clock.clone(), 1, Faults::default(), Planted::Nothing))
+    }
+
+    async fn open(&self) -> Arc<SimulatedStore> {
+        Arc::new(self.0.clone())
+    }
+}

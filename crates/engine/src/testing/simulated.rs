@@ -62,6 +62,7 @@ impl SimulatedStore {
             replicas: BTreeMap::new(),
             operations: BTreeMap::new(),
             arrivals: 0,
+            calls: 0,
             changed: Vec::new(),
         };
         Self {
@@ -88,6 +89,11 @@ impl SimulatedStore {
     /// From now on, behaves like this.
     pub fn misbehave(&self, faults: Faults) {
         self.lock().faults = faults;
+    }
+
+    /// How many calls were made so far.
+    pub fn calls(&self) -> u64 {
+        self.lock().calls
     }
 
     /// What changes to other rows were applied.
@@ -121,6 +127,7 @@ impl SimulatedStore {
     async fn reach(&self) -> Result<(), StorageError> {
         let (delay, fails) = {
             let mut world = self.lock();
+            world.calls += 1;
             let slowest = world.faults.slowest;
             let delay = slowest.mul_f64(world.random.f64());
             let fails = world.faults.unavailable;

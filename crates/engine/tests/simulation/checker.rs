@@ -79,6 +79,9 @@ fn check_history(row: &Snapshot, journal: &[Entry], found: &mut Vec<Violation>) 
         if entry.event == EntryEvent::Taken {
             taken = entry.epoch;
         }
+        if entry.times > 1 && entry.outcome != Some(Outcome::Wait) {
+            found.push(violation(21, format!("only waits are counted together: {journal:#?}")));
+        }
         if let Some(replica) = entry.replica
             && *owners.entry(entry.epoch).or_insert(replica) != replica
         {

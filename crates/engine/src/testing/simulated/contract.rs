@@ -130,7 +130,8 @@ impl Storage for SimulatedStore {
                 && known(row)
                 && !ask.crowded.contains(&row.lane)
             {
-                lanes.entry(&row.lane).or_default().push((due, row.arrival, *id));
+                let lane = if self.planted.is(Planted::Unfair) { "" } else { row.lane.as_str() };
+                lanes.entry(lane).or_default().push((due, row.arrival, *id));
             }
         }
         let mut order: Vec<_> = lanes.into_iter().collect();

@@ -20,6 +20,7 @@ pub(super) struct World {
     pub(super) replicas: BTreeMap<ReplicaId, Replica>,
     pub(super) operations: BTreeMap<OperationId, Row>,
     pub(super) arrivals: u64,
+    pub(super) calls: u64,
     /// Rows written through changes, for tests of "in the same commit".
     pub(super) changed: Vec<(OperationId, String, serde_json::Value)>,
 }

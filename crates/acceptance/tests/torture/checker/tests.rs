@@ -1,0 +1,1 @@
+//! Invented histories, each with one thing wrong with it.

@@ -1,0 +1,71 @@
+//! The engine as real processes on a real database, killed, paused and cut off from a seed.
+//!
+//! `KCP_TORTURE_SECONDS=1800 KCP_TORTURE_SEED=17 cargo test -p kcp-acceptance --test torture` runs
+//! longer, and with other faults. What the seed fixes is what is done, not what comes of it: these
+//! are processes, and no two runs of them are alike.
+
+#![expect(clippy::unwrap_used, reason = "a test stops where something is wrong")]
+
+mod calls;
+mod checker;
+mod client;
+mod hunt;
+mod ledger;
+mod link;
+mod nemesis;
+mod replicas;
+mod resumption;
+mod trial;
+
+use std::time::Duration;
+
+use engine::Planted;
+use tokio::sync::Mutex;
+
+use crate::{checker::Verdict, nemesis::{EVERYTHING, SILENCE, Temper}, trial::Trial};
+
+/// One trial at a time: each of them has the machine for itself.
+static TURN: Mutex<()> = Mutex::const_new(());
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+/// Orders and faults at once, for a while; then everything ends, and no promise is broken.
+async fn endure(temper: Temper, time: Duration) {
+    let _turn = TURN.lock().await;
+    let seed = number("KCP_TORTURE_SEED", 1);
+    let (mut trial, mut client) = Trial::start(seed, Planted::Nothing).await;
+
+    tokio::join!(nemesis::rage(&mut trial, temper, time), client.keep_ordering(time));
+    client.is_answered().await;
+    let slowest_stop = trial.slowest_stop().await;
+    let ended = trial.come_to_an_end().await;
+    let history = trial.history(&client).await;
+
+    let Verdict { violations, stale_calls } = checker::check(&history);
+    let figures = format!(
+        "seed {seed}: {} operations, {} calls, {:?}, slowest stop {slowest_stop:?}, \
+         {stale_calls} stale calls, all final after {ended:?}",
+        history.rows.len(),
+        calls::calls(&history.events).map_or(0, |calls| calls.len()),
+        trial.deeds,
+    );
+    println!("{figures}");
+    assert!(
+        ended.is_ok() && violations.is_empty(),
+        "{figures}\n{violations:#?}\n{}",
+        trial.again()
+    );
+    trial.succeeded();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p01_to_p09_hold_while_replicas_and_the_database_die() {
+    endure(EVERYTHING, Duration::from_secs(number("KCP_TORTURE_SECONDS", 60))).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p17_nothing_is_lost_with_the_answers_of_the_database() {
+    endure(SILENCE, Duration::from_secs(15)).await;
+}

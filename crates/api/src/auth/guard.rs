@@ -1,0 +1,67 @@
+//! The door in front of a group of routes.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::{Request, State},
+    http::header::AUTHORIZATION,
+    middleware::{Next, from_fn_with_state},
+    response::Response,
+};
+use base::failure::chain;
+
+use super::{Denied, Verifier};
+use crate::error::Error;
+
+/// Lets a request through only with a token that carries a scope; puts the [`super::Principal`] into its
+/// extensions.
+#[derive(Clone)]
+pub struct RequireScope {
+    verifier: Arc<Verifier>,
+    scope: &'static str,
+}
+
+impl RequireScope {
+    /// A door that opens with `scope`.
+    pub fn new(verifier: Arc<Verifier>, scope: &'static str) -> Self {
+        Self { verifier, scope }
+    }
+
+    /// Puts the door in front of these routes. Paths that none of them serves stay outside.
+    pub fn around<S: Clone + Send + Sync + 'static>(self, routes: Router<S>) -> Router<S> {
+        routes.route_layer(from_fn_with_state(self, check))
+    }
+}
+
+async fn check(
+    State(door): State<RequireScope>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Error> {
+    let token = bearer(&request).ok_or(Error::Unauthorized)?;
+    let principal = door.verifier.verify(token).await.map_err(|denied| {
+        tracing::info!(reason = chain(&denied), "a token was not accepted");
+        match denied {
+            Denied::Unavailable(_) => Error::Unavailable,
+            Denied::Token(_) | Denied::Signature(_) => Error::Unauthorized,
+        }
+    })?;
+    if !principal.scopes.contains(door.scope) {
+        tracing::info!(subject = principal.subject, scope = door.scope, "a token lacks a scope");
+        return Err(Error::Forbidden);
+    }
+    request.extensions_mut().insert(principal);
+    Ok(next.run(request).await)
+}
+
+/// The token of a request with exactly one `Authorization` header.
+fn bearer(request: &Request) -> Option<&str> {
+    let mut headers = request.headers().get_all(AUTHORIZATION).iter();
+    let (only, none) = (headers.next()?, headers.next());
+    if none.is_some() {
+        return None;
+    }
+    let (scheme, token) = only.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+}

@@ -1,0 +1,113 @@
+//! One error type for the operators' API: a code, a short text, a correlation id, nothing else.
+//!
+//! What a reader would get wrong: the body is not written here. The correlation id belongs to the
+//! request, so `correlation` writes the body on the way out, for these errors and for all others.
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use base::failure::chain;
+use broker::operations::view::ViewError;
+
+/// A request that is not answered as asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A part of the request is not as it should be.
+    #[error("{field} {problem}")]
+    Bad {
+        /// The field, parameter or header.
+        field: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// There is no such thing.
+    #[error("{0} does not exist")]
+    NotFound(String),
+    /// There is no such route.
+    #[error("there is nothing at this path")]
+    NoRoute,
+    /// The path is served, but not with this method.
+    #[error("the method is not served at this path")]
+    NoMethod,
+    /// Something is in the way.
+    #[error("{0}")]
+    Conflict(String),
+    /// The headers are too large.
+    #[error("the request headers are too large")]
+    HeadersTooLarge,
+    /// Nobody, or somebody we do not know.
+    #[error("a valid token is needed")]
+    Unauthorized,
+    /// Somebody who may not do this.
+    #[error("the token does not allow this")]
+    Forbidden,
+    /// Something that is needed is not there right now.
+    #[error("the service is not available right now")]
+    Unavailable,
+    /// Our fault.
+    #[error("the request could not be completed")]
+    Internal,
+}
+
+/// What goes into the body, carried to the place that knows the correlation id.
+#[derive(Debug, Clone)]
+pub(crate) struct Problem {
+    pub(crate) code: &'static str,
+    pub(crate) description: String,
+}
+
+impl Error {
+    fn status_and_code(&self) -> (StatusCode, &'static str) {
+        match self {
+            Self::Bad { .. } => (StatusCode::BAD_REQUEST, "bad_request"),
+            Self::NotFound(_) | Self::NoRoute => (StatusCode::NOT_FOUND, "not_found"),
+            Self::NoMethod => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+            Self::Conflict(_) => (StatusCode::CONFLICT, "conflict"),
+            Self::HeadersTooLarge => {
+                (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "headers_too_large")
+            }
+            Self::Unauthorized => (StatusCode::UNAUTHORIZED, "unauthorized"),
+            Self::Forbidden => (StatusCode::FORBIDDEN, "forbidden"),
+            Self::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+            Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
+        }
+    }
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        let (status, code) = self.status_and_code();
+        let mut response = status.into_response();
+        match self {
+            Self::Unauthorized => {
+                response
+                    .headers_mut()
+                    .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            Self::Unavailable => {
+                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+            }
+            _ => {}
+        }
+        response.extensions_mut().insert(Problem { code, description: self.to_string() });
+        response
+    }
+}
+
+impl From<ViewError> for Error {
+    fn from(error: ViewError) -> Self {
+        match &error {
+            ViewError::Unknown(id) => Self::NotFound(format!("operation {id}")),
+            ViewError::Ended(id) => Self::Conflict(format!("operation {id} has ended")),
+            ViewError::Unavailable(_) => {
+                tracing::warn!(error = chain(&error), "operations cannot be read");
+                Self::Unavailable
+            }
+            ViewError::Internal(_) => {
+                tracing::error!(error = chain(&error), "operations cannot be read");
+                Self::Internal
+            }
+        }
+    }
+}

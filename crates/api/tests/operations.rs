@@ -1,0 +1,185 @@
+//! The operators' API without a socket: status and body as snapshots.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    http::{Request, StatusCode, header},
+};
+use kcp_api::{
+    Limits,
+    router::{Broker, broker, shielded},
+};
+use support::{
+    operations::{BREAKING, ENDED, Fixed, Half, RUNNING, event},
+    tokens::KeyServer,
+};
+use tower::ServiceExt;
+
+const READ: &[&str] = &["operations:read"];
+const BOTH: &[&str] = &["operations:read", "operations:write"];
+
+struct Service {
+    routes: Router,
+    keys: KeyServer,
+}
+
+async fn service() -> Service {
+    let keys = KeyServer::start().await;
+    let parts = Broker {
+        operations: Arc::new(Fixed::new()),
+        readiness: Arc::new(Half),
+        verifier: Arc::new(keys.verifier()),
+    };
+    Service { routes: shielded(broker(parts), Limits { body: 1_000, ..Limits::DEFAULT }), keys }
+}
+
+impl Service {
+    async fn send(&self, request: Request<Body>) -> (StatusCode, String) {
+        let response = self.routes.clone().oneshot(request).await.unwrap();
+        assert_eq!(response.headers()["x-correlation-id"], "test-1");
+        let status = response.status();
+        let body = to_bytes(response.into_body(), 1 << 20).await.unwrap();
+        (status, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    async fn call(&self, method: &str, path: &str, scopes: Option<&[&str]>) -> String {
+        let mut request =
+            Request::builder().method(method).uri(path).header("x-correlation-id", "test-1");
+        if let Some(scopes) = scopes {
+            let token = self.keys.token(scopes);
+            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+        }
+        let (status, body) = self.send(request.body(Body::empty()).unwrap()).await;
+        let body = serde_json::from_str::<serde_json::Value>(&body)
+            .map_or(body, |body| serde_json::to_string_pretty(&body).unwrap());
+        format!("{method} {path}\n{status}\n{body}")
+    }
+}
+
+#[tokio::test]
+async fn health_readiness_and_version_need_no_token() {
+    let service = service().await;
+
+    insta::assert_snapshot!("healthz", service.call("GET", "/healthz", None).await);
+    insta::assert_snapshot!("readyz", service.call("GET", "/readyz", None).await);
+    let version = service.call("GET", "/version", None).await;
+    assert!(version.contains("200 OK") && version.contains(env!("CARGO_PKG_VERSION")), "{version}");
+}
+
+#[tokio::test]
+async fn operations_are_listed_shown_and_explained() {
+    let service = service().await;
+    let get = async |path: &str| service.call("GET", path, Some(READ)).await;
+
+    insta::assert_snapshot!("list", get("/operations?state=in%20progress&limit=1").await);
+    insta::assert_snapshot!("find", get(&format!("/operations/{RUNNING}")).await);
+    insta::assert_snapshot!("journal", get(&format!("/operations/{RUNNING}/journal")).await);
+    insta::assert_snapshot!("waiting", get(&format!("/operations/{RUNNING}/waiting")).await);
+}
+
+#[tokio::test]
+async fn operations_are_called_off_and_demonstrated_with_the_scope_for_it() {
+    let service = service().await;
+    let post = async |path: &str, scopes| service.call("POST", path, scopes).await;
+    let cancel = format!("/operations/{RUNNING}/cancel");
+
+    insta::assert_snapshot!("cancel", post(&cancel, Some(BOTH)).await);
+    insta::assert_snapshot!("demonstrate", post("/demonstrations", Some(BOTH)).await);
+    let ended = format!("/operations/{ENDED}/cancel");
+    insta::assert_snapshot!("cancel_ended", post(&ended, Some(BOTH)).await);
+    insta::assert_snapshot!("cancel_without_scope", post(&cancel, Some(READ)).await);
+    insta::assert_snapshot!("cancel_without_token", post(&cancel, None).await);
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_named_and_nothing_else_is_told() {
+    let service = service().await;
+    let get = async |path: &str| service.call("GET", path, Some(READ)).await;
+    let mut answers = Vec::new();
+
+    for path in [
+        "/operations/not-a-uuid",
+        "/operations/018f0000-0000-7000-8000-00000000ffff",
+        "/operations?limit=0",
+        "/operations?limit=501",
+        "/operations?after=x",
+        "/operations?state=lost",
+        "/operations?colour=red",
+        "/nowhere",
+    ] {
+        answers.push(get(path).await);
+    }
+    answers.push(get(&format!("/operations/{BREAKING}")).await);
+    answers.push(service.call("DELETE", "/operations", Some(READ)).await);
+
+    insta::assert_snapshot!("refusals", answers.join("\n\n"));
+}
+
+#[tokio::test]
+async fn large_bodies_and_large_headers_are_refused() {
+    let service = service().await;
+    let request = || {
+        Request::builder()
+            .method("POST")
+            .uri("/demonstrations")
+            .header("x-correlation-id", "test-1")
+    };
+    let large = request().header(header::CONTENT_LENGTH, 2_000).body(Body::from("x".repeat(2_000)));
+    let wide = request().header("x-wide", "x".repeat(40_000)).body(Body::empty());
+
+    let (status, body) = service.send(large.unwrap()).await;
+    assert_eq!(status, 413);
+    assert!(body.contains("\"too_large\""), "{body}");
+    let (status, body) = service.send(wide.unwrap()).await;
+    assert_eq!(status, 431);
+    assert!(body.contains("\"headers_too_large\""), "{body}");
+}
+
+#[tokio::test]
+async fn a_request_that_takes_too_long_is_answered_in_the_same_shape() {
+    let forever = axum::routing::get(std::future::pending::<()>);
+    let limits = Limits { time: std::time::Duration::from_millis(1), ..Limits::DEFAULT };
+    let routes = shielded(Router::new().route("/slow", forever), limits);
+
+    let request = Request::get("/slow").body(Body::empty()).unwrap();
+    let response = routes.oneshot(request).await.unwrap();
+
+    assert_eq!(response.status(), 504);
+    let body = to_bytes(response.into_body(), 1 << 20).await.unwrap();
+    let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(body["error"], "timeout");
+    assert!(body["correlation_id"].is_string());
+}
+
+#[tokio::test]
+async fn what_happens_arrives_as_events_until_the_token_runs_out() {
+    let keys = KeyServer::start().await;
+    let fixed = Arc::new(Fixed::new());
+    let parts = Broker {
+        operations: fixed.clone(),
+        readiness: Arc::new(Half),
+        verifier: Arc::new(keys.verifier()),
+    };
+    let request = Request::get("/operations/events")
+        .header(header::AUTHORIZATION, format!("Bearer {}", keys.token(READ)))
+        .body(Body::empty());
+    let response =
+        shielded(broker(parts), Limits::DEFAULT).oneshot(request.unwrap()).await.unwrap();
+
+    fixed.events.send(event()).unwrap();
+    let read = tokio::spawn(to_bytes(response.into_body(), 1 << 20));
+    for _ in 0..50 {
+        tokio::task::yield_now().await;
+    }
+    keys.clock.advance(std::time::Duration::from_hours(1));
+    let body = String::from_utf8(read.await.unwrap().unwrap().to_vec()).unwrap();
+
+    assert!(body.starts_with("event: operation\ndata: {"), "{body}");
+    assert!(body.contains(RUNNING));
+}

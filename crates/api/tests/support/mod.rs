@@ -1,0 +1,6 @@
+//! What several tests of the API need.
+
+#![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
+
+pub mod operations;
+pub mod tokens;

@@ -1,0 +1,143 @@
+//! Keys, a key server that can go down, and a verifier that trusts it.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU32, Ordering},
+};
+
+use aws_lc_rs::{
+    encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der},
+    rsa::{KeyPair as RsaPair, KeySize},
+    signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair},
+};
+use axum::{Json, Router, http::StatusCode, response::IntoResponse, routing::get};
+use base::Clock;
+use base64::{
+    Engine,
+    prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD},
+};
+use jiff::Timestamp;
+use jsonwebtoken::{Algorithm, EncodingKey, jwk::Jwk};
+use kcp_api::{Trusted, Verifier};
+use serde_json::{Value, json};
+
+/// Whom good tokens are for.
+pub const AUDIENCE: &str = "kcp";
+/// The time at which the tests begin.
+pub const NOW: i64 = 1_767_268_800;
+
+/// A part of a token.
+pub fn encoded(part: impl AsRef<[u8]>) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(part)
+}
+
+/// A key and its public half.
+pub struct Pair {
+    pub private: EncodingKey,
+    pub jwk: Value,
+    pub public_der: Vec<u8>,
+}
+
+fn pem(der: &[u8]) -> String {
+    let text = BASE64_STANDARD.encode(der);
+    format!("-----BEGIN PRIVATE KEY-----\n{text}\n-----END PRIVATE KEY-----\n")
+}
+
+impl Pair {
+    pub fn rsa() -> Self {
+        let pair = RsaPair::generate(KeySize::Rsa2048).unwrap();
+        let der: Pkcs8V1Der<'_> = pair.as_der().unwrap();
+        let public: PublicKeyX509Der<'_> = pair.public_key().as_der().unwrap();
+        let private = EncodingKey::from_rsa_pem(pem(der.as_ref()).as_bytes()).unwrap();
+        let jwk = Jwk::from_encoding_key(&private, Algorithm::RS256).unwrap();
+        let jwk = serde_json::to_value(jwk).unwrap();
+        Self { private, jwk, public_der: public.as_ref().to_vec() }
+    }
+
+    pub fn ec() -> Self {
+        let pair = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING).unwrap();
+        let der = pair.to_pkcs8v1().unwrap();
+        let private = EncodingKey::from_ec_der(der.as_ref());
+        let point = pair.public_key().as_ref().to_vec();
+        let jwk = json!({
+            "kty": "EC", "crv": "P-256", "x": encoded(&point[1..33]), "y": encoded(&point[33..65]),
+        });
+        Self { private, jwk, public_der: point }
+    }
+
+    fn published(&self, id: &str, usage: &str) -> Value {
+        let mut jwk = self.jwk.clone();
+        jwk["kid"] = id.into();
+        jwk["use"] = usage.into();
+        jwk
+    }
+}
+
+/// An issuer reduced to its keys.
+pub struct KeyServer {
+    pub url: String,
+    pub clock: Clock,
+    pub rsa: Pair,
+    pub ec: Pair,
+    down: Arc<AtomicBool>,
+    asked: Arc<AtomicU32>,
+}
+
+impl KeyServer {
+    pub async fn start() -> Self {
+        let (rsa, ec) = (Pair::rsa(), Pair::ec());
+        let set = json!({"keys": [
+            rsa.published("rsa", "sig"),
+            ec.published("ec", "sig"),
+            rsa.published("enc", "enc"),
+            {"kty": "oct", "kid": "oct", "k": encoded("published"), "alg": "HS256"},
+            {"kty": "unheard of", "kid": "odd"},
+        ]});
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let document = json!({"issuer": url, "jwks_uri": format!("{url}/keys")});
+        let (down, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU32::new(0)));
+        let (is_down, count) = (down.clone(), asked.clone());
+        let keys = get(move || async move {
+            count.fetch_add(1, Ordering::SeqCst);
+            if is_down.load(Ordering::SeqCst) {
+                return StatusCode::BAD_GATEWAY.into_response();
+            }
+            Json(set).into_response()
+        });
+        let routes = Router::new()
+            .route("/.well-known/openid-configuration", get(async || Json(document)))
+            .route("/keys", keys);
+        tokio::spawn(async move { axum::serve(listener, routes).await });
+        let clock = Clock::held_at(Timestamp::from_second(NOW).unwrap());
+        Self { url, clock, rsa, ec, down, asked }
+    }
+
+    pub fn verifier(&self) -> Verifier {
+        let trusted =
+            Trusted { issuer: self.url.clone(), audiences: vec![AUDIENCE.into()], keys: None };
+        Verifier::new(vec![trusted], self.clock.clone()).unwrap()
+    }
+
+    pub fn asked(&self) -> u32 {
+        self.asked.load(Ordering::SeqCst)
+    }
+
+    pub fn go_down(&self) {
+        self.down.store(true, Ordering::SeqCst);
+    }
+
+    pub fn come_back(&self) {
+        self.down.store(false, Ordering::SeqCst);
+    }
+
+    /// A good token with these scopes.
+    pub fn token(&self, scopes: &[&str]) -> String {
+        let mut header = jsonwebtoken::Header::new(Algorithm::RS256);
+        header.kid = Some("rsa".into());
+        let claims = json!({
+            "iss": self.url, "sub": "admin", "aud": AUDIENCE, "exp": NOW + 3600, "scp": scopes,
+        });
+        jsonwebtoken::encode(&header, &claims, &self.rsa.private).unwrap()
+    }
+}

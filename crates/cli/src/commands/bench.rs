@@ -1,0 +1,83 @@
+//! `kcp bench`: how fast it is on this machine.
+
+use std::{fs, path::PathBuf, process::ExitCode};
+
+use clap::{Args, Subcommand};
+use server::bench::{self, Options, Report};
+
+use crate::output;
+
+/// Measure how fast it is on this machine.
+#[derive(Args)]
+pub(crate) struct Bench {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    Engine(Engine),
+    /// One replica of the benchmark, as a process of its own.
+    #[command(hide = true)]
+    Replica,
+}
+
+/// Measure the engine as ratios against baselines of the same run.
+#[derive(Args)]
+struct Engine {
+    /// How many rounds of baseline and system [default: 5, short: 1].
+    #[arg(long, value_name = "N")]
+    rounds: Option<usize>,
+    /// How long one measurement takes, after its warm-up [default: 10, short: 1].
+    #[arg(long, value_name = "S")]
+    seconds: Option<f64>,
+    /// How often a disturbed round is repeated before its figures count as noisy.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    repeats: usize,
+    /// Only prove that the benchmark works: small, quick, never judged.
+    #[arg(long)]
+    short: bool,
+    /// The folder of initdb, postgres and pgbench.
+    #[arg(long, value_name = "DIR")]
+    postgres_bin: Option<PathBuf>,
+    /// Where to write everything as JSON.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Only these figures.
+    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    only: Vec<String>,
+    /// How many operations are stored before anything is measured.
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    rows: usize,
+}
+
+impl Bench {
+    pub(crate) async fn run(self) -> anyhow::Result<ExitCode> {
+        match self.what {
+            What::Engine(engine) => engine.run().await,
+            What::Replica => bench::replica().await.map(|()| ExitCode::SUCCESS),
+        }
+    }
+}
+
+impl Engine {
+    async fn run(self) -> anyhow::Result<ExitCode> {
+        let report = bench::run(Options {
+            rounds: self.rounds.unwrap_or(if self.short { 1 } else { 5 }),
+            seconds: self.seconds.unwrap_or(if self.short { 1.0 } else { 10.0 }),
+            repeats: self.repeats,
+            short: self.short,
+            postgres_bin: self.postgres_bin,
+            only: self.only,
+            rows: self.rows,
+            program: None,
+        })
+        .await?;
+        let table = output::table(&Report::HEAD, report.rows().into_iter());
+        output::print(&format!("{table}\n{}", report.summary()))?;
+        if let Some(path) = self.output {
+            fs::write(path, serde_json::to_vec_pretty(&report.json())?)?;
+        }
+        Ok(if report.passes() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}

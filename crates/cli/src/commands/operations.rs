@@ -1,0 +1,81 @@
+//! `kcp operations`: list them, look at one, watch it, call it off.
+
+pub(crate) mod follow;
+mod list;
+mod show;
+
+use std::{path::Path, process::ExitCode};
+
+use clap::{Args, Subcommand};
+use domain::OperationId;
+
+use crate::{
+    client::Client,
+    output::{self, Format},
+};
+
+/// List operations, or look at one.
+#[derive(Args)]
+#[command(
+    visible_alias = "operation",
+    visible_alias = "op",
+    args_conflicts_with_subcommands = true
+)]
+pub(crate) struct Operations {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// The operation to look at; all of them are listed without it.
+    #[arg(value_name = "ID")]
+    id: Option<OperationId>,
+    /// Watch it until it ends.
+    #[arg(short, long, requires = "id")]
+    follow: bool,
+    #[command(flatten)]
+    list: list::List,
+    /// How the answer looks.
+    #[arg(short, long, value_enum, default_value_t, global = true)]
+    output: Format,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List operations, newest first.
+    List(list::List),
+    /// Look at one: its journal, and why it waits.
+    Show {
+        /// The operation.
+        #[arg(value_name = "ID")]
+        id: OperationId,
+        /// Watch it until it ends.
+        #[arg(short, long)]
+        follow: bool,
+    },
+    /// Ask one to end at its next step boundary.
+    Cancel {
+        /// The operation.
+        #[arg(value_name = "ID")]
+        id: OperationId,
+    },
+}
+
+impl Operations {
+    pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+        let client = Client::connect(data)?;
+        let command = self.command.unwrap_or(match self.id {
+            Some(id) => Command::Show { id, follow: self.follow },
+            None => Command::List(self.list),
+        });
+        match command {
+            Command::List(list) => list.run(&client, self.output).await?,
+            Command::Show { id, follow: true } => return follow::follow(&client, &id).await,
+            Command::Show { id, follow: false } => show::show(&client, &id, self.output).await?,
+            Command::Cancel { id } => {
+                client.cancel(&id).await?;
+                output::print(&format!(
+                    "operation {id} is asked to end at its next step boundary\n"
+                ))?;
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

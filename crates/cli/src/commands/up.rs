@@ -1,0 +1,48 @@
+//! `kcp up`: everything on this machine.
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::Args;
+use secrecy::SecretString;
+use server::{
+    settings, telemetry,
+    up::{Options, Speed, run},
+};
+
+use crate::connection::DEFAULT_FOLDER;
+
+/// Run everything on this machine: broker, provisioner, console and a simulated landscape.
+#[derive(Args)]
+pub(crate) struct Up {
+    /// The first of four ports: broker, provisioner, landscape, simulated clusters.
+    #[arg(long, value_name = "N", default_value_t = 8080)]
+    port: u16,
+    /// A PostgreSQL to use instead of the embedded database.
+    #[arg(long, value_name = "URL", env = "KCP_DATABASE", hide_env_values = true)]
+    database: Option<SecretString>,
+    /// How many times faster than watchable the simulated world is, or "max".
+    #[arg(long, value_name = "X", default_value = "1")]
+    speed: Speed,
+    /// A settings file, as in config/broker.toml.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl Up {
+    pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+        let settings = settings::load(self.config.as_deref())?;
+        telemetry::start(&settings.telemetry)?;
+        run(Options {
+            port: self.port,
+            data: data.unwrap_or(Path::new(DEFAULT_FOLDER)).to_owned(),
+            database: self.database,
+            speed: self.speed,
+            settings,
+        })
+        .await?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,82 @@
+//! How answers look: tables for people, JSON for programs.
+
+use std::io::{self, ErrorKind, Write};
+
+use clap::ValueEnum;
+use comfy_table::{ContentArrangement, Table, presets::NOTHING};
+use jiff::{SignedDuration, Timestamp, Unit};
+use serde_json::Value;
+
+/// How an answer looks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    #[default]
+    Table,
+    /// For programs.
+    Json,
+}
+
+/// Writes to standard output.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Writes JSON to standard output.
+pub(crate) fn json(value: &Value) -> anyhow::Result<()> {
+    print(&format!("{}\n", serde_json::to_string_pretty(value)?))
+}
+
+/// Whether nobody reads standard output any more, as with `| head`.
+pub(crate) fn is_closed(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+}
+
+/// A table without lines, one row per line where the terminal is wide enough.
+pub(crate) fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_header(head);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    for row in rows {
+        table.add_row(row);
+    }
+    let mut text = String::new();
+    for line in table.lines() {
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// A time, in whole seconds.
+pub(crate) fn time(time: Timestamp) -> String {
+    time.round(Unit::Second).unwrap_or(time).to_string()
+}
+
+/// The time between two times.
+pub(crate) fn duration(from: Timestamp, to: Timestamp) -> String {
+    let took = to.duration_since(from);
+    if took < SignedDuration::from_secs(60) {
+        return format!("{:.3} s", took.as_secs_f64());
+    }
+    let whole = SignedDuration::from_secs(took.as_secs());
+    format!("{whole:#}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_short_to_read() {
+        let noon: Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+
+        assert_eq!(duration(noon, noon + SignedDuration::from_millis(1_234)), "1.234 s");
+        assert_eq!(duration(noon, noon + SignedDuration::from_secs(3_725)), "1h 2m 5s");
+    }
+}

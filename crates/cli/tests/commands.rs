@@ -1,0 +1,77 @@
+//! The executable as people and scripts use it.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use assert_cmd::Command;
+
+fn kcp() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kcp"));
+    command.env_remove("KCP_CONNECTION");
+    command
+}
+
+fn errors(command: &mut Command) -> String {
+    let output = command.assert().failure().get_output().clone();
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn the_version_is_told() {
+    let output = kcp().arg("--version").assert().success().get_output().clone();
+
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        format!("kcp {}\n", env!("CARGO_PKG_VERSION"))
+    );
+}
+
+#[test]
+fn without_a_control_plane_the_way_to_one_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+
+    for words in [&["operations"][..], &["demonstrate"]] {
+        let error = errors(kcp().args(words).current_dir(&folder));
+        assert!(
+            error.starts_with("Error: no control plane found: ./.kcp/connection.json"),
+            "{error}"
+        );
+        assert!(error.contains("`kcp up`"), "{error}");
+    }
+}
+
+#[test]
+fn a_control_plane_that_does_not_answer_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = serde_json::json!({
+        "broker": "http://127.0.0.1:1", "provisioner": "http://127.0.0.1:1", "landscape": "http://127.0.0.1:1",
+        "token": "x.eyJleHAiOjk5OTk5OTk5OTl9.x", "user": "admin", "password": "hush",
+    });
+    std::fs::write(folder.path().join("connection.json"), connection.to_string()).unwrap();
+
+    let error = errors(kcp().arg("--data").arg(folder.path()).arg("operations"));
+
+    assert!(error.contains("nothing answers at http://127.0.0.1:1/"), "{error}");
+    assert!(!error.contains("hush"));
+}
+
+#[test]
+fn settings_are_checked_and_mistakes_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("broker.toml");
+    std::fs::write(&file, "[operations]\nworkerz = 1\n").unwrap();
+
+    let error = errors(kcp().args(["check", "--config"]).arg(&file));
+    assert!(
+        error.contains("broker.toml") && error.contains("line 2") && error.contains("workerz"),
+        "{error}"
+    );
+
+    kcp().arg("check").assert().success().stdout("the settings are valid\n");
+}
+
+#[test]
+fn an_id_that_is_none_is_refused_before_anything_is_sent() {
+    let error = errors(kcp().args(["operations", "not-an-id"]));
+
+    assert!(error.contains("not-an-id"), "{error}");
+}

@@ -1,0 +1,109 @@
+//! The whole program as a process: started, asked, killed, started again, stopped.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::disallowed_methods, reason = "another process is waited for")]
+
+use std::{
+    fs,
+    net::TcpListener,
+    path::Path,
+    process::{Child, Command, Output, Stdio},
+    thread::sleep,
+    time::Duration,
+};
+
+use serde_json::Value;
+
+const KCP: &str = env!("CARGO_BIN_EXE_kcp");
+
+/// A range of four ports that nobody uses right now.
+fn free_ports() -> u16 {
+    loop {
+        let port = fastrand::u16(20_000..32_000);
+        if (port..port + 4).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok()) {
+            return port;
+        }
+    }
+}
+
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn up(data: &Path, port: u16, speed: &str) -> Running {
+    let child = Command::new(KCP)
+        .args(["up", "--port", &port.to_string(), "--speed", speed, "--data"])
+        .arg(data)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let running = Running(child);
+    for _ in 0..300 {
+        if data.join("connection.json").exists() {
+            return running;
+        }
+        sleep(Duration::from_millis(50));
+    }
+    panic!("it does not serve");
+}
+
+fn kcp(data: &Path, words: &[&str]) -> Output {
+    Command::new(KCP).arg("--data").arg(data).args(words).output().unwrap()
+}
+
+fn operations(data: &Path) -> Vec<Value> {
+    let output = kcp(data, &["operations", "-o", "json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page: Value = serde_json::from_slice(&output.stdout).unwrap();
+    page["operations"].as_array().unwrap().clone()
+}
+
+#[test]
+fn killed_and_started_again_it_carries_on_and_stops_when_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, port) = (folder.path(), free_ports());
+    let mut killed = up(data, port, "1");
+    let first = operations(data).remove(0)["id"].as_str().unwrap().to_owned();
+    killed.0.kill().unwrap();
+    killed.0.wait().unwrap();
+    fs::remove_file(data.join("connection.json")).unwrap();
+
+    let mut running = up(data, port, "max");
+    let followed = kcp(data, &["operations", &first, "--follow"]);
+    let followed = String::from_utf8(followed.stdout).unwrap();
+    assert!(followed.contains("finish / Hand_Over"), "{followed}");
+    assert!(followed.ends_with("succeeded\n"), "{followed}");
+    let shown = String::from_utf8(kcp(data, &["operations", &first]).stdout).unwrap();
+    assert!(shown.contains("STAGE") && shown.contains("Wait_For_Parts"), "{shown}");
+
+    let pid = running.0.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    assert!(running.0.wait().unwrap().success());
+    assert!(!data.join("connection.json").exists());
+}
+
+#[test]
+fn a_token_that_ran_out_is_renewed_with_the_password() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let _running = up(data, free_ports(), "max");
+    let file = data.join("connection.json");
+    let mut connection: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    // {"exp":1}
+    connection["token"] = "x.eyJleHAiOjF9.x".into();
+    fs::write(&file, connection.to_string()).unwrap();
+
+    assert_eq!(operations(data).len(), 1);
+
+    connection["password"] = "wrong".into();
+    fs::write(&file, connection.to_string()).unwrap();
+    let refused = kcp(data, &["operations"]);
+    let error = String::from_utf8(refused.stderr).unwrap();
+    assert!(error.contains("issuer") && !error.contains("\"wrong\""), "{error}");
+}

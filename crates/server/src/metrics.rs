@@ -1,0 +1,126 @@
+//! Metrics: what the engine's events say, and what is unfinished when somebody asks.
+
+use std::sync::{Arc, atomic::AtomicU64};
+
+use anyhow::Context;
+use api::Error;
+use axum::{
+    Router, extract::State, http::header::CONTENT_TYPE, response::IntoResponse, routing::get,
+};
+use engine::{Engine, Event};
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text::encode},
+    metrics::{
+        counter::Counter,
+        family::Family,
+        gauge::Gauge,
+        histogram::{Histogram, exponential_buckets},
+    },
+    registry::Registry,
+};
+use store::EngineStore;
+use tokio::sync::broadcast::{Receiver, error::RecvError};
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Run {
+    kind: String,
+    step: String,
+    outcome: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Stand {
+    kind: String,
+    state: &'static str,
+}
+
+/// All metrics of a service.
+pub struct Metrics {
+    registry: Registry,
+    runs: Family<Run, Counter>,
+    durations: Family<Run, Histogram>,
+    ended: Family<Stand, Counter>,
+    unfinished: Family<Stand, Gauge<f64, AtomicU64>>,
+    missed: Counter,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("kcp");
+        let runs = Family::default();
+        let durations = Family::new_with_constructor(histogram as fn() -> Histogram);
+        let (ended, unfinished, missed) =
+            (Family::default(), Family::default(), Counter::default());
+        registry.register("step_runs", "Runs of steps, by how they ended", runs.clone());
+        registry.register("step_run_seconds", "How long runs of steps took", durations.clone());
+        registry.register("operations_ended", "Operations that became final", ended.clone());
+        registry.register(
+            "operations_unfinished",
+            "Operations that are not final",
+            unfinished.clone(),
+        );
+        registry.register("events_missed", "Events that were not counted", missed.clone());
+        Self { registry, runs, durations, ended, unfinished, missed }
+    }
+}
+
+fn histogram() -> Histogram {
+    Histogram::new(exponential_buckets(0.001, 4.0, 10))
+}
+
+impl Metrics {
+    /// Counts events until there are no more.
+    pub async fn count(self: Arc<Self>, mut events: Receiver<Arc<Event>>) {
+        loop {
+            match events.recv().await {
+                Ok(event) => self.note(&event),
+                Err(RecvError::Lagged(count)) => drop(self.missed.inc_by(count)),
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+
+    fn note(&self, event: &Event) {
+        let run = Run {
+            kind: event.kind.clone(),
+            step: event.step.clone(),
+            outcome: event.outcome.as_str(),
+        };
+        let took = event.ended_at.duration_since(event.began_at).as_secs_f64();
+        self.durations.get_or_create(&run).observe(took);
+        self.runs.get_or_create(&run).inc();
+        if event.state.is_final() {
+            let stand = Stand { kind: event.kind.clone(), state: event.state.as_str() };
+            self.ended.get_or_create(&stand).inc();
+        }
+    }
+
+    async fn text(&self, store: &EngineStore) -> anyhow::Result<String> {
+        let counted = store.count().await.context("unfinished operations cannot be counted")?;
+        self.unfinished.clear();
+        for one in counted {
+            let stand = Stand { kind: one.kind, state: one.state.as_str() };
+            #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
+            self.unfinished.get_or_create(&stand).set(one.operations as f64);
+        }
+        let mut text = String::new();
+        encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+}
+
+/// `/metrics`; the caller puts a door in front of it.
+pub fn router(metrics: Arc<Metrics>, engine: Engine<EngineStore>) -> Router {
+    Router::new().route("/metrics", get(scrape)).with_state((metrics, engine))
+}
+
+async fn scrape(
+    State((metrics, engine)): State<(Arc<Metrics>, Engine<EngineStore>)>,
+) -> Result<impl IntoResponse, Error> {
+    let text = metrics.text(engine.storage()).await.map_err(|error| {
+        tracing::warn!(error = format!("{error:#}"), "metrics cannot be given");
+        Error::Unavailable
+    })?;
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    Ok(([(CONTENT_TYPE, kind)], text))
+}

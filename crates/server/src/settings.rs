@@ -1,0 +1,143 @@
+//! The broker's settings: defaults, then a TOML file, then the environment.
+//!
+//! The comments below are the documentation of the settings: the sample file is made of them.
+
+mod values;
+
+use std::{
+    net::SocketAddr,
+    num::{NonZeroU16, NonZeroU32},
+    path::Path,
+    time::Duration,
+};
+
+use anyhow::Context;
+use confique::Config;
+use secrecy::SecretString;
+use serde::Deserialize;
+
+use values::{friendly, lease, log_filter};
+
+/// Settings of the broker.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct Settings {
+    /// Where the API listens. `kcp up` decides by itself.
+    #[config(env = "KCP_BROKER_LISTEN", default = "127.0.0.1:8080")]
+    pub listen: SocketAddr,
+    /// Where everything is kept.
+    #[config(nested)]
+    pub database: DatabaseSettings,
+    /// How operations are worked through.
+    #[config(nested)]
+    pub operations: OperationSettings,
+    /// Whose tokens are accepted.
+    #[config(nested)]
+    pub access: AccessSettings,
+    /// What one request may cost.
+    #[config(nested)]
+    pub requests: RequestSettings,
+    /// What is said about it all.
+    #[config(nested)]
+    pub telemetry: TelemetrySettings,
+}
+
+/// Where everything is kept.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct DatabaseSettings {
+    /// `postgres://…` in production, `sqlite://…` on a single machine. `kcp up` decides by itself.
+    #[config(env = "KCP_BROKER_DATABASE_URL", default = "sqlite://kcp.db")]
+    pub url: SecretString,
+    /// The schema to work in (PostgreSQL only).
+    #[config(env = "KCP_BROKER_DATABASE_SCHEMA", default = "broker")]
+    pub schema: String,
+    /// How many connections at most.
+    #[config(env = "KCP_BROKER_DATABASE_CONNECTIONS", default = 10)]
+    pub connections: NonZeroU32,
+}
+
+/// How operations are worked through.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct OperationSettings {
+    /// How long one operation may take in all.
+    #[config(env = "KCP_BROKER_OPERATION_LIMIT", default = "24h", deserialize_with = friendly)]
+    pub limit: Duration,
+    /// How many steps run at once on this machine.
+    #[config(env = "KCP_BROKER_WORKERS", default = 20)]
+    pub workers: NonZeroU16,
+    /// How long a replica owns its operations without a heartbeat.
+    #[config(env = "KCP_BROKER_LEASE", default = "10s", deserialize_with = lease)]
+    pub lease: Duration,
+    /// How long running steps may go on after the order to stop.
+    #[config(env = "KCP_BROKER_DRAIN", default = "15s", deserialize_with = friendly)]
+    pub drain: Duration,
+    /// How long the journal of an ended operation is kept.
+    #[config(env = "KCP_BROKER_KEEP_JOURNAL", default = "14d", deserialize_with = friendly)]
+    pub keep_journal: Duration,
+}
+
+/// Whose tokens are accepted.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct AccessSettings {
+    /// The issuers, as in the claim `iss`; their keys are found by discovery.
+    #[config(env = "KCP_BROKER_ISSUERS", default = [], parse_env = confique::env::parse::list_by_comma)]
+    pub issuers: Vec<String>,
+    /// Whom tokens must be for.
+    #[config(env = "KCP_BROKER_AUDIENCE", default = "kcp")]
+    pub audience: String,
+}
+
+/// What one request may cost.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct RequestSettings {
+    /// The largest body, in bytes.
+    #[config(env = "KCP_BROKER_REQUEST_BODY", default = 1_048_576)]
+    pub body: NonZeroU32,
+    /// The longest time until an answer begins.
+    #[config(env = "KCP_BROKER_REQUEST_TIME", default = "30s", deserialize_with = friendly)]
+    pub time: Duration,
+}
+
+/// What is said about it all.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct TelemetrySettings {
+    /// Which log lines are written: a level, or `target=level` pairs with commas between them.
+    #[config(env = "KCP_BROKER_LOG", default = "info", deserialize_with = log_filter)]
+    pub log: String,
+    /// `text` for people, `json` for machines.
+    #[config(env = "KCP_BROKER_LOG_FORMAT", default = "text")]
+    pub format: Format,
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// For people.
+    Text,
+    /// For machines.
+    Json,
+}
+
+/// Reads the settings; what is wrong is named with file, line and key, or with the variable.
+pub fn load(file: Option<&Path>) -> anyhow::Result<Settings> {
+    let mut builder = Settings::builder().env();
+    if let Some(file) = file {
+        anyhow::ensure!(file.exists(), "the settings file {} does not exist", file.display());
+        builder = builder.file(file);
+    }
+    builder.load().context("the settings are not valid")
+}
+
+/// The sample file.
+pub fn sample() -> String {
+    confique::toml::template::<Settings>(confique::toml::FormatOptions::default())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,32 @@
+//! Values as people write them, checked while they are read so that a mistake is named with its place.
+
+use std::time::Duration;
+
+use jiff::{Span, SpanRelativeTo};
+use serde::{Deserialize, Deserializer, de::Error};
+
+/// Reads a duration such as `24h`, `90 s` or `1d 6h`. A day is 24 hours.
+pub(super) fn friendly<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
+    let text = String::deserialize(input)?;
+    let wrong = || D::Error::custom(format!("\"{text}\" is not a duration such as \"24h\""));
+    let span: Span = text.parse().map_err(|_| wrong())?;
+    let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| wrong())?;
+    let duration = Duration::try_from(duration).map_err(|_| wrong())?;
+    if duration.is_zero() { Err(wrong()) } else { Ok(duration) }
+}
+
+/// Reads how long a lease lives: shorter than a second, and it is lost for no reason.
+pub(super) fn lease<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
+    let lease = friendly(input)?;
+    if lease < Duration::from_secs(1) {
+        return Err(D::Error::custom("a lease must live at least a second"));
+    }
+    Ok(lease)
+}
+
+/// Reads which log lines are written.
+pub(super) fn log_filter<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
+    let text = String::deserialize(input)?;
+    crate::telemetry::filter(&text).map_err(D::Error::custom)?;
+    Ok(text)
+}

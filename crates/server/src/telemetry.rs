@@ -1,0 +1,27 @@
+//! Log lines: readable on a terminal, JSON for machines. They go to standard error.
+
+use std::io::IsTerminal;
+
+use anyhow::Context;
+use tracing_subscriber::EnvFilter;
+
+use crate::settings::{Format, TelemetrySettings};
+
+/// Reads which lines are written.
+pub(crate) fn filter(text: &str) -> anyhow::Result<EnvFilter> {
+    EnvFilter::try_new(text)
+        .with_context(|| format!("telemetry.log: \"{text}\" does not say which lines are written"))
+}
+
+/// Starts writing log lines. Once per process.
+pub fn start(settings: &TelemetrySettings) -> anyhow::Result<()> {
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter(&settings.log)?)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
+    let started = match settings.format {
+        Format::Text => lines.with_target(false).try_init(),
+        Format::Json => lines.json().flatten_event(true).try_init(),
+    };
+    started.map_err(|error| anyhow::anyhow!("log lines are written already: {error}"))
+}

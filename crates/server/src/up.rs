@@ -1,0 +1,221 @@
+//! Everything on this machine: the contract of `kcp up`.
+//!
+//! The order matters. The folder is locked before anything in it is read; the ports are opened before
+//! anything is started; the connection file appears when all of it answers, and not before.
+
+mod connection;
+mod folder;
+mod greeting;
+mod landscape;
+mod speed;
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use anyhow::Context;
+use api::{
+    Limits, RequireScope, Trusted, Verifier,
+    router::{Broker, broker, open, shielded},
+    scope,
+};
+use base::Clock;
+use broker::operations::demonstration;
+use console::{Console, Service};
+use engine::{Engine, Planted};
+use secrecy::SecretString;
+use store::{Database, EngineStore, Sealer, Set, engine::Time};
+use tokio::net::TcpListener;
+
+use crate::{
+    Settings,
+    demonstration::{first, surroundings},
+    metrics::{self, Metrics},
+    operations::Stored,
+    readiness::{Always, Working},
+    serving::{Serving, listen},
+};
+use folder::{Credentials, Folder};
+
+pub use connection::Connection;
+pub use speed::Speed;
+
+/// How long requests may go on after the order to stop.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long the engine may take to get its first lease.
+const START: Duration = Duration::from_secs(30);
+
+/// What `kcp up` was asked for.
+#[derive(Debug)]
+pub struct Options {
+    /// The first of its ports.
+    pub port: u16,
+    /// Where it keeps everything.
+    pub data: PathBuf,
+    /// A PostgreSQL to use instead of the embedded database.
+    pub database: Option<SecretString>,
+    /// How fast the simulated world is.
+    pub speed: Speed,
+    /// Everything else.
+    pub settings: Settings,
+}
+
+/// A running control plane.
+pub struct Up {
+    /// How to reach it.
+    pub connection: Connection,
+    folder: Folder,
+    clock: Clock,
+    engine: Engine<EngineStore>,
+    serving: Serving,
+    drain: Duration,
+}
+
+/// Runs it until somebody asks it to stop.
+pub async fn run(options: Options) -> anyhow::Result<()> {
+    let up = Up::start(options).await?;
+    greeting::print(&up.connection, up.folder.path());
+    crate::shutdown::asked().await?;
+    eprintln!("stopping; once more stops at once");
+    tokio::select! {
+        () = up.stop() => Ok(()),
+        again = crate::shutdown::asked() => {
+            again?;
+            anyhow::bail!("stopped at once; what was running is taken up at the next start")
+        }
+    }
+}
+
+impl Up {
+    /// Starts everything; comes back when it serves.
+    pub async fn start(options: Options) -> anyhow::Result<Self> {
+        let Options { port, data, database, speed, settings } = options;
+        let last = port.checked_add(3).context("--port leaves no room for three more ports")?;
+        let folder = Folder::open(&data)?;
+        let credentials = folder.credentials()?;
+        let broker_port = listen(port, "the broker").await?;
+        let provisioner_port = listen(port + 1, "the provisioner").await?;
+        let landscape_port = listen(last - 1, "the landscape").await?;
+        let connection = |token| Connection {
+            broker: format!("http://127.0.0.1:{port}"),
+            provisioner: format!("http://127.0.0.1:{}", port + 1),
+            landscape: format!("http://127.0.0.1:{}", port + 2),
+            token,
+            user: credentials.user.clone(),
+            password: credentials.password.clone(),
+        };
+
+        let clock = Clock::running();
+        let issuer = landscape::issuer(
+            &folder,
+            &credentials,
+            &settings,
+            landscape_port.local_addr()?,
+            &clock,
+        )?;
+        let connection = connection(landscape::token(&issuer, &credentials)?);
+        let engine =
+            start_engine(&folder, &credentials, database, speed, &settings, &clock).await?;
+        let mut serving = Serving::default();
+        serving.add("the landscape", landscape_port, landscape::router(issuer));
+        let limits =
+            Limits { body: settings.requests.body.get() as usize, time: settings.requests.time };
+        serving.add("the provisioner", provisioner_port, shielded(open(Arc::new(Always)), limits));
+        serve_broker(&mut serving, broker_port, &connection, &engine, &settings, limits, &clock)?;
+
+        wait_for_lease(&engine).await?;
+        first(&Stored(engine.clone()))
+            .await
+            .context("the first demonstration cannot be accepted")?;
+        connection.write(&folder)?;
+        Ok(Self { connection, folder, clock, engine, serving, drain: settings.operations.drain })
+    }
+
+    /// Finishes what runs, hands back the rest, closes everything.
+    pub async fn stop(self) {
+        Connection::remove(&self.folder);
+        let ((), ()) = tokio::join!(
+            self.serving.stop(&self.clock, GRACE.min(self.drain)),
+            self.engine.stop(self.drain),
+        );
+        self.engine.storage().database().close().await;
+    }
+}
+
+async fn start_engine(
+    folder: &Folder,
+    credentials: &Credentials,
+    url: Option<SecretString>,
+    speed: Speed,
+    settings: &Settings,
+    clock: &Clock,
+) -> anyhow::Result<Engine<EngineStore>> {
+    let url = match url {
+        Some(url) => url,
+        None => folder.database()?,
+    };
+    let options = store::Options {
+        connections: settings.database.connections.get(),
+        schema: Some(settings.database.schema.clone()),
+        ..store::Options::new(url)
+    };
+    let database = Database::open(&options).await.context("the database cannot be opened")?;
+    database.migrate(Set::Engine).await.context("the database cannot be brought up to date")?;
+    let sealer = Sealer::from_file_or_create(&folder.file("sealing.key"))
+        .context("the key that seals secrets cannot be read or made")?;
+    let storage = EngineStore::new(database, sealer, Time::Database, Planted::Nothing);
+    let engine_settings = engine::Settings {
+        replica: Some(credentials.replica.clone()),
+        lease: settings.operations.lease,
+        workers: settings.operations.workers.get().into(),
+        pace: speed.factor(),
+        keep_journal: settings.operations.keep_journal,
+        ..engine::Settings::default()
+    };
+    let engine = Engine::builder(Arc::new(storage), clock.clone(), engine_settings)
+        .serve(demonstration::plan(settings.operations.limit), surroundings(speed))?
+        .start();
+    Ok(engine)
+}
+
+fn serve_broker(
+    serving: &mut Serving,
+    listener: TcpListener,
+    connection: &Connection,
+    engine: &Engine<EngineStore>,
+    settings: &Settings,
+    limits: Limits,
+    clock: &Clock,
+) -> anyhow::Result<()> {
+    let audiences = vec![settings.access.audience.clone()];
+    let trusted = settings
+        .access
+        .issuers
+        .iter()
+        .chain([&connection.landscape])
+        .map(|issuer| Trusted { issuer: issuer.clone(), audiences: audiences.clone(), keys: None })
+        .collect();
+    let verifier = Arc::new(Verifier::new(trusted, clock.clone())?);
+    let counted = Arc::new(Metrics::default());
+    tokio::spawn(counted.clone().count(engine.events()));
+    let metrics = RequireScope::new(verifier.clone(), scope::METRICS_READ)
+        .around(metrics::router(counted, engine.clone()));
+    let operations = Arc::new(Stored(engine.clone()));
+    let services = [
+        ("broker", &connection.broker),
+        ("provisioner", &connection.provisioner),
+        ("landscape", &connection.landscape),
+    ]
+    .map(|(name, address)| Service { name, address: address.clone() });
+    let pages =
+        console::router(Console { operations: operations.clone(), services: services.into() });
+    let readiness = Arc::new(Working(engine.clone()));
+    let routes = broker(Broker { operations, readiness, verifier }).merge(metrics).merge(pages);
+    serving.add("the broker", listener, shielded(routes, limits));
+    Ok(())
+}
+
+async fn wait_for_lease(engine: &Engine<EngineStore>) -> anyhow::Result<()> {
+    let mut alive = engine.alive();
+    let lease = alive.wait_for(Option::is_some);
+    tokio::time::timeout(START, lease).await.context("the engine gets no lease")??;
+    Ok(())
+}

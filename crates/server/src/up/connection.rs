@@ -1,0 +1,44 @@
+//! How to reach a running control plane: the file that client commands and scripts look for.
+
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::json;
+
+use super::folder::Folder;
+
+const NAME: &str = "connection.json";
+
+/// How to reach a running control plane.
+#[derive(Debug, Clone)]
+pub struct Connection {
+    /// The broker's address.
+    pub broker: String,
+    /// The provisioner's address.
+    pub provisioner: String,
+    /// The landscape's address.
+    pub landscape: String,
+    /// A token with every scope, valid for a day.
+    pub token: SecretString,
+    /// Who may ask for a new one.
+    pub user: String,
+    /// With which password.
+    pub password: SecretString,
+}
+
+impl Connection {
+    pub(super) fn write(&self, folder: &Folder) -> anyhow::Result<()> {
+        let text = json!({
+            "broker": self.broker,
+            "provisioner": self.provisioner,
+            "landscape": self.landscape,
+            "token": self.token.expose_secret(),
+            "user": self.user,
+            "password": self.password.expose_secret(),
+        });
+        folder.write_privately(NAME, &serde_json::to_vec_pretty(&text)?)
+    }
+
+    /// Whoever waits for the file must not find one of a control plane that does not run.
+    pub(super) fn remove(folder: &Folder) {
+        let _ = std::fs::remove_file(folder.file(NAME));
+    }
+}

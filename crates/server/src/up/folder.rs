@@ -1,0 +1,142 @@
+//! The folder that holds everything `kcp up` keeps, for one process at a time.
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io::Write,
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, bail};
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// The folder, locked as long as this value lives.
+pub(super) struct Folder {
+    path: PathBuf,
+    _lock: File,
+}
+
+/// What was made up at the first start and must not change.
+#[derive(Debug, Clone)]
+pub(super) struct Credentials {
+    pub(super) user: String,
+    pub(super) password: SecretString,
+    /// What the broker shows the provisioner.
+    pub(super) client_secret: SecretString,
+    /// The name under which the engine takes over from its earlier self.
+    pub(super) replica: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    user: String,
+    password: String,
+    client_secret: String,
+    replica: String,
+}
+
+impl Folder {
+    /// Opens the folder, or makes it.
+    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
+        let shown = path.display();
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(path)
+            .with_context(|| format!("the folder {shown} cannot be made"))?;
+        let path =
+            path.canonicalize().with_context(|| format!("the folder {shown} cannot be opened"))?;
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(path.join("lock"))
+            .with_context(|| format!("the folder {shown} cannot be written to"))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => bail!(
+                "the folder {} is in use by another process; stop that one, or choose another folder with --data",
+                path.display()
+            ),
+            Err(TryLockError::Error(error)) => {
+                return Err(error).with_context(|| format!("the folder {shown} cannot be locked"));
+            }
+        }
+        let folder = Self { path, _lock: lock };
+        super::Connection::remove(&folder);
+        Ok(folder)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// The address of the embedded database. Made here, because SQLite would let others read it.
+    pub(super) fn database(&self) -> anyhow::Result<SecretString> {
+        let path = self.file("kcp.db");
+        OpenOptions::new()
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(&path)
+            .with_context(|| format!("{} cannot be written", path.display()))?;
+        let path =
+            path.to_string_lossy().replace('%', "%25").replace('?', "%3F").replace('#', "%23");
+        Ok(format!("sqlite://{path}").into())
+    }
+
+    /// What was made up at the first start.
+    pub(super) fn credentials(&self) -> anyhow::Result<Credentials> {
+        let path = self.file("credentials.json");
+        let kept: Kept = if path.exists() {
+            let text =
+                fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+            serde_json::from_slice(&text)
+                .with_context(|| format!("{} cannot be understood", path.display()))?
+        } else {
+            let kept = Kept {
+                user: "admin".into(),
+                password: secret(),
+                client_secret: secret(),
+                replica: format!("up-{}", Uuid::new_v4()),
+            };
+            self.write_privately("credentials.json", &serde_json::to_vec_pretty(&kept)?)?;
+            kept
+        };
+        Ok(Credentials {
+            user: kept.user,
+            password: kept.password.into(),
+            client_secret: kept.client_secret.into(),
+            replica: kept.replica,
+        })
+    }
+
+    /// Writes a file that only its owner can read; it appears whole or not at all.
+    pub(super) fn write_privately(&self, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
+        let (path, unfinished) = (self.file(name), self.file(&format!("{name}.new")));
+        let written = || -> std::io::Result<()> {
+            let mut file = OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .mode(0o600)
+                .open(&unfinished)?;
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            fs::rename(&unfinished, &path)
+        };
+        written().with_context(|| format!("{} cannot be written", path.display()))
+    }
+}
+
+/// 244 random bits.
+fn secret() -> String {
+    format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
+}

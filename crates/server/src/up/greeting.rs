@@ -1,0 +1,47 @@
+//! What `kcp up` says once it serves.
+
+use std::path::Path;
+
+use secrecy::ExposeSecret;
+
+use super::Connection;
+
+/// Prints the addresses, the token, and three things to try.
+pub(super) fn print(connection: &Connection, folder: &Path) {
+    println!("{}", text(connection, folder));
+}
+
+fn text(connection: &Connection, folder: &Path) -> String {
+    let Connection { broker, provisioner, landscape, token, .. } = connection;
+    let token = token.expose_secret();
+    let shown = folder.display();
+    let kcp = command(folder);
+    format!(
+        "\
+kcp runs.
+
+  broker       {broker}   (console at /)
+  provisioner  {provisioner}
+  landscape    {landscape}
+  data         {shown}
+
+  token, valid for a day:
+  {token}
+
+Three things to try:
+  open {broker}/ in a browser and watch the first operation go by
+  {kcp} operations
+  {kcp} demonstrate --follow
+
+Ctrl-C stops it; starting it again carries on."
+    )
+}
+
+/// The client's command as it finds this control plane from the present folder.
+fn command(folder: &Path) -> String {
+    let here = std::env::current_dir().and_then(|here| here.join(".kcp").canonicalize());
+    if here.is_ok_and(|here| here == folder) {
+        return "kcp".into();
+    }
+    format!("kcp --data '{}'", folder.display().to_string().replace('\'', "'\\''"))
+}

@@ -1,0 +1,182 @@
+//! `kcp up` in this process: what its contract promises to scripts and tests.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::{
+    net::TcpListener,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use base::Clock;
+use kcp_server::{
+    settings,
+    up::{Options, Speed, Up},
+};
+use serde_json::Value;
+
+/// A range of four ports that nobody uses right now.
+fn free_ports() -> u16 {
+    loop {
+        let port = fastrand::u16(20_000..32_000);
+        if (port..port + 4).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok()) {
+            return port;
+        }
+    }
+}
+
+fn options(port: u16, data: &Path, speed: &str) -> Options {
+    Options {
+        port,
+        data: data.to_owned(),
+        database: None,
+        speed: speed.parse::<Speed>().unwrap(),
+        settings: settings::load(None).unwrap(),
+    }
+}
+
+struct Client {
+    connection: Value,
+    http: reqwest::Client,
+}
+
+impl Client {
+    fn found_in(data: &Path) -> Self {
+        let file = data.join("connection.json");
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        let connection = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        Self { connection, http: reqwest::Client::new() }
+    }
+
+    fn field(&self, name: &str) -> &str {
+        self.connection[name].as_str().unwrap()
+    }
+
+    async fn get(&self, service: &str, path: &str, token: Option<&str>) -> (u16, Value) {
+        let mut request = self.http.get(format!("{}{path}", self.field(service)));
+        if let Some(token) = token {
+            request = request.bearer_auth(token);
+        }
+        let answer = request.send().await.unwrap();
+        let (status, text) = (answer.status().as_u16(), answer.text().await.unwrap());
+        (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
+    }
+
+    async fn operations(&self) -> Vec<Value> {
+        let (status, page) = self.get("broker", "/operations", Some(self.field("token"))).await;
+        assert_eq!(status, 200, "{page}");
+        page["operations"].as_array().unwrap().clone()
+    }
+
+    /// Asks until the only operation is as expected.
+    async fn until(&self, expected: impl Fn(&Value) -> bool) -> Value {
+        let clock = Clock::running();
+        for _ in 0..400 {
+            let operations = self.operations().await;
+            if let Some(operation) = operations.first().filter(|operation| expected(operation)) {
+                return operation.clone();
+            }
+            clock.sleep(Duration::from_millis(25)).await;
+        }
+        panic!("it did not get there: {:?}", self.operations().await);
+    }
+}
+
+fn data() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deep").join(".kcp");
+    (folder, path)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_serves_everything_its_contract_names() {
+    let (_folder, data) = data();
+    let up = Up::start(options(free_ports(), &data, "max")).await.unwrap();
+    let client = Client::found_in(&data);
+    let token = Some(client.field("token"));
+
+    let fields: Vec<&String> = client.connection.as_object().unwrap().keys().collect();
+    assert_eq!(fields, ["broker", "provisioner", "landscape", "token", "user", "password"]);
+    for service in ["broker", "provisioner", "landscape"] {
+        for path in ["/healthz", "/readyz", "/version"] {
+            let (status, body) = client.get(service, path, None).await;
+            assert_eq!(status, 200, "{service}{path}: {body}");
+        }
+    }
+    let ended = client.until(|operation| operation["state"] == "succeeded").await;
+    let id = ended["id"].as_str().unwrap();
+    let (_, journal) = client.get("broker", &format!("/operations/{id}/journal"), token).await;
+    let (_, waiting) = client.get("broker", &format!("/operations/{id}/waiting"), token).await;
+    let (_, metrics) = client.get("broker", "/metrics", token).await;
+    let (_, page) = client.get("broker", "/", None).await;
+
+    assert_eq!(ended["closed"], serde_json::json!(["prepare", "build", "finish"]));
+    assert!(journal.as_array().unwrap().iter().any(|entry| entry["step"] == "Hand_Over"));
+    assert_eq!(waiting["kind"], "ended");
+    assert!(metrics.as_str().unwrap().contains("kcp_operations_ended_total"), "{metrics}");
+    assert!(page.as_str().unwrap().contains(id), "{page}");
+    let foreign = client.http.get(client.field("broker")).header("host", "elsewhere.example");
+    assert_eq!(foreign.send().await.unwrap().status(), 403);
+    assert_eq!(client.get("broker", "/operations", None).await.0, 401);
+    assert_eq!(client.get("broker", "/metrics", None).await.0, 401);
+    up.stop().await;
+    assert!(!data.join("connection.json").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn starting_again_carries_on_and_orders_no_second_demonstration() {
+    let (_folder, data) = data();
+    let port = free_ports();
+    let up = Up::start(options(port, &data, "1")).await.unwrap();
+    let before = Client::found_in(&data);
+    let waits =
+        |operation: &Value| operation["step"] == "Wait_For_Parts" && operation["note"].is_string();
+    let first = before.until(waits).await;
+    up.stop().await;
+
+    let up = Up::start(options(port, &data, "max")).await.unwrap();
+    let after = Client::found_in(&data);
+    let ended = after.until(|operation| operation["state"] == "succeeded").await;
+
+    assert_eq!(ended["id"], first["id"]);
+    assert_eq!(after.operations().await.len(), 1);
+    assert_eq!(after.field("password"), before.field("password"));
+    let (status, _) = after.get("broker", "/operations", Some(before.field("token"))).await;
+    assert_eq!(status, 200, "a token of the start before is still good");
+    up.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_or_a_port_in_use_is_named() {
+    let (_folder, data) = data();
+    let port = free_ports();
+    let up = Up::start(options(port, &data, "max")).await.unwrap();
+    let error = |options| async {
+        let refused: anyhow::Result<Up> = Up::start(options).await;
+        format!("{:#}", refused.err().unwrap())
+    };
+
+    let locked = error(options(free_ports(), &data, "max")).await;
+    let taken = error(options(port - 1, &data.with_extension("other"), "max")).await;
+
+    assert!(locked.contains(data.canonicalize().unwrap().to_str().unwrap()), "{locked}");
+    assert!(locked.contains("--data"), "{locked}");
+    assert!(taken.contains(&format!("port {port}")) && taken.contains("--port"), "{taken}");
+    up.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_works_on_postgresql_as_well() {
+    let (_folder, data) = data();
+    let database = store::testing::TestDatabase::postgres().await;
+    let url = Some(database.url().to_owned().into());
+    let options = Options { database: url, ..options(free_ports(), &data, "max") };
+
+    let up = Up::start(options).await.unwrap();
+    let client = Client::found_in(&data);
+    client.until(|operation| operation["state"] == "succeeded").await;
+
+    assert!(!data.join("kcp.db").exists());
+    up.stop().await;
+}

@@ -1,0 +1,92 @@
+//! The engine's contract on both databases: beat, claim, commit, look, wake.
+//!
+//! Leases and due times are judged by one time only, the database's. On SQLite, which has one
+//! process and no server, that is the running clock of the process.
+
+mod accept;
+mod admit;
+mod cancel;
+mod change;
+mod claim;
+mod commit;
+mod continue_from;
+mod heart;
+mod join;
+mod list;
+mod read;
+mod rows;
+mod storage;
+mod texts;
+mod wakes;
+
+use std::{collections::HashMap, sync::Arc};
+
+use ::engine::Planted;
+use base::Clock;
+
+pub use change::{Applied, ApplyChange};
+pub use heart::EngineHeart;
+pub use list::{Counted, Filter, Page, PageKey};
+
+use crate::{Database, Moment, Sealer, database::Backend};
+use wakes::Wakes;
+
+/// By which time leases and due times are judged.
+#[derive(Debug, Clone)]
+pub enum Time {
+    /// The database's own.
+    Database,
+    /// A clock that a test holds.
+    Held(Clock),
+}
+
+/// The engine's store.
+#[derive(Clone)]
+pub struct EngineStore {
+    database: Database,
+    sealer: Sealer,
+    time: Time,
+    local: Clock,
+    planted: Planted,
+    handlers: Arc<HashMap<&'static str, Arc<dyn ApplyChange>>>,
+    wakes: Arc<Wakes>,
+}
+
+impl EngineStore {
+    /// A store on a migrated database. Must be called inside a tokio runtime.
+    pub fn new(database: Database, sealer: Sealer, time: Time, planted: Planted) -> Self {
+        let wakes = Arc::new(Wakes::start(&database));
+        let handlers = Arc::default();
+        Self { database, sealer, time, local: Clock::running(), planted, handlers, wakes }
+    }
+
+    /// Registers who applies the changes of one topic.
+    #[must_use]
+    pub fn with_changes(mut self, handler: Arc<dyn ApplyChange>) -> Self {
+        Arc::make_mut(&mut self.handlers).insert(handler.topic(), handler);
+        self
+    }
+
+    /// The process's own clock: what SQLite goes by, and what [`Planted::LocalClock`] trusts.
+    #[must_use]
+    pub fn with_local_clock(mut self, clock: Clock) -> Self {
+        self.local = clock;
+        self
+    }
+
+    /// The database it works on.
+    pub fn database(&self) -> &Database {
+        &self.database
+    }
+
+    /// The time to judge by; `None` lets PostgreSQL take its own.
+    fn now(&self) -> Option<Moment> {
+        match &self.time {
+            Time::Held(clock) => Some(clock.now().into()),
+            Time::Database => match self.database.writer() {
+                Backend::Postgres(_) if !self.planted.is(Planted::LocalClock) => None,
+                _ => Some(self.local.now().into()),
+            },
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The contract itself: each call in the file that is named after it.
+
+use std::time::Duration;
+
+use ::engine::{
+    OperationId, ReplicaId, Storage, StorageError,
+    storage::{
+        Acceptance, Ask, Cancel, Claimed, Commit, Entry, Joined, Landed, NewOperation, Pairs, Seen,
+        Snapshot, Wake,
+    },
+};
+use jiff::Timestamp;
+use tokio::sync::broadcast;
+
+use super::{EngineHeart, EngineStore, accept::Candidate};
+
+impl Storage for EngineStore {
+    type Heart = EngineHeart;
+
+    async fn join(&self, name: &str, lease: Duration) -> Result<Joined, StorageError> {
+        Ok(self.join_as(name, lease).await?)
+    }
+
+    async fn heart(&self) -> Result<EngineHeart, StorageError> {
+        Ok(EngineHeart::open(self.clone()).await?)
+    }
+
+    async fn leave(&self, replica: ReplicaId) -> Result<(), StorageError> {
+        Ok(self.end_incarnation(replica).await?)
+    }
+
+    async fn reap(&self) -> Result<u64, StorageError> {
+        Ok(self.release_of_the_dead().await?)
+    }
+
+    async fn claim(&self, ask: &Ask<'_>) -> Result<Claimed, StorageError> {
+        Ok(self.grant(ask).await?)
+    }
+
+    async fn commit(
+        &self,
+        replica: ReplicaId,
+        batch: &[Commit],
+    ) -> Result<Vec<Landed>, StorageError> {
+        self.write(replica, batch).await
+    }
+
+    async fn look(&self, ids: &[OperationId]) -> Result<Vec<Option<Seen>>, StorageError> {
+        Ok(self.see(ids).await?)
+    }
+
+    async fn accept(
+        &self,
+        new: NewOperation,
+        pairs: &Pairs<'_>,
+    ) -> Result<Acceptance, StorageError> {
+        let root = new.id;
+        Ok(self.accept_candidate(&Candidate { new, root, closed: Vec::new() }, pairs).await?)
+    }
+
+    async fn request_cancel(&self, id: OperationId, cancel: &Cancel) -> Result<bool, StorageError> {
+        Ok(self.cancel(id, cancel).await?)
+    }
+
+    async fn signal(&self, signal: &str) -> Result<(), StorageError> {
+        Ok(self.give(signal).await?)
+    }
+
+    async fn continue_from(
+        &self,
+        old: OperationId,
+        new: OperationId,
+        pairs: &Pairs<'_>,
+    ) -> Result<Acceptance, StorageError> {
+        let candidate = self.continuation(old, new).await?;
+        Ok(self.accept_candidate(&candidate, pairs).await?)
+    }
+
+    async fn read(&self, id: OperationId) -> Result<Option<Snapshot>, StorageError> {
+        Ok(self.find(id).await?)
+    }
+
+    async fn journal(&self, id: OperationId) -> Result<Vec<Entry>, StorageError> {
+        Ok(self.entries(id).await?)
+    }
+
+    async fn trim(&self, before: Timestamp, most: u32) -> Result<u64, StorageError> {
+        Ok(self.trim_journal(before, most).await?)
+    }
+
+    fn wakes(&self) -> broadcast::Receiver<Wake> {
+        self.wakes.subscribe()
+    }
+}

@@ -1,0 +1,74 @@
+//! Migrations: embedded, forward only, in sets that each keep their own books.
+//!
+//! Several replicas may start at once: PostgreSQL lets one of them migrate while the others wait on
+//! an advisory lock, SQLite does all of it inside one write transaction.
+
+use std::borrow::Cow;
+
+use sqlx::{Connection as _, PgConnection, migrate::Migrator};
+
+use crate::{
+    Error,
+    database::{Backend, Database},
+};
+
+/// A set of tables that belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Set {
+    /// Operations, their journal, and the replicas that work on them.
+    Engine,
+}
+
+static ENGINE_POSTGRES: Migrator = sqlx::migrate!("migrations/engine/postgres");
+static ENGINE_SQLITE: Migrator = sqlx::migrate!("migrations/engine/sqlite");
+
+impl Set {
+    fn migrations(self, sqlite: bool) -> &'static Migrator {
+        match self {
+            Self::Engine if sqlite => &ENGINE_SQLITE,
+            Self::Engine => &ENGINE_POSTGRES,
+        }
+    }
+
+    /// The table that says which migrations have run.
+    fn books(self) -> &'static str {
+        match self {
+            Self::Engine => "engine_migrations",
+        }
+    }
+}
+
+impl Database {
+    /// Brings one set of tables up to date. Safe to call from several replicas at once.
+    pub async fn migrate(&self, set: Set) -> Result<(), Error> {
+        let embedded = set.migrations(self.is_sqlite());
+        let mut migrator = Migrator {
+            migrations: Cow::Borrowed(&embedded.migrations),
+            table_name: Cow::Borrowed(set.books()),
+            // An older replica meets what a newer one has added, and goes on.
+            ignore_missing: true,
+            ..Migrator::DEFAULT
+        };
+        if let Some(schema) = self.schema() {
+            migrator.create_schema(schema.to_owned());
+        }
+        match self.writer() {
+            Backend::Postgres(pool) => {
+                // A connection of its own: the lock ends with it, also when a migration fails.
+                let options = pool.connect_options().as_ref().clone();
+                let options = options.options([("statement_timeout", "0")]);
+                let mut connection = PgConnection::connect_with(&options).await?;
+                let done = migrator.run_direct(None, &mut connection, false).await;
+                let closed = connection.close().await;
+                done?;
+                closed?;
+            }
+            Backend::Sqlite(pool) => {
+                let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await?;
+                migrator.run_direct(None, &mut *transaction, false).await?;
+                transaction.commit().await?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,229 @@
+//! Columns encrypted at rest, each value bound to the place it is stored in.
+//!
+//! A sealed value is `version, length of the key id, key id, nonce, ciphertext and tag`. Table, column
+//! and row are not in it: they are authenticated beside it, so a value that was moved does not open.
+//! What a reader would get wrong: the *first* key of the list seals, every key of the list opens.
+
+mod digest;
+mod keys;
+#[cfg(test)]
+mod tests;
+
+use std::{fmt, path::Path, sync::Arc};
+
+use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
+use secrecy::{ExposeSecret, SecretBox};
+
+pub use keys::{Keys, KeysError};
+
+/// The only envelope there is so far.
+const VERSION: u8 = 1;
+const TAG_LEN: usize = 16;
+
+/// Seals and opens values. Clones share the keys.
+#[derive(Clone)]
+pub struct Sealer(Arc<Ring>);
+
+/// The keys in use: the first one seals, all of them open.
+struct Ring {
+    current: Working,
+    older: Vec<Working>,
+}
+
+/// A key made ready for its two uses, each with a key of its own derived from the configured one.
+struct Working {
+    id: String,
+    seal: RandomizedNonceKey,
+    digest: aws_lc_rs::hmac::Key,
+}
+
+/// Where a sealed value is stored. It opens there and nowhere else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// The table.
+    pub table: &'a str,
+    /// The column.
+    pub column: &'a str,
+    /// The row's key, as text.
+    pub row: &'a str,
+}
+
+/// Why a sealed value does not open.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SealError {
+    /// Too short or of an unknown version.
+    #[error("the value in {table}.{column} is cut short or was never sealed")]
+    NotSealed {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+    },
+    /// Sealed with a key that is not configured.
+    #[error("the value in {table}.{column} is sealed with key \"{key}\", which is not configured")]
+    UnknownKey {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+        /// The id of the missing key.
+        key: String,
+    },
+    /// Changed, or sealed for another place.
+    #[error("the value in {table}.{column} was changed or sealed for another place")]
+    Refused {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+    },
+}
+
+impl Sealer {
+    /// Seals with the first of the keys and opens with all of them.
+    pub fn new(keys: &Keys) -> Self {
+        let [current, older @ ..] = keys.entries() else {
+            unreachable!("a list of keys is never empty")
+        };
+        let older = older.iter().map(|key| Working::new(key)).collect();
+        Self(Arc::new(Ring { current: Working::new(current), older }))
+    }
+
+    /// A new random key that lives as long as this value.
+    pub fn generate() -> Self {
+        Self::new(&Keys::generate())
+    }
+
+    /// The keys in the file at `path`; writes a new random one there first if there is no file.
+    pub fn from_file_or_create(path: &Path) -> Result<Self, KeysError> {
+        Keys::from_file_or_create(path).map(|keys| Self::new(&keys))
+    }
+
+    /// Encrypts `plain` for one place.
+    pub fn seal(&self, place: Place<'_>, plain: &[u8]) -> Vec<u8> {
+        let key = &self.0.current;
+        let mut secret = Vec::with_capacity(plain.len() + TAG_LEN);
+        secret.extend_from_slice(plain);
+        let nonce = key
+            .seal
+            .seal_in_place_append_tag(Aad::from(place.encoded()), &mut secret)
+            .expect("sealing fails only for values of many gigabytes");
+        let mut sealed = Vec::with_capacity(2 + key.id.len() + NONCE_LEN + secret.len());
+        sealed.push(VERSION);
+        keys::push_id(&mut sealed, &key.id);
+        sealed.extend_from_slice(nonce.as_ref());
+        sealed.append(&mut secret);
+        sealed
+    }
+
+    /// Decrypts what was sealed for the same place.
+    pub fn open(&self, place: Place<'_>, sealed: &[u8]) -> Result<Vec<u8>, SealError> {
+        let envelope = Envelope::read(sealed).ok_or_else(|| place.not_sealed())?;
+        let key = self.key(envelope.key).ok_or_else(|| place.unknown_key(envelope.key))?;
+        let mut secret = envelope.secret.to_vec();
+        let plain = key
+            .seal
+            .open_in_place(
+                Nonce::assume_unique_for_key(envelope.nonce),
+                Aad::from(place.encoded()),
+                &mut secret,
+            )
+            .map_err(|_| place.refused())?
+            .len();
+        secret.truncate(plain);
+        Ok(secret)
+    }
+
+    /// The id of the key a value is sealed with; `None` when it is no sealed value.
+    pub fn key_id(sealed: &[u8]) -> Option<&str> {
+        Envelope::read(sealed).map(|envelope| envelope.key)
+    }
+
+    /// Whether a value is sealed with the key that seals now.
+    pub fn is_current(&self, sealed: &[u8]) -> bool {
+        Self::key_id(sealed) == Some(&self.0.current.id)
+    }
+
+    /// What every value begins with that is sealed with the current key, for searching the others.
+    pub fn current_prefix(&self) -> Vec<u8> {
+        let mut prefix = vec![VERSION];
+        keys::push_id(&mut prefix, &self.0.current.id);
+        prefix
+    }
+
+    /// The same content under the current key; `None` when it is under that key already.
+    pub fn reseal(&self, place: Place<'_>, sealed: &[u8]) -> Result<Option<Vec<u8>>, SealError> {
+        if self.is_current(sealed) {
+            return Ok(None);
+        }
+        let plain = SecretBox::new(self.open(place, sealed)?.into_boxed_slice());
+        Ok(Some(self.seal(place, plain.expose_secret())))
+    }
+
+    fn key(&self, id: &str) -> Option<&Working> {
+        std::iter::once(&self.0.current).chain(&self.0.older).find(|key| key.id == id)
+    }
+}
+
+impl fmt::Debug for Sealer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let older: Vec<_> = self.0.older.iter().map(|key| &key.id).collect();
+        f.debug_struct("Sealer")
+            .field("current", &self.0.current.id)
+            .field("older", &older)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Working {
+    fn new(key: &keys::Key) -> Self {
+        let seal = key.derive(b"kcp sealed column");
+        Self {
+            id: key.id().to_owned(),
+            seal: RandomizedNonceKey::new(&AES_256_GCM, seal.expose_secret())
+                .expect("a derived key has the length the cipher wants"),
+            digest: digest::key(key),
+        }
+    }
+}
+
+impl Place<'_> {
+    /// Each part with its length in front, so that no two places have the same encoding.
+    fn encoded(&self) -> Vec<u8> {
+        let mut bytes = vec![VERSION];
+        for part in [self.table, self.column, self.row] {
+            bytes.extend_from_slice(&(part.len() as u64).to_be_bytes());
+            bytes.extend_from_slice(part.as_bytes());
+        }
+        bytes
+    }
+
+    fn not_sealed(&self) -> SealError {
+        SealError::NotSealed { table: self.table.into(), column: self.column.into() }
+    }
+
+    fn unknown_key(&self, key: &str) -> SealError {
+        let (table, column) = (self.table.into(), self.column.into());
+        SealError::UnknownKey { table, column, key: key.into() }
+    }
+
+    fn refused(&self) -> SealError {
+        SealError::Refused { table: self.table.into(), column: self.column.into() }
+    }
+}
+
+/// A sealed value, taken apart.
+struct Envelope<'a> {
+    key: &'a str,
+    nonce: [u8; NONCE_LEN],
+    secret: &'a [u8],
+}
+
+impl<'a> Envelope<'a> {
+    fn read(sealed: &'a [u8]) -> Option<Self> {
+        let (&VERSION, rest) = sealed.split_first()? else { return None };
+        let (key, rest) = keys::split_id(rest)?;
+        let (nonce, secret) = rest.split_first_chunk()?;
+        (secret.len() >= TAG_LEN).then_some(Self { key, nonce: *nonce, secret })
+    }
+}

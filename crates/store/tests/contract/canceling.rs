@@ -1,0 +1,136 @@
+//! Asking an operation to end, and waking one that waits.
+
+use std::ops::Deref;
+
+use engine::{
+    OperationId, State, Storage,
+    storage::{Cancel, EntryEvent, Landed, Wake},
+};
+
+use crate::bench::{Bench, after};
+
+fn call_off() -> Cancel {
+    Cancel { state: State::Canceled, reason: "called off".into() }
+}
+
+pub(crate) async fn canceling_a_sleeping_operation_makes_it_due<S: Storage>(
+    bench: impl Deref<Target = Bench<S>>,
+) {
+    let replica = bench.join("r").await;
+    let held = bench.held(replica, "i").await;
+    bench.commit(replica, bench.sleeps(&held, 1000, None)).await;
+
+    assert!(bench.store.request_cancel(held.id, &call_off()).await.unwrap());
+
+    let woken = bench.claim(replica, 1).await.remove(0);
+    assert_eq!(woken.cancel, Some(call_off()));
+    let journal = bench.store.journal(held.id).await.unwrap();
+    let last = journal.last().unwrap();
+    assert_eq!((last.event, last.seq), (EntryEvent::CancelRequested, woken.journal));
+    assert_eq!(last.reason.as_deref(), Some("called off"));
+}
+
+pub(crate) async fn canceling_a_held_operation_is_told_with_its_next_commit<S: Storage>(
+    bench: impl Deref<Target = Bench<S>>,
+) {
+    let replica = bench.join("r").await;
+    let held = bench.held(replica, "i").await;
+
+    assert!(bench.store.request_cancel(held.id, &call_off()).await.unwrap());
+    let commit = bench.done(&held);
+    let answer = bench.commit(replica, commit.clone()).await;
+
+    assert_eq!(answer, Landed::Yes { journal: 4, cancel: Some(call_off()) });
+    let held = after(held, &commit, &answer);
+    bench.commit(replica, bench.ends(&held, State::Canceled)).await;
+    assert_eq!(bench.read(held.id).await.state, State::Canceled);
+}
+
+pub(crate) async fn canceling_a_waiting_operation_ends_it_there<S: Storage>(
+    bench: impl Deref<Target = Bench<S>>,
+) {
+    let replica = bench.join("r").await;
+    let running = bench.held(replica, "i").await;
+    let called_off = bench.accept("i").await;
+    let next = bench.accept("i").await;
+
+    assert!(bench.store.request_cancel(called_off, &call_off()).await.unwrap());
+
+    let stored = bench.read(called_off).await;
+    assert_eq!((stored.state, stored.ended_at), (State::Canceled, Some(bench.clock.now())));
+    bench.commit(replica, bench.ends(&running, State::Succeeded)).await;
+    assert_eq!(bench.claim(replica, 10).await[0].id, next);
+}
+
+pub(crate) async fn canceling_the_one_about_to_be_admitted_strands_nobody<S: Storage>(
+    bench: impl Deref<Target = Bench<S>>,
+) {
+    let replica = bench.join("r").await;
+    for round in 0..100 {
+        let instance = format!("i{round}");
+        let running = bench.held(replica, &instance).await;
+        let called_off = bench.accept(&instance).await;
+        let last = bench.accept(&instance).await;
+        let (end, cancel) = (bench.ends(&running, State::Succeeded), call_off());
+
+        let (_, requested) = futures::join!(
+            bench.commit(replica, end),
+            bench.store.request_cancel(called_off, &cancel),
+        );
+
+        assert!(requested.unwrap());
+        let (called_off, last) = (bench.read(called_off).await, bench.read(last).await);
+        let running = [&called_off, &last].iter().filter(|one| one.due_at.is_some()).count();
+        assert_eq!(running, 1, "in round {round}: {called_off:?} {last:?}");
+        for held in bench.claim(replica, 10).await {
+            bench.commit(replica, bench.ends(&held, State::Canceled)).await;
+        }
+        for held in bench.claim(replica, 10).await {
+            bench.commit(replica, bench.ends(&held, State::Canceled)).await;
+        }
+    }
+}
+
+pub(crate) async fn a_final_or_unknown_operation_cannot_be_canceled<S: Storage>(
+    bench: impl Deref<Target = Bench<S>>,
+) {
+    let replica = bench.join("r").await;
+    let held = bench.held(replica, "i").await;
+    bench.commit(replica, bench.ends(&held, State::Succeeded)).await;
+    let before = bench.read(held.id).await;
+
+    assert!(!bench.store.request_cancel(held.id, &call_off()).await.unwrap());
+    assert!(!bench.store.request_cancel(OperationId::new_v4(), &call_off()).await.unwrap());
+
+    assert_eq!(bench.read(held.id).await, before);
+}
+
+pub(crate) async fn the_first_request_to_end_counts<S: Storage>(
+    bench: impl Deref<Target = Bench<S>>,
+) {
+    let id = bench.accept("i").await;
+    bench.store.request_cancel(id, &call_off()).await.unwrap();
+
+    let other = Cancel { state: State::Failed, reason: "other".into() };
+    assert!(bench.store.request_cancel(id, &other).await.unwrap());
+
+    assert_eq!(bench.read(id).await.cancel, Some(call_off()));
+    assert_eq!(bench.store.journal(id).await.unwrap().len(), 2);
+}
+
+pub(crate) async fn a_signal_wakes_those_who_wait_for_it<S: Storage>(
+    bench: impl Deref<Target = Bench<S>>,
+) {
+    let replica = bench.join("r").await;
+    let mut wakes = bench.store.wakes();
+    let waits = bench.held(replica, "i").await;
+    let waits_for_another = bench.held(replica, "j").await;
+    bench.commit(replica, bench.sleeps(&waits, 1000, Some("runtime/1"))).await;
+    bench.commit(replica, bench.sleeps(&waits_for_another, 1000, Some("runtime/2"))).await;
+
+    bench.store.signal("runtime/1").await.unwrap();
+
+    let woken = bench.claim(replica, 10).await;
+    assert_eq!(woken.iter().map(|held| held.id).collect::<Vec<_>>(), [waits.id]);
+    while wakes.recv().await.unwrap() != Wake::Signal("runtime/1".into()) {}
+}

@@ -1,0 +1,54 @@
+//! A retry is a new operation that continues a final one.
+
+use std::ops::Deref;
+
+use engine::{OperationId, State, Storage, StorageError, storage::Acceptance};
+
+use crate::bench::{Bench, after, queue};
+
+pub(crate) async fn a_continuation_runs_only_what_was_not_completed<S: Storage>(
+    bench: impl Deref<Target = Bench<S>>,
+) {
+    let replica = bench.join("r").await;
+    let held = bench.held(replica, "i").await;
+    let mut end = bench.ends(&held, State::Failed);
+    end.data = Some(b"learnt".to_vec());
+    end.position.closed = vec!["start".into(), "remove".into(), "forget".into()];
+    end.position.incomplete = vec!["remove/Ask".into()];
+    bench.commit(replica, end).await;
+    let old = bench.read(held.id).await;
+
+    let new = OperationId::now_v7();
+    let answer = bench.store.continue_from(held.id, new, &queue).await.unwrap();
+
+    assert_eq!(answer, Acceptance::Started);
+    let continued = bench.claim(replica, 10).await.remove(0);
+    assert_eq!((continued.id, continued.root, continued.serial), (new, held.id, 0));
+    assert_eq!(
+        (continued.input.as_slice(), continued.data.as_slice()),
+        (&b"input"[..], &b"learnt"[..])
+    );
+    assert_eq!(continued.position.closed, ["start", "forget"]);
+    assert_eq!(
+        (continued.position.state, continued.position.stage.as_ref()),
+        (State::Pending, None)
+    );
+    assert_eq!(bench.read(held.id).await, old);
+}
+
+pub(crate) async fn only_a_final_operation_can_be_continued<S: Storage>(
+    bench: impl Deref<Target = Bench<S>>,
+) {
+    let replica = bench.join("r").await;
+    let held = bench.held(replica, "i").await;
+    let new = OperationId::now_v7();
+
+    let unfinished = bench.store.continue_from(held.id, new, &queue).await;
+    let unknown = bench.store.continue_from(OperationId::new_v4(), new, &queue).await;
+
+    assert!(matches!(unfinished, Err(StorageError::Refused(_))), "{unfinished:?}");
+    assert!(matches!(unknown, Err(StorageError::Refused(_))), "{unknown:?}");
+    let end = bench.ends(&held, State::Failed);
+    let landed = bench.commit(replica, end.clone()).await;
+    after(held, &end, &landed);
+}

@@ -1,0 +1,86 @@
+//! The checks can fail: with a bug planted in the store, what they promise is broken.
+
+use engine::{Planted, State, Storage as _, storage::EntryEvent};
+use store::on;
+
+use crate::{
+    bench::{OnDatabase, after, landed, new},
+    committing::stale,
+};
+
+pub(crate) async fn without_a_fence_a_stale_write_lands(on: OnDatabase) {
+    let bench = on.with(Planted::NoFence);
+    let replica = bench.join("r").await;
+    let held = bench.held(replica, "i").await;
+
+    for stale in stale(&bench.done(&held)) {
+        assert!(landed(&bench.commit(replica, stale).await));
+    }
+    bench.wait(10);
+    assert!(landed(&bench.commit(engine::ReplicaId::new_v4(), bench.done(&held)).await));
+}
+
+pub(crate) async fn a_final_state_can_be_overwritten(on: OnDatabase) {
+    let bench = on.with(Planted::FinalOverwritten);
+    let replica = bench.join("r").await;
+    let held = bench.held(replica, "i").await;
+    let end = bench.ends(&held, State::Succeeded);
+    let answer = bench.commit(replica, end.clone()).await;
+    let held = after(held, &end, &answer);
+
+    assert!(landed(&bench.commit(replica, bench.ends(&held, State::Failed)).await));
+
+    assert_eq!(bench.read(held.id).await.state, State::Failed);
+}
+
+pub(crate) async fn many_run_at_once_without_the_index(on: OnDatabase) {
+    const DROP: &str = "DROP INDEX operations_one_running";
+    on!(on.database.writer(), |pool| sqlx::query(DROP).execute(pool).await.map(drop)).unwrap();
+    let bench = on.with(Planted::ManyRunning);
+    let replica = bench.join("r").await;
+
+    bench.accept("i").await;
+    bench.accept("i").await;
+
+    assert_eq!(bench.claim(replica, 10).await.len(), 2);
+}
+
+pub(crate) async fn takeovers_can_go_unrecorded(on: OnDatabase) {
+    let bench = on.with(Planted::TakeoverUnrecorded);
+    let replica = bench.join("r").await;
+    let held = bench.held(replica, "i").await;
+
+    let journal = bench.store.journal(held.id).await.unwrap();
+
+    assert_eq!(held.epoch, 1);
+    assert!(journal.iter().all(|entry| entry.event != EntryEvent::Taken));
+}
+
+pub(crate) async fn anything_can_be_claimed(on: OnDatabase) {
+    let bench = on.with(Planted::ClaimsAnything);
+    let replica = bench.join("r").await;
+    let mut unknown = new("i", "a");
+    (unknown.kind, unknown.data_version) = ("other".into(), 99);
+    bench.accept_new(unknown).await;
+
+    assert_eq!(bench.claim(replica, 10).await.len(), 1);
+}
+
+pub(crate) async fn orphans_are_admitted_at_recovery_unless_forgotten(on: OnDatabase) {
+    const ORPHAN: &str = "UPDATE operations SET due_at = NULL WHERE id = $1";
+    let replica = on.join("r").await;
+    let orphan = on.accept("i").await;
+    on!(on.database.writer(), |pool| sqlx::query(ORPHAN)
+        .bind(orphan)
+        .execute(pool)
+        .await
+        .map(drop))
+    .unwrap();
+
+    on.with(Planted::PendingForgotten).store.reap().await.unwrap();
+    assert!(on.claim(replica, 10).await.is_empty());
+    on.store.reap().await.unwrap();
+
+    let held = on.claim(replica, 10).await.remove(0);
+    assert_eq!(held.id, orphan);
+}
