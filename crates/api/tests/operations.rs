@@ -6,14 +6,14 @@ mod support;
 
 use std::sync::Arc;
 
+use api::{
+    Limits,
+    router::{Broker, broker, shielded},
+};
 use axum::{
     Router,
     body::{Body, to_bytes},
     http::{Request, StatusCode, header},
-};
-use kcp_api::{
-    Limits,
-    router::{Broker, broker, shielded},
 };
 use support::{
     operations::{BREAKING, ENDED, Fixed, Half, RUNNING, event},

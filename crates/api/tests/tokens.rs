@@ -6,8 +6,8 @@ mod support;
 
 use std::time::Duration;
 
+use api::auth::Denied;
 use jsonwebtoken::{Algorithm, EncodingKey, crypto::sign};
-use kcp_api::auth::Denied;
 use serde_json::{Value, json};
 use support::tokens::{AUDIENCE, KeyServer, NOW, Pair, encoded};
 

@@ -1,10 +1,14 @@
 //! What went wrong, whose fault it was, and whether trying again can help.
 //!
-//! Operators and clients see these three fields; `reason` is a stable code, `message` is for people.
+//! Operators and clients see the three fields of a [`Failure`]; `reason` is a stable code, `message` is
+//! for people. [`StepError`] stands here and not in the engine so that clients, which do not know the
+//! engine, can turn their errors into it.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
+
+use crate::caller::Interrupted;
 
 /// The longest message that is kept; the rest of a huge error is cut.
 pub const LONGEST_MESSAGE: usize = 2_000;
@@ -48,6 +52,58 @@ pub enum Hope {
     Retry,
     /// No further try can succeed.
     Final,
+}
+
+/// Why a run of a step failed: what the engine does about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StepError {
+    /// Another run may succeed.
+    #[error("{failure}")]
+    Transient {
+        /// What went wrong.
+        failure: Failure,
+        /// What the other side said about when to come back.
+        retry_after: Option<Duration>,
+    },
+    /// No further run can succeed.
+    #[error("{0}")]
+    Fatal(Failure),
+    /// This replica does not hold the operation any more: the run is dropped without a trace.
+    #[error("the operation is not held here any more")]
+    NotHeld,
+}
+
+impl StepError {
+    /// Another run may succeed.
+    pub fn transient(failure: Failure) -> Self {
+        Self::Transient { failure, retry_after: None }
+    }
+
+    /// No further run can succeed.
+    pub fn fatal(failure: Failure) -> Self {
+        Self::Fatal(failure)
+    }
+
+    /// Another run may succeed, not before `retry_after`.
+    pub fn transient_after(failure: Failure, retry_after: Duration) -> Self {
+        Self::Transient { failure, retry_after: Some(retry_after) }
+    }
+
+    /// A failure of this program itself, from any error: tried again.
+    pub fn internal(error: &(dyn std::error::Error + 'static)) -> Self {
+        Self::transient(Failure::new("engine", "internal", chain(error)))
+    }
+}
+
+impl From<Interrupted> for StepError {
+    fn from(interrupted: Interrupted) -> Self {
+        match interrupted {
+            Interrupted::NotHeld => Self::NotHeld,
+            Interrupted::AnswerLost => {
+                Self::transient(Failure::new("network", "answer_lost", interrupted.to_string()))
+            }
+        }
+    }
 }
 
 /// Cuts a text to [`LONGEST_MESSAGE`] bytes at a character boundary and says that it did.

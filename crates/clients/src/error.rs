@@ -4,7 +4,7 @@
 
 use std::{fmt, time::Duration};
 
-use base::failure::{Failure, Hope, chain};
+use base::failure::{Failure, Hope, StepError, chain};
 use reqwest::StatusCode;
 
 /// An outside system, by the name that operators know.
@@ -161,9 +161,36 @@ impl Error {
     }
 }
 
+impl From<Error> for StepError {
+    fn from(error: Error) -> Self {
+        match (error.kind, error.kind.hope()) {
+            (Kind::NotHeld, _) => Self::NotHeld,
+            (Kind::Throttled { retry_after: Some(after) }, _) => {
+                Self::transient_after(error.failure(), after)
+            }
+            (_, Hope::Retry) => Self::transient(error.failure()),
+            (_, Hope::Final) => Self::fatal(error.failure()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_tells_the_engine_what_to_do() {
+        let of = |kind| StepError::from(Error::new(Component("edp"), kind, "registering a tenant"));
+        let after = Duration::from_secs(7);
+
+        assert!(matches!(of(Kind::Unavailable), StepError::Transient { retry_after: None, .. }));
+        assert!(matches!(
+            of(Kind::Throttled { retry_after: Some(after) }),
+            StepError::Transient { retry_after: Some(wait), .. } if wait == after
+        ));
+        assert!(matches!(of(Kind::Refused { status: 400 }), StepError::Fatal(_)));
+        assert_eq!(of(Kind::NotHeld), StepError::NotHeld);
+    }
 
     #[test]
     fn a_status_says_what_the_caller_can_do() {

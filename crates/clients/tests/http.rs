@@ -19,7 +19,7 @@ use base::{
     Caller, Clock,
     caller::{Call, Guard, Verdict},
 };
-use kcp_clients::{Component, Grant, Http, Kind, TokenSource, http::Limits};
+use clients::{Component, Grant, Http, Kind, TokenSource, http::Limits};
 use serde_json::{Value, json};
 use url::Url;
 

@@ -1,8 +1,9 @@
 //! A step, what it sees, and how a run of it may end.
 
-use std::{borrow::Cow, error::Error as StdError, future::Future, time::Duration};
+use std::{borrow::Cow, future::Future, time::Duration};
 
 use base::Failure;
+pub use base::failure::StepError;
 use jiff::Timestamp;
 
 use crate::{
@@ -199,56 +200,4 @@ pub fn again(after: Duration, reason: impl Into<Cow<'static, str>>) -> StepResul
 /// The rest of the plan is not needed.
 pub fn finish(reason: impl Into<Cow<'static, str>>) -> StepResult {
     Ok(Ending::Finish { reason: reason.into() })
-}
-
-/// Why a run of a step failed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum StepError {
-    /// Another run may succeed.
-    #[error("{failure}")]
-    Transient {
-        /// What went wrong.
-        failure: Failure,
-        /// What the other side said about when to come back.
-        retry_after: Option<Duration>,
-    },
-    /// No further run can succeed.
-    #[error("{0}")]
-    Fatal(Failure),
-    /// This replica does not hold the operation any more: the run is dropped without a trace.
-    #[error("the operation is not held here any more")]
-    NotHeld,
-}
-
-impl StepError {
-    /// Another run may succeed.
-    pub fn transient(failure: Failure) -> Self {
-        Self::Transient { failure, retry_after: None }
-    }
-
-    /// No further run can succeed.
-    pub fn fatal(failure: Failure) -> Self {
-        Self::Fatal(failure)
-    }
-
-    /// Another run may succeed, not before `retry_after`.
-    pub fn transient_after(failure: Failure, retry_after: Duration) -> Self {
-        Self::Transient { failure, retry_after: Some(retry_after) }
-    }
-
-    /// A failure of this program itself, from any error: tried again.
-    pub fn internal(error: &(dyn StdError + 'static)) -> Self {
-        Self::transient(Failure::new("engine", "internal", base::failure::chain(error)))
-    }
-}
-
-impl From<base::caller::Interrupted> for StepError {
-    fn from(interrupted: base::caller::Interrupted) -> Self {
-        match interrupted {
-            base::caller::Interrupted::NotHeld => Self::NotHeld,
-            base::caller::Interrupted::AnswerLost => {
-                Self::transient(Failure::new("network", "answer_lost", interrupted.to_string()))
-            }
-        }
-    }
 }

@@ -10,11 +10,11 @@ use std::{
 };
 
 use base::Clock;
-use kcp_server::{
+use serde_json::Value;
+use server::{
     settings,
     up::{Options, Speed, Up},
 };
-use serde_json::Value;
 
 /// A range of four ports that nobody uses right now.
 fn free_ports() -> u16 {

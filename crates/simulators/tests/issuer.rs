@@ -5,9 +5,9 @@
 use std::{sync::Arc, time::Duration};
 
 use base::Clock;
-use kcp_simulators::issuer::{Client, Grant, Issuer, Settings, SigningKey, User, router};
 use reqwest::{RequestBuilder, StatusCode};
 use serde_json::Value;
+use simulators::issuer::{Client, Grant, Issuer, Settings, SigningKey, User, router};
 
 struct Served {
     url: String,

@@ -66,11 +66,7 @@ async fn carry(client: TcpStream, server: TcpStream, cuts: &AtomicU32) {
     }
 }
 
-async fn pass(
-    mut from: tcp::OwnedReadHalf,
-    mut to: tcp::OwnedWriteHalf,
-    cuts: Option<&AtomicU32>,
-) {
+async fn pass(mut from: tcp::OwnedReadHalf, mut to: tcp::OwnedWriteHalf, cuts: Option<&AtomicU32>) {
     let mut bytes = vec![0; 16 * 1024];
     while let Ok(count @ 1..) = from.read(&mut bytes).await {
         let cut = cuts.is_some_and(|cuts| {

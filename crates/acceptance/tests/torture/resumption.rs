@@ -45,7 +45,12 @@ async fn settle(trial: &Trial) -> (usize, Vec<OperationId>) {
 }
 
 /// How long each operation of the process stood still from `since` on, shortest first.
-async fn standstill(trial: &Trial, gone: &str, since: Timestamp, mine: &[OperationId]) -> Vec<Duration> {
+async fn standstill(
+    trial: &Trial,
+    gone: &str,
+    since: Timestamp,
+    mine: &[OperationId],
+) -> Vec<Duration> {
     let begun = trial.clock.monotonic();
     loop {
         let events = trial.ledger.events();

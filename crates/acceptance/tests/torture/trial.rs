@@ -59,6 +59,7 @@ impl Trial {
         let folder = format!("torture-{}", Uuid::new_v4().simple());
         let logs = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
         std::fs::create_dir_all(&logs).unwrap();
+        println!("seed {seed}, logs in {}", logs.display());
         let keys = logs.join("keys");
         let server = PostgresServer::start(&[]).await;
         let store = open(&server.url("postgres"), &keys).await;

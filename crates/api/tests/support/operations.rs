@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use api::health::Readiness;
 use base::Failure;
 use broker::operations::view::{
     Answer, Entry, Event, Explanation, OperationView, Operations, Page, PageAsk, State, ViewError,
@@ -9,7 +10,6 @@ use broker::operations::view::{
 use domain::OperationId;
 use engine::storage::{EntryEvent, Outcome, Snapshot};
 use jiff::Timestamp;
-use kcp_api::health::Readiness;
 use tokio::sync::broadcast;
 use uuid::Uuid;
 

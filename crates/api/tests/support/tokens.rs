@@ -5,6 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU32, Ordering},
 };
 
+use api::{Trusted, Verifier};
 use aws_lc_rs::{
     encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der},
     rsa::{KeyPair as RsaPair, KeySize},
@@ -18,7 +19,6 @@ use base64::{
 };
 use jiff::Timestamp;
 use jsonwebtoken::{Algorithm, EncodingKey, jwk::Jwk};
-use kcp_api::{Trusted, Verifier};
 use serde_json::{Value, json};
 
 /// Whom good tokens are for.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use base::Clock;
 
-pub use generated::{Proof, prove};
+pub use generated::{Proof, prove, prove_some};
 pub use simulated::{Faults, SimulatedStore};
 pub use trial::{End, Scenario, Setting, Stores, Tried, World, try_out};
 

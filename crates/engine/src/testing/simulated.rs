@@ -161,6 +161,9 @@ impl SimulatedStore {
         pairs: &Pairs<'_>,
     ) -> Acceptance {
         let now = self.clock.now();
+        if world.operations.contains_key(&new.id) {
+            return Acceptance::Same(new.id);
+        }
         let mut before: Vec<_> = world
             .operations
             .iter()

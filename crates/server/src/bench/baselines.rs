@@ -25,11 +25,10 @@ pub(super) async fn notify(bench: &Bench) -> anyhow::Result<Vec<f64>> {
     let mut found = Vec::new();
     while Instant::now() < until {
         let sent = Instant::now();
-        let (stored, heard) =
-            tokio::join!(sqlx::query(SQL).execute(&bench.pool), async {
-                let heard = listener.recv().await;
-                (heard, sent.elapsed())
-            });
+        let (stored, heard) = tokio::join!(sqlx::query(SQL).execute(&bench.pool), async {
+            let heard = listener.recv().await;
+            (heard, sent.elapsed())
+        });
         stored?;
         heard.0?;
         if sent >= warm {

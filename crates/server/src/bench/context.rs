@@ -107,8 +107,9 @@ impl Bench {
     }
 
     pub(super) async fn machine(&self) -> anyhow::Result<Machine> {
-        let version: String =
-            sqlx::query_scalar("SELECT current_setting('server_version')").fetch_one(&self.pool).await?;
+        let version: String = sqlx::query_scalar("SELECT current_setting('server_version')")
+            .fetch_one(&self.pool)
+            .await?;
         Ok(Machine {
             cores: std::thread::available_parallelism().map_or(1, Into::into),
             memory_gib: process::machine_memory(),

@@ -50,7 +50,8 @@ impl Figure {
     pub(super) fn ratios(&self) -> [f64; 3] {
         let mut ratios: Vec<f64> = self.samples.iter().map(Sample::ratio).collect();
         ratios.sort_by(f64::total_cmp);
-        [ratios.first(), Some(&median(&ratios)), ratios.last()].map(|r| r.copied().unwrap_or(f64::NAN))
+        [ratios.first(), Some(&median(&ratios)), ratios.last()]
+            .map(|r| r.copied().unwrap_or(f64::NAN))
     }
 
     pub(super) fn system(&self) -> f64 {
@@ -65,7 +66,7 @@ impl Figure {
 /// Everything that was measured.
 #[derive(Debug, Default)]
 pub(super) struct Figures {
-    pub(super) figures: Vec<Figure>,
+    pub(super) each: Vec<Figure>,
     pub(super) details: BTreeMap<&'static str, Vec<f64>>,
     pub(super) others: Vec<f64>,
 }
@@ -74,9 +75,9 @@ impl Figures {
     pub(super) fn add(&mut self, rounds: &[Round], noisy: bool) {
         for sample in rounds.iter().flat_map(|round| &round.samples) {
             let Some(target) = targets::find(sample.id) else { continue };
-            match self.figures.iter_mut().find(|figure| figure.target.id == sample.id) {
+            match self.each.iter_mut().find(|figure| figure.target.id == sample.id) {
                 Some(figure) => figure.samples.push(*sample),
-                None => self.figures.push(Figure { target, samples: vec![*sample], noisy }),
+                None => self.each.push(Figure { target, samples: vec![*sample], noisy }),
             }
         }
         for (name, value) in rounds.iter().flat_map(|round| &round.details) {

@@ -1,6 +1,6 @@
 //! Baselines that `pgbench` runs, on tables of their own with the shape of ours.
 
-use std::{fs, time::Duration};
+use std::{fmt::Write as _, fs, time::Duration};
 
 use anyhow::Context as _;
 
@@ -123,7 +123,6 @@ fn text(script: Script, rows: usize) -> String {
     if script == Script::Step {
         return format!("\\set n random(1, {rows})\n{STEP}\n");
     }
-    use std::fmt::Write as _;
     let mut bytes = String::new();
     for _ in 0..4_096 {
         let _ = write!(bytes, "{:02x}", fastrand::u8(..));

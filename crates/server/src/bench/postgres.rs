@@ -129,7 +129,8 @@ fn find(told: Option<&Path>) -> anyhow::Result<PathBuf> {
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
         .collect();
     versions.sort_unstable_by(|a, b| b.cmp(a));
-    let installed = versions.iter().map(|version| Path::new(USUAL).join(version.to_string()).join("bin"));
+    let installed =
+        versions.iter().map(|version| Path::new(USUAL).join(version.to_string()).join("bin"));
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).chain(installed).find(|folder| complete(folder)).with_context(|| {
         format!(

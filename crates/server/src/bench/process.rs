@@ -89,7 +89,9 @@ pub(super) fn memory(process: u32) -> anyhow::Result<(f64, f64)> {
     let read = |name: &str| {
         status
             .lines()
-            .find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse::<f64>().ok())
+            .find_map(|line| {
+                line.strip_prefix(name)?.split_whitespace().next()?.parse::<f64>().ok()
+            })
             .map(|kilobytes| kilobytes / 1024.0)
             .with_context(|| format!("there is no {name} in /proc/{process}/status"))
     };

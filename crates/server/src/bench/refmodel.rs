@@ -48,7 +48,7 @@ pub(super) async fn rate(bench: &Bench) -> anyhow::Result<f64> {
     };
     let (done, (warm_at, warm)) = tokio::join!(finished, warm);
     done?;
-    let seconds = (began.elapsed() - warm_at).as_secs_f64();
+    let seconds = began.elapsed().saturating_sub(warm_at).as_secs_f64();
     #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
     Ok((model.finished.load(Ordering::Relaxed) - warm) as f64 / seconds)
 }

@@ -119,9 +119,10 @@ async fn latencies(
         let stored = engine.storage().read(id).await?.context("an operation is not there")?;
         anyhow::ensure!(stored.state.is_final(), "an operation is not final");
         found.to_final.push(milliseconds(sent.elapsed()));
-        let began = seen.began.as_ref().and_then(|began| {
-            began.lock().unwrap_or_else(PoisonError::into_inner).remove(&id)
-        });
+        let began = seen
+            .began
+            .as_ref()
+            .and_then(|began| began.lock().unwrap_or_else(PoisonError::into_inner).remove(&id));
         let began = began.context("the beginning was not recorded")?;
         found.to_first.push(milliseconds(began.saturating_duration_since(replied)));
     }

@@ -23,27 +23,27 @@ pub struct Report {
 
 impl Report {
     pub(super) fn new(options: &Options, machine: &Machine, mut figures: Figures) -> Self {
-        let place = |figure: &Figure| {
-            targets::ALL.iter().position(|target| target.id == figure.target.id)
-        };
-        figures.figures.sort_by_key(place);
+        let place =
+            |figure: &Figure| targets::ALL.iter().position(|target| target.id == figure.target.id);
+        figures.each.sort_by_key(place);
         let Options { rounds, seconds, short, .. } = *options;
         Self { machine: machine.clone(), rounds, seconds, short, figures }
     }
 
     /// Whether every figure reaches its floor. A short run proves the harness and judges nothing.
     pub fn passes(&self) -> bool {
-        self.short || self.figures.figures.iter().all(|figure| verdict(figure) != "below")
+        self.short || self.figures.each.iter().all(|figure| verdict(figure) != "below")
     }
 
     /// One line per figure, as cells under [`Report::HEAD`].
     pub fn rows(&self) -> Vec<Vec<String>> {
-        self.figures.figures.iter().map(row).collect()
+        self.figures.each.iter().map(row).collect()
     }
 
     /// The heads of the columns.
     pub const HEAD: [&str; 10] = [
-        "id", "measure", "against", "ratio", "min..max", "floor", "goal", "moonshot", "verdict", "absolute",
+        "id", "measure", "against", "ratio", "min..max", "floor", "goal", "moonshot", "verdict",
+        "absolute",
     ];
 
     /// What the table does not show.
@@ -64,12 +64,14 @@ impl Report {
 
     /// Everything, for machines.
     pub fn json(&self) -> Value {
-        let figures: Vec<Value> = self.figures.figures.iter().map(object).collect();
+        let figures: Vec<Value> = self.figures.each.iter().map(object).collect();
         let details: serde_json::Map<String, Value> = self
             .figures
             .details
             .iter()
-            .map(|(name, values)| ((*name).to_owned(), json!({ "median": median(values), "all": values })))
+            .map(|(name, values)| {
+                ((*name).to_owned(), json!({ "median": median(values), "all": values }))
+            })
             .collect();
         json!({
             "machine": self.machine, "rounds": self.rounds, "seconds": self.seconds,
@@ -103,7 +105,11 @@ fn row(figure: &Figure) -> Vec<String> {
         short(target.floor),
         short(target.goal),
         short(target.moonshot),
-        if figure.noisy { format!("{} (noisy)", target.verdict(median)) } else { verdict(figure).into() },
+        if figure.noisy {
+            format!("{} (noisy)", target.verdict(median))
+        } else {
+            verdict(figure).into()
+        },
         absolute,
     ]
 }

@@ -102,7 +102,11 @@ async fn watched(bench: &mut Bench, group: Group) -> anyhow::Result<Round> {
     for (name, value) in &round.details {
         eprintln!("      {name}: {value:.3}");
     }
-    eprintln!("      {group:?}: {:.1} s, others used {:.0} %", clock.monotonic().as_secs_f64(), round.others * 100.0);
+    eprintln!(
+        "      {group:?}: {:.1} s, others used {:.0} %",
+        clock.monotonic().as_secs_f64(),
+        round.others * 100.0
+    );
     Ok(round)
 }
 

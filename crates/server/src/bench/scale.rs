@@ -74,7 +74,11 @@ impl Scale {
     pub(super) fn backlog(&self, per_second: f64) -> usize {
         let seconds = (self.warm_up + self.window).as_secs_f64() + 1.0;
         let needed = per_second * seconds * 1.3;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small positive number")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a small positive number"
+        )]
         let needed = needed as usize;
         needed + 2_000
     }

@@ -91,7 +91,13 @@ mod tests {
     fn a_verdict_names_the_best_mark_that_is_reached() {
         let verdict = |id, ratio| find(id).unwrap().verdict(ratio);
 
-        assert_eq!([0.9, 1.0, 2.5, 5.0].map(|r| verdict("B1", r)), ["below", "floor", "goal", "moonshot"]);
-        assert_eq!([4.1, 4.0, 2.0, 1.3].map(|r| verdict("B3", r)), ["below", "floor", "goal", "moonshot"]);
+        assert_eq!(
+            [0.9, 1.0, 2.5, 5.0].map(|r| verdict("B1", r)),
+            ["below", "floor", "goal", "moonshot"]
+        );
+        assert_eq!(
+            [4.1, 4.0, 2.0, 1.3].map(|r| verdict("B3", r)),
+            ["below", "floor", "goal", "moonshot"]
+        );
     }
 }

@@ -116,7 +116,8 @@ struct Reading {
 
 impl Reading {
     async fn take(bench: &Bench, working: &mut [Replica]) -> anyhow::Result<Self> {
-        const SQL: &str = "SELECT xact_commit::float8 FROM pg_stat_database WHERE datname = 'postgres'";
+        const SQL: &str =
+            "SELECT xact_commit::float8 FROM pg_stat_database WHERE datname = 'postgres'";
         let mut progress = Vec::new();
         let mut replica_cpu = 0.0;
         for replica in working {
@@ -142,7 +143,8 @@ impl Reading {
         let (mut steps, mut operations) = (0.0, 0.0);
         for (before, after) in self.progress.iter().zip(&later.progress) {
             let seconds = after.at - before.at;
-            let (runs, ended) = ((after.runs - before.runs) as f64, (after.ended - before.ended) as f64);
+            let (runs, ended) =
+                ((after.runs - before.runs) as f64, (after.ended - before.ended) as f64);
             steps_per_second += runs / seconds;
             operations_per_second += ended / seconds;
             steps += runs;

@@ -8,7 +8,7 @@ use super::{
     baselines,
     child::{Replica, Spec},
     context::Bench,
-    figures::{Round, Sample, percentile, median},
+    figures::{Round, Sample, median, percentile},
     load,
     plan::Begins,
 };

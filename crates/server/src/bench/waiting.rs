@@ -1,6 +1,6 @@
 //! B6, B6a, B6b and B6c: very many operations that wait for another system.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{
     child::{Progress, Replica, Spec},
@@ -32,18 +32,18 @@ async fn many(bench: &Bench, round: &mut Round) -> anyhow::Result<()> {
     };
     load::due(bench, Begins::AfterWaiting(u64::try_from(wait.as_millis())?), count).await?;
     bench.checkpoint().await?;
-    let began = bench.clock.monotonic();
+    let began = Instant::now();
     let mut replica = Replica::start(bench, &Spec::new(bench, "replica")).await?;
     let pause = Duration::from_millis(50);
     let asleep = |progress: &Progress| progress.noted == count;
     replica.until(bench, pause, asleep).await?;
-    let asleep_after = (bench.clock.monotonic() - began).as_secs_f64();
+    let asleep_after = began.elapsed().as_secs_f64();
     // The last ones still have to be committed.
     bench.sleep(Duration::from_millis(500)).await;
     let idle = idle(bench, &replica).await?;
     let (resident, _) = replica.memory()?;
     replica.until(bench, pause, |progress| progress.ended >= count as u64).await?;
-    let took = (bench.clock.monotonic() - began).as_secs_f64() - wait.as_secs_f64();
+    let took = began.elapsed().as_secs_f64() - wait.as_secs_f64();
     let (_, peak) = replica.memory()?;
     replica.kill().await?;
     bench.put_back().await?;
@@ -55,10 +55,7 @@ async fn many(bench: &Bench, round: &mut Round) -> anyhow::Result<()> {
         Sample::absolute("B6b", idle.cpu),
         Sample::absolute("B6b2", idle.statements),
     ]);
-    round.details.extend([
-        ("seconds until all wait", asleep_after),
-        ("peak memory MiB", peak),
-    ]);
+    round.details.extend([("seconds until all wait", asleep_after), ("peak memory MiB", peak)]);
     Ok(())
 }
 
@@ -75,15 +72,16 @@ async fn idle(bench: &Bench, replica: &Replica) -> anyhow::Result<Idle> {
     // Waits are cut short by up to a fifth, so the first come back after four fifths.
     let window = bench.scale.window.min(bench.scale.wait / 5);
     let statements = |log: &str| {
-        let ours = |line: &&str| line.contains("LOG:  execute ") || line.contains("LOG:  statement: ");
+        let ours =
+            |line: &&str| line.contains("LOG:  execute ") || line.contains("LOG:  statement: ");
         log.lines().filter(ours).count()
     };
     write_down(bench, "all").await?;
     let before = statements(&bench.server.log());
-    let (cpu, at) = (replica.cpu()?, bench.clock.monotonic());
+    let (cpu, at) = (replica.cpu()?, Instant::now());
     bench.sleep(window).await;
     let cpu = replica.cpu()? - cpu;
-    let seconds = (bench.clock.monotonic() - at).as_secs_f64();
+    let seconds = at.elapsed().as_secs_f64();
     let after = statements(&bench.server.log());
     write_down(bench, "none").await?;
     Ok(Idle { cpu: cpu * 100.0 / seconds, statements: (after - before) as f64 / seconds })
@@ -108,11 +106,11 @@ async fn few(bench: &Bench, round: &mut Round) -> anyhow::Result<()> {
     let begins = Begins::AfterWaiting(u64::try_from(wait.as_millis())?);
     load::due(bench, begins, bench.scale.few_waiting).await?;
     bench.checkpoint().await?;
-    let began = bench.clock.monotonic();
+    let began = Instant::now();
     let mut replica = Replica::start(bench, &Spec::new(bench, "replica")).await?;
     let pause = Duration::from_millis(5);
     replica.until(bench, pause, |progress| progress.ended >= count).await?;
-    let took = (bench.clock.monotonic() - began).as_secs_f64();
+    let took = began.elapsed().as_secs_f64();
     replica.kill().await?;
     bench.put_back().await?;
     round.samples.push(Sample::new("B6c", took, reference));

@@ -10,6 +10,7 @@ mod server;
 mod shared;
 #[cfg(test)]
 mod tests;
+mod trials;
 
 use base::failure::chain;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, raw_sql};
@@ -19,6 +20,7 @@ use crate::{Database, Options};
 
 pub use folder::Folder;
 pub use server::PostgresServer;
+pub use trials::Trials;
 
 /// The databases that every promise of the store is tested on.
 #[derive(Debug)]

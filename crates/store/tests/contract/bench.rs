@@ -9,6 +9,7 @@ use engine::{
         Acceptance, Ask, Claimed, Commit, Held, Landed, NewOperation, Outcome, Run, Snapshot, Then,
         Unfinished, Verdict,
     },
+    testing::{Faults, SimulatedStore},
 };
 use jiff::Timestamp;
 use store::{Database, EngineStore, Sealer, Set, engine::Time, testing::TestDatabase};
@@ -39,7 +40,24 @@ impl Deref for OnDatabase {
     }
 }
 
+/// A bench on the engine's simulated store.
+pub(crate) struct OnSimulation(Bench<SimulatedStore>);
+
+impl Deref for OnSimulation {
+    type Target = Bench<SimulatedStore>;
+
+    fn deref(&self) -> &Bench<SimulatedStore> {
+        &self.0
+    }
+}
+
 impl Bench {
+    pub(crate) async fn simulated() -> OnSimulation {
+        let clock = Clock::held_at("2026-01-01T12:00:00Z".parse().unwrap());
+        let store = SimulatedStore::new(clock.clone(), 1, Faults::default(), Planted::Nothing);
+        OnSimulation(Bench { store, clock })
+    }
+
     pub(crate) async fn sqlite() -> OnDatabase {
         Self::on(TestDatabase::sqlite()).await
     }

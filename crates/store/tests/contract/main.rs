@@ -1,10 +1,9 @@
-//! Every promise of the store, always on both databases.
+//! Every promise of the store, always on both databases, and on the simulated store of the engine's
+//! own tests.
 //!
 //! A promise is written once, over `engine::Storage` where it can be, and runs on each store.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-extern crate kcp_store as store;
 
 mod accepting;
 mod bench;
@@ -23,101 +22,120 @@ mod tables;
 mod timing;
 mod waking;
 
-/// One test per promise and database.
+/// One test per promise and store.
 macro_rules! promises {
-    ($($theme:ident: $($promise:ident),+ $(,)?;)+) => {
-        promises!(@on sqlite: $($theme: $($promise),+;)+);
-        promises!(@on postgres: $($theme: $($promise),+;)+);
-    };
-    (@on $database:ident: $($theme:ident: $($promise:ident),+;)+) => {
-        mod $database {
+    ($store:ident: $($theme:ident: $($promise:ident),+ $(,)?;)+) => {
+        mod $store {
             $(mod $theme {$(
                 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
                 async fn $promise() {
-                    crate::$theme::$promise(crate::bench::Bench::$database().await).await;
+                    crate::$theme::$promise(crate::bench::Bench::$store().await).await;
                 }
             )+})+
         }
     };
 }
 
-promises! {
-    claiming:
-        fifty_operations_ten_claimers_at_once_none_claimed_twice,
-        a_claim_tells_all_that_its_owner_needs,
-        what_is_not_due_is_not_claimed_and_its_time_is_told,
-        lanes_share_fairly,
-        many_lanes_take_turns,
-        a_crowded_lane_is_passed_over,
-        a_lone_operation_does_not_wait_behind_a_long_lane,
-        newer_versions_and_unknown_kinds_are_not_claimed,
-        a_claim_by_the_same_owner_keeps_the_epoch,
-        a_replica_without_a_lease_is_given_nothing,
-        sleepers_of_a_live_owner_are_left_to_it;
-    committing:
-        a_commit_moves_the_operation_on,
-        stale_epoch_stale_serial_and_dead_lease_write_nothing,
-        a_batch_is_fenced_row_by_row,
-        final_is_final,
-        data_stays_as_it_is_when_a_commit_carries_none,
-        a_commit_that_was_written_twice_lands_once,
-        an_unknown_commit_can_be_looked_up,
-        texts_that_no_database_stores_do_not_stop_a_commit;
-    accepting:
-        one_runs_at_a_time_under_fifty_parallel_accepts,
-        the_end_admits_the_next_in_order,
-        an_accept_racing_with_an_end_strands_nobody,
-        a_repetition_is_answered_and_not_stored,
-        an_accept_repeated_after_a_lost_answer_stores_nothing_more,
-        a_request_in_the_way_is_refused,
-        superseding_stops_the_running_one_and_ends_the_waiting_ones;
-    canceling:
-        canceling_a_sleeping_operation_makes_it_due,
-        canceling_a_held_operation_is_told_with_its_next_commit,
-        canceling_a_waiting_operation_ends_it_there,
-        canceling_the_one_about_to_be_admitted_strands_nobody,
-        a_final_or_unknown_operation_cannot_be_canceled,
-        the_first_request_to_end_counts,
-        a_signal_wakes_those_who_wait_for_it;
-    continuing:
-        a_continuation_runs_only_what_was_not_completed,
-        only_a_final_operation_can_be_continued;
-    journal:
-        the_journal_tells_the_whole_story,
-        repeated_waits_are_one_entry,
-        a_wait_after_something_else_is_a_new_entry,
-        old_journals_are_trimmed_once;
-    replicas:
-        a_lease_is_renewed_while_it_lives_and_never_after,
-        a_new_incarnation_ends_the_one_before,
-        what_a_leaver_held_is_due_at_once,
-        the_dead_are_taken_over_with_a_higher_epoch,
-        a_stale_owner_writes_nothing_after_a_takeover,
-        the_long_dead_are_forgotten;
-    reading:
-        a_snapshot_shows_what_was_committed,
-        pages_follow_each_other_without_gaps,
-        unfinished_operations_are_counted;
-    changes:
-        a_change_lands_with_its_commit,
-        a_fenced_commit_changes_nothing_else,
-        a_rejected_change_takes_only_its_own_commit_back,
-        a_service_accepts_beside_its_own_rows;
-    sealing:
-        sealed_columns_are_not_readable_in_the_database,
-        what_cannot_be_opened_is_put_back_and_harms_no_other;
-    tables:
-        migrations_run_twice_and_at_once;
-    waking:
-        accepting_and_signalling_wake_the_process,
-        another_process_is_woken;
-    timing:
-        everything_works_by_the_databases_own_time;
-    planted:
-        without_a_fence_a_stale_write_lands,
-        a_final_state_can_be_overwritten,
-        many_run_at_once_without_the_index,
-        takeovers_can_go_unrecorded,
-        anything_can_be_claimed,
-        orphans_are_admitted_at_recovery_unless_forgotten;
+mod every_store {
+    /// What the engine relies on, true of every store, the simulated one too.
+    macro_rules! contract {
+    ($($store:ident),+) => {$(
+        promises! { $store:
+            claiming:
+                fifty_operations_ten_claimers_at_once_none_claimed_twice,
+                a_claim_tells_all_that_its_owner_needs,
+                what_is_not_due_is_not_claimed_and_its_time_is_told,
+                lanes_share_fairly,
+                many_lanes_take_turns,
+                a_crowded_lane_is_passed_over,
+                a_lone_operation_does_not_wait_behind_a_long_lane,
+                newer_versions_and_unknown_kinds_are_not_claimed,
+                a_claim_by_the_same_owner_keeps_the_epoch,
+                a_replica_without_a_lease_is_given_nothing;
+            committing:
+                a_commit_moves_the_operation_on,
+                stale_epoch_stale_serial_and_dead_lease_write_nothing,
+                a_batch_is_fenced_row_by_row,
+                final_is_final,
+                data_stays_as_it_is_when_a_commit_carries_none,
+                a_commit_that_was_written_twice_lands_once,
+                an_unknown_commit_can_be_looked_up;
+            accepting:
+                one_runs_at_a_time_under_fifty_parallel_accepts,
+                the_end_admits_the_next_in_order,
+                an_accept_racing_with_an_end_strands_nobody,
+                a_repetition_is_answered_and_not_stored,
+                an_accept_repeated_after_a_lost_answer_stores_nothing_more,
+                a_request_in_the_way_is_refused,
+                superseding_stops_the_running_one_and_ends_the_waiting_ones;
+            canceling:
+                canceling_a_sleeping_operation_makes_it_due,
+                canceling_a_held_operation_is_told_with_its_next_commit,
+                canceling_a_waiting_operation_ends_it_there,
+                canceling_the_one_about_to_be_admitted_strands_nobody,
+                a_final_or_unknown_operation_cannot_be_canceled,
+                the_first_request_to_end_counts,
+                a_signal_wakes_those_who_wait_for_it;
+            continuing:
+                a_continuation_runs_only_what_was_not_completed,
+                only_a_final_operation_can_be_continued;
+            journal:
+                the_journal_tells_the_whole_story,
+                repeated_waits_are_one_entry,
+                a_wait_after_something_else_is_a_new_entry,
+                old_journals_are_trimmed_once;
+            replicas:
+                a_lease_is_renewed_while_it_lives_and_never_after,
+                a_new_incarnation_ends_the_one_before,
+                what_a_leaver_held_is_due_at_once,
+                the_dead_are_taken_over_with_a_higher_epoch,
+                a_stale_owner_writes_nothing_after_a_takeover,
+                the_long_dead_are_forgotten;
+        }
+    )+};
+}
+
+    contract!(sqlite, postgres, simulated);
+}
+
+mod every_database {
+    /// What only a database can promise.
+    macro_rules! databases {
+    ($($store:ident),+) => {$(
+        promises! { $store:
+            claiming:
+                sleepers_of_a_live_owner_are_left_to_it;
+            committing:
+                texts_that_no_database_stores_do_not_stop_a_commit;
+            reading:
+                a_snapshot_shows_what_was_committed,
+                pages_follow_each_other_without_gaps,
+                unfinished_operations_are_counted;
+            changes:
+                a_change_lands_with_its_commit,
+                a_fenced_commit_changes_nothing_else,
+                a_rejected_change_takes_only_its_own_commit_back,
+                a_service_accepts_beside_its_own_rows;
+            sealing:
+                sealed_columns_are_not_readable_in_the_database,
+                what_cannot_be_opened_is_put_back_and_harms_no_other;
+            tables:
+                migrations_run_twice_and_at_once;
+            waking:
+                accepting_and_signalling_wake_the_process,
+                another_process_is_woken;
+            timing:
+                everything_works_by_the_databases_own_time;
+            planted:
+                without_a_fence_a_stale_write_lands,
+                a_final_state_can_be_overwritten,
+                many_run_at_once_without_the_index,
+                takeovers_can_go_unrecorded,
+                anything_can_be_claimed,
+                orphans_are_admitted_at_recovery_unless_forgotten;
+        }
+    )+};
+}
+
+    databases!(sqlite, postgres);
 }

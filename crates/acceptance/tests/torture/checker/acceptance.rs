@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::{OperationId, State, storage::{Acceptance, Snapshot}};
+use engine::{
+    OperationId, State,
+    storage::{Acceptance, Snapshot},
+};
 use uuid::Uuid;
 
 use super::{History, Verdict};
@@ -51,11 +54,8 @@ pub(super) fn check_end(history: &History, verdict: &mut Verdict) {
         verdict.add(1, format!("{id} is stored and was never answered"));
     }
     let events = calls(&history.events).unwrap_or_default();
-    let made: BTreeSet<&str> = events
-        .iter()
-        .filter(|call| call.applied)
-        .map(|call| call.request.thing.as_str())
-        .collect();
+    let made: BTreeSet<&str> =
+        events.iter().filter(|call| call.applied).map(|call| call.request.thing.as_str()).collect();
     for row in &history.rows {
         if row.state.is_final() {
             check_result(row, &made, verdict);

@@ -27,8 +27,7 @@ type Interval = (u64, u64);
 pub(super) fn check_instances(history: &History, calls: &[Call<'_>], verdict: &mut Verdict) {
     let mut intervals: BTreeMap<OperationId, Interval> = BTreeMap::new();
     for call in calls.iter().filter(|call| !call.refused) {
-        let interval =
-            intervals.entry(call.request.operation).or_insert((call.seq, call.last_seq));
+        let interval = intervals.entry(call.request.operation).or_insert((call.seq, call.last_seq));
         interval.1 = interval.1.max(call.last_seq);
     }
     let mut instances: BTreeMap<&str, Vec<(Interval, OperationId)>> = BTreeMap::new();
@@ -64,10 +63,13 @@ pub(super) fn check_owners(case: &Case<'_>, pauses: &[Pause], verdict: &mut Verd
         verdict.stale_calls += u64::from(stale);
         let takeover = taken().find(|entry| entry.epoch > request.epoch);
         let too_late = |end: Timestamp| request.begun_at > end + TOLERANCE;
-        if takeover.is_some_and(|entry| too_late(entry.began_at))
-            && !in_flight_at_a_pause(call, pauses)
-        {
-            verdict.add(6, format!("{request:?} began after the takeover {takeover:?}"));
+        if takeover.is_some_and(|entry| too_late(entry.began_at)) {
+            match pause_before(call, pauses) {
+                Some(pause) => *verdict.in_flight.entry(pause).or_default() += 1,
+                None => {
+                    verdict.add(6, format!("{request:?} began after the takeover {takeover:?}"));
+                }
+            }
         }
         if case.row.ended_at.is_some_and(too_late) {
             verdict.add(20, format!("a call for {id} began after its end: {request:?}"));
@@ -75,10 +77,21 @@ pub(super) fn check_owners(case: &Case<'_>, pauses: &[Pause], verdict: &mut Verd
     }
 }
 
-/// A process may be stopped between being allowed to call and noting the time of it.
-fn in_flight_at_a_pause(call: &Call<'_>, pauses: &[Pause]) -> bool {
-    pauses.iter().any(|pause| {
+/// The pause that had just ended when the call began: the process may have been stopped between
+/// being allowed to call and noting the time of it.
+fn pause_before(call: &Call<'_>, pauses: &[Pause]) -> Option<usize> {
+    pauses.iter().position(|pause| {
         let since = call.request.begun_at.duration_since(pause.until);
-        pause.process == call.request.process && since.abs() < TOLERANCE / 4
+        pause.process == call.request.process && since.abs() < TOLERANCE
     })
+}
+
+/// P6: a replica runs on two threads, so no more than two calls can be on their way when it is stopped.
+pub(super) fn check_in_flight(history: &History, verdict: &mut Verdict) {
+    for (pause, calls) in std::mem::take(&mut verdict.in_flight) {
+        if calls > 2 {
+            let pause = &history.pauses[pause];
+            verdict.add(6, format!("{calls} calls began after a takeover and after {pause:?}"));
+        }
+    }
 }

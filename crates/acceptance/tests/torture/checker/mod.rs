@@ -2,6 +2,8 @@
 
 mod acceptance;
 mod calls;
+#[cfg(test)]
+mod invented;
 mod journal;
 mod order;
 #[cfg(test)]
@@ -63,8 +65,12 @@ pub(crate) struct Violation {
 #[derive(Debug, Default)]
 pub(crate) struct Verdict {
     pub violations: Vec<Violation>,
-    /// Calls that arrived after one of a newer epoch, all begun before the takeover.
+    /// Calls that arrived after one of a newer epoch.
     pub stale_calls: u64,
+    /// By how much a limit fired late at most.
+    pub latest_limit: SignedDuration,
+    /// How many calls were in flight at each pause, by its place in the history.
+    in_flight: BTreeMap<usize, u64>,
 }
 
 impl Verdict {
@@ -99,6 +105,7 @@ pub(crate) fn check_safety(history: &History) -> Verdict {
         order::check(&case, &mut verdict);
         times::check(&case, &history.outages, &mut verdict);
     }
+    calls::check_in_flight(history, &mut verdict);
     verdict
 }
 
@@ -109,11 +116,7 @@ pub(crate) fn check(history: &History) -> Verdict {
     verdict
 }
 
-fn cases<'a>(
-    history: &'a History,
-    calls: &'a [Call<'a>],
-    verdict: &mut Verdict,
-) -> Vec<Case<'a>> {
+fn cases<'a>(history: &'a History, calls: &'a [Call<'a>], verdict: &mut Verdict) -> Vec<Case<'a>> {
     let mut by_operation: BTreeMap<OperationId, Vec<&Call<'_>>> = BTreeMap::new();
     for call in calls {
         by_operation.entry(call.request.operation).or_default().push(call);

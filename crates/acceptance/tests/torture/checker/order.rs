@@ -80,11 +80,8 @@ fn check_number(
     let Some(open) = open else {
         return verdict.add(20, format!("a call after the end: {request:?}"));
     };
-    let closed = shape
-        .stages
-        .iter()
-        .take_while(|other| other.name != open)
-        .any(|other| other.name == stage);
+    let closed =
+        shape.stages.iter().take_while(|other| other.name != open).any(|other| other.name == stage);
     if closed {
         verdict.add(7, format!("{stage} was closed by {before:?}: {request:?}"));
     } else if stage != open
@@ -95,13 +92,7 @@ fn check_number(
     }
 }
 
-fn check_moment(
-    shape: &Shape,
-    stage: &str,
-    call: &Call<'_>,
-    seen: &Seen,
-    verdict: &mut Verdict,
-) {
+fn check_moment(shape: &Shape, stage: &str, call: &Call<'_>, seen: &Seen, verdict: &mut Verdict) {
     let request = call.request;
     if seen.epoch < request.epoch {
         verdict.add(5, format!("nobody was granted {request:?}, the database says {seen:?}"));

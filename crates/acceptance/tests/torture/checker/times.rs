@@ -9,11 +9,7 @@ use super::{Case, TOLERANCE, Verdict};
 /// How late a limit may fire while the database is there.
 const LATE: SignedDuration = SignedDuration::from_secs(5);
 
-pub(super) fn check(
-    case: &Case<'_>,
-    outages: &[(Timestamp, Timestamp)],
-    verdict: &mut Verdict,
-) {
+pub(super) fn check(case: &Case<'_>, outages: &[(Timestamp, Timestamp)], verdict: &mut Verdict) {
     let of = |outcome| {
         case.journal.iter().find(move |entry| {
             entry.step.as_deref() == Some("Stuck") && entry.outcome == Some(outcome)
@@ -30,6 +26,7 @@ pub(super) fn check(
             until.duration_since(from).max(SignedDuration::ZERO)
         })
         .fold(SignedDuration::ZERO, |sum, one| sum + one);
+    verdict.latest_limit = verdict.latest_limit.max(took - least - away);
     if took < least - TOLERANCE || took > least + LATE + away {
         verdict.add(
             11,

@@ -91,6 +91,8 @@ impl Storage for SimulatedStore {
                 row.due_at = row.due_at.map(|due| due.min(now));
             }
         }
+        let long_dead = lease_now - Duration::from_secs(24 * 3600);
+        world.replicas.retain(|_, replica| replica.lease_until > long_dead);
         if !self.planted.is(Planted::PendingForgotten) {
             let waiting: Vec<String> = world
                 .operations

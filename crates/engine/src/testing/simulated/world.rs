@@ -132,9 +132,9 @@ impl World {
         row.serial += 1;
         row.position = commit.position.clone();
         row.updated_at = now;
-        row.data_version = commit.data_version;
         if let Some(data) = &commit.data {
             row.data.clone_from(data);
+            row.data_version = commit.data_version;
         }
         match &commit.then {
             Then::Hold => {}

@@ -1,0 +1,47 @@
+//! The benchmark itself: a short run has to produce every figure. It judges none of them.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::{collections::BTreeSet, fs};
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+#[test]
+fn a_short_run_produces_every_figure() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("figures.json");
+    let mut kcp = Command::new(env!("CARGO_BIN_EXE_kcp"));
+    kcp.args(["bench", "engine", "--short", "--output"]).arg(&output);
+    if let Some(binaries) = std::env::var_os("KCP_TEST_POSTGRES_BIN") {
+        kcp.arg("--postgres-bin").arg(binaries);
+    }
+
+    kcp.assert().success();
+
+    let report: Value = serde_json::from_slice(&fs::read(&output).unwrap()).unwrap();
+    let figures = report["figures"].as_array().unwrap();
+    let ids: BTreeSet<&str> = figures.iter().map(|figure| figure["id"].as_str().unwrap()).collect();
+    let expected = [
+        "B1", "B1a", "B2", "B3", "B6", "B6a", "B6b", "B6b2", "B6c", "B7", "B7a", "B8", "B8a", "B13",
+        "B14", "B15", "B18",
+    ];
+    assert_eq!(ids, BTreeSet::from(expected));
+    for figure in figures {
+        // JSON has no word for what is not a number.
+        assert!(figure["ratio"].is_number(), "{figure}");
+    }
+}
+
+#[test]
+fn an_unknown_figure_is_refused_before_anything_starts() {
+    let output = Command::new(env!("CARGO_BIN_EXE_kcp"))
+        .args(["bench", "engine", "--only", "B99"])
+        .assert()
+        .failure()
+        .get_output()
+        .clone();
+
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(error, "Error: \"B99\" is not a figure of this benchmark\n");
+}
