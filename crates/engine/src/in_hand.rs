@@ -8,6 +8,8 @@ use std::{
 use jiff::Timestamp;
 use tokio::sync::Notify;
 
+use crate::storage::OperationId;
+
 /// Counts what is in hand.
 #[derive(Clone)]
 pub(crate) struct InHand(Arc<Shared>);
@@ -22,7 +24,7 @@ struct Shared {
 
 #[derive(Default)]
 struct Counts {
-    all: usize,
+    all: BTreeSet<OperationId>,
     by_lane: BTreeMap<String, usize>,
     /// In whole milliseconds, so that it stays small however many operations sleep.
     dues: BTreeSet<i64>,
@@ -31,6 +33,7 @@ struct Counts {
 /// One operation in hand.
 pub(crate) struct Slot {
     hand: InHand,
+    id: OperationId,
     lane: String,
     until: Option<Timestamp>,
 }
@@ -52,7 +55,7 @@ impl InHand {
 
     /// How many more may be taken.
     pub(crate) fn room(&self) -> usize {
-        self.0.most.saturating_sub(self.counts().all)
+        self.0.most.saturating_sub(self.counts().all.len())
     }
 
     /// Lanes that have their share: the last tenth is for others.
@@ -65,12 +68,17 @@ impl InHand {
         counts.by_lane.iter().filter(|(_, n)| **n >= share).map(|(lane, _)| lane.clone()).collect()
     }
 
+    /// Which operations are in hand.
+    pub(crate) fn all(&self) -> Vec<OperationId> {
+        self.counts().all.iter().copied().collect()
+    }
+
     /// Takes one operation in hand.
-    pub(crate) fn take(&self, lane: &str) -> Slot {
+    pub(crate) fn take(&self, id: OperationId, lane: &str) -> Slot {
         let mut counts = self.counts();
-        counts.all += 1;
+        counts.all.insert(id);
         *counts.by_lane.entry(lane.to_owned()).or_default() += 1;
-        Slot { hand: self.clone(), lane: lane.to_owned(), until: None }
+        Slot { hand: self.clone(), id, lane: lane.to_owned(), until: None }
     }
 
     /// When the first of the sleeping ones is due.
@@ -106,7 +114,7 @@ impl Slot {
 impl Drop for Slot {
     fn drop(&mut self) {
         let mut counts = self.hand.counts();
-        counts.all -= 1;
+        counts.all.remove(&self.id);
         if let Some(count) = counts.by_lane.get_mut(&self.lane) {
             *count -= 1;
             if *count == 0 {

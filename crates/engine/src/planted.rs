@@ -46,11 +46,13 @@ pub enum Planted {
     TakeoverUnrecorded,
     /// Kinds and versions are not looked at when claiming.
     ClaimsAnything,
+    /// What is held without being in hand is never let go.
+    StraysKept,
 }
 
 impl Planted {
     /// All bugs.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::NoFence,
         Self::StageClosedEarly,
         Self::ManyRunning,
@@ -68,6 +70,7 @@ impl Planted {
         Self::PanicEscapes,
         Self::TakeoverUnrecorded,
         Self::ClaimsAnything,
+        Self::StraysKept,
     ];
 
     /// Whether this is the planted bug.

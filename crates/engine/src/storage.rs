@@ -50,6 +50,14 @@ pub trait Storage: Send + Sync + 'static {
     /// admits what waits behind nothing.
     fn reap(&self) -> impl Future<Output = Result<u64, StorageError>> + Send;
 
+    /// Lets go of what a replica holds without knowing it: everything but `in_hand`. A claim whose
+    /// answer was lost leaves such strays behind. Returns how many there were.
+    fn release(
+        &self,
+        replica: ReplicaId,
+        in_hand: &[OperationId],
+    ) -> impl Future<Output = Result<u64, StorageError>> + Send;
+
     /// Hands due operations to a replica, fairly between lanes, and marks them held.
     fn claim(&self, ask: &Ask<'_>) -> impl Future<Output = Result<Claimed, StorageError>> + Send;
 

@@ -21,8 +21,12 @@ use crate::{
     planted::Planted,
     settings::{HeartPlace, Settings},
     signals::Signals,
-    storage::{Ask, ReplicaId, Storage, StorageError, Wake},
+    storage::{Ask, ReplicaId, Storage, Wake},
 };
+
+/// How often to look for operations that are held here without being in hand. There are none, unless
+/// an answer was lost or a driver died.
+const AUDIT: Duration = Duration::from_secs(10);
 
 /// What all incarnations of a replica share.
 pub(crate) struct Replica<S> {
@@ -181,6 +185,7 @@ impl<S: Storage> Replica<S> {
         let mut after_lane = String::new();
         let mut next_scan = self.clock.now();
         let mut next_trim = self.clock.now();
+        let mut next_audit = self.clock.now() + AUDIT;
         loop {
             let over = self.stopping.is_cancelled() || self.crashed.is_cancelled();
             if over || !incarnation.lease.is_valid() {
@@ -193,6 +198,16 @@ impl<S: Storage> Replica<S> {
                     biased;
                     () = incarnation.lease.is_lost() => return,
                     () = self.scan(&mut next_trim, now) => {}
+                }
+            }
+            if now >= next_audit {
+                next_audit = now + AUDIT;
+                tokio::select! {
+                    biased;
+                    () = incarnation.lease.is_lost() => return,
+                    known = self.release_strays(incarnation, &in_hand) => if !known {
+                        next_audit = now;
+                    },
                 }
             }
             let room = in_hand.room();
@@ -218,7 +233,7 @@ impl<S: Storage> Replica<S> {
                         more = !claimed.operations.is_empty();
                         after_lane = claimed.last_lane;
                         for held in claimed.operations {
-                            let slot = in_hand.take(&held.lane);
+                            let slot = in_hand.take(held.id, &held.lane);
                             let incarnation = incarnation.clone();
                             drives.spawn(async move {
                                 let drove = incarnation.drive(held).await;
@@ -229,14 +244,10 @@ impl<S: Storage> Replica<S> {
                             });
                         }
                     }
-                    // What may have been handed over without our hearing of it would stay held for
-                    // as long as this lease lives: only a new incarnation sets it free.
-                    Err(StorageError::Unknown(reason)) => {
-                        warn!(%reason, "a claim got no answer");
-                        return incarnation.lease.lose();
-                    }
                     Err(error) => {
                         warn!(%error, "the store is away, claiming again");
+                        // It may have handed something over without our hearing of it.
+                        next_audit = now;
                         self.pause(incarnation).await;
                     }
                 }
@@ -259,6 +270,28 @@ impl<S: Storage> Replica<S> {
             *next_trim = now + Duration::from_secs(3600);
             if let Err(error) = self.storage.trim(now - self.settings.keep_journal, 1_000).await {
                 warn!(%error, "the journal could not be trimmed");
+            }
+        }
+    }
+
+    /// Lets go of what the store believes to be in our hands and is not. Claims and this never overlap,
+    /// so what was just claimed is never let go. `false` when the store did not answer.
+    async fn release_strays(&self, incarnation: &Incarnation, in_hand: &InHand) -> bool {
+        if self.settings.planted.is(Planted::StraysKept) {
+            return true;
+        }
+        match self.storage.release(incarnation.lease.replica, &in_hand.all()).await {
+            Ok(0) => true,
+            Ok(count) => {
+                warn!(
+                    count,
+                    "{count} operations were held without being in hand; they are due again"
+                );
+                true
+            }
+            Err(error) => {
+                warn!(%error, "strays could not be looked for");
+                false
             }
         }
     }

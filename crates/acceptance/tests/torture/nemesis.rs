@@ -101,13 +101,12 @@ async fn calm(trial: &mut Trial) {
 
 /// Continues those whose pause is over.
 async fn resume(trial: &mut Trial, now: Duration) {
-    let wall = trial.clock.now();
     for slot in &mut trial.slots {
         if slot.paused_until.take_if(|until| *until <= now).is_some() {
             slot.process.signal(Signal::Continue).await;
             let label = &slot.process.label;
             if let Some(pause) = trial.pauses.iter_mut().rev().find(|p| p.process == *label) {
-                pause.until = wall;
+                pause.until = trial.clock.now();
             }
         }
     }

@@ -31,7 +31,7 @@ use crate::{
 pub struct Faults {
     /// A call fails before anything is written.
     pub unavailable: f64,
-    /// A commit is applied, and its answer is lost.
+    /// A commit, claim or accept is applied, and its answer is lost.
     pub answer_lost: f64,
     /// A commit is not applied, and nobody says so.
     pub vanished: f64,

@@ -99,7 +99,8 @@ macro_rules! planted {
 
 planted! {
     p01_is_red_when_pending_operations_are_forgotten: PendingForgotten breaks 1;
-    p01_is_red_when_an_unknown_commit_counts_as_failed: UnknownIsFailed breaks 1 | 8;
+    p01_is_red_when_strays_are_kept: StraysKept breaks 1;
+    p11_is_red_when_an_unknown_commit_counts_as_failed: UnknownIsFailed breaks 1 | 8 | 11;
     p04_is_red_when_several_operations_of_an_instance_may_run: ManyRunning breaks 4;
     p05_p06_are_red_without_the_fence: NoFence breaks 5 | 6 | 7 | 9;
     p06_is_red_when_the_lease_is_released_before_the_commit: LeaseReleasedEarly breaks 5 | 6;

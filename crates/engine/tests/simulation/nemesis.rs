@@ -61,7 +61,7 @@ pub(crate) async fn run(seed: u64, planted: Planted) -> Ran {
     let clock = Clock::starting_at(noon);
     let faults = Faults {
         unavailable: 0.02,
-        answer_lost: 0.03,
+        answer_lost: 0.05,
         vanished: 0.03,
         wake_lost: 0.2,
         slowest: Duration::from_millis(8),

@@ -93,7 +93,8 @@ async fn once(bench: &Bench, count: u32, backlog: usize) -> anyhow::Result<(Done
         bench.sleep(Duration::from_millis(100)).await;
         let reading = Reading::take(bench, &mut working).await?;
         let ended: u64 = reading.progress.iter().map(|progress| progress.ended).sum();
-        if ended >= most || bench.clock.monotonic() >= until {
+        let over = bench.clock.monotonic() >= until && reading.runs() > before.runs();
+        if ended >= most || over {
             break reading;
         }
     };
@@ -133,26 +134,27 @@ impl Reading {
         })
     }
 
+    fn runs(&self) -> u64 {
+        self.progress.iter().map(|progress| progress.runs).sum()
+    }
+
     fn seconds(&self) -> f64 {
         self.progress.first().map_or(0.0, |progress| progress.at)
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts of a few million")]
     fn until(&self, later: &Self) -> Done {
-        let (mut steps_per_second, mut operations_per_second) = (0.0, 0.0);
-        let (mut steps, mut operations) = (0.0, 0.0);
+        let (mut steps, mut steps_per_second) = (0.0, 0.0);
         for (before, after) in self.progress.iter().zip(&later.progress) {
-            let seconds = after.at - before.at;
-            let (runs, ended) =
-                ((after.runs - before.runs) as f64, (after.ended - before.ended) as f64);
-            steps_per_second += runs / seconds;
-            operations_per_second += ended / seconds;
+            let runs = (after.runs - before.runs) as f64;
             steps += runs;
-            operations += ended;
+            steps_per_second += runs / (after.at - before.at);
         }
+        // Operations that began together end together: counting their ends would count waves.
+        let operations = steps / f64::from(STEPS);
         Done {
             steps_per_second,
-            operations_per_second,
+            operations_per_second: steps_per_second / f64::from(STEPS),
             replica_cpu: (later.replica_cpu - self.replica_cpu) * 1_000.0 / operations,
             database_cpu: (later.database_cpu - self.database_cpu) * 1_000.0 / operations,
             logged: (later.logged - self.logged) / steps,

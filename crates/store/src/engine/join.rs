@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ::engine::{
-    Planted, ReplicaId,
+    OperationId, Planted, ReplicaId,
     storage::{Joined, Wake},
 };
 use uuid::Uuid;
@@ -17,6 +17,13 @@ sql!(LEASE_OVER = "
 sql!(LET_GO = "
     UPDATE operations SET held = false, updated_at = " now ", due_at = " now "
     WHERE held AND owner = $2");
+
+const RELEASE_STRAYS_POSTGRES: &str = "
+    UPDATE operations SET held = false, updated_at = COALESCE($1, statement_timestamp())
+    WHERE held AND owner = $2 AND id <> ALL ($3)";
+const RELEASE_STRAYS_SQLITE: &str = "
+    UPDATE operations SET held = false, updated_at = $1
+    WHERE held AND owner = $2 AND id NOT IN (SELECT unhex(value) FROM json_each($3))";
 
 sql!(RELEASE_OF_THE_DEAD = "
     UPDATE operations
@@ -112,6 +119,34 @@ impl EngineStore {
         transaction.commit().await?;
         self.wakes.ring(Wake::Due);
         Ok(())
+    }
+
+    pub(super) async fn release_strays(
+        &self,
+        replica: ReplicaId,
+        in_hand: &[OperationId],
+    ) -> Result<u64, Error> {
+        let now = self.now();
+        let released = match self.database.writer() {
+            Backend::Postgres(pool) => sqlx::query(RELEASE_STRAYS_POSTGRES)
+                .bind(now)
+                .bind(replica)
+                .bind(in_hand)
+                .execute(pool)
+                .await
+                .map(|done| done.rows_affected()),
+            Backend::Sqlite(pool) => {
+                let ids: Vec<String> = in_hand.iter().map(|id| id.simple().to_string()).collect();
+                sqlx::query(RELEASE_STRAYS_SQLITE)
+                    .bind(now)
+                    .bind(replica)
+                    .bind(sqlx::types::Json(ids))
+                    .execute(pool)
+                    .await
+                    .map(|done| done.rows_affected())
+            }
+        };
+        released.map_err(Error::writing)
     }
 
     pub(super) async fn release_of_the_dead(&self) -> Result<u64, Error> {

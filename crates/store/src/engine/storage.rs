@@ -33,6 +33,14 @@ impl Storage for EngineStore {
         Ok(self.release_of_the_dead().await?)
     }
 
+    async fn release(
+        &self,
+        replica: ReplicaId,
+        in_hand: &[OperationId],
+    ) -> Result<u64, StorageError> {
+        Ok(self.release_strays(replica, in_hand).await?)
+    }
+
     async fn claim(&self, ask: &Ask<'_>) -> Result<Claimed, StorageError> {
         Ok(self.grant(ask).await?)
     }

@@ -14,6 +14,7 @@ mod committing;
 mod continuing;
 mod faults;
 mod journal;
+mod link;
 mod planted;
 mod reading;
 mod replicas;
@@ -90,7 +91,8 @@ mod every_store {
                 what_a_leaver_held_is_due_at_once,
                 the_dead_are_taken_over_with_a_higher_epoch,
                 a_stale_owner_writes_nothing_after_a_takeover,
-                the_long_dead_are_forgotten;
+                the_long_dead_are_forgotten,
+                strays_are_let_go_and_what_is_in_hand_is_not;
         }
     )+};
 }

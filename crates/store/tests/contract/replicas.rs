@@ -109,3 +109,19 @@ pub(crate) async fn the_long_dead_are_forgotten<S: Storage>(bench: impl Deref<Ta
     assert_eq!(next.incarnation, 1);
     assert_eq!(bench.claim(next.replica, 1).await[0].epoch, 2);
 }
+
+pub(crate) async fn strays_are_let_go_and_what_is_in_hand_is_not<S: Storage>(
+    bench: impl Deref<Target = Bench<S>>,
+) {
+    let replica = bench.join("r").await;
+    let known = bench.held(replica, "known").await;
+    let stray = bench.held(replica, "stray").await;
+
+    assert_eq!(bench.store.release(replica, &[known.id]).await.unwrap(), 1);
+    assert_eq!(bench.store.release(replica, &[known.id]).await.unwrap(), 0);
+
+    assert!(bench.read(known.id).await.held);
+    let again = bench.claim(replica, 10).await;
+    assert_eq!(again.iter().map(|held| held.id).collect::<Vec<_>>(), [stray.id]);
+    assert_eq!(again[0].epoch, stray.epoch, "it stays with its owner");
+}

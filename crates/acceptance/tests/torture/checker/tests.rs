@@ -209,6 +209,16 @@ fn p11_a_limit_may_fire_as_late_as_the_database_was_away() {
 }
 
 #[test]
+fn p11_a_limit_may_fire_later_for_every_owner_that_died() {
+    let mut good = Invented::good();
+    good.take_over(13 * SECOND);
+    good.journal()[4].ended_at = moment(14 * SECOND);
+    good.row(|row| row.ended_at = Some(moment(20 * SECOND)));
+
+    assert_eq!(check(&good.history).violations, []);
+}
+
+#[test]
 fn p13_a_panic_that_did_not_fail_its_operation_is_found() {
     let mut bad = Invented::good();
     let poison = bad.add_poison(Uuid::from_u128(2), "elsewhere", 30);

@@ -107,6 +107,22 @@ impl Storage for SimulatedStore {
         Ok(dead.len() as u64)
     }
 
+    async fn release(
+        &self,
+        replica: ReplicaId,
+        in_hand: &[OperationId],
+    ) -> Result<u64, StorageError> {
+        self.reach().await?;
+        let mut strays = 0;
+        for (id, row) in &mut self.lock().operations {
+            if row.held && row.owner == Some(replica) && !in_hand.contains(id) {
+                row.held = false;
+                strays += 1;
+            }
+        }
+        Ok(strays)
+    }
+
     async fn claim(&self, ask: &Ask<'_>) -> Result<Claimed, StorageError> {
         self.reach().await?;
         let (now, lease_now) = (self.clock.now(), self.lease_time());
@@ -172,6 +188,9 @@ impl Storage for SimulatedStore {
         } else {
             None
         };
+        if world.loses_the_answer() {
+            return Err(StorageError::Unknown("simulated: the answer was lost".into()));
+        }
         Ok(Claimed { operations, last_lane, next_due })
     }
 
@@ -184,7 +203,7 @@ impl Storage for SimulatedStore {
         let (now, lease_now) = (self.clock.now(), self.lease_time());
         let (landed, ended, lost) = {
             let mut world = self.lock();
-            let (vanished, lost) = (world.faults.vanished, world.faults.answer_lost);
+            let vanished = world.faults.vanished;
             if world.random.f64() < vanished {
                 return Err(StorageError::Unknown("simulated: it vanished".into()));
             }
@@ -193,7 +212,7 @@ impl Storage for SimulatedStore {
                 .map(|commit| world.apply(replica, commit, now, lease_now, self.planted))
                 .collect();
             let ended = batch.iter().any(|commit| commit.then == Then::End);
-            (landed, ended, world.random.f64() < lost)
+            (landed, ended, world.loses_the_answer())
         };
         if ended {
             self.wake(Wake::Due);
@@ -229,8 +248,14 @@ impl Storage for SimulatedStore {
     ) -> Result<Acceptance, StorageError> {
         self.reach().await?;
         let root = new.id;
-        let acceptance = self.insert(&mut self.lock(), new, root, Vec::new(), pairs);
+        let (acceptance, lost) = {
+            let mut world = self.lock();
+            (self.insert(&mut world, new, root, Vec::new(), pairs), world.loses_the_answer())
+        };
         self.wake(Wake::Due);
+        if lost {
+            return Err(StorageError::Unknown("simulated: the answer was lost".into()));
+        }
         Ok(acceptance)
     }
 

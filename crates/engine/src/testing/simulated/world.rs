@@ -58,6 +58,11 @@ pub(super) struct Row {
 }
 
 impl World {
+    pub(super) fn loses_the_answer(&mut self) -> bool {
+        let lost = self.faults.answer_lost;
+        self.random.f64() < lost
+    }
+
     pub(super) fn lives(&self, replica: ReplicaId, now: Timestamp) -> bool {
         self.replicas.get(&replica).is_some_and(|replica| replica.lease_until > now)
     }
