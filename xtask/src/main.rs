@@ -1,6 +1,7 @@
-//! Checks of the repository that need Rust: `cargo xtask layers`, `cargo xtask check-files`.
+//! Checks of the repository that need Rust: `cargo xtask layers`, `check-files`, `guarantees`.
 
 mod files;
+mod guarantees;
 mod layers;
 
 use std::{
@@ -15,13 +16,15 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   layers               fail on a dependency between our crates that the map does not have
-  check-files [WORD…]  warn of long files; fail on very long ones, on machine paths, and on each WORD";
+  check-files [WORD…]  warn of long files; fail on very long ones, on machine paths, and on each WORD
+  guarantees           fail on a test that docs/guarantees.md names and nobody wrote";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let passed = match arguments.as_slice() {
         ["layers"] => layers::check(&repository()),
+        ["guarantees"] => guarantees::check(&repository()),
         ["check-files", words @ ..] => files::check(&repository(), words),
         _ => {
             eprintln!("{USAGE}");

@@ -187,6 +187,8 @@ async fn open_postgres(url: &str, options: &Options) -> Result<PgPool, Error> {
         ("enable_seqscan", "off".into()),
         ("enable_hashjoin", "off".into()),
         ("enable_mergejoin", "off".into()),
+        // Nor may a plan from a quiet time gather what is due by another index and sort it.
+        ("enable_sort", "off".into()),
         ("jit", "off".into()),
     ]);
     if let Some(schema) = &options.schema {

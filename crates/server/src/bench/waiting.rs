@@ -23,40 +23,55 @@ pub(super) async fn round(bench: &mut Bench) -> anyhow::Result<Round> {
     Ok(round)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of a few million")]
+/// Memory, CPU and statements while all wait; then the time until all are final.
 async fn many(bench: &Bench, round: &mut Round) -> anyhow::Result<()> {
+    // So long that none comes back while the others are still put to sleep.
+    let (mut replica, _) = put_to_sleep(bench, bench.scale.wait * 10).await?;
+    let count = bench.scale.waiting;
+    let noted = |progress: &Progress| progress.noted == count;
+    let asleep = replica.until(bench, Duration::from_millis(50), noted).await?;
+    // The last ones still have to be committed.
+    bench.sleep(Duration::from_millis(500)).await;
+    let idle = idle(bench, &replica).await?;
+    let (resident, peak) = replica.memory()?;
+    replica.kill().await?;
+    bench.put_back().await?;
+    round.samples.extend([
+        Sample::absolute("B6", resident),
+        Sample::absolute("B6b", idle.cpu),
+        Sample::absolute("B6b2", idle.statements),
+    ]);
+    round.details.extend([("seconds until all wait", asleep.at), ("peak memory MiB", peak)]);
+    if bench.wants("B6a") {
+        round.samples.push(until_final(bench).await?);
+    }
+    Ok(())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of a few million")]
+async fn until_final(bench: &Bench) -> anyhow::Result<Sample> {
     let (count, wait) = (bench.scale.waiting, bench.scale.wait);
     let rate = match bench.step_rate.get() {
         Some(rate) => rate,
         None => throughput::replicas(bench, 1).await?.steps_per_second,
     };
-    load::due(bench, Begins::AfterWaiting(u64::try_from(wait.as_millis())?), count).await?;
-    bench.checkpoint().await?;
-    let began = Instant::now();
-    let mut replica = Replica::start(bench, &Spec::new(bench, "replica")).await?;
-    let pause = Duration::from_millis(50);
-    let asleep = |progress: &Progress| progress.noted == count;
-    replica.until(bench, pause, asleep).await?;
-    let asleep_after = began.elapsed().as_secs_f64();
-    // The last ones still have to be committed.
-    bench.sleep(Duration::from_millis(500)).await;
-    let idle = idle(bench, &replica).await?;
-    let (resident, _) = replica.memory()?;
-    replica.until(bench, pause, |progress| progress.ended >= count as u64).await?;
+    let (mut replica, began) = put_to_sleep(bench, wait).await?;
+    let ended = |progress: &Progress| progress.ended >= count as u64;
+    replica.until(bench, Duration::from_millis(50), ended).await?;
     let took = began.elapsed().as_secs_f64() - wait.as_secs_f64();
-    let (_, peak) = replica.memory()?;
     replica.kill().await?;
     bench.put_back().await?;
     // Eleven steps, and one run that waits.
-    let least = count as f64 * f64::from(STEPS + 1) / rate;
-    round.samples.extend([
-        Sample::absolute("B6", resident),
-        Sample::new("B6a", took, least),
-        Sample::absolute("B6b", idle.cpu),
-        Sample::absolute("B6b2", idle.statements),
-    ]);
-    round.details.extend([("seconds until all wait", asleep_after), ("peak memory MiB", peak)]);
-    Ok(())
+    Ok(Sample::new("B6a", took, count as f64 * f64::from(STEPS + 1) / rate))
+}
+
+/// Starts a replica on many operations that wait for `wait`, and says when.
+async fn put_to_sleep(bench: &Bench, wait: Duration) -> anyhow::Result<(Replica, Instant)> {
+    let begins = Begins::AfterWaiting(u64::try_from(wait.as_millis())?);
+    load::due(bench, begins, bench.scale.waiting).await?;
+    bench.checkpoint().await?;
+    let began = Instant::now();
+    Ok((Replica::start(bench, &Spec::new(bench, "replica")).await?, began))
 }
 
 struct Idle {
@@ -69,8 +84,7 @@ struct Idle {
 /// What a replica does while everything waits. The server writes down every statement meanwhile.
 #[expect(clippy::cast_precision_loss, reason = "counts of a few hundred")]
 async fn idle(bench: &Bench, replica: &Replica) -> anyhow::Result<Idle> {
-    // Waits are cut short by up to a fifth, so the first come back after four fifths.
-    let window = bench.scale.window.min(bench.scale.wait / 5);
+    let window = bench.scale.window;
     let statements = |log: &str| {
         let ours =
             |line: &&str| line.contains("LOG:  execute ") || line.contains("LOG:  statement: ");

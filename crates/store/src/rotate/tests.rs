@@ -90,7 +90,7 @@ fn place(row: &str) -> Place<'_> {
 }
 
 #[tokio::test]
-async fn every_value_is_under_the_new_key_afterwards_and_says_the_same() {
+async fn s3_every_value_is_under_the_new_key_afterwards_and_says_the_same() {
     for (name, test) in Databases::both().await {
         let s = Scenario::on(&test, 25).await;
         s.insert("INSERT INTO secrets VALUES ($1, $2)", Uuid::max(), None).await;
@@ -112,7 +112,7 @@ async fn every_value_is_under_the_new_key_afterwards_and_says_the_same() {
 }
 
 #[tokio::test]
-async fn a_rotation_that_was_interrupted_is_finished_by_the_next_one() {
+async fn s3_a_rotation_that_was_interrupted_is_finished_by_the_next_one() {
     for (name, test) in Databases::both().await {
         let s = Scenario::on(&test, 7).await;
         let mut interrupted = Rotation::new(&s.database, &s.both, &[SECRETS]).in_batches_of(3);
@@ -164,7 +164,7 @@ async fn a_value_that_does_not_open_is_reported_and_does_not_stop_the_others() {
 }
 
 #[tokio::test]
-async fn operations_are_read_without_the_old_key_after_a_rotation() {
+async fn s3_operations_are_read_without_the_old_key_after_a_rotation() {
     let key = |id: &str, byte: u8| format!("{id}:{}", STANDARD.encode([byte; 32]));
     let sealer = |keys: String| Sealer::new(&Keys::parse(&SecretString::from(keys)).unwrap());
     for (name, test) in Databases::both().await {

@@ -45,7 +45,7 @@ fn sealing_twice_gives_two_different_values() {
 }
 
 #[test]
-fn a_value_does_not_open_in_another_place() {
+fn s2_a_value_does_not_open_in_another_place() {
     let sealer = Sealer::generate();
     let value = sealer.seal(HERE, PLAIN);
 
@@ -61,7 +61,7 @@ fn a_value_does_not_open_in_another_place() {
 }
 
 #[test]
-fn a_value_cut_at_any_length_does_not_open() {
+fn s2_a_value_cut_at_any_length_does_not_open() {
     let sealer = Sealer::generate();
     let value = sealer.seal(HERE, PLAIN);
 
@@ -71,7 +71,7 @@ fn a_value_cut_at_any_length_does_not_open() {
 }
 
 #[test]
-fn a_value_with_any_flipped_bit_does_not_open() {
+fn s2_a_value_with_any_flipped_bit_does_not_open() {
     let sealer = Sealer::generate();
     let value = sealer.seal(HERE, PLAIN);
 
@@ -150,7 +150,7 @@ fn a_bad_list_of_keys_is_refused_without_repeating_it() {
 }
 
 #[test]
-fn debug_output_shows_ids_and_no_key() {
+fn s4_debug_output_shows_ids_and_no_key() {
     let keys = keys(&[("2026-11", b'k'), ("2026-05", b'o')]);
 
     let shown = format!("{keys:?} {:?}", Sealer::new(&keys));

@@ -10,7 +10,7 @@ use futures::future::join_all;
 
 use crate::bench::{Bench, KIND, new, queue};
 
-pub(crate) async fn one_runs_at_a_time_under_fifty_parallel_accepts<S: Storage>(
+pub(crate) async fn p04_one_runs_at_a_time_under_fifty_parallel_accepts<S: Storage>(
     bench: impl Deref<Target = Bench<S>>,
 ) {
     let replica = bench.join("r").await;
@@ -78,7 +78,7 @@ pub(crate) async fn an_accept_racing_with_an_end_strands_nobody<S: Storage>(
     }
 }
 
-pub(crate) async fn a_repetition_is_answered_and_not_stored<S: Storage>(
+pub(crate) async fn p03_a_repetition_is_answered_and_not_stored<S: Storage>(
     bench: impl Deref<Target = Bench<S>>,
 ) {
     let mut first = new("i", "a");
@@ -103,7 +103,7 @@ pub(crate) async fn a_repetition_is_answered_and_not_stored<S: Storage>(
     assert_eq!(bench.store.read(repeated).await.unwrap(), None);
 }
 
-pub(crate) async fn an_accept_repeated_after_a_lost_answer_stores_nothing_more<S: Storage>(
+pub(crate) async fn p03_an_accept_repeated_after_a_lost_answer_stores_nothing_more<S: Storage>(
     bench: impl Deref<Target = Bench<S>>,
 ) {
     let operation = new("i", "a");

@@ -113,7 +113,7 @@ pub(crate) async fn a_rejected_change_takes_only_its_own_commit_back(on: OnDatab
     assert!(landed(&bench.commit(replica, bench.done(&held[1])).await));
 }
 
-pub(crate) async fn a_service_accepts_beside_its_own_rows(on: OnDatabase) {
+pub(crate) async fn p02_a_service_accepts_beside_its_own_rows(on: OnDatabase) {
     let bench = counting(&on).await;
     let replica = bench.join("r").await;
     let count = "UPDATE counters SET value = value + 1";

@@ -7,7 +7,7 @@ use futures::future::join_all;
 
 use crate::bench::{Bench, KIND, after, new};
 
-pub(crate) async fn fifty_operations_ten_claimers_at_once_none_claimed_twice<S: Storage>(
+pub(crate) async fn p05_fifty_operations_ten_claimers_at_once_none_claimed_twice<S: Storage>(
     bench: impl Deref<Target = Bench<S>>,
 ) {
     let replica = bench.join("r").await;
@@ -58,7 +58,7 @@ pub(crate) async fn what_is_not_due_is_not_claimed_and_its_time_is_told<S: Stora
     assert_eq!(in_time[0].id, held.id);
 }
 
-pub(crate) async fn lanes_share_fairly<S: Storage>(bench: impl Deref<Target = Bench<S>>) {
+pub(crate) async fn p19_lanes_share_fairly<S: Storage>(bench: impl Deref<Target = Bench<S>>) {
     let replica = bench.join("r").await;
     for n in 0..40 {
         bench.accept_new(new(&format!("big{n}"), "big")).await;
@@ -126,7 +126,7 @@ pub(crate) async fn a_lone_operation_does_not_wait_behind_a_long_lane<S: Storage
     assert_eq!(claimed.last_lane, "m");
 }
 
-pub(crate) async fn newer_versions_and_unknown_kinds_are_not_claimed<S: Storage>(
+pub(crate) async fn p22_newer_versions_and_unknown_kinds_are_not_claimed<S: Storage>(
     bench: impl Deref<Target = Bench<S>>,
 ) {
     let replica = bench.join("r").await;

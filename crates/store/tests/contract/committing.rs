@@ -44,7 +44,7 @@ pub(crate) fn stale(commit: &Commit) -> [Commit; 3] {
     [epoch, serial, ahead]
 }
 
-pub(crate) async fn stale_epoch_stale_serial_and_dead_lease_write_nothing<S: Storage>(
+pub(crate) async fn p06_stale_epoch_stale_serial_and_dead_lease_write_nothing<S: Storage>(
     bench: impl Deref<Target = Bench<S>>,
 ) {
     let replica = bench.join("r").await;
@@ -87,7 +87,7 @@ pub(crate) async fn a_batch_is_fenced_row_by_row<S: Storage>(bench: impl Deref<T
     }
 }
 
-pub(crate) async fn final_is_final<S: Storage>(bench: impl Deref<Target = Bench<S>>) {
+pub(crate) async fn p20_final_is_final<S: Storage>(bench: impl Deref<Target = Bench<S>>) {
     let replica = bench.join("r").await;
     let held = bench.held(replica, "i").await;
     let end = bench.ends(&held, State::Succeeded);
@@ -117,7 +117,7 @@ pub(crate) async fn data_stays_as_it_is_when_a_commit_carries_none<S: Storage>(
     assert_eq!((stored.data.as_slice(), stored.data_version), (&b"data"[..], 1));
 }
 
-pub(crate) async fn a_commit_that_was_written_twice_lands_once<S: Storage>(
+pub(crate) async fn p17_a_commit_that_was_written_twice_lands_once<S: Storage>(
     bench: impl Deref<Target = Bench<S>>,
 ) {
     let replica = bench.join("r").await;
@@ -131,7 +131,7 @@ pub(crate) async fn a_commit_that_was_written_twice_lands_once<S: Storage>(
     assert_eq!(bench.commit(replica, commit).await, Landed::Fenced);
 }
 
-pub(crate) async fn an_unknown_commit_can_be_looked_up<S: Storage>(
+pub(crate) async fn p17_an_unknown_commit_can_be_looked_up<S: Storage>(
     bench: impl Deref<Target = Bench<S>>,
 ) {
     let replica = bench.join("r").await;

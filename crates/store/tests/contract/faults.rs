@@ -19,7 +19,7 @@ fn nothing_written(error: &StorageError) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_commit_that_met_a_dying_server_is_in_doubt_and_can_be_looked_up() {
+async fn p17_a_commit_that_met_a_dying_server_is_in_doubt_and_can_be_looked_up() {
     let mut server = PostgresServer::start(&[]).await;
     let bench = bench_on(&server).await;
     let replica = bench.join("r").await;
@@ -43,7 +43,7 @@ async fn a_commit_that_met_a_dying_server_is_in_doubt_and_can_be_looked_up() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn everybody_finds_back_after_an_outage() {
+async fn p17_everybody_finds_back_after_an_outage() {
     let mut server = PostgresServer::start(&[]).await;
     let bench = bench_on(&server).await;
     let mut wakes = bench.store.wakes();

@@ -10,7 +10,7 @@ use engine::{
 
 use crate::bench::{Bench, after};
 
-pub(crate) async fn the_journal_tells_the_whole_story<S: Storage>(
+pub(crate) async fn p21_the_journal_tells_the_whole_story<S: Storage>(
     bench: impl Deref<Target = Bench<S>>,
 ) {
     let replica = bench.join("r").await;

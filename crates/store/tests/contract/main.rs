@@ -43,30 +43,30 @@ mod every_store {
     ($($store:ident),+) => {$(
         promises! { $store:
             claiming:
-                fifty_operations_ten_claimers_at_once_none_claimed_twice,
+                p05_fifty_operations_ten_claimers_at_once_none_claimed_twice,
                 a_claim_tells_all_that_its_owner_needs,
                 what_is_not_due_is_not_claimed_and_its_time_is_told,
-                lanes_share_fairly,
+                p19_lanes_share_fairly,
                 many_lanes_take_turns,
                 a_crowded_lane_is_passed_over,
                 a_lone_operation_does_not_wait_behind_a_long_lane,
-                newer_versions_and_unknown_kinds_are_not_claimed,
+                p22_newer_versions_and_unknown_kinds_are_not_claimed,
                 a_claim_by_the_same_owner_keeps_the_epoch,
                 a_replica_without_a_lease_is_given_nothing;
             committing:
                 a_commit_moves_the_operation_on,
-                stale_epoch_stale_serial_and_dead_lease_write_nothing,
+                p06_stale_epoch_stale_serial_and_dead_lease_write_nothing,
                 a_batch_is_fenced_row_by_row,
-                final_is_final,
+                p20_final_is_final,
                 data_stays_as_it_is_when_a_commit_carries_none,
-                a_commit_that_was_written_twice_lands_once,
-                an_unknown_commit_can_be_looked_up;
+                p17_a_commit_that_was_written_twice_lands_once,
+                p17_an_unknown_commit_can_be_looked_up;
             accepting:
-                one_runs_at_a_time_under_fifty_parallel_accepts,
+                p04_one_runs_at_a_time_under_fifty_parallel_accepts,
                 the_end_admits_the_next_in_order,
                 an_accept_racing_with_an_end_strands_nobody,
-                a_repetition_is_answered_and_not_stored,
-                an_accept_repeated_after_a_lost_answer_stores_nothing_more,
+                p03_a_repetition_is_answered_and_not_stored,
+                p03_an_accept_repeated_after_a_lost_answer_stores_nothing_more,
                 a_request_in_the_way_is_refused,
                 superseding_stops_the_running_one_and_ends_the_waiting_ones;
             canceling:
@@ -81,7 +81,7 @@ mod every_store {
                 a_continuation_runs_only_what_was_not_completed,
                 only_a_final_operation_can_be_continued;
             journal:
-                the_journal_tells_the_whole_story,
+                p21_the_journal_tells_the_whole_story,
                 repeated_waits_are_one_entry,
                 a_wait_after_something_else_is_a_new_entry,
                 old_journals_are_trimmed_once;
@@ -90,7 +90,7 @@ mod every_store {
                 a_new_incarnation_ends_the_one_before,
                 what_a_leaver_held_is_due_at_once,
                 the_dead_are_taken_over_with_a_higher_epoch,
-                a_stale_owner_writes_nothing_after_a_takeover,
+                p06_a_stale_owner_writes_nothing_after_a_takeover,
                 the_long_dead_are_forgotten,
                 strays_are_let_go_and_what_is_in_hand_is_not;
         }
@@ -117,9 +117,9 @@ mod every_database {
                 a_change_lands_with_its_commit,
                 a_fenced_commit_changes_nothing_else,
                 a_rejected_change_takes_only_its_own_commit_back,
-                a_service_accepts_beside_its_own_rows;
+                p02_a_service_accepts_beside_its_own_rows;
             sealing:
-                sealed_columns_are_not_readable_in_the_database,
+                s1_sealed_columns_are_not_readable_in_the_database,
                 what_cannot_be_opened_is_put_back_and_harms_no_other;
             tables:
                 migrations_run_twice_and_at_once;
@@ -127,13 +127,13 @@ mod every_database {
                 accepting_and_signalling_wake_the_process,
                 another_process_is_woken;
             timing:
-                everything_works_by_the_databases_own_time;
+                p12_everything_works_by_the_databases_own_time;
             planted:
-                without_a_fence_a_stale_write_lands,
-                a_final_state_can_be_overwritten,
-                many_run_at_once_without_the_index,
-                takeovers_can_go_unrecorded,
-                anything_can_be_claimed,
+                p06_is_red_without_the_fence,
+                p20_is_red_when_a_final_state_can_be_overwritten,
+                p04_is_red_without_the_index,
+                p21_is_red_when_takeovers_go_unrecorded,
+                p22_is_red_when_anything_can_be_claimed,
                 orphans_are_admitted_at_recovery_unless_forgotten;
         }
     )+};

@@ -8,7 +8,7 @@ use crate::{
     committing::stale,
 };
 
-pub(crate) async fn without_a_fence_a_stale_write_lands(on: OnDatabase) {
+pub(crate) async fn p06_is_red_without_the_fence(on: OnDatabase) {
     let bench = on.with(Planted::NoFence);
     let replica = bench.join("r").await;
     let held = bench.held(replica, "i").await;
@@ -20,7 +20,7 @@ pub(crate) async fn without_a_fence_a_stale_write_lands(on: OnDatabase) {
     assert!(landed(&bench.commit(engine::ReplicaId::new_v4(), bench.done(&held)).await));
 }
 
-pub(crate) async fn a_final_state_can_be_overwritten(on: OnDatabase) {
+pub(crate) async fn p20_is_red_when_a_final_state_can_be_overwritten(on: OnDatabase) {
     let bench = on.with(Planted::FinalOverwritten);
     let replica = bench.join("r").await;
     let held = bench.held(replica, "i").await;
@@ -33,7 +33,7 @@ pub(crate) async fn a_final_state_can_be_overwritten(on: OnDatabase) {
     assert_eq!(bench.read(held.id).await.state, State::Failed);
 }
 
-pub(crate) async fn many_run_at_once_without_the_index(on: OnDatabase) {
+pub(crate) async fn p04_is_red_without_the_index(on: OnDatabase) {
     const DROP: &str = "DROP INDEX operations_one_running";
     on!(on.database.writer(), |pool| sqlx::query(DROP).execute(pool).await.map(drop)).unwrap();
     let bench = on.with(Planted::ManyRunning);
@@ -45,7 +45,7 @@ pub(crate) async fn many_run_at_once_without_the_index(on: OnDatabase) {
     assert_eq!(bench.claim(replica, 10).await.len(), 2);
 }
 
-pub(crate) async fn takeovers_can_go_unrecorded(on: OnDatabase) {
+pub(crate) async fn p21_is_red_when_takeovers_go_unrecorded(on: OnDatabase) {
     let bench = on.with(Planted::TakeoverUnrecorded);
     let replica = bench.join("r").await;
     let held = bench.held(replica, "i").await;
@@ -56,7 +56,7 @@ pub(crate) async fn takeovers_can_go_unrecorded(on: OnDatabase) {
     assert!(journal.iter().all(|entry| entry.event != EntryEvent::Taken));
 }
 
-pub(crate) async fn anything_can_be_claimed(on: OnDatabase) {
+pub(crate) async fn p22_is_red_when_anything_can_be_claimed(on: OnDatabase) {
     let bench = on.with(Planted::ClaimsAnything);
     let replica = bench.join("r").await;
     let mut unknown = new("i", "a");

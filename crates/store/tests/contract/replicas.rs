@@ -82,7 +82,7 @@ pub(crate) async fn the_dead_are_taken_over_with_a_higher_epoch<S: Storage>(
     assert_eq!((last.event, last.epoch, last.replica), (EntryEvent::Taken, 2, Some(heir)));
 }
 
-pub(crate) async fn a_stale_owner_writes_nothing_after_a_takeover<S: Storage>(
+pub(crate) async fn p06_a_stale_owner_writes_nothing_after_a_takeover<S: Storage>(
     bench: impl Deref<Target = Bench<S>>,
 ) {
     let dead = bench.join("dead").await;

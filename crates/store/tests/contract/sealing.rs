@@ -10,7 +10,7 @@ const STORED: &str = "
     JOIN operation_data d ON d.operation_id = i.operation_id WHERE i.operation_id = $1";
 const SECRET: &[u8] = b"correct horse battery staple";
 
-pub(crate) async fn sealed_columns_are_not_readable_in_the_database(bench: OnDatabase) {
+pub(crate) async fn s1_sealed_columns_are_not_readable_in_the_database(bench: OnDatabase) {
     let replica = bench.join("r").await;
     let mut operation = new("i", "a");
     operation.input = SECRET.to_vec();

@@ -18,7 +18,7 @@ fn by_the_database(on: &OnDatabase, planted: Planted, clock: Clock) -> Bench {
     Bench { store: store.with_local_clock(clock.clone()), clock }
 }
 
-pub(crate) async fn everything_works_by_the_databases_own_time(on: OnDatabase) {
+pub(crate) async fn p12_everything_works_by_the_databases_own_time(on: OnDatabase) {
     let bench = by_the_database(&on, Planted::Nothing, Clock::running());
     let joined = bench.store.join("r", LEASE).await.unwrap();
     let replica = joined.replica;
