@@ -62,7 +62,7 @@ impl Incarnation {
             data_version: hand.plan.version(),
             changes: request.changes,
         };
-        let answer = match self.committer.store(commit).await {
+        let answer = match self.store(commit).await {
             Stored::Yes { journal, cancel } => {
                 hand.serial += 1;
                 hand.journal = journal;
@@ -78,6 +78,15 @@ impl Incarnation {
         let held = answer != Err(SaveError::NotHeld);
         let _ = request.answer.send(answer);
         held.then_some(())
+    }
+
+    /// Stores a result, unless the lease ends first: a store that hangs must not keep the driver.
+    async fn store(&self, commit: Commit) -> Stored {
+        tokio::select! {
+            biased;
+            () = self.is_over() => Stored::NotHeld,
+            stored = self.committer.store(commit) => stored,
+        }
     }
 
     pub(crate) async fn end_at_boundary(
@@ -149,12 +158,7 @@ impl Incarnation {
             let kept = Kept { epoch: hand.epoch, stage: stage.clone(), since, memory };
             self.memories.put(hand.who.id, kept);
         }
-        let stored = tokio::select! {
-            biased;
-            () = self.is_over() => return Ok(None),
-            stored = self.committer.store(commit) => stored,
-        };
-        match stored {
+        match self.store(commit).await {
             Stored::NotHeld => {
                 info!(operation.id = %hand.who.id, step, "the operation is not held here any more");
                 self.memories.take(hand.who.id, hand.epoch, None);

@@ -67,6 +67,11 @@ impl Lease {
         self.lost.cancelled().await;
     }
 
+    /// Resolves when its time is over, unless it is renewed meanwhile.
+    pub(crate) async fn runs_out(&self) {
+        self.clock.sleep(self.left()).await;
+    }
+
     fn left(&self) -> Duration {
         Duration::from_nanos(self.valid_until.load(Ordering::Acquire))
             .saturating_sub(self.clock.monotonic())

@@ -21,12 +21,15 @@ use crate::{
     planted::Planted,
     settings::{HeartPlace, Settings},
     signals::Signals,
-    storage::{Ask, ReplicaId, Storage, Wake},
+    storage::{Ask, ReplicaId, Storage, StorageError, Wake},
 };
 
 /// How often to look for operations that are held here without being in hand. There are none, unless
 /// an answer was lost or a driver died.
 const AUDIT: Duration = Duration::from_secs(10);
+
+/// The journals of how many operations are trimmed at a time.
+const TRIM: u32 = 1_000;
 
 /// What all incarnations of a replica share.
 pub(crate) struct Replica<S> {
@@ -104,7 +107,16 @@ impl<S: Storage> Replica<S> {
         let mut pause = Duration::from_millis(50);
         let (joined, sent) = loop {
             let sent = self.clock.monotonic();
-            match self.storage.join(&self.name, self.settings.lease).await {
+            let joined = tokio::select! {
+                biased;
+                () = self.stopping.cancelled() => return None,
+                joined = self.storage.join(&self.name, self.settings.lease) => joined,
+                // An answer that comes so late brings a lease that is over.
+                () = self.clock.sleep(self.settings.lease) => {
+                    Err(StorageError::Unavailable("it does not answer".into()))
+                }
+            };
+            match joined {
                 Ok(joined) => break (joined, sent),
                 Err(error) => {
                     warn!(%error, "the store is away, joining again");
@@ -267,9 +279,14 @@ impl<S: Storage> Replica<S> {
             Err(error) => warn!(%error, "dead replicas could not be looked for"),
         }
         if now >= *next_trim {
-            *next_trim = now + Duration::from_secs(3600);
-            if let Err(error) = self.storage.trim(now - self.settings.keep_journal, 1_000).await {
-                warn!(%error, "the journal could not be trimmed");
+            match self.storage.trim(now - self.settings.keep_journal, TRIM).await {
+                // There may be more: the next scan goes on with it.
+                Ok(count) if count >= u64::from(TRIM) => {}
+                Ok(_) => *next_trim = now + Duration::from_secs(3600),
+                Err(error) => {
+                    *next_trim = now + Duration::from_secs(60);
+                    warn!(%error, "the journal could not be trimmed");
+                }
             }
         }
     }
@@ -360,7 +377,12 @@ async fn beats<S: Storage>(
 ) {
     let mut tries = 0_u32;
     while lease.is_valid() && !crashed.is_cancelled() {
-        match storage.heart().await {
+        let heart = tokio::select! {
+            biased;
+            heart = storage.heart() => heart,
+            () = lease.runs_out() => break,
+        };
+        match heart {
             Ok(heart) => {
                 // A dead process does not beat, and does not know that it is dead.
                 tokio::select! {
