@@ -1,4 +1,4 @@
-//! The operator's calls to the broker.
+//! The operator's calls to the broker, and to the landscape.
 
 use std::{path::Path, sync::Arc};
 
@@ -6,36 +6,64 @@ use anyhow::Context;
 use base::Clock;
 use clients::{Component, Grant, Http, Kind, TokenSource, http::Limits};
 use domain::OperationId;
-use reqwest::RequestBuilder;
+use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 
-use crate::connection;
+use crate::connection::{self, Connection};
 
 /// The public client under which people log in.
 const PEOPLE: &str = "kcp";
+/// The simulated outside world.
+const LANDSCAPE: Component = Component("landscape");
 
 /// Speaks to one control plane.
 pub(crate) struct Client {
     http: Http,
-    broker: String,
+    address: String,
 }
 
 impl Client {
     /// Finds the control plane; nothing is sent yet.
     pub(crate) fn connect(data: Option<&Path>) -> anyhow::Result<Self> {
         let found = connection::find(data)?;
-        let endpoint =
-            found.landscape.join("/oauth2/token").context("the landscape has no address")?;
-        let until = found.token_until();
-        let grant =
-            Grant::Password { client: PEOPLE.into(), user: found.user, password: found.password };
-        let mut source = TokenSource::new(endpoint, grant, Clock::running())?;
-        if let Some(until) = until {
-            source = source.starting_with(found.token, until);
-        }
-        let broker = found.broker.to_string();
-        let http = Http::new(Component::BROKER, found.broker, Limits::DEFAULT)?;
-        Ok(Self { http: http.with_token(Arc::clone(&source)), broker })
+        let address = found.broker.to_string();
+        let http = Http::new(Component::BROKER, found.broker.clone(), Limits::DEFAULT)?;
+        Ok(Self { http: http.with_token(token_source(found)?).renewing_refused_tokens(), address })
+    }
+
+    /// The same for the landscape's control API.
+    pub(crate) fn connect_to_landscape(data: Option<&Path>) -> anyhow::Result<Self> {
+        let found = connection::find(data)?;
+        let address = found.landscape.to_string();
+        let http = Http::new(LANDSCAPE, found.landscape.clone(), Limits::DEFAULT)?;
+        Ok(Self { http: http.with_token(token_source(found)?).renewing_refused_tokens(), address })
+    }
+
+    /// Asks the control API for something.
+    pub(crate) async fn look(
+        &self,
+        doing: &str,
+        path: &str,
+        query: &[(&str, String)],
+    ) -> anyhow::Result<Value> {
+        self.send(doing, self.http.get(&format!("/landscape{path}")).query(query)).await
+    }
+
+    /// Has the control API change something; it may have nothing to say.
+    pub(crate) async fn change(
+        &self,
+        doing: &str,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> anyhow::Result<()> {
+        let request = self.http.request(method, &format!("/landscape{path}"));
+        let request = match body {
+            Some(body) => request.json(body),
+            None => request,
+        };
+        let answer = self.http.send(doing, request).await;
+        self.reached(answer).map(drop)
     }
 
     pub(crate) async fn list(&self, query: &[(&str, String)]) -> anyhow::Result<Value> {
@@ -71,14 +99,30 @@ impl Client {
 
     async fn send(&self, doing: &str, request: RequestBuilder) -> anyhow::Result<Value> {
         let answer = self.http.send(doing, request).await;
-        match answer.and_then(|answer| answer.json()) {
+        self.reached(answer.and_then(|answer| answer.json()))
+    }
+
+    fn reached<T>(&self, answer: Result<T, clients::Error>) -> anyhow::Result<T> {
+        match answer {
             Err(error) if error.kind == Kind::Unavailable && error.source.is_some() => {
                 anyhow::bail!(
                     "no control plane found: nothing answers at {}, start one with `kcp up`",
-                    self.broker
+                    self.address
                 )
             }
             answer => Ok(answer?),
         }
     }
+}
+
+fn token_source(found: Connection) -> anyhow::Result<Arc<TokenSource>> {
+    let endpoint = found.landscape.join("/oauth2/token").context("the landscape has no address")?;
+    let until = found.token_until();
+    let grant =
+        Grant::Password { client: PEOPLE.into(), user: found.user, password: found.password };
+    let source = TokenSource::new(endpoint, grant, Clock::running())?;
+    Ok(match until {
+        Some(until) => source.starting_with(found.token, until),
+        None => source,
+    })
 }

@@ -3,5 +3,6 @@
 pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod demonstrate;
+pub(crate) mod landscape;
 pub(crate) mod operations;
 pub(crate) mod up;

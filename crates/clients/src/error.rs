@@ -2,10 +2,10 @@
 //!
 //! Failures are classified here, once; callers match on [`Kind`] and never on text.
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use base::failure::{Failure, Hope, StepError, chain};
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 
 /// An outside system, by the name that operators know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,6 +16,12 @@ impl Component {
     pub const BROKER: Self = Self("broker");
     /// Whoever issues tokens.
     pub const ISSUER: Self = Self("issuer");
+    /// The registry of runtimes and applications.
+    pub const DIRECTOR: Self = Self("director");
+    /// Whoever makes the clusters.
+    pub const GARDENER: Self = Self("gardener");
+    /// A cluster that was made.
+    pub const RUNTIME: Self = Self("runtime");
 }
 
 impl fmt::Display for Component {
@@ -34,6 +40,11 @@ pub enum Kind {
         /// How long it wants to be left alone.
         retry_after: Option<Duration>,
     },
+    /// It was not called because its last calls failed: try again later.
+    Paused {
+        /// How long until the next call may go through.
+        retry_after: Duration,
+    },
     /// The request may have been applied, its answer is gone: look, then try again.
     AnswerLost,
     /// The operation is not held here any more: stop.
@@ -42,7 +53,11 @@ pub enum Kind {
     Unauthorized,
     /// It does not have the thing.
     NotFound,
-    /// The thing is in the way, or was changed meanwhile.
+    /// The thing is there already.
+    AlreadyExists,
+    /// The thing was changed by somebody else meanwhile: read it again, then try again.
+    Changed,
+    /// Something is in the way.
     Conflict,
     /// It does not do what was asked, and will not.
     Refused {
@@ -64,7 +79,7 @@ impl Kind {
             StatusCode::SERVICE_UNAVAILABLE if retry_after.is_some() => {
                 Self::Throttled { retry_after }
             }
-            StatusCode::REQUEST_TIMEOUT => Self::Unavailable,
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY => Self::Unavailable,
             status if status.is_server_error() => Self::Unavailable,
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Self::Unauthorized,
             StatusCode::NOT_FOUND | StatusCode::GONE => Self::NotFound,
@@ -78,12 +93,16 @@ impl Kind {
         match self {
             Self::Unavailable
             | Self::Throttled { .. }
+            | Self::Paused { .. }
             | Self::AnswerLost
+            | Self::Changed
             | Self::NotHeld
             // Credentials are renewed, and malformed answers often come from a proxy in between.
             | Self::Unauthorized
             | Self::Malformed => Hope::Retry,
-            Self::NotFound | Self::Conflict | Self::Refused { .. } => Hope::Final,
+            Self::NotFound | Self::AlreadyExists | Self::Conflict | Self::Refused { .. } => {
+                Hope::Final
+            }
         }
     }
 
@@ -92,10 +111,13 @@ impl Kind {
         match self {
             Self::Unavailable => "unavailable",
             Self::Throttled { .. } => "throttled",
+            Self::Paused { .. } => "paused",
             Self::AnswerLost => "answer_lost",
             Self::NotHeld => "not_held",
             Self::Unauthorized => "unauthorized",
             Self::NotFound => "not_found",
+            Self::AlreadyExists => "already_exists",
+            Self::Changed => "changed",
             Self::Conflict => "conflict",
             Self::Refused { .. } => "refused",
             Self::Malformed => "malformed",
@@ -111,10 +133,13 @@ impl fmt::Display for Kind {
                 write!(f, "asks to wait {} s", wait.as_secs())
             }
             Self::Throttled { retry_after: None } => f.write_str("asks to wait"),
+            Self::Paused { .. } => f.write_str("was not called: its last calls failed"),
             Self::AnswerLost => f.write_str("did not get its answer through"),
             Self::NotHeld => f.write_str("was not called: the operation is not held here any more"),
             Self::Unauthorized => f.write_str("does not accept our credentials"),
             Self::NotFound => f.write_str("does not have it"),
+            Self::AlreadyExists => f.write_str("has it already"),
+            Self::Changed => f.write_str("had it changed by somebody else"),
             Self::Conflict => f.write_str("has something in the way"),
             Self::Refused { status } => write!(f, "refused with status {status}"),
             Self::Malformed => f.write_str("answered something that cannot be understood"),
@@ -123,7 +148,7 @@ impl fmt::Display for Kind {
 }
 
 /// A call that did not do what it was asked to do.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[error("{component} {kind} while {doing}{}", detail(said.as_deref()))]
 pub struct Error {
     /// The system that was called.
@@ -134,9 +159,11 @@ pub struct Error {
     pub doing: String,
     /// The description the other side gave, if it gave one.
     pub said: Option<String>,
+    /// The other side's own code for it, if it gave one: `AlreadyExists`, `TenantNotFound` …
+    pub reason: Option<Box<str>>,
     /// What lies below.
     #[source]
-    pub source: Option<reqwest::Error>,
+    pub source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 fn detail(said: Option<&str>) -> String {
@@ -146,28 +173,69 @@ fn detail(said: Option<&str>) -> String {
 impl Error {
     /// A failure with nothing below it.
     pub fn new(component: Component, kind: Kind, doing: &str) -> Self {
-        Self { component, kind, doing: doing.into(), said: None, source: None }
+        Self { component, kind, doing: doing.into(), said: None, reason: None, source: None }
+    }
+
+    /// The same failure with what the other side said about it.
+    #[must_use]
+    pub fn saying(mut self, said: impl Into<String>) -> Self {
+        self.said = Some(base::failure::shortened(said.into()));
+        self
+    }
+
+    /// The same failure under the other side's own code.
+    #[must_use]
+    pub fn because(mut self, reason: impl Into<Box<str>>) -> Self {
+        self.reason = Some(reason.into());
+        self
     }
 
     /// A failure below HTTP. The address is left out of it: it may carry secrets.
-    pub fn transport(component: Component, doing: &str, source: reqwest::Error) -> Self {
-        let kind = if source.is_decode() { Kind::Malformed } else { Kind::Unavailable };
-        Self { source: Some(source.without_url()), ..Self::new(component, kind, doing) }
+    pub fn transport(
+        component: Component,
+        doing: &str,
+        method: &Method,
+        source: reqwest::Error,
+    ) -> Self {
+        let kind = if source.is_builder() {
+            Kind::Refused { status: 400 }
+        } else {
+            without_answer(method, source.is_connect())
+        };
+        Self::below(component, kind, doing, source.without_url())
+    }
+
+    /// A failure with another error below it.
+    pub(crate) fn below(
+        component: Component,
+        kind: Kind,
+        doing: &str,
+        source: impl std::error::Error + Send + Sync + 'static,
+    ) -> Self {
+        Self { source: Some(Arc::new(source)), ..Self::new(component, kind, doing) }
     }
 
     /// As it is stored with an operation.
     pub fn failure(&self) -> Failure {
-        Failure::new(self.component.0, self.kind.code(), chain(self))
+        let reason = self.reason.as_deref().unwrap_or_else(|| self.kind.code());
+        Failure::new(self.component.0, reason, chain(self))
     }
+}
+
+/// What a missing answer means: a change may have been made all the same, unless nothing was sent.
+pub(crate) fn without_answer(method: &Method, never_connected: bool) -> Kind {
+    let harmless = matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
+    if never_connected || harmless { Kind::Unavailable } else { Kind::AnswerLost }
 }
 
 impl From<Error> for StepError {
     fn from(error: Error) -> Self {
         match (error.kind, error.kind.hope()) {
             (Kind::NotHeld, _) => Self::NotHeld,
-            (Kind::Throttled { retry_after: Some(after) }, _) => {
-                Self::transient_after(error.failure(), after)
-            }
+            (
+                Kind::Throttled { retry_after: Some(after) } | Kind::Paused { retry_after: after },
+                _,
+            ) => Self::transient_after(error.failure(), after),
             (_, Hope::Retry) => Self::transient(error.failure()),
             (_, Hope::Final) => Self::fatal(error.failure()),
         }
@@ -202,6 +270,7 @@ mod tests {
             (503, None, Some(Kind::Unavailable)),
             (500, None, Some(Kind::Unavailable)),
             (408, None, Some(Kind::Unavailable)),
+            (425, None, Some(Kind::Unavailable)),
             (401, None, Some(Kind::Unauthorized)),
             (404, None, Some(Kind::NotFound)),
             (410, None, Some(Kind::NotFound)),

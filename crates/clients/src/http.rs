@@ -1,76 +1,60 @@
-//! One client for every outside system: timeouts, body limits, tokens, and who is calling.
+//! One client for every outside system that speaks HTTP: deadlines, body limits, tokens, and who is calling.
 //!
-//! It never tries again by itself: inside a step, trying again is the engine's business.
+//! It never tries again by itself: inside a step, trying again is the engine's business. The one
+//! exception is a token that was withdrawn before its time, where a client asks for it.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use base::caller::{self, Interrupted};
+use base::{Clock, caller::Call};
 use reqwest::{
-    RequestBuilder, Response, StatusCode,
-    header::{HeaderMap, RETRY_AFTER},
+    Method, Request, RequestBuilder, Response, StatusCode,
+    header::{AUTHORIZATION, HeaderName, HeaderValue},
     redirect,
 };
-use secrecy::ExposeSecret;
-use serde::de::DeserializeOwned;
 use url::Url;
 
-use crate::{
-    error::{Component, Error, Kind},
-    oauth::TokenSource,
+pub use crate::{
+    answer::Answer,
+    gate::{Gate, Limits},
 };
-
-/// How a client treats its system.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// How long a connection may take.
-    pub connect: Duration,
-    /// How long one call may take in all.
-    pub call: Duration,
-    /// How large an answer may be, in bytes.
-    pub body: usize,
-}
-
-impl Limits {
-    /// What suits most systems.
-    pub const DEFAULT: Self = Self {
-        connect: Duration::from_secs(5),
-        call: Duration::from_secs(30),
-        body: 4 * 1024 * 1024,
-    };
-}
+use crate::{
+    answer::{self, Raw},
+    error::{Component, Error},
+    gate::Asked,
+    oauth::{Token, TokenSource},
+};
 
 /// A client for one outside system.
 #[derive(Debug, Clone)]
 pub struct Http {
-    component: Component,
+    gate: Arc<Gate>,
     base: Url,
     client: reqwest::Client,
     token: Option<Arc<TokenSource>>,
-    limits: Limits,
-}
-
-/// An answer that is no failure.
-#[derive(Debug)]
-pub struct Answer {
-    /// Its status.
-    pub status: StatusCode,
-    body: Vec<u8>,
-    component: Component,
-    doing: String,
+    renewing: bool,
 }
 
 impl Http {
-    /// A client for `component` at `base`. Redirects are not followed: nobody is asked to give our
-    /// credentials to somebody else.
+    /// A client for `component` at `base`, alone at its gate.
     pub fn new(component: Component, base: Url, limits: Limits) -> Result<Self, Error> {
+        Self::through(Gate::new(component, limits, Clock::running()), base)
+    }
+
+    /// A client for the system behind `gate`. Redirects are not followed: nobody is asked to give
+    /// our credentials to somebody else.
+    pub fn through(gate: Arc<Gate>, base: Url) -> Result<Self, Error> {
         let client = reqwest::Client::builder()
-            .connect_timeout(limits.connect)
-            .timeout(limits.call)
+            .connect_timeout(gate.limits().connect)
+            .timeout(gate.limits().call)
             .redirect(redirect::Policy::none())
+            .retry(reqwest::retry::never())
             .user_agent(concat!("kcp/", env!("CARGO_PKG_VERSION")))
             .build()
-            .map_err(|error| Error::transport(component, "preparing the client", error))?;
-        Ok(Self { component, base, client, token: None, limits })
+            .map_err(|error| {
+                let doing = "preparing the client";
+                Error::transport(gate.component(), doing, &Method::GET, error)
+            })?;
+        Ok(Self { gate, base, client, token: None, renewing: false })
     }
 
     /// Sends a token with every call.
@@ -80,77 +64,147 @@ impl Http {
         self
     }
 
+    /// Asks once for a new token when one is not accepted, and makes the call again with it.
+    #[must_use]
+    pub fn renewing_refused_tokens(mut self) -> Self {
+        self.renewing = true;
+        self
+    }
+
+    /// The system that is called.
+    pub fn component(&self) -> Component {
+        self.gate.component()
+    }
+
+    /// Begins a request for `path` below the base address.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, self.address(path))
+    }
+
     /// Begins a GET request for `path` below the base address.
     pub fn get(&self, path: &str) -> RequestBuilder {
-        self.client.get(self.address(path))
+        self.request(Method::GET, path)
     }
 
     /// Begins a POST request for `path` below the base address.
     pub fn post(&self, path: &str) -> RequestBuilder {
-        self.client.post(self.address(path))
+        self.request(Method::POST, path)
     }
 
     /// Begins a PUT request for `path` below the base address.
     pub fn put(&self, path: &str) -> RequestBuilder {
-        self.client.put(self.address(path))
+        self.request(Method::PUT, path)
     }
 
     /// Begins a DELETE request for `path` below the base address.
     pub fn delete(&self, path: &str) -> RequestBuilder {
-        self.client.delete(self.address(path))
+        self.request(Method::DELETE, path)
     }
 
     /// Makes the call and classifies its failure. `doing` is a phrase: "deregistering runtime 8f21".
-    pub async fn send(&self, doing: &str, mut request: RequestBuilder) -> Result<Answer, Error> {
-        // Before `call`: a token that is renewed in one run and cached in the next must not shift
-        // the numbers that idempotency keys are made of.
-        if let Some(source) = &self.token {
-            request = request.bearer_auth(source.token().await?.expose_secret());
-        }
-        let made = caller::call(async |call| {
-            if let Some(call) = call {
-                for (name, value) in call.headers() {
-                    request = request.header(name, value);
-                }
-            }
-            self.answer(doing, request).await
-        })
-        .await;
-        match made {
-            Ok(answer) => answer,
-            Err(Interrupted::NotHeld) => Err(Error::new(self.component, Kind::NotHeld, doing)),
-            Err(Interrupted::AnswerLost) => {
-                Err(Error::new(self.component, Kind::AnswerLost, doing))
-            }
-        }
+    pub async fn send(&self, doing: &str, request: RequestBuilder) -> Result<Answer, Error> {
+        self.send_to("-", doing, request).await
+    }
+
+    /// Makes the call and counts it under `route`, which names no object: "delete tenant".
+    pub async fn send_to(
+        &self,
+        route: &str,
+        doing: &str,
+        request: RequestBuilder,
+    ) -> Result<Answer, Error> {
+        self.raw(route, doing, request).await?.accepted(self.component(), doing)
+    }
+
+    /// Makes the call; a failing status is an answer like any other.
+    pub(crate) async fn raw(
+        &self,
+        route: &str,
+        doing: &str,
+        request: RequestBuilder,
+    ) -> Result<Raw, Error> {
+        let request = self.built(doing, request)?;
+        // Before the call is counted: a token that is renewed in one run and cached in the next
+        // must not shift the numbers that idempotency keys are made of.
+        let token = match &self.token {
+            Some(source) => Some(source.current().await?),
+            None => None,
+        };
+        let asked = asked(route, doing, &request, true);
+        self.gate
+            .pass(asked, Raw::kind, |call| self.with_token_of(doing, request, token, call))
+            .await
     }
 
     /// Makes a call that belongs to no step: without headers, and without counting it.
     pub(crate) async fn uncounted(
         &self,
+        route: &str,
         doing: &str,
         request: RequestBuilder,
-    ) -> Result<Answer, Error> {
-        self.answer(doing, request).await
+    ) -> Result<Raw, Error> {
+        let request = self.built(doing, request)?;
+        let asked = asked(route, doing, &request, false);
+        self.gate.pass(asked, Raw::kind, |_| self.execute(doing, request)).await
     }
 
-    async fn answer(&self, doing: &str, request: RequestBuilder) -> Result<Answer, Error> {
-        let failed = |error| Error::transport(self.component, doing, error);
-        let response = request.send().await.map_err(failed)?;
-        let status = response.status();
-        let retry_after = retry_after(response.headers());
-        let body = match limited(response, self.limits.body).await {
-            Ok(Some(body)) => body,
-            Ok(None) => return Err(Error::new(self.component, Kind::Malformed, doing)),
-            Err(error) => return Err(failed(error)),
-        };
-        match Kind::of_status(status, retry_after) {
-            None => Ok(Answer { status, body, component: self.component, doing: doing.into() }),
-            Some(kind) => {
-                let said = description(&body);
-                Err(Error { said, ..Error::new(self.component, kind, doing) })
+    /// Forgets the token that was sent for this answer: systems may refuse it in their own words.
+    pub(crate) async fn withdraw_token(&self, raw: &Raw) {
+        if let (Some(source), Some(token)) = (&self.token, raw.token()) {
+            source.withdraw(token).await;
+        }
+    }
+
+    async fn with_token_of(
+        &self,
+        doing: &str,
+        mut request: Request,
+        token: Option<Token>,
+        call: Option<Call>,
+    ) -> Result<Raw, Error> {
+        for (name, value) in call.iter().flat_map(Call::headers) {
+            // A step's name that is no header value is left out rather than failing the call.
+            if let Ok(value) = HeaderValue::try_from(value) {
+                request.headers_mut().insert(HeaderName::from_static(name), value);
             }
         }
+        let (Some(source), Some(token)) = (&self.token, token) else {
+            return self.execute(doing, request).await;
+        };
+        let again = request.try_clone().filter(|_| self.renewing);
+        request.headers_mut().insert(AUTHORIZATION, token.header.clone());
+        let first = self.execute(doing, request).await?.without(&token);
+        if first.status != StatusCode::UNAUTHORIZED {
+            return Ok(first);
+        }
+        source.withdraw(&token).await;
+        let Some(mut again) = again else { return Ok(first) };
+        let token = source.current().await?;
+        again.headers_mut().insert(AUTHORIZATION, token.header.clone());
+        let second = self.execute(doing, again).await?.without(&token);
+        if second.status == StatusCode::UNAUTHORIZED {
+            source.withdraw(&token).await;
+        }
+        Ok(second)
+    }
+
+    async fn execute(&self, doing: &str, request: Request) -> Result<Raw, Error> {
+        let method = request.method().clone();
+        let failed = |error| Error::transport(self.component(), doing, &method, error);
+        let response = self.client.execute(request).await.map_err(failed)?;
+        let mut raw = Raw::head(response.status(), response.headers(), self.gate.clock().now());
+        match limited(response, self.gate.limits().body).await {
+            Ok(Some(body)) => raw.body = body,
+            Ok(None) => return Err(answer::too_large(self.component(), doing)),
+            Err(error) => return Err(failed(error)),
+        }
+        Ok(raw)
+    }
+
+    fn built(&self, doing: &str, request: RequestBuilder) -> Result<Request, Error> {
+        request
+            .build()
+            .map_err(|error| Error::transport(self.component(), doing, &Method::GET, error))
     }
 
     fn address(&self, path: &str) -> String {
@@ -162,19 +216,13 @@ impl Http {
     }
 }
 
-impl Answer {
-    /// The body as JSON.
-    pub fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        serde_json::from_slice(&self.body)
-            .map_err(|_| Error::new(self.component, Kind::Malformed, &self.doing))
-    }
+fn asked(route: &str, doing: &str, request: &Request, counted: bool) -> Asked {
+    let (route, doing, method) = (route.into(), doing.into(), request.method().clone());
+    Asked { route, doing, method, counted, lasting: false }
 }
 
 /// Reads a body up to `limit`; `None` when there is more.
-pub(crate) async fn limited(
-    mut response: Response,
-    limit: usize,
-) -> Result<Option<Vec<u8>>, reqwest::Error> {
+async fn limited(mut response: Response, limit: usize) -> Result<Option<Vec<u8>>, reqwest::Error> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
         if body.len() + chunk.len() > limit {
@@ -185,18 +233,34 @@ pub(crate) async fn limited(
     Ok(Some(body))
 }
 
-/// Seconds only: the other form, a date, would need both clocks to agree.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-    Some(Duration::from_secs(seconds))
+/// A name as one segment of a path, whatever it holds. `None` for the three names that every parser
+/// of addresses takes for something else.
+pub fn segment(name: &str) -> Option<String> {
+    (!matches!(name, "" | "." | "..")).then(|| escaped(name))
 }
 
-/// What a refusal says, where systems usually say it. The rest of the body is left out: it may
-/// repeat what was sent, secrets included.
-pub(crate) fn description(body: &[u8]) -> Option<String> {
-    let body: serde_json::Value = serde_json::from_slice(body).ok()?;
-    ["description", "error_description", "message", "error"]
-        .iter()
-        .find_map(|field| body.get(field)?.as_str())
-        .map(|text| base::failure::shortened(text.to_owned()))
+fn escaped(name: &str) -> String {
+    use std::fmt::Write as _;
+    name.bytes().fold(String::with_capacity(name.len()), |mut text, byte| {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            let _ = write!(text, "%{byte:02X}");
+        }
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_stays_one_segment_of_a_path() {
+        assert_eq!(segment("c-1a2b").as_deref(), Some("c-1a2b"));
+        assert_eq!(segment("../a?b#c%").as_deref(), Some("..%2Fa%3Fb%23c%25"));
+        assert_eq!(segment("ü\n\"").as_deref(), Some("%C3%BC%0A%22"));
+        assert_eq!(segment(".."), None);
+        assert_eq!(segment(""), None);
+    }
 }

@@ -1,9 +1,21 @@
-//! What we call: one HTTP client, one kind of error, one folder per outside system.
+//! What we call: one gate per system, one kind of error, one folder per outside system.
 
+mod answer;
+mod breaker;
+pub mod director;
 pub mod error;
+pub mod gardener;
+mod gate;
+pub mod graphql;
 pub mod http;
+pub mod kubernetes;
 pub mod oauth;
+pub mod observer;
+pub mod runtime;
 
 pub use error::{Component, Error, Kind};
+pub use gate::{Gate, Limits};
+pub use graphql::GraphQl;
 pub use http::Http;
 pub use oauth::{Grant, TokenSource};
+pub use observer::{Observer, Seen};

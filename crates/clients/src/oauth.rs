@@ -1,47 +1,38 @@
 //! Access tokens: fetched when first needed, kept, renewed before they run out, one renewal at a time.
+//!
+//! What a reader would get wrong: whoever waited while a renewal failed gets that failure and does not try
+//! on its own; otherwise a crowd of callers would knock at a broken issuer one after the other.
 
-use std::{sync::Arc, time::Duration};
+mod grant;
+mod issued;
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+    time::Duration,
+};
 
 use base::Clock;
 use jiff::Timestamp;
+use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
-use serde::Deserialize;
 use tokio::sync::Mutex;
 use url::Url;
 
+pub use self::grant::Grant;
+use self::{grant::Style, issued::Issued};
 use crate::{
     error::{Component, Error, Kind},
-    http::{Http, Limits},
+    gate::{Gate, Limits},
+    http::Http,
 };
 
 const DOING: &str = "getting a token";
 /// A token is renewed this long before it runs out, so that it does not run out on its way.
 const EARLY: Duration = Duration::from_secs(30);
-/// Issuers that do not say how long a token lives get asked again after this time.
-const UNSAID: Duration = Duration::from_mins(5);
-
-/// How a token is asked for.
-#[derive(Debug, Clone)]
-pub enum Grant {
-    /// A machine speaks for itself.
-    ClientCredentials {
-        /// The client's id.
-        id: String,
-        /// The client's secret.
-        secret: SecretString,
-        /// What is asked for; empty: all that is allowed.
-        scope: String,
-    },
-    /// A public client speaks for a person.
-    Password {
-        /// The client's id.
-        client: String,
-        /// The person's name.
-        user: String,
-        /// The person's password.
-        password: SecretString,
-    },
-}
 
 /// Gives tokens.
 #[derive(Debug)]
@@ -49,92 +40,136 @@ pub struct TokenSource {
     http: Http,
     grant: Grant,
     clock: Clock,
-    kept: Mutex<Option<Kept>>,
+    /// How many tries to fetch have failed.
+    failures: AtomicU64,
+    kept: Mutex<Kept>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Kept {
-    token: SecretString,
-    renew_at: Timestamp,
+    token: Option<(Token, Timestamp)>,
+    /// How this issuer wants to be told who we are, once that is known.
+    style: Option<Style>,
+    /// The last failure, and the how manieth it was.
+    failed: Option<(u64, Error)>,
 }
 
-#[derive(Deserialize)]
-struct Issued {
-    access_token: SecretString,
-    expires_in: Option<Seconds>,
-}
-
-/// Some issuers write the number as a string.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Seconds {
-    Number(u64),
-    Text(String),
+/// A token as it is sent.
+#[derive(Clone)]
+pub struct Token {
+    value: SecretString,
+    pub(crate) header: HeaderValue,
 }
 
 impl TokenSource {
     /// Tokens from `endpoint`.
     pub fn new(endpoint: Url, grant: Grant, clock: Clock) -> Result<Arc<Self>, Error> {
-        let http =
-            Http::new(Component::ISSUER, endpoint, Limits { body: 64 * 1024, ..Limits::DEFAULT })?;
-        Ok(Arc::new(Self { http, grant, clock, kept: Mutex::default() }))
+        let limits = Limits { body: 64 * 1024, ..Limits::DEFAULT };
+        Self::through(Gate::new(Component::ISSUER, limits, clock), endpoint, grant)
+    }
+
+    /// Tokens from `endpoint`, whose issuer is behind `gate`.
+    pub fn through(gate: Arc<Gate>, endpoint: Url, grant: Grant) -> Result<Arc<Self>, Error> {
+        let clock = gate.clock().clone();
+        let http = Http::through(gate, endpoint)?;
+        Ok(Arc::new(Self { http, grant, clock, failures: 0.into(), kept: Mutex::default() }))
     }
 
     /// Begins with a token that is known already.
     #[must_use]
     pub fn starting_with(self: Arc<Self>, token: SecretString, until: Timestamp) -> Arc<Self> {
-        if let Ok(mut kept) = self.kept.try_lock() {
-            *kept = Some(Kept { token, renew_at: until - EARLY });
+        if let (Ok(mut kept), Some(token)) = (self.kept.try_lock(), Token::new("Bearer", token)) {
+            kept.token = Some((token, until - EARLY));
         }
         self
     }
 
-    /// A token that is valid for a while. Whoever comes while one is being fetched waits for that one.
+    /// The value of a token that is valid for a while.
     pub async fn token(&self) -> Result<SecretString, Error> {
-        let mut kept = self.kept.lock().await;
-        let now = self.clock.now();
-        if let Some(kept) = kept.as_ref().filter(|kept| now < kept.renew_at) {
-            return Ok(kept.token.clone());
-        }
-        let issued = self.fetch().await?;
-        let token = issued.access_token.clone();
-        *kept = Some(Kept { renew_at: now + issued.keep_for(), token: issued.access_token });
-        Ok(token)
+        Ok(self.current().await?.value)
     }
 
-    async fn fetch(&self) -> Result<Issued, Error> {
-        let request = self.http.post("");
-        let request = match &self.grant {
-            Grant::ClientCredentials { id, secret, scope } => {
-                let mut form = vec![("grant_type", "client_credentials")];
-                if !scope.is_empty() {
-                    form.push(("scope", scope));
-                }
-                request.basic_auth(id, Some(secret.expose_secret())).form(&form)
-            }
-            Grant::Password { client, user, password } => request.form(&[
-                ("grant_type", "password"),
-                ("client_id", client),
-                ("username", user),
-                ("password", password.expose_secret()),
-            ]),
-        };
-        let issued: Issued = self.http.uncounted(DOING, request).await?.json()?;
-        if issued.access_token.expose_secret().is_empty() {
-            return Err(Error::new(Component::ISSUER, Kind::Malformed, DOING));
+    /// A token that is valid for a while. Whoever comes while one is being fetched waits for that one.
+    pub(crate) async fn current(&self) -> Result<Token, Error> {
+        let failures_before = self.failures.load(SeqCst);
+        let mut kept = self.kept.lock().await;
+        if let Some((token, renew_at)) = &kept.token
+            && self.clock.now() < *renew_at
+        {
+            return Ok(token.clone());
         }
-        Ok(issued)
+        if let Some((at, error)) = &kept.failed
+            && *at > failures_before
+        {
+            return Err(error.clone());
+        }
+        match self.fetch(&mut kept).await {
+            Ok((token, lifetime)) => {
+                // A token that lives less than a minute is renewed at half its life.
+                let keep_for = lifetime.saturating_sub(EARLY.min(lifetime / 2));
+                kept.token = Some((token.clone(), self.clock.now() + keep_for));
+                kept.failed = None;
+                Ok(token)
+            }
+            Err(error) => {
+                let at = self.failures.fetch_add(1, SeqCst) + 1;
+                kept.failed = Some((at, error.clone()));
+                Err(error)
+            }
+        }
+    }
+
+    /// Forgets a token that was not accepted, unless it has been replaced already.
+    pub(crate) async fn withdraw(&self, refused: &Token) {
+        let mut kept = self.kept.lock().await;
+        if kept.token.as_ref().is_some_and(|(token, _)| token.header == refused.header) {
+            kept.token = None;
+        }
+    }
+
+    async fn fetch(&self, kept: &mut Kept) -> Result<(Token, Duration), Error> {
+        let style = kept.style.unwrap_or(Style::Basic);
+        let mut issued = self.ask(style).await?;
+        if kept.style.is_none() {
+            if issued.may_dislike_the_style() {
+                issued = self.ask(Style::Form).await?;
+                if issued.is_token() {
+                    kept.style = Some(Style::Form);
+                }
+            } else if issued.is_token() {
+                kept.style = Some(Style::Basic);
+            }
+        }
+        issued.token()
+    }
+
+    async fn ask(&self, style: Style) -> Result<Issued, Error> {
+        let request = self.grant.request(&self.http, style);
+        let raw = self.http.uncounted("token", DOING, request).await?;
+        Ok(Issued::read(&raw, |text| self.grant.cut_from(text)))
     }
 }
 
-impl Issued {
-    fn keep_for(&self) -> Duration {
-        let lifetime = match &self.expires_in {
-            Some(Seconds::Number(seconds)) => Duration::from_secs(*seconds),
-            Some(Seconds::Text(text)) => text.parse().map_or(UNSAID, Duration::from_secs),
-            None => UNSAID,
-        };
-        // A token that lives less than a minute is renewed at half its life.
-        lifetime.saturating_sub(EARLY.min(lifetime / 2))
+impl Token {
+    fn new(scheme: &str, value: SecretString) -> Option<Self> {
+        let mut header =
+            HeaderValue::from_str(&format!("{scheme} {}", value.expose_secret())).ok()?;
+        header.set_sensitive(true);
+        Some(Self { value, header })
     }
+
+    /// `text` without this token in it.
+    pub(crate) fn cut_from(&self, text: &str) -> String {
+        grant::cut(text, self.value.expose_secret())
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token([REDACTED])")
+    }
+}
+
+fn failed(kind: Kind) -> Error {
+    Error::new(Component::ISSUER, kind, DOING)
 }

@@ -3,6 +3,7 @@
 //! The order matters. The folder is locked before anything in it is read; the ports are opened before
 //! anything is started; the connection file appears when all of it answers, and not before.
 
+mod alone;
 mod connection;
 mod folder;
 mod greeting;
@@ -35,6 +36,7 @@ use crate::{
 };
 use folder::{Credentials, Folder};
 
+pub use alone::{Alone, run as run_landscape};
 pub use connection::Connection;
 pub use speed::Speed;
 
@@ -94,28 +96,21 @@ impl Up {
         let broker_port = listen(port, "the broker").await?;
         let provisioner_port = listen(port + 1, "the provisioner").await?;
         let landscape_port = listen(last - 1, "the landscape").await?;
-        let connection = |token| Connection {
-            broker: format!("http://127.0.0.1:{port}"),
-            provisioner: format!("http://127.0.0.1:{}", port + 1),
-            landscape: format!("http://127.0.0.1:{}", port + 2),
-            token,
-            user: credentials.user.clone(),
-            password: credentials.password.clone(),
-        };
-
         let clock = Clock::running();
-        let issuer = landscape::issuer(
+        let landscape = landscape::landscape(
             &folder,
             &credentials,
             &settings,
             landscape_port.local_addr()?,
+            speed,
             &clock,
         )?;
-        let connection = connection(landscape::token(&issuer, &credentials)?);
+        let token = landscape::token(landscape.issuer(), &credentials)?;
+        let connection = Connection::new(port, token, &credentials);
         let engine =
             start_engine(&folder, &credentials, database, speed, &settings, &clock).await?;
         let mut serving = Serving::default();
-        serving.add("the landscape", landscape_port, landscape::router(issuer));
+        serving.add("the landscape", landscape_port, landscape::router(&landscape));
         let limits =
             Limits { body: settings.requests.body.get() as usize, time: settings.requests.time };
         serving.add("the provisioner", provisioner_port, shielded(open(Arc::new(Always)), limits));

@@ -148,6 +148,34 @@ async fn starting_again_carries_on_and_orders_no_second_demonstration() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_landscape_answers_behind_the_token_and_carries_on_after_a_restart() {
+    let (_folder, data) = data();
+    let port = free_ports();
+    let up = Up::start(options(port, &data, "max")).await.unwrap();
+    let client = Client::found_in(&data);
+    let register = "mutation { result: registerRuntime(in: { name: \"kept\" }) { id } }";
+    let registered = client
+        .http
+        .post(format!("{}/director/graphql", client.field("landscape")))
+        .bearer_auth(client.field("token"))
+        .header("tenant", "any")
+        .json(&serde_json::json!({ "query": register }));
+    let registered: Value = registered.send().await.unwrap().json().await.unwrap();
+    let (open, _) = client.get("landscape", "/landscape/systems", None).await;
+    up.stop().await;
+
+    let up = Up::start(options(port, &data, "max")).await.unwrap();
+    let after = Client::found_in(&data);
+    let path = "/landscape/systems/director/objects";
+    let (status, kept) = after.get("landscape", path, Some(after.field("token"))).await;
+    up.stop().await;
+
+    assert_eq!((open, status), (401, 200));
+    assert_eq!(kept["objects"][0]["id"], registered["data"]["result"]["id"]);
+    assert_eq!(kept["objects"][0]["value"]["name"], "kept");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_folder_or_a_port_in_use_is_named() {
     let (_folder, data) = data();
     let port = free_ports();

@@ -3,7 +3,7 @@
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 
-use super::folder::Folder;
+use super::folder::{Credentials, Folder};
 
 const NAME: &str = "connection.json";
 
@@ -25,6 +25,18 @@ pub struct Connection {
 }
 
 impl Connection {
+    /// The addresses of the services whose first port is `port`.
+    pub(super) fn new(port: u16, token: SecretString, credentials: &Credentials) -> Self {
+        Self {
+            broker: format!("http://127.0.0.1:{port}"),
+            provisioner: format!("http://127.0.0.1:{}", port + 1),
+            landscape: format!("http://127.0.0.1:{}", port + 2),
+            token,
+            user: credentials.user.clone(),
+            password: credentials.password.clone(),
+        }
+    }
+
     pub(super) fn write(&self, folder: &Folder) -> anyhow::Result<()> {
         let text = json!({
             "broker": self.broker,

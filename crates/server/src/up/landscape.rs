@@ -1,4 +1,4 @@
-//! The simulated outside world, as far as it exists: the issuer.
+//! The simulated outside world: one landscape in the data folder, with everybody it knows.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -7,26 +7,66 @@ use api::{router::open, scope};
 use axum::Router;
 use base::Clock;
 use secrecy::SecretString;
-use simulators::issuer::{self, Client, Grant, Issuer, ONE_DAY, SigningKey, User};
+use simulators::{
+    director,
+    issuer::{self, Client, Grant, Issuer, ONE_DAY, SigningKey, User},
+    landscape::{self, Landscape, SCOPES},
+    pace,
+};
 
-use super::folder::{Credentials, Folder};
+use super::{
+    Speed,
+    folder::{Credentials, Folder},
+};
 use crate::{Settings, readiness::Always};
 
 /// The public client under which people log in.
 const PEOPLE: &str = "kcp";
 /// The client under which the broker speaks to the provisioner.
 const BROKER: &str = "kcp-broker";
+/// The client under which the provisioner speaks to the Director.
+const PROVISIONER: &str = "kcp-provisioner";
+/// Dice that fall alike at every first start.
+const SEED: u64 = 1;
 
-pub(super) fn issuer(
+/// Opens the landscape that will answer at `address`.
+pub(super) fn landscape(
     folder: &Folder,
     credentials: &Credentials,
     settings: &Settings,
     address: SocketAddr,
+    speed: Speed,
     clock: &Clock,
-) -> anyhow::Result<Arc<Issuer>> {
+) -> anyhow::Result<Arc<Landscape>> {
     let key = SigningKey::from_file_or_create(&folder.file("issuer-key.pem"))
         .context("the issuer has no key")?;
-    let settings = issuer::Settings {
+    let settings = landscape::Settings {
+        issuer: issuer_settings(credentials, settings, address),
+        key,
+        director: director::Settings { seed: SEED, ..director::Settings::default() },
+        speed: match speed {
+            Speed::Times(factor) => pace::Speed::Times(factor),
+            Speed::Max => pace::Speed::MAX,
+        },
+        seed: SEED,
+    };
+    let landscape = Landscape::open(settings, &folder.file("landscape"), clock.clone())
+        .context("the landscape cannot be opened")?;
+    Ok(Arc::new(landscape))
+}
+
+fn issuer_settings(
+    credentials: &Credentials,
+    settings: &Settings,
+    address: SocketAddr,
+) -> issuer::Settings {
+    let machine = |id: &str| Client {
+        id: id.into(),
+        secret: Some(credentials.client_secret.clone()),
+        grants: vec![Grant::ClientCredentials],
+        scopes: every_scope(),
+    };
+    issuer::Settings {
         url: format!("http://{address}"),
         audience: vec![settings.access.audience.clone()],
         lifetime: ONE_DAY,
@@ -34,15 +74,16 @@ pub(super) fn issuer(
             Client {
                 id: PEOPLE.into(),
                 secret: None,
-                grants: vec![Grant::Password],
+                grants: vec![
+                    Grant::Password,
+                    Grant::AuthorizationCode,
+                    Grant::Device,
+                    Grant::Refresh,
+                ],
                 scopes: every_scope(),
             },
-            Client {
-                id: BROKER.into(),
-                secret: Some(credentials.client_secret.clone()),
-                grants: vec![Grant::ClientCredentials],
-                scopes: every_scope(),
-            },
+            machine(BROKER),
+            machine(PROVISIONER),
         ],
         users: vec![User {
             name: credentials.user.clone(),
@@ -50,8 +91,7 @@ pub(super) fn issuer(
             scopes: every_scope(),
             groups: groups(),
         }],
-    };
-    Ok(Arc::new(Issuer::new(settings, key, clock.clone())))
+    }
 }
 
 /// A token that opens every door for a day.
@@ -60,12 +100,12 @@ pub(super) fn token(issuer: &Issuer, credentials: &Credentials) -> anyhow::Resul
     Ok(issuer.sign(&claims).context("the token cannot be signed")?.into())
 }
 
-pub(super) fn router(issuer: Arc<Issuer>) -> Router {
-    issuer::router(issuer).merge(open(Arc::new(Always)))
+pub(super) fn router(landscape: &Arc<Landscape>) -> Router {
+    landscape::router(landscape).merge(open(Arc::new(Always)))
 }
 
 fn every_scope() -> Vec<String> {
-    scope::ALL.map(str::to_owned).to_vec()
+    scope::ALL.into_iter().chain(SCOPES).map(str::to_owned).collect()
 }
 
 fn groups() -> Vec<String> {

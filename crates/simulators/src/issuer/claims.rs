@@ -2,9 +2,10 @@
 
 use jsonwebtoken::{Algorithm, Header, encode};
 use serde::Serialize;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::Issuer;
+use super::{Issuer, User};
 
 /// The claims of one access token.
 #[derive(Debug, Clone, Serialize)]
@@ -43,11 +44,12 @@ impl Issuer {
         groups: &[String],
     ) -> Claims {
         let now = self.clock.now().as_second();
-        let lifetime = i64::try_from(self.settings.lifetime.as_secs()).unwrap_or(i64::MAX);
+        let told = self.known.read(|known| known.audience.clone());
+        let lifetime = i64::try_from(self.lifetime().as_secs()).unwrap_or(i64::MAX);
         Claims {
             iss: self.settings.url.clone(),
             sub: subject.into(),
-            aud: self.settings.audience.clone(),
+            aud: told.unwrap_or_else(|| self.settings.audience.clone()),
             exp: now.saturating_add(lifetime),
             iat: now,
             nbf: now,
@@ -59,10 +61,29 @@ impl Issuer {
         }
     }
 
+    /// What a client learns about the person who logged in.
+    pub(super) fn identity(&self, client: &str, user: &User, nonce: Option<&str>) -> Value {
+        let claims = self.claims(client, &user.name, &[], &user.groups);
+        let mut identity = json!({
+            "iss": claims.iss,
+            "sub": claims.sub,
+            "aud": client,
+            "exp": claims.exp,
+            "iat": claims.iat,
+            "preferred_username": user.name,
+            "groups": claims.groups,
+        });
+        if let Some(nonce) = nonce {
+            identity["nonce"] = nonce.into();
+        }
+        identity
+    }
+
     /// Signs claims.
-    pub fn sign(&self, claims: &Claims) -> Result<String, jsonwebtoken::errors::Error> {
+    pub fn sign(&self, claims: &impl Serialize) -> Result<String, jsonwebtoken::errors::Error> {
+        let key = self.signing_key();
         let mut header = Header::new(Algorithm::RS256);
-        header.kid = Some(self.key.id().to_owned());
-        encode(&header, claims, self.key.private())
+        header.kid = Some(key.id().to_owned());
+        encode(&header, claims, key.private())
     }
 }

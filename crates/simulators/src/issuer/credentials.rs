@@ -35,7 +35,7 @@ pub(super) fn client<'a>(
 }
 
 /// Finds the person whose name and password were sent.
-pub(super) fn user<'a>(issuer: &'a Issuer, fields: &Fields) -> Result<&'a User, TokenError> {
+pub(super) fn person<'a>(issuer: &'a Issuer, fields: &Fields) -> Result<&'a User, TokenError> {
     let name = fields.required("username")?;
     let password = fields.required("password")?;
     issuer
@@ -43,7 +43,7 @@ pub(super) fn user<'a>(issuer: &'a Issuer, fields: &Fields) -> Result<&'a User, 
         .users
         .iter()
         .find(|user| user.name == name && same(&user.password, password))
-        .ok_or(TokenError::InvalidGrant)
+        .ok_or(TokenError::InvalidGrant("the name or the password is wrong"))
 }
 
 fn presented(headers: &HeaderMap, fields: &Fields) -> Result<Vec<Presented>, TokenError> {

@@ -64,7 +64,7 @@ impl SigningKey {
         }
     }
 
-    fn from_pem(pem: &str) -> Result<Self, KeyError> {
+    pub(super) fn from_pem(pem: &str) -> Result<Self, KeyError> {
         let private = EncodingKey::from_rsa_pem(pem.as_bytes())?;
         let mut public = Jwk::from_encoding_key(&private, Algorithm::RS256)?;
         let id = public.thumbprint(ThumbprintHash::SHA256)?;
@@ -93,7 +93,7 @@ impl std::fmt::Debug for SigningKey {
     }
 }
 
-fn new_pem() -> Result<String, KeyError> {
+pub(super) fn new_pem() -> Result<String, KeyError> {
     let pair = KeyPair::generate(KeySize::Rsa2048).map_err(|_| KeyError::Generate)?;
     let der: Pkcs8V1Der<'_> = pair.as_der().map_err(|_| KeyError::Generate)?;
     let text = BASE64_STANDARD.encode(der.as_ref());

@@ -1,0 +1,122 @@
+//! `kcp landscape`: the simulated outside systems, alone or as part of a running control plane.
+
+mod ledger;
+mod objects;
+mod serve;
+mod systems;
+mod trouble;
+
+use std::{path::Path, process::ExitCode};
+
+use clap::{Args, Subcommand};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::{
+    client::Client,
+    output::{self, Format},
+};
+
+/// Run the simulated outside systems alone, or look at and change those that run.
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Landscape {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    serve: serve::Serve,
+    /// How the answer looks.
+    #[arg(short, long, value_enum, default_value_t, global = true)]
+    output: Format,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Systems(systems::Systems),
+    Objects(objects::Objects),
+    #[command(visible_alias = "troubles")]
+    Trouble(trouble::Trouble),
+    Ledger(ledger::Ledger),
+    /// Tell how fast the simulated world is, or change it.
+    Speed {
+        /// How many times faster than watchable, or "max".
+        #[arg(value_name = "X")]
+        speed: Option<server::up::Speed>,
+    },
+    /// Give a system an order, for example `order issuer rotate-keys`.
+    Order {
+        /// The system.
+        system: String,
+        /// The order, as `systems -o json` lists them.
+        order: String,
+        /// What it needs, as JSON.
+        #[arg(value_name = "JSON", value_parser = from_json)]
+        with: Option<Value>,
+    },
+    /// Make one system, or all of them, forget everything and end their trouble.
+    Reset {
+        /// The system; all of them without it.
+        system: Option<String>,
+    },
+}
+
+impl Landscape {
+    pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+        let Some(command) = self.command else {
+            return self.serve.run(data).await;
+        };
+        let client = Client::connect_to_landscape(data)?;
+        match command {
+            Command::Systems(systems) => systems.run(&client, self.output).await?,
+            Command::Objects(objects) => objects.run(&client, self.output).await?,
+            Command::Trouble(trouble) => trouble.run(&client, self.output).await?,
+            Command::Ledger(ledger) => ledger.run(&client, self.output).await?,
+            Command::Speed { speed } => tell_speed(&client, speed).await?,
+            Command::Order { system, order, with } => {
+                let path = format!("/systems/{system}/orders/{order}");
+                let doing = format!("ordering {order}");
+                client.change(&doing, Method::POST, &path, with.as_ref()).await?;
+            }
+            Command::Reset { system } => {
+                let path = system.map_or("/reset".into(), |name| format!("/systems/{name}/reset"));
+                client.change("resetting the landscape", Method::POST, &path, None).await?;
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+async fn tell_speed(client: &Client, speed: Option<server::up::Speed>) -> anyhow::Result<()> {
+    if let Some(speed) = speed {
+        let speed = match speed {
+            server::up::Speed::Times(factor) => json!(factor),
+            server::up::Speed::Max => json!("max"),
+        };
+        let body = json!({ "speed": speed });
+        client.change("changing the speed", Method::PUT, "/speed", Some(&body)).await?;
+    }
+    let answer = client.look("asking for the speed", "/speed", &[]).await?;
+    output::print(&format!("{}\n", shown(&answer["speed"])))
+}
+
+fn from_json(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+/// A value as people read it: texts without their quotes, nothing for null.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The rows of a table: the same fields of every element.
+fn rows<'a>(list: &'a Value, fields: &'a [&str]) -> impl Iterator<Item = Vec<String>> + 'a {
+    let elements = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    let row = |element: &Value| {
+        fields.iter().map(|field| element.pointer(field).map(shown).unwrap_or_default()).collect()
+    };
+    elements.iter().map(row)
+}

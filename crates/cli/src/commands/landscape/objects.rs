@@ -1,0 +1,46 @@
+//! What a simulated system keeps.
+
+use clap::Args;
+use reqwest::Method;
+
+use super::rows;
+use crate::{
+    client::Client,
+    output::{self, Format, table},
+};
+
+/// List what a system keeps, or show or delete one thing.
+#[derive(Args)]
+pub(super) struct Objects {
+    /// The system.
+    system: String,
+    /// What it is, for example runtime.
+    kind: Option<String>,
+    /// Its id.
+    id: Option<String>,
+    /// Delete it.
+    #[arg(long, requires = "id")]
+    delete: bool,
+}
+
+impl Objects {
+    pub(super) async fn run(self, client: &Client, format: Format) -> anyhow::Result<()> {
+        let path = format!("/systems/{}/objects", self.system);
+        if let (Some(kind), Some(id)) = (&self.kind, &self.id) {
+            let path = format!("{path}/{kind}/{id}");
+            if self.delete {
+                let doing = format!("deleting {kind} {id}");
+                return client.change(&doing, Method::DELETE, &path, None).await;
+            }
+            let answer = client.look(&format!("looking at {kind} {id}"), &path, &[]).await?;
+            return output::json(&answer);
+        }
+        let kind: Vec<_> = self.kind.map(|kind| ("kind", kind)).into_iter().collect();
+        let answer = client.look("listing objects", &path, &kind).await?;
+        if format == Format::Json {
+            return output::json(&answer);
+        }
+        let head = ["KIND", "ID", "VALUE"];
+        output::print(&table(&head, rows(&answer["objects"], &["/kind", "/id", "/value"])))
+    }
+}

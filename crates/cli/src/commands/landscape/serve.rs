@@ -1,0 +1,43 @@
+//! Serving the landscape alone.
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::Args;
+use server::{
+    settings, telemetry,
+    up::{Alone, Speed, run_landscape},
+};
+
+use crate::connection::DEFAULT_FOLDER;
+
+/// How to serve it.
+#[derive(Args)]
+pub(super) struct Serve {
+    /// The first of four ports; the landscape has the third, as with `kcp up`.
+    #[arg(long, value_name = "N", default_value_t = 8080)]
+    port: u16,
+    /// How many times faster than watchable the simulated world is, or "max".
+    #[arg(long, value_name = "X", default_value = "1")]
+    speed: Speed,
+    /// A settings file, as in config/broker.toml.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl Serve {
+    pub(super) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+        let settings = settings::load(self.config.as_deref())?;
+        telemetry::start(&settings.telemetry)?;
+        run_landscape(Alone {
+            port: self.port,
+            data: data.unwrap_or(Path::new(DEFAULT_FOLDER)).to_owned(),
+            speed: self.speed,
+            settings,
+        })
+        .await?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

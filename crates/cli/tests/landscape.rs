@@ -1,0 +1,91 @@
+//! The landscape as a process: driven from a terminal, killed, and there again.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::disallowed_methods, reason = "another process is waited for")]
+
+use std::{
+    fs,
+    net::TcpListener,
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread::sleep,
+    time::Duration,
+};
+
+use serde_json::Value;
+
+const KCP: &str = env!("CARGO_BIN_EXE_kcp");
+
+/// A range of four ports that nobody uses right now.
+fn free_ports() -> u16 {
+    loop {
+        let port = fastrand::u16(20_000..32_000);
+        if (port..port + 4).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok()) {
+            return port;
+        }
+    }
+}
+
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn landscape(data: &Path, port: u16) -> Running {
+    let child = Command::new(KCP)
+        .args(["landscape", "--port", &port.to_string(), "--data"])
+        .arg(data)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let running = Running(child);
+    for _ in 0..300 {
+        if data.join("connection.json").exists() {
+            return running;
+        }
+        sleep(Duration::from_millis(50));
+    }
+    panic!("it does not serve");
+}
+
+fn said(data: &Path, words: &[&str]) -> String {
+    let output = Command::new(KCP).arg("--data").arg(data).arg("landscape").args(words).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{words:?} {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(data: &Path, words: &[&str]) -> Value {
+    serde_json::from_str(&said(data, &[words, &["-o", "json"]].concat())).unwrap()
+}
+
+#[test]
+fn it_is_looked_at_troubled_killed_and_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, port) = (folder.path(), free_ports());
+    let mut killed = landscape(data, port);
+    let systems = said(data, &["systems"]);
+    assert!(systems.contains("issuer") && systems.contains("director"), "{systems}");
+    said(data, &["trouble", "make", "director", "status", "--calls", "2", "--with", "status=502"]);
+    let before = json(data, &["trouble"]);
+    assert_eq!(before["troubles"][0]["trouble"]["status"], 502);
+    assert_eq!(said(data, &["speed", "max"]), "max\n");
+    killed.0.kill().unwrap();
+    killed.0.wait().unwrap();
+    fs::remove_file(data.join("connection.json")).unwrap();
+
+    let _running = landscape(data, port);
+    assert_eq!(json(data, &["trouble"]), before);
+    said(data, &["trouble", "end"]);
+    assert_eq!(json(data, &["trouble"])["troubles"], Value::Array(Vec::new()));
+    assert!(said(data, &["objects", "issuer", "client"]).contains("kcp-provisioner"));
+    assert_eq!(json(data, &["ledger"])["more"], false);
+    said(data, &["order", "director", "add-tenant", "{\"id\": \"ga-9\"}"]);
+    said(data, &["order", "issuer", "expire-tokens"]);
+    said(data, &["reset", "director"]);
+}

@@ -1,0 +1,242 @@
+//! The pool of hyperscaler accounts: bindings in the project, claimed and released by their labels.
+//!
+//! What a reader would get wrong: there is no lock. Each tenant prefers the free bindings in an order of its
+//! own, so that tenants seldom meet and two claims of one tenant always do; the API server lets one
+//! win, and the loser selects again from the start, where it finds what its own tenant won.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{SHOOTS, Shoot};
+use crate::{
+    error::{Component, Error, Kind},
+    kubernetes::{Cluster, Objects, Resource},
+};
+
+/// How often a claim or release that lost a race selects again before the step tries later.
+const ROUNDS: usize = 8;
+
+const TENANT: &str = "tenantName";
+const DIRTY: &str = "dirty";
+
+/// Which kind of object holds the labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BindingKind {
+    /// The older one; the Shoot names its secret.
+    Secret,
+    /// The newer one; the Shoot names the binding.
+    Credentials,
+}
+
+/// A hyperscaler account in the pool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Binding {
+    /// Name, labels, version.
+    pub metadata: ObjectMeta,
+    /// What else it holds.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+/// Which account is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted<'a> {
+    /// `aws`, `gcp_cf-sa30` …
+    pub hyperscaler: &'a str,
+    /// Whether only people in the EU may touch it.
+    pub eu_access: bool,
+}
+
+/// What became of a release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Released {
+    /// It waits for being cleaned up.
+    Dirty,
+    /// It is for everybody, or for ourselves: it is never released.
+    Exempt,
+    /// Other Shoots use it.
+    InUse,
+    /// It is not there.
+    Gone,
+}
+
+/// The pool.
+#[derive(Debug, Clone)]
+pub struct Pool {
+    bindings: Objects<Binding>,
+    shoots: Objects<Shoot>,
+    kind: BindingKind,
+}
+
+impl Pool {
+    pub(super) fn new(cluster: &Cluster, namespace: &str, kind: BindingKind) -> Self {
+        let bindings = cluster.objects(kind.resource(), Some(namespace));
+        let shoots = cluster.objects(SHOOTS, Some(namespace));
+        Self { bindings, shoots, kind }
+    }
+
+    /// All bindings with matching labels, in the order of their names.
+    pub async fn list(&self, selector: &str) -> Result<Vec<Binding>, Error> {
+        let mut found = self.bindings.list(selector).await?;
+        found.sort_by(|one, other| one.metadata.name.cmp(&other.metadata.name));
+        Ok(found)
+    }
+
+    /// The tenant's account: the one it has, or a free one that is its own from now on.
+    pub async fn claim(&self, tenant: &str, wanted: Wanted<'_>) -> Result<Binding, Error> {
+        let doing = format!("claiming an account for {tenant}");
+        label_value(&doing, tenant)?;
+        let common = wanted.selector(&doing)?;
+        for _ in 0..ROUNDS {
+            let own = format!("{common},shared!=true,!{DIRTY},{TENANT}={tenant}");
+            if let Some(own) = self.list(&own).await?.into_iter().next() {
+                return Ok(own);
+            }
+            let free = format!("{common},shared!=true,!{DIRTY},!{TENANT}");
+            let free = self.list(&free).await?;
+            let favourite = free.into_iter().max_by_key(|free| liking(tenant, free.name()));
+            let Some(mut free) = favourite else {
+                return Err(Error::new(Component::GARDENER, Kind::NotFound, &doing)
+                    .because("NoFreeAccount")
+                    .saying("no unassigned provider accounts are available"));
+            };
+            free.label(TENANT, tenant);
+            match self.bindings.replace(free.name(), &free).await {
+                Err(error) if lost_race(&error) => {}
+                claimed => return claimed,
+            }
+        }
+        Err(Error::new(Component::GARDENER, Kind::Changed, &doing).saying("others were faster"))
+    }
+
+    /// The account for everybody that the fewest Shoots use.
+    pub async fn shared(&self, wanted: Wanted<'_>) -> Result<Binding, Error> {
+        let doing = "choosing a shared account";
+        let selector = format!("{},shared=true", wanted.selector(doing)?);
+        let candidates = self.list(&selector).await?;
+        let shoots = self.shoots.list("").await?;
+        let users =
+            |binding: &Binding| shoots.iter().filter(|shoot| self.uses(shoot, binding)).count();
+        candidates.into_iter().min_by_key(users).ok_or_else(|| {
+            Error::new(Component::GARDENER, Kind::NotFound, doing)
+                .because("NoSharedAccount")
+                .saying("no shared provider accounts are available")
+        })
+    }
+
+    /// Gives an account back, unless somebody still uses it. Repeating it changes nothing.
+    pub async fn release(&self, name: &str) -> Result<Released, Error> {
+        for _ in 0..ROUNDS {
+            let Some(mut binding) = self.bindings.find(name).await? else {
+                return Ok(Released::Gone);
+            };
+            if binding.has("shared") || binding.has("internal") {
+                return Ok(Released::Exempt);
+            }
+            if binding.has(DIRTY) {
+                return Ok(Released::Dirty);
+            }
+            let shoots = self.shoots.list("").await?;
+            if shoots.iter().any(|shoot| self.uses(shoot, &binding)) {
+                return Ok(Released::InUse);
+            }
+            binding.label(DIRTY, "true");
+            match self.bindings.replace(name, &binding).await {
+                Err(error) if lost_race(&error) => {}
+                released => return released.map(|_| Released::Dirty),
+            }
+        }
+        let doing = format!("releasing account {name}");
+        Err(Error::new(Component::GARDENER, Kind::Changed, &doing).saying("others were faster"))
+    }
+
+    /// What a Shoot has to name to be paid from this account.
+    pub fn name_for_shoot<'a>(&self, binding: &'a Binding) -> Option<&'a str> {
+        match self.kind {
+            BindingKind::Secret => binding.rest.get("secretRef")?.get("name")?.as_str(),
+            BindingKind::Credentials => Some(binding.name()),
+        }
+    }
+
+    fn uses(&self, shoot: &Shoot, binding: &Binding) -> bool {
+        let named = match self.kind {
+            BindingKind::Secret => &shoot.spec.secret_binding_name,
+            BindingKind::Credentials => &shoot.spec.credentials_binding_name,
+        };
+        // By convention a binding and its secret have the same name; older Shoots may name either.
+        named.as_deref().is_some_and(|named| {
+            named == binding.name() || Some(named) == self.name_for_shoot(binding)
+        })
+    }
+}
+
+impl BindingKind {
+    fn resource(self) -> Resource {
+        match self {
+            Self::Secret => Resource {
+                group: "core.gardener.cloud",
+                version: "v1beta1",
+                kind: "SecretBinding",
+                plural: "secretbindings",
+            },
+            Self::Credentials => Resource {
+                group: "security.gardener.cloud",
+                version: "v1alpha1",
+                kind: "CredentialsBinding",
+                plural: "credentialsbindings",
+            },
+        }
+    }
+}
+
+impl Binding {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.metadata.name.as_deref().unwrap_or_default()
+    }
+
+    fn has(&self, label: &str) -> bool {
+        let labels = self.metadata.labels.as_ref();
+        labels.and_then(|labels| labels.get(label)).is_some_and(|value| value == "true")
+    }
+
+    fn label(&mut self, key: &str, value: &str) {
+        self.metadata.labels.get_or_insert_default().insert(key.into(), value.into());
+    }
+}
+
+impl Wanted<'_> {
+    fn selector(&self, doing: &str) -> Result<String, Error> {
+        label_value(doing, self.hyperscaler)?;
+        let eu_access = if self.eu_access { "euAccess=true" } else { "!euAccess" };
+        Ok(format!("hyperscalerType={},{eu_access}", self.hyperscaler))
+    }
+}
+
+/// How much a tenant likes a binding: alike in every process, whatever else is free.
+fn liking(tenant: &str, binding: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (tenant, binding).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The binding is somebody else's now, or gone: select again.
+fn lost_race(error: &Error) -> bool {
+    matches!(error.kind, Kind::Changed | Kind::NotFound)
+}
+
+/// Refuses what cannot be the value of a label: in a selector it would mean something else.
+fn label_value(doing: &str, value: &str) -> Result<(), Error> {
+    let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let ends = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    let bytes = value.as_bytes();
+    let fits = bytes.len() <= 63 && ends(bytes.first()) && ends(bytes.last());
+    if fits && bytes.iter().copied().all(inner) {
+        return Ok(());
+    }
+    Err(Error::new(Component::GARDENER, Kind::Refused { status: 400 }, doing)
+        .saying("what was asked for cannot be the value of a label"))
+}

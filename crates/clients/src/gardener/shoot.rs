@@ -1,0 +1,210 @@
+//! The part of a Shoot that we read and write; all other fields go through untouched.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Fields that are not ours.
+pub(super) type Rest = Map<String, Value>;
+
+/// A cluster as Gardener is asked for it and reports on it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Shoot {
+    /// Name, labels, annotations, versions.
+    #[serde(default)]
+    pub metadata: ObjectMeta,
+    /// What is asked for.
+    #[serde(default)]
+    pub spec: ShootSpec,
+    /// What there is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<ShootStatus>,
+    /// What else it holds.
+    #[serde(flatten)]
+    pub rest: Rest,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ShootSpec {
+    /// Where it stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<String>,
+    /// What it is for: `production`, `development` …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<String>,
+    /// The rules of the infrastructure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cloud_profile_name: Option<String>,
+    /// The account it is paid from, by the older kind of binding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_binding_name: Option<String>,
+    /// The account it is paid from, by the newer kind of binding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credentials_binding_name: Option<String>,
+    /// The cluster that runs its control plane; Gardener chooses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed_name: Option<String>,
+    /// Kubernetes itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kubernetes: Option<Kubernetes>,
+    /// Its name in the DNS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dns: Option<Dns>,
+    /// Whether it sleeps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hibernation: Option<Hibernation>,
+    /// Machines and networks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<Provider>,
+    /// What else it holds.
+    #[serde(flatten)]
+    pub rest: Rest,
+}
+
+/// Kubernetes itself.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Kubernetes {
+    /// Its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// What else it holds.
+    #[serde(flatten)]
+    pub rest: Rest,
+}
+
+/// A name in the DNS.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Dns {
+    /// The domain of the cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
+    /// What else it holds.
+    #[serde(flatten)]
+    pub rest: Rest,
+}
+
+/// Whether a cluster sleeps.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Hibernation {
+    /// Whether it should.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    /// What else it holds.
+    #[serde(flatten)]
+    pub rest: Rest,
+}
+
+/// Machines and networks.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Provider {
+    /// `aws`, `azure`, `gcp`, `openstack`.
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Groups of machines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workers: Vec<Value>,
+    /// What else it holds.
+    #[serde(flatten)]
+    pub rest: Rest,
+}
+
+/// What there is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ShootStatus {
+    /// What Gardener did or does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_operation: Option<LastOperation>,
+    /// What went wrong with it.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "super::problems::list"
+    )]
+    pub last_errors: Vec<LastError>,
+    /// Which generation of the request it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+    /// Whether it sleeps.
+    #[serde(rename = "hibernated", default, skip_serializing_if = "Option::is_none")]
+    pub hibernated: Option<bool>,
+    /// What else it holds.
+    #[serde(flatten)]
+    pub rest: Rest,
+}
+
+/// What Gardener did or does.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LastOperation {
+    /// `Create`, `Reconcile`, `Delete` …
+    #[serde(rename = "type", default)]
+    pub kind: String,
+    /// `Processing`, `Succeeded`, `Error`, `Failed`, `Pending`, `Aborted`.
+    #[serde(default)]
+    pub state: String,
+    /// In percent.
+    #[serde(default)]
+    pub progress: i32,
+    /// What it is at.
+    #[serde(default)]
+    pub description: String,
+    /// What else it holds.
+    #[serde(flatten)]
+    pub rest: Rest,
+}
+
+/// What went wrong.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LastError {
+    /// For people.
+    #[serde(default)]
+    pub description: String,
+    /// For machines: `ERR_INFRA_QUOTA_EXCEEDED` …
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "super::problems::list"
+    )]
+    pub codes: Vec<String>,
+    /// What else it holds.
+    #[serde(flatten)]
+    pub rest: Rest,
+}
+
+impl Shoot {
+    /// An empty Shoot called `name`.
+    pub fn named(name: &str) -> Self {
+        let metadata = ObjectMeta { name: Some(name.into()), ..ObjectMeta::default() };
+        Self { metadata, ..Self::default() }
+    }
+
+    /// Its name; empty before it has one.
+    pub fn name(&self) -> &str {
+        self.metadata.name.as_deref().unwrap_or_default()
+    }
+
+    /// One of its annotations.
+    pub fn annotation(&self, key: &str) -> Option<&str> {
+        self.metadata.annotations.as_ref()?.get(key).map(String::as_str)
+    }
+
+    /// Whether it is being deleted.
+    pub fn is_going(&self) -> bool {
+        self.metadata.deletion_timestamp.is_some()
+    }
+
+    /// What Gardener did or does.
+    pub fn last_operation(&self) -> Option<&LastOperation> {
+        self.status.as_ref()?.last_operation.as_ref()
+    }
+
+    /// Whether Gardener has seen the latest request and is done with it.
+    pub fn is_settled(&self) -> bool {
+        let seen = self.status.as_ref().and_then(|status| status.observed_generation);
+        let current = seen >= self.metadata.generation;
+        current && self.last_operation().is_some_and(|last| last.state == "Succeeded")
+    }
+}

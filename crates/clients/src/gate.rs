@@ -1,0 +1,220 @@
+//! The gate in front of one system: how many calls at once, for how long, and when not at all.
+//!
+//! All calls go through [`Gate::pass`], whatever protocol they speak: there they get their key, their
+//! span, their place in the queue and their deadline, and are counted. Waiting counts towards the deadline.
+
+use std::{sync::Arc, time::Duration};
+
+use base::{
+    Clock,
+    caller::{self, Call, Interrupted},
+};
+use reqwest::Method;
+use tokio::{
+    sync::Semaphore,
+    time::{Instant, timeout, timeout_at},
+};
+use tracing::{Instrument, Span, field};
+
+use crate::{
+    breaker::{Breaker, Health},
+    error::{Component, Error, Kind, without_answer},
+    observer::{Observer, Seen, Unobserved},
+};
+
+/// How a client treats its system.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// How long a connection may take.
+    pub connect: Duration,
+    /// How long one call may take in all, waiting for its turn included.
+    pub call: Duration,
+    /// How large an answer may be, in bytes.
+    pub body: usize,
+    /// How many calls may be under way at once.
+    pub at_once: usize,
+}
+
+impl Limits {
+    /// What suits most systems. 32 calls that hang for 30 s are about one call a second.
+    pub const DEFAULT: Self = Self {
+        connect: Duration::from_secs(5),
+        call: Duration::from_secs(30),
+        body: 4 * 1024 * 1024,
+        at_once: 32,
+    };
+
+    /// What suits Kubernetes: a page of Shoots, with all that Gardener notes in them, is some megabytes.
+    pub const CLUSTER: Self = Self { body: 32 * 1024 * 1024, ..Self::DEFAULT };
+}
+
+/// One system as this process sees it. Clients of the same system share it.
+#[derive(Debug)]
+pub struct Gate {
+    component: Component,
+    limits: Limits,
+    turns: Semaphore,
+    breaker: Breaker,
+    clock: Clock,
+    observer: Arc<dyn Observer>,
+}
+
+/// What is about to be done.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    /// What is called, without names and ids.
+    pub(crate) route: String,
+    /// What is being tried, as a phrase.
+    pub(crate) doing: String,
+    pub(crate) method: Method,
+    /// Whether it gets a key and a number of its own; calls that only some runs make must not.
+    pub(crate) counted: bool,
+    /// Whether its answer goes on and on: a watch takes nobody's turn.
+    pub(crate) lasting: bool,
+}
+
+impl Gate {
+    /// The gate of `component`.
+    pub fn new(component: Component, limits: Limits, clock: Clock) -> Arc<Self> {
+        Self::observed(component, limits, clock, Arc::new(Unobserved))
+    }
+
+    /// The gate of `component`, with somebody who counts its calls.
+    pub fn observed(
+        component: Component,
+        limits: Limits,
+        clock: Clock,
+        observer: Arc<dyn Observer>,
+    ) -> Arc<Self> {
+        let turns = Semaphore::new(limits.at_once.min(Semaphore::MAX_PERMITS));
+        let breaker = Breaker::new(clock.clone());
+        Arc::new(Self { component, limits, turns, breaker, clock, observer })
+    }
+
+    /// The system behind it.
+    pub fn component(&self) -> Component {
+        self.component
+    }
+
+    /// How it is treated.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The clock it goes by.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Makes one call. `judge` tells what kind of failure an answer is, if it is one.
+    pub(crate) async fn pass<T, F>(
+        &self,
+        asked: Asked,
+        judge: impl Fn(&T) -> Option<Kind>,
+        make: impl FnOnce(Option<Call>) -> F,
+    ) -> Result<T, Error>
+    where
+        F: Future<Output = Result<T, Error>>,
+    {
+        let span = tracing::info_span!(
+            "call",
+            system = %self.component,
+            route = asked.route,
+            doing = asked.doing,
+            outcome = field::Empty,
+        );
+        let mut count = Count::begin(self, &asked.route, span.clone());
+        let judge = |result: &Result<T, Error>| match result {
+            Ok(answer) => judge(answer),
+            Err(error) => Some(error.kind),
+        };
+        let result = self.take_turn(&asked, &mut count, &judge, make).instrument(span).await;
+        count.outcome = judge(&result).map_or("ok", Kind::code);
+        result
+    }
+
+    async fn take_turn<T, F>(
+        &self,
+        asked: &Asked,
+        count: &mut Count<'_>,
+        judge: &impl Fn(&Result<T, Error>) -> Option<Kind>,
+        make: impl FnOnce(Option<Call>) -> F,
+    ) -> Result<T, Error>
+    where
+        F: Future<Output = Result<T, Error>>,
+    {
+        let failed = |kind| Error::new(self.component, kind, &asked.doing);
+        let deadline = Instant::now() + self.limits.call;
+        // The turn is taken before the operation's owner is checked, so that the check stands
+        // right before the call.
+        let wanted = u32::from(!asked.lasting);
+        // A call that begins without time left would fail, and count against the system.
+        let patience = self.limits.call * 9 / 10;
+        let Ok(Ok(_turn)) = timeout(patience, self.turns.acquire_many(wanted)).await else {
+            return Err(failed(Kind::Unavailable).saying("too many calls at once"));
+        };
+        count.waited = self.clock.monotonic().saturating_sub(count.began);
+        let guarded = async |call: Option<Call>| {
+            let ticket = match self.breaker.enter() {
+                Ok(ticket) => ticket,
+                Err(retry_after) => return Err(failed(Kind::Paused { retry_after })),
+            };
+            // In a box: clients' futures are large, and steps hold several of them.
+            let result = match timeout_at(deadline, Box::pin(make(call))).await {
+                Ok(result) => result,
+                Err(_) => Err(failed(without_answer(&asked.method, false)).saying("out of time")),
+            };
+            let of_another = result.as_ref().is_err_and(|error| error.component != self.component);
+            // A token that could not be renewed says nothing about the system that wants one.
+            if !of_another && let Some(health) = health(judge(&result)) {
+                ticket.finish(health);
+            }
+            result
+        };
+        if !asked.counted {
+            return guarded(None).await;
+        }
+        match caller::call(guarded).await {
+            Ok(result) => result,
+            Err(Interrupted::NotHeld) => Err(failed(Kind::NotHeld)),
+            Err(Interrupted::AnswerLost) => Err(failed(Kind::AnswerLost)),
+        }
+    }
+}
+
+/// What a result says about the system's health; `None`: nothing.
+fn health(kind: Option<Kind>) -> Option<Health> {
+    match kind {
+        Some(Kind::Unavailable | Kind::AnswerLost) => Some(Health::Broken { leave_alone: None }),
+        Some(Kind::Throttled { retry_after }) => Some(Health::Broken { leave_alone: retry_after }),
+        Some(Kind::Paused { .. } | Kind::NotHeld) => None,
+        _ => Some(Health::Well),
+    }
+}
+
+/// Reports the call when it ends, also when it is dropped before it ends.
+struct Count<'a> {
+    gate: &'a Gate,
+    route: &'a str,
+    span: Span,
+    began: Duration,
+    waited: Duration,
+    outcome: &'static str,
+}
+
+impl<'a> Count<'a> {
+    fn begin(gate: &'a Gate, route: &'a str, span: Span) -> Self {
+        let began = gate.clock.monotonic();
+        Self { gate, route, span, began, waited: Duration::ZERO, outcome: "cancelled" }
+    }
+}
+
+impl Drop for Count<'_> {
+    fn drop(&mut self) {
+        self.span.record("outcome", self.outcome);
+        let took = self.gate.clock.monotonic().saturating_sub(self.began);
+        let (route, outcome, waited) = (self.route, self.outcome, self.waited);
+        let component = self.gate.component;
+        self.gate.observer.finished(&Seen { component, route, outcome, waited, took });
+    }
+}

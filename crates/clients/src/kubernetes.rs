@@ -1,0 +1,97 @@
+//! Kubernetes through `kube`: the garden, the control plane's own cluster, the runtimes.
+//!
+//! What a reader would get wrong: `kube`'s own methods write a body that they cannot read into the log,
+//! Secrets included, and try some calls again. So [`Objects`] makes the calls, over `kube`'s client; what
+//! it has for watching is used as it is.
+
+mod classify;
+mod clusters;
+mod connect;
+mod layer;
+mod objects;
+mod resource;
+
+use std::sync::Arc;
+
+use http::{Request, header::CONTENT_TYPE};
+use http_body_util::BodyExt;
+use kube::client::Body;
+use reqwest::Method;
+use serde::de::DeserializeOwned;
+
+pub use self::{
+    classify::error as classified,
+    clusters::Clusters,
+    layer::{GateLayer, Gated},
+    objects::Objects,
+    resource::Resource,
+};
+use crate::{
+    answer::{self, Raw},
+    error::{Error, Kind},
+    gate::Gate,
+};
+
+/// A cluster that can be spoken to.
+#[derive(Clone)]
+pub struct Cluster {
+    client: kube::Client,
+    gate: Arc<Gate>,
+}
+
+/// What is being tried, carried with a request down to the layer that needs the phrase.
+#[derive(Debug, Clone)]
+struct Doing(String);
+
+/// A request before it has a body.
+struct Ask<'a> {
+    method: Method,
+    /// Path and query, escaped.
+    path: &'a str,
+    content_type: &'static str,
+    body: Vec<u8>,
+}
+
+impl Cluster {
+    /// The client below: for `kube`'s watchers and controllers. Its calls go through the gate too.
+    pub fn client(&self) -> kube::Client {
+        self.client.clone()
+    }
+
+    /// The objects of one kind, in one namespace or in none.
+    pub fn objects<T>(&self, resource: Resource, namespace: Option<&str>) -> Objects<T> {
+        Objects::new(self.clone(), resource, namespace)
+    }
+
+    async fn send<T: DeserializeOwned>(&self, doing: &str, ask: Ask<'_>) -> Result<T, Error> {
+        let component = self.gate.component();
+        let request = Request::builder()
+            .method(ask.method)
+            .uri(ask.path)
+            .header(CONTENT_TYPE, ask.content_type)
+            .header("accept", "application/json")
+            .extension(Doing(doing.to_owned()))
+            .body(Body::from(ask.body))
+            .map_err(|error| {
+                Error::below(component, Kind::Refused { status: 400 }, doing, error)
+            })?;
+        let response = self.client.send(request).await;
+        let response = response.map_err(|error| classify::error(component, doing, error))?;
+        let now = self.gate.clock().now();
+        let mut raw = Raw::head(response.status(), response.headers(), now);
+        // The layer has read the body already, and cut it off where it was too long.
+        let body = response.into_body().collect().await;
+        raw.body =
+            body.map_err(|error| classify::error(component, doing, error))?.to_bytes().into();
+        match classify::failure(&raw, component, doing) {
+            Some(error) => Err(error),
+            None => answer::parsed(&raw.body, component, doing),
+        }
+    }
+}
+
+impl std::fmt::Debug for Cluster {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cluster").field("component", &self.gate.component()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,112 @@
+//! Clients of many clusters: one per kubeconfig, the least used let go first.
+//!
+//! Each cluster has a gate of its own: a broken runtime must not stop the calls to the others.
+
+use std::{
+    fmt,
+    num::NonZeroUsize,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use aws_lc_rs::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
+use base::Clock;
+use secrecy::{ExposeSecret, SecretString};
+
+use super::Cluster;
+use crate::{
+    error::{Component, Error},
+    gate::{Gate, Limits},
+    observer::{Observer, Unobserved},
+};
+
+type Digest = [u8; SHA256_OUTPUT_LEN];
+
+/// Clients that are kept while they are used.
+pub struct Clusters {
+    component: Component,
+    limits: Limits,
+    clock: Clock,
+    observer: Arc<dyn Observer>,
+    capacity: NonZeroUsize,
+    /// The last used one stands at the end.
+    kept: Mutex<Vec<(Digest, Cluster)>>,
+}
+
+impl Clusters {
+    /// Keeps at most `capacity` clients of clusters called `component`.
+    pub fn new(component: Component, limits: Limits, clock: Clock, capacity: NonZeroUsize) -> Self {
+        let observer = Arc::new(Unobserved);
+        Self { component, limits, clock, observer, capacity, kept: Mutex::default() }
+    }
+
+    /// Has somebody count the calls.
+    #[must_use]
+    pub fn observed(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = observer;
+        self
+    }
+
+    /// The client for a kubeconfig: the one that is kept, or a new one.
+    pub async fn get(&self, kubeconfig: &SecretString) -> Result<Cluster, Error> {
+        let key = key(kubeconfig);
+        if let Some(found) = take(&mut self.kept(), key) {
+            return Ok(found);
+        }
+        let clock = self.clock.clone();
+        let gate = Gate::observed(self.component, self.limits, clock, self.observer.clone());
+        let made = Cluster::connect(gate, kubeconfig).await?;
+        let mut kept = self.kept();
+        // Somebody else may have made one meanwhile: one cluster has one gate.
+        if let Some(found) = take(&mut kept, key) {
+            return Ok(found);
+        }
+        if kept.len() >= self.capacity.get() {
+            kept.remove(0);
+        }
+        kept.push((key, made.clone()));
+        Ok(made)
+    }
+
+    /// Lets a client go whose kubeconfig is not valid any more.
+    pub fn forget(&self, kubeconfig: &SecretString) {
+        let key = key(kubeconfig);
+        self.kept().retain(|(kept, _)| *kept != key);
+    }
+
+    /// How many clients are kept.
+    pub fn len(&self) -> usize {
+        self.kept().len()
+    }
+
+    /// Whether no client is kept.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<(Digest, Cluster)>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Finds a client and moves it to the end.
+fn take(kept: &mut Vec<(Digest, Cluster)>, key: Digest) -> Option<Cluster> {
+    let at = kept.iter().position(|(kept, _)| *kept == key)?;
+    let found = kept.remove(at);
+    kept.push(found.clone());
+    Some(found.1)
+}
+
+fn key(kubeconfig: &SecretString) -> Digest {
+    let mut key = [0; SHA256_OUTPUT_LEN];
+    key.copy_from_slice(digest(&SHA256, kubeconfig.expose_secret().as_bytes()).as_ref());
+    key
+}
+
+impl fmt::Debug for Clusters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Clusters")
+            .field("component", &self.component)
+            .field("kept", &self.len())
+            .finish_non_exhaustive()
+    }
+}

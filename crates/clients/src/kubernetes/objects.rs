@@ -1,0 +1,213 @@
+//! Reading and writing objects of one kind. Failures come classified; nothing is tried again.
+
+use std::marker::PhantomData;
+
+use reqwest::Method;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+
+use super::{Ask, Cluster, Resource, classify::NO_SUCH_KIND, resource::query};
+use crate::{
+    error::{Error, Kind},
+    http::segment,
+};
+
+/// How many objects come with one page of a list.
+const PAGE: &str = "100";
+const JSON: &str = "application/json";
+
+/// The objects of one kind, in one namespace or in none.
+#[derive(Debug, Clone)]
+pub struct Objects<T> {
+    cluster: Cluster,
+    resource: Resource,
+    /// `None` when the namespace cannot be one.
+    path: Option<String>,
+    holds: PhantomData<fn() -> T>,
+}
+
+#[derive(Deserialize)]
+struct Page<T> {
+    #[serde(default)]
+    metadata: PageMeta,
+    items: Option<Vec<T>>,
+}
+
+#[derive(Default, Deserialize)]
+struct PageMeta {
+    #[serde(rename = "continue")]
+    more: Option<String>,
+}
+
+impl<T> Objects<T> {
+    pub(super) fn new(cluster: Cluster, resource: Resource, namespace: Option<&str>) -> Self {
+        let path = resource.path(namespace);
+        Self { cluster, resource, path, holds: PhantomData }
+    }
+
+    /// Removes an object, if it is there; whether it was. With a `uid` only that very object goes.
+    pub async fn delete(&self, name: &str, uid: Option<&str>) -> Result<bool, Error> {
+        let doing = self.doing("deleting", name);
+        let mut options = json!({"apiVersion": "v1", "kind": "DeleteOptions"});
+        if let Some(uid) = uid {
+            options["preconditions"] = json!({"uid": uid});
+        }
+        let path = self.path_of(&doing, name, "")?;
+        match self.ask::<Value>(&doing, Method::DELETE, &path, JSON, &options).await {
+            Err(error) if is_missing(&error) => Ok(false),
+            deleted => deleted.map(|_| true),
+        }
+    }
+
+    /// Posts to a part of an object, for what comes back.
+    pub async fn post_to<R: DeserializeOwned>(
+        &self,
+        name: &str,
+        part: &str,
+        body: &impl Serialize,
+    ) -> Result<R, Error> {
+        let doing = self.doing(&format!("asking for the {part} of"), name);
+        let path = self.path_of(&doing, name, &format!("/{part}"))?;
+        self.ask(&doing, Method::POST, &path, JSON, body).await
+    }
+
+    async fn ask<R: DeserializeOwned>(
+        &self,
+        doing: &str,
+        method: Method,
+        path: &str,
+        content_type: &'static str,
+        body: &impl Serialize,
+    ) -> Result<R, Error> {
+        let body = serde_json::to_vec(body).map_err(|_| self.unusable(doing, "it is no JSON"))?;
+        self.cluster.send(doing, Ask { method, path, content_type, body }).await
+    }
+
+    async fn read<R: DeserializeOwned>(&self, doing: &str, path: &str) -> Result<R, Error> {
+        let ask = Ask { method: Method::GET, path, content_type: JSON, body: Vec::new() };
+        self.cluster.send(doing, ask).await
+    }
+
+    fn doing(&self, verb: &str, name: &str) -> String {
+        format!("{verb} {} {}", self.resource.kind, base::failure::shortened(name.to_owned()))
+    }
+
+    fn root(&self, doing: &str) -> Result<&str, Error> {
+        self.path.as_deref().ok_or_else(|| self.unusable(doing, "its namespace cannot be one"))
+    }
+
+    fn path_of(&self, doing: &str, name: &str, rest: &str) -> Result<String, Error> {
+        // An empty name would turn one object into all of them.
+        let name = segment(name).ok_or_else(|| self.unusable(doing, "its name cannot be one"))?;
+        Ok(format!("{}/{name}{rest}", self.root(doing)?))
+    }
+
+    fn unusable(&self, doing: &str, why: &str) -> Error {
+        let component = self.cluster.gate.component();
+        Error::new(component, Kind::Refused { status: 400 }, doing).saying(why)
+    }
+}
+
+impl<T: DeserializeOwned> Objects<T> {
+    /// The object.
+    pub async fn get(&self, name: &str) -> Result<T, Error> {
+        let doing = self.doing("reading", name);
+        let path = self.path_of(&doing, name, "")?;
+        self.read(&doing, &path).await
+    }
+
+    /// The object, if it is there. A kind that is not there is a failure.
+    pub async fn find(&self, name: &str) -> Result<Option<T>, Error> {
+        match self.get(name).await {
+            Err(error) if is_missing(&error) => Ok(None),
+            read => read.map(Some),
+        }
+    }
+
+    /// All objects with matching labels, page by page; an empty selector matches all.
+    pub async fn list(&self, selector: &str) -> Result<Vec<T>, Error> {
+        let doing = format!("listing {}", self.resource.plural);
+        let root = self.root(&doing)?;
+        let mut all = Vec::new();
+        let mut more = String::new();
+        loop {
+            let mut pairs = vec![("limit", PAGE)];
+            if !selector.is_empty() {
+                pairs.push(("labelSelector", selector));
+            }
+            if !more.is_empty() {
+                pairs.push(("continue", &more));
+            }
+            let page: Page<T> = self.read(&doing, &format!("{root}{}", query(&pairs))).await?;
+            all.extend(page.items.unwrap_or_default());
+            match page.metadata.more.filter(|more| !more.is_empty()) {
+                None => return Ok(all),
+                Some(next) if next == more => {
+                    let component = self.cluster.gate.component();
+                    let error = Error::new(component, Kind::Malformed, &doing);
+                    return Err(error.saying("its pages go round in circles"));
+                }
+                Some(next) => more = next,
+            }
+        }
+    }
+
+    /// Changes single fields; null removes one.
+    pub async fn merge(&self, name: &str, patch: &Value) -> Result<T, Error> {
+        let doing = self.doing("changing", name);
+        let path = self.path_of(&doing, name, "")?;
+        self.ask(&doing, Method::PATCH, &path, "application/merge-patch+json", patch).await
+    }
+
+    /// Makes the object have these fields, as theirs `owner`. What others own stays; what `owner` had
+    /// and does not name any more goes.
+    pub async fn apply(
+        &self,
+        name: &str,
+        owner: &str,
+        object: &impl Serialize,
+    ) -> Result<T, Error> {
+        let doing = self.doing("applying", name);
+        let rest = query(&[("fieldManager", owner), ("force", "true")]);
+        let path = self.path_of(&doing, name, &rest)?;
+        let object = self.complete(&doing, object)?;
+        self.ask(&doing, Method::PATCH, &path, "application/apply-patch+yaml", &object).await
+    }
+
+    /// Makes an object.
+    pub async fn create(&self, name: &str, object: &impl Serialize) -> Result<T, Error> {
+        let doing = self.doing("creating", name);
+        let object = self.complete(&doing, object)?;
+        self.ask(&doing, Method::POST, self.root(&doing)?, JSON, &object).await
+    }
+
+    /// Writes an object as it was read and then changed. Fails with [`Kind::Changed`] when somebody
+    /// else wrote it in between.
+    pub async fn replace(&self, name: &str, object: &impl Serialize) -> Result<T, Error> {
+        let doing = self.doing("writing", name);
+        let path = self.path_of(&doing, name, "")?;
+        let object = self.complete(&doing, object)?;
+        let version = object.pointer("/metadata/resourceVersion").and_then(Value::as_str);
+        if version.is_none_or(str::is_empty) {
+            // An API server takes it as leave to overwrite whatever is there.
+            return Err(self.unusable(&doing, "it does not say which version was read"));
+        }
+        self.ask(&doing, Method::PUT, &path, JSON, &object).await
+    }
+
+    /// Items of lists do not say what they are; what is written must.
+    fn complete(&self, doing: &str, object: &impl Serialize) -> Result<Value, Error> {
+        let mut object =
+            serde_json::to_value(object).map_err(|_| self.unusable(doing, "it is no JSON"))?;
+        if let Some(fields) = object.as_object_mut() {
+            fields.insert("apiVersion".into(), self.resource.api_version().into());
+            fields.insert("kind".into(), self.resource.kind.into());
+        }
+        Ok(object)
+    }
+}
+
+/// Whether the object is missing, and not the kind.
+fn is_missing(error: &Error) -> bool {
+    error.kind == Kind::NotFound && error.reason.as_deref() != Some(NO_SUCH_KIND)
+}

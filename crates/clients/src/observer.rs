@@ -1,0 +1,34 @@
+//! Where the numbers about calls go: the server registers who counts them.
+
+use std::{fmt, time::Duration};
+
+use crate::error::Component;
+
+/// Is told about every call that was asked for, once, when it is over.
+pub trait Observer: Send + Sync + fmt::Debug {
+    /// One call is over, was refused by us, or was called off.
+    fn finished(&self, seen: &Seen<'_>);
+}
+
+/// What is known about a call when it is over. No field holds a value from the call itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen<'a> {
+    /// The system.
+    pub component: Component,
+    /// What was called there, with names and ids left out: `create shoots`, `registerRuntime`.
+    pub route: &'a str,
+    /// `ok`, the code of the failure's kind, or `cancelled`.
+    pub outcome: &'static str,
+    /// How long it waited for its turn.
+    pub waited: Duration,
+    /// How long it took in all.
+    pub took: Duration,
+}
+
+/// Counts nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    fn finished(&self, _: &Seen<'_>) {}
+}

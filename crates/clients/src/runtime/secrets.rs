@@ -1,0 +1,97 @@
+//! Namespaces and Secrets: there after the call, whoever made them.
+
+use std::{collections::BTreeMap, fmt};
+
+use k8s_openapi::{
+    ByteString,
+    api::core::v1::{Namespace, Secret},
+};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::json;
+
+use super::{NAMESPACES, Runtime, SECRETS};
+use crate::error::{Error, Kind};
+
+/// What a Secret should hold.
+#[derive(Clone, Default)]
+pub struct Content {
+    /// Its values.
+    pub data: BTreeMap<String, SecretString>,
+    /// Labels that are added or replaced.
+    pub labels: BTreeMap<String, String>,
+    /// Annotations that are added or replaced.
+    pub annotations: BTreeMap<String, String>,
+}
+
+impl Runtime {
+    /// Makes a namespace, or finds it.
+    pub async fn ensure_namespace(&self, name: &str) -> Result<(), Error> {
+        let namespaces = self.cluster.objects::<Namespace>(NAMESPACES, None);
+        match namespaces.create(name, &json!({"metadata": {"name": name}})).await {
+            Err(error) if error.kind == Kind::AlreadyExists => Ok(()),
+            made => made.map(|_| ()),
+        }
+    }
+
+    /// The values of a Secret, if it is there.
+    pub async fn secret(
+        &self,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<BTreeMap<String, Vec<u8>>>, Error> {
+        let secrets = self.cluster.objects::<Secret>(SECRETS, Some(namespace));
+        let found = secrets.find(name).await?;
+        let data = found.map(|secret| secret.data.unwrap_or_default());
+        Ok(data.map(|data| data.into_iter().map(|(key, value)| (key, value.0)).collect()))
+    }
+
+    /// Writes a Secret, whatever it held before; a missing namespace is made.
+    pub async fn write_secret(
+        &self,
+        namespace: &str,
+        name: &str,
+        content: &Content,
+    ) -> Result<(), Error> {
+        let secrets = self.cluster.objects::<Secret>(SECRETS, Some(namespace));
+        if let Some(mut secret) = secrets.find(name).await? {
+            content.write_to(&mut secret);
+            return secrets.replace(name, &secret).await.map(|_| ());
+        }
+        let mut secret = Secret { type_: Some("Opaque".into()), ..Secret::default() };
+        secret.metadata.name = Some(name.into());
+        content.write_to(&mut secret);
+        match secrets.create(name, &secret).await {
+            Err(error) if error.kind == Kind::NotFound => {
+                self.ensure_namespace(namespace).await?;
+                secrets.create(name, &secret).await.map(|_| ())
+            }
+            made => made.map(|_| ()),
+        }
+    }
+
+    /// Removes a Secret; one that is not there is removed.
+    pub async fn delete_secret(&self, namespace: &str, name: &str) -> Result<(), Error> {
+        let secrets = self.cluster.objects::<Secret>(SECRETS, Some(namespace));
+        secrets.delete(name, None).await.map(|_| ())
+    }
+}
+
+impl Content {
+    fn write_to(&self, secret: &mut Secret) {
+        let bytes = |value: &SecretString| ByteString(value.expose_secret().as_bytes().to_vec());
+        let data = self.data.iter().map(|(key, value)| (key.clone(), bytes(value)));
+        secret.data = Some(data.collect());
+        let meta = &mut secret.metadata;
+        meta.labels.get_or_insert_default().extend(self.labels.clone());
+        meta.annotations.get_or_insert_default().extend(self.annotations.clone());
+    }
+}
+
+impl fmt::Debug for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Content")
+            .field("keys", &self.data.keys())
+            .field("labels", &self.labels)
+            .finish_non_exhaustive()
+    }
+}

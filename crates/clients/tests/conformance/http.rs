@@ -1,0 +1,191 @@
+//! The shared client: what a status means, whose token it sends, whose turn it is.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use axum::{
+    Json, Router,
+    http::{HeaderMap, StatusCode},
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use base::{Clock, failure::Hope};
+use clients::{Gate, Grant, Http, Kind, Limits, TokenSource};
+use serde_json::{Value, json};
+
+use crate::support::{EDP, Told, answering, caller, http, noon, serve};
+
+fn answer(status: u16, retry_after: Option<&str>, body: &'static str) -> Response {
+    let mut response = (StatusCode::from_u16(status).unwrap(), body).into_response();
+    if let Some(value) = retry_after {
+        response.headers_mut().insert("retry-after", value.parse().unwrap());
+    }
+    response
+}
+
+#[tokio::test]
+async fn every_status_has_one_meaning() {
+    let seconds = |seconds| Some(Duration::from_secs(seconds));
+    let throttled = |seconds_| Kind::Throttled { retry_after: seconds_ };
+    let date = Some("Thu, 01 Jan 2026 12:00:30 GMT");
+    let table = [
+        (400, None, Kind::Refused { status: 400 }, Hope::Final),
+        (401, None, Kind::Unauthorized, Hope::Retry),
+        (403, None, Kind::Unauthorized, Hope::Retry),
+        (404, None, Kind::NotFound, Hope::Final),
+        (408, None, Kind::Unavailable, Hope::Retry),
+        (409, None, Kind::Conflict, Hope::Final),
+        (422, None, Kind::Refused { status: 422 }, Hope::Final),
+        (425, None, Kind::Unavailable, Hope::Retry),
+        (429, None, throttled(None), Hope::Retry),
+        (429, Some("7"), throttled(seconds(7)), Hope::Retry),
+        (429, date, throttled(seconds(30)), Hope::Retry),
+        (500, None, Kind::Unavailable, Hope::Retry),
+        (502, None, Kind::Unavailable, Hope::Retry),
+        (503, None, Kind::Unavailable, Hope::Retry),
+        (503, date, throttled(seconds(30)), Hope::Retry),
+        (504, None, Kind::Unavailable, Hope::Retry),
+    ];
+
+    for (status, retry_after, kind, hope) in table {
+        let (url, heard) =
+            answering(move |_, _| answer(status, retry_after, "<html>secret</html>")).await;
+        let http = http(url, Limits::DEFAULT, &noon());
+
+        let error = http.send("trying it", http.post("/a")).await.unwrap_err();
+
+        assert_eq!((error.kind, error.kind.hope()), (kind, hope), "{status}");
+        assert_eq!(heard.len(), 1, "{status} is not tried again");
+        assert!(!base::failure::chain(&error).contains("secret"));
+    }
+}
+
+#[tokio::test]
+async fn fetching_a_token_does_not_change_the_key_of_the_call() {
+    let token = post(|| async { Json(json!({"access_token": "t", "expires_in": 600})) });
+    let echo = get(|headers: HeaderMap| async move {
+        let text =
+            |name: &str| headers.get(name).and_then(|value| value.to_str().ok().map(str::to_owned));
+        Json(json!({"key": text("idempotency-key"), "authorization": text("authorization")}))
+    });
+    let url = serve(Router::new().route("/token", token).route("/echo", echo)).await;
+    let grant =
+        Grant::Password { client: "kcp".into(), user: "a".into(), password: "b".to_owned().into() };
+    let source = TokenSource::new(url.join("/token").unwrap(), grant, Clock::running()).unwrap();
+    let http = Http::new(EDP, url, Limits::DEFAULT).unwrap().with_token(source);
+    let ask =
+        async || http.send("looking", http.get("/echo")).await.unwrap().json::<Value>().unwrap();
+
+    let with_fetch = caller(1).scope(ask()).await;
+    let from_cache = caller(2).scope(ask()).await;
+
+    assert_eq!(with_fetch, from_cache);
+    assert_eq!(with_fetch["authorization"], "Bearer t");
+    assert!(with_fetch["key"].as_str().unwrap().ends_with("/Look/1"));
+}
+
+#[tokio::test]
+async fn no_more_calls_are_under_way_than_allowed() {
+    let now = Arc::new(AtomicUsize::new(0));
+    let most = Arc::new(AtomicUsize::new(0));
+    let (now_, most_) = (now.clone(), most.clone());
+    let busy = get(move || async move {
+        most_.fetch_max(now_.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        now_.fetch_sub(1, Ordering::SeqCst);
+    });
+    let url = serve(Router::new().route("/a", busy)).await;
+    let http = http(url, Limits { at_once: 3, ..Limits::DEFAULT }, &noon());
+
+    let calls = (0..30).map(|_| http.send("trying it", http.get("/a")));
+    let answers = futures::future::join_all(calls).await;
+
+    assert!(answers.iter().all(Result::is_ok));
+    assert!((1..=3).contains(&most.load(Ordering::SeqCst)));
+}
+
+#[tokio::test]
+async fn a_broken_system_is_left_alone_and_probed_until_it_is_back() {
+    let well = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let state = well.clone();
+    let (url, heard) = answering(move |_, _| {
+        let status = if state.load(Ordering::SeqCst) { 200 } else { 500 };
+        answer(status, None, "")
+    })
+    .await;
+    let clock = noon();
+    let told = Told::default();
+    let gate = Gate::observed(EDP, Limits::DEFAULT, clock.clone(), Arc::new(told.clone()));
+    let http = Http::through(gate, url).unwrap();
+    let kind = async || http.send_to("a", "trying it", http.get("/a")).await.err().map(|e| e.kind);
+
+    for _ in 0..5 {
+        assert_eq!(kind().await, Some(Kind::Unavailable));
+    }
+    let paused = Kind::Paused { retry_after: Duration::from_secs(1) };
+    assert_eq!(kind().await, Some(paused));
+    assert_eq!(heard.len(), 5);
+
+    clock.advance(Duration::from_secs(1));
+    assert_eq!(kind().await, Some(Kind::Unavailable));
+    assert_eq!(heard.len(), 6);
+
+    well.store(true, Ordering::SeqCst);
+    clock.advance(Duration::from_secs(2));
+    assert_eq!(kind().await, None);
+    assert_eq!(kind().await, None);
+    assert_eq!(told.all()[4..7], ["edp a unavailable", "edp a paused", "edp a unavailable"]);
+    assert_eq!(told.all().last().unwrap(), "edp a ok");
+}
+
+#[tokio::test]
+async fn an_outage_is_heard_at_most_twice_a_second_after_five_seconds() {
+    let (url, heard) = answering(|_, _| answer(503, None, "")).await;
+    let clock = noon();
+    let http = http(url, Limits::DEFAULT, &clock);
+    let mut seconds = Vec::new();
+
+    for _ in 0..60 {
+        let before = heard.len();
+        for _ in 0..10 {
+            let calls = (0..5).map(|_| http.send("trying it", http.get("/a")));
+            assert!(futures::future::join_all(calls).await.iter().all(Result::is_err));
+            clock.advance(Duration::from_millis(100));
+        }
+        seconds.push(heard.len() - before);
+    }
+
+    assert!(seconds[5..].iter().all(|calls| *calls <= 2), "{seconds:?}");
+    assert!(seconds[30..].iter().sum::<usize>() >= 3, "it is still probed: {seconds:?}");
+}
+
+#[tokio::test]
+async fn unknown_fields_are_ignored_and_wrong_ones_named() {
+    #[derive(Debug, serde::Deserialize)]
+    struct Thing {
+        #[serde(default)]
+        size: Option<u32>,
+    }
+    let bodies = ["{\"more\": 1}", "{\"size\": 3, \"more\": {}}", "{\"size\": \"three\"}", "[", ""];
+    let (url, _) = answering(move |number, _| answer(200, None, bodies[number - 1])).await;
+    let http = http(url, Limits::DEFAULT, &noon());
+    let mut read = Vec::new();
+
+    for _ in bodies {
+        let answer = http.send("trying it", http.get("/a")).await.unwrap();
+        read.push(answer.json::<Thing>());
+    }
+
+    assert_eq!(read[0].as_ref().unwrap().size, None);
+    assert_eq!(read[1].as_ref().unwrap().size, Some(3));
+    let wrong = read[2].as_ref().unwrap_err();
+    assert_eq!((wrong.kind, wrong.said.as_deref()), (Kind::Malformed, Some("field size")));
+    assert!(read[3..].iter().all(|read| read.as_ref().unwrap_err().kind == Kind::Malformed));
+}

@@ -1,0 +1,155 @@
+//! Secrets appear in no log, no error and no number (C8), whatever the other side does.
+//!
+//! A test program of its own: a log that is kept for one test is disturbed by others in the same process.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::{
+    io,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use axum::{
+    Json, Router,
+    http::{HeaderMap, StatusCode},
+    response::{IntoResponse, Response},
+};
+use base::Clock;
+use clients::{
+    Component, Gate, Grant, Http, Limits, Observer, Seen, TokenSource,
+    director::Director,
+    gardener::Gardener,
+    kubernetes::{Cluster, Objects, Resource},
+};
+use k8s_openapi::api::core::v1::Secret;
+use serde_json::{Value, json};
+use tracing_subscriber::fmt::MakeWriter;
+
+const SECRETS: [&str; 4] = ["client-s3cret", "acc3ss-token", "one-t1me", "kub3config-token"];
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Lines {
+    type Writer = Self;
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+/// Keeps what it is told.
+#[derive(Debug, Clone, Default)]
+struct Told(Arc<Mutex<Vec<String>>>);
+
+impl Observer for Told {
+    fn finished(&self, seen: &Seen<'_>) {
+        self.0.lock().unwrap().push(format!("{seen:?}"));
+    }
+}
+
+async fn serve(routes: Router) -> url::Url {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, routes).await });
+    url::Url::parse(&format!("http://{address}")).unwrap()
+}
+
+/// Answers that repeat what they should not.
+fn chatty(number: usize) -> Response {
+    let all = SECRETS.join(" ");
+    match number % 5 {
+        0 => (StatusCode::BAD_REQUEST, all).into_response(),
+        1 => Json(json!({"data": {"result": {"token": 5, "connectorURL": all}}})).into_response(),
+        2 => (StatusCode::BAD_GATEWAY, format!("<html>{all}")).into_response(),
+        3 => Json(json!({"data": {"a": [all]}, "status": {"kubeconfig": "kub3config-token"}}))
+            .into_response(),
+        _ => {
+            (StatusCode::UNAUTHORIZED, Json(json!({"message": "bad acc3ss-token"}))).into_response()
+        }
+    }
+}
+
+#[tokio::test]
+async fn secrets_are_in_no_log_no_error_and_no_number() {
+    let lines = Lines::default();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_span_events(tracing_subscriber::fmt::format::FmtSpan::FULL)
+        .with_writer(lines.clone())
+        .finish();
+    let _logging = tracing::subscriber::set_default(subscriber);
+    let told = Told::default();
+    let gate = |component| {
+        Gate::observed(component, Limits::DEFAULT, Clock::running(), Arc::new(told.clone()))
+    };
+    let mut texts = Vec::new();
+
+    let issued = Json(json!({"access_token": "acc3ss-token"}));
+    let issuer = serve(Router::new().fallback(async || issued)).await;
+    let authorized = Arc::new(AtomicUsize::new(0));
+    let (counter, number) = (authorized.clone(), AtomicUsize::new(0));
+    let number = Arc::new(number);
+    let answer = move |headers: HeaderMap| async move {
+        counter.fetch_add(usize::from(headers.contains_key("authorization")), Ordering::SeqCst);
+        chatty(number.fetch_add(1, Ordering::SeqCst))
+    };
+    let url = serve(Router::new().fallback(answer)).await;
+    let grant = Grant::ClientCredentials {
+        id: "kcp".into(),
+        secret: "client-s3cret".to_owned().into(),
+        scope: String::new(),
+    };
+    let tokens = TokenSource::new(issuer, grant, Clock::running()).unwrap();
+    let http = Http::through(gate(Component::DIRECTOR), url.clone()).unwrap();
+    let director = Director::new(http.clone().with_token(tokens.clone()));
+    let plain = http.with_token(tokens.clone());
+    let kubeconfig = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "c",
+        "clusters": [{"name": "c", "cluster": {"server": url}}],
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "users": [{"name": "u", "user": {"token": "kub3config-token"}}],
+    });
+    let cluster =
+        Cluster::connect(gate(Component::GARDENER), &kubeconfig.to_string().into()).await.unwrap();
+    let secrets: Objects<Secret> = cluster.objects(Resource::core("Secret", "secrets"), Some("a"));
+    let gardener = Gardener::new(cluster.clone(), "kyma", "kcp");
+    for _ in 0..5 {
+        let answers = [
+            director.one_time_token("ga", "r").await.err(),
+            plain
+                .send("trying it", plain.get("/a"))
+                .await
+                .and_then(|a| a.json::<Vec<Value>>())
+                .err(),
+            secrets.get("one").await.err(),
+            gardener.admin_kubeconfig("c-1", Duration::from_hours(1)).await.err(),
+        ];
+        let answers = answers.into_iter().flatten();
+        texts.extend(answers.map(|error| format!("{error:?} {}", base::failure::chain(&error))));
+    }
+
+    texts.push(format!("{director:?} {plain:?} {tokens:?} {cluster:?} {gardener:?}"));
+    texts.push(told.0.lock().unwrap().join("\n"));
+    texts.push(String::from_utf8(lines.0.lock().unwrap().clone()).unwrap());
+    assert!(texts.last().unwrap().contains("reading Secret one"), "the log was kept");
+    assert!(authorized.load(Ordering::SeqCst) > 5, "tokens were sent");
+    for text in texts {
+        for secret in SECRETS {
+            assert!(!text.contains(secret), "{secret} is in {}", &text[..text.len().min(4_000)]);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The landscape without a control plane: the contract of `kcp landscape`.
+//!
+//! What a reader would get wrong: the connection file names the addresses of the whole range. What
+//! answers there, apart from the landscape, is up to whoever starts it.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use base::Clock;
+
+use super::{Connection, GRACE, Speed, folder::Folder, landscape};
+use crate::{
+    Settings,
+    serving::{Serving, listen},
+};
+
+/// What `kcp landscape` was asked for.
+#[derive(Debug)]
+pub struct Alone {
+    /// The first port of the range; the landscape has the third.
+    pub port: u16,
+    /// Where it keeps everything.
+    pub data: PathBuf,
+    /// How fast the simulated world is.
+    pub speed: Speed,
+    /// Everything else.
+    pub settings: Settings,
+}
+
+/// Serves the landscape until somebody asks it to stop.
+pub async fn run(options: Alone) -> anyhow::Result<()> {
+    let Alone { port, data, speed, settings } = options;
+    port.checked_add(3).context("--port leaves no room for three more ports")?;
+    let folder = Folder::open(&data)?;
+    let credentials = folder.credentials()?;
+    let listener = listen(port + 2, "the landscape").await?;
+    let clock = Clock::running();
+    let address = listener.local_addr()?;
+    let landscape = landscape::landscape(&folder, &credentials, &settings, address, speed, &clock)?;
+    let token = landscape::token(landscape.issuer(), &credentials)?;
+    let connection = Connection::new(port, token, &credentials);
+    let mut serving = Serving::default();
+    serving.add("the landscape", listener, landscape::router(&landscape));
+    connection.write(&folder)?;
+    println!(
+        "the landscape runs at {}, its data is in {}",
+        connection.landscape,
+        folder.path().display()
+    );
+    crate::shutdown::asked().await?;
+    Connection::remove(&folder);
+    serving.stop(&clock, GRACE).await;
+    Ok(())
+}

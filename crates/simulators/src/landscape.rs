@@ -1,0 +1,166 @@
+//! The simulated outside world as a whole, and the control API under `/landscape`.
+//!
+//! What a reader would get wrong: calls to the control API are in no ledger and meet no trouble.
+//! Only the simulated systems have both.
+
+mod access;
+mod error;
+mod ledger;
+mod systems;
+mod troubles;
+
+use std::{path::Path, sync::Arc};
+
+use axum::{
+    Router,
+    middleware::from_fn_with_state,
+    routing::{get, post},
+};
+use base::Clock;
+
+use crate::{
+    director::{self, Director},
+    issuer::{self, Issuer, OpenError, SigningKey},
+    ledger::Ledger,
+    pace::{Pace, Speed},
+    store::Error as StoreError,
+    system::System,
+    trouble::{self, Troubles},
+};
+use error::Error;
+
+/// The scope that shows the landscape.
+pub const READ: &str = "landscape:read";
+/// The scope that changes it.
+pub const WRITE: &str = "landscape:write";
+/// The scopes that its systems ask for.
+pub const SCOPES: [&str; 4] = [READ, WRITE, "runtime:read", "runtime:write"];
+
+/// What a landscape is made of.
+#[derive(Debug)]
+pub struct Settings {
+    /// The issuer.
+    pub issuer: issuer::Settings,
+    /// The issuer's first key.
+    pub key: SigningKey,
+    /// The Director.
+    pub director: director::Settings,
+    /// How fast the world is at first.
+    pub speed: Speed,
+    /// The same seed and the same calls meet the same trouble.
+    pub seed: u64,
+}
+
+/// A running landscape.
+pub struct Landscape {
+    issuer: Arc<Issuer>,
+    director: Arc<Director>,
+    systems: Vec<Arc<dyn System>>,
+    ledger: Arc<Ledger>,
+    troubles: Arc<Troubles>,
+    pace: Pace,
+    clock: Clock,
+}
+
+impl Landscape {
+    /// Opens the landscape that is kept in `folder`, or begins one there.
+    pub fn open(settings: Settings, folder: &Path, clock: Clock) -> Result<Self, OpenError> {
+        let file = |name: &str| folder.join(name);
+        std::fs::create_dir_all(folder)
+            .map_err(|source| StoreError::File { path: folder.to_owned(), source })?;
+        let pace = Pace::new(settings.speed);
+        let ledger = Arc::new(Ledger::open(&file("ledger.log"), clock.clone())?);
+        let troubles = Troubles::open(&file("troubles.log"), settings.seed, clock.clone())?;
+        let issuer =
+            Issuer::open(settings.issuer, settings.key, &file("issuer.log"), clock.clone())?;
+        let issuer = Arc::new(issuer);
+        let director = Arc::new(Director::open(
+            settings.director,
+            &file("director.log"),
+            issuer.clone(),
+            clock.clone(),
+            pace.clone(),
+        )?);
+        for change in [issuer.found(), director.found()].into_iter().flatten() {
+            ledger.make_good(&change)?;
+        }
+        let systems: Vec<Arc<dyn System>> = vec![issuer.clone(), director.clone()];
+        let troubles = Arc::new(troubles);
+        Ok(Self { issuer, director, systems, ledger, troubles, pace, clock })
+    }
+
+    /// The issuer.
+    pub fn issuer(&self) -> &Arc<Issuer> {
+        &self.issuer
+    }
+
+    /// The Director.
+    pub fn director(&self) -> &Arc<Director> {
+        &self.director
+    }
+
+    /// The ledger.
+    pub fn ledger(&self) -> &Arc<Ledger> {
+        &self.ledger
+    }
+
+    /// The switches for trouble.
+    pub fn troubles(&self) -> &Arc<Troubles> {
+        &self.troubles
+    }
+
+    /// How fast the world is.
+    pub fn pace(&self) -> &Pace {
+        &self.pace
+    }
+
+    /// Makes all systems forget everything, and ends all trouble. The ledger stays.
+    pub fn reset(&self) -> Result<(), StoreError> {
+        for system in &self.systems {
+            system.reset()?;
+        }
+        self.troubles.clear(None)
+    }
+
+    fn system(&self, name: &str) -> Result<&dyn System, Error> {
+        let found = self.systems.iter().find(|system| system.name() == name);
+        found.map(|system| &**system).ok_or_else(|| Error::NotFound(format!("system {name}")))
+    }
+
+    fn watched(&self, system: &dyn System, routes: Router) -> Router {
+        let (ledger, troubles) = (self.ledger.clone(), self.troubles.clone());
+        trouble::around(routes, system.name(), ledger, troubles, self.clock.clone())
+    }
+}
+
+/// All systems, each with its trouble and its lines in the ledger, and the control API.
+pub fn router(landscape: &Arc<Landscape>) -> Router {
+    let issuer = landscape.watched(&*landscape.issuer, issuer::router(landscape.issuer.clone()));
+    let director =
+        landscape.watched(&*landscape.director, director::router(landscape.director.clone()));
+    issuer.merge(director).merge(control(landscape.clone()))
+}
+
+fn control(landscape: Arc<Landscape>) -> Router {
+    Router::new()
+        .route("/landscape/systems", get(systems::list))
+        .route("/landscape/systems/{system}", get(systems::show))
+        .route("/landscape/systems/{system}/objects", get(systems::objects))
+        .route(
+            "/landscape/systems/{system}/objects/{kind}/{id}",
+            get(systems::object).delete(systems::delete),
+        )
+        .route("/landscape/systems/{system}/orders/{order}", post(systems::order))
+        .route("/landscape/systems/{system}/reset", post(systems::reset))
+        .route("/landscape/reset", post(systems::reset_all))
+        .route(
+            "/landscape/troubles",
+            get(troubles::list).post(troubles::add).delete(troubles::clear),
+        )
+        .route("/landscape/troubles/{id}", get(troubles::show).delete(troubles::remove))
+        .route("/landscape/speed", get(troubles::speed).put(troubles::set_speed))
+        .route("/landscape/ledger", get(ledger::page))
+        .route("/landscape/ledger/stream", get(ledger::stream))
+        .route_layer(from_fn_with_state(landscape.clone(), access::guard))
+        .with_state(landscape)
+}

@@ -1,0 +1,54 @@
+//! What the control API may see and do of any simulated system.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// One thing that a system keeps.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Object {
+    /// What it is.
+    pub kind: &'static str,
+    /// Its id.
+    pub id: String,
+    /// All of it, without secrets.
+    pub value: Value,
+}
+
+/// An order that a system does not follow.
+#[derive(Debug, thiserror::Error)]
+pub enum OrderError {
+    /// It does not know the order.
+    #[error("this system does not know the order \"{0}\"")]
+    Unknown(String),
+    /// The order lacks something, or has something wrong.
+    #[error("{0}")]
+    Invalid(String),
+    /// It could not be carried out.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// A simulated system as its operator sees it.
+pub trait System: Send + Sync {
+    /// Its name, as the ledger and the trouble use it.
+    fn name(&self) -> &'static str;
+    /// What it is for, in a sentence.
+    fn purpose(&self) -> &'static str;
+    /// Where its paths begin.
+    fn base(&self) -> &'static str;
+    /// The orders it knows.
+    fn orders(&self) -> &'static [&'static str] {
+        &[]
+    }
+    /// Everything it keeps.
+    fn objects(&self) -> Vec<Object>;
+    /// Takes one thing away; says whether there was one.
+    fn delete(&self, kind: &str, id: &str) -> Result<bool, crate::store::Error>;
+    /// Forgets everything.
+    fn reset(&self) -> Result<(), crate::store::Error>;
+    /// Follows an order.
+    fn order(&self, name: &str, with: &Value) -> Result<(), OrderError> {
+        let _ = with;
+        Err(OrderError::Unknown(name.into()))
+    }
+}

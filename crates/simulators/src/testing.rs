@@ -1,0 +1,119 @@
+//! A landscape on a socket of its own, for the tests of whoever calls it.
+//!
+//! What a reader would get wrong: stopping it closes nothing and writes nothing. Started again in
+//! the same folder it must find everything, as after a kill.
+
+use std::{
+    fs,
+    path::Path,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use base::Clock;
+use tokio::{net::TcpListener, task::JoinHandle};
+
+use crate::{
+    director,
+    issuer::{self, Client, Grant, SigningKey, User},
+    landscape::{Landscape, SCOPES, Settings, router},
+    pace::Speed,
+};
+
+/// The client that speaks for itself, and its secret.
+pub const MACHINE: (&str, &str) = ("machine", "secret");
+/// The public client under which people log in.
+pub const PEOPLE: &str = "kcp";
+/// The one person, and the password.
+pub const PERSON: (&str, &str) = ("admin", "pass word");
+/// The tenants that the Director knows.
+pub const TENANTS: [&str; 2] = ["ga-1", "ga-2"];
+
+/// A landscape that is being served.
+pub struct Running {
+    /// Where it answers.
+    pub url: String,
+    /// The landscape itself: its ledger, its trouble, its systems.
+    pub landscape: Arc<Landscape>,
+    serving: JoinHandle<()>,
+}
+
+impl Running {
+    /// Serves the landscape that is kept in `folder`. The same seed and the same calls give the
+    /// same ids and meet the same trouble.
+    pub async fn start(folder: &Path, clock: Clock, seed: u64) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+        let address = listener.local_addr().expect("the socket is bound");
+        let url = format!("http://{address}");
+        let landscape = Landscape::open(settings(&url, folder, seed), folder, clock)
+            .expect("the folder is readable and holds a landscape or nothing");
+        let landscape = Arc::new(landscape);
+        let routes = router(&landscape);
+        let serving = tokio::spawn(async move {
+            let _ = axum::serve(listener, routes).await;
+        });
+        Self { url, landscape, serving }
+    }
+
+    /// A token with these scopes.
+    pub fn token(&self, scopes: &[&str]) -> String {
+        let scopes: Vec<String> = scopes.iter().map(ToString::to_string).collect();
+        let issuer = self.landscape.issuer();
+        let claims = issuer.claims(MACHINE.0, MACHINE.0, &scopes, &[]);
+        issuer.sign(&claims).expect("the key signs")
+    }
+
+    /// Ends it as a kill does.
+    pub async fn kill(self) {
+        self.serving.abort();
+        let _ = self.serving.await;
+    }
+}
+
+fn settings(url: &str, folder: &Path, seed: u64) -> Settings {
+    let scopes: Vec<String> = SCOPES.map(str::to_owned).to_vec();
+    let grants = vec![Grant::Password, Grant::AuthorizationCode, Grant::Device, Grant::Refresh];
+    let machine = Client {
+        id: MACHINE.0.into(),
+        secret: Some(MACHINE.1.to_owned().into()),
+        grants: vec![Grant::ClientCredentials],
+        scopes: scopes.clone(),
+    };
+    let people = Client { id: PEOPLE.into(), secret: None, grants, scopes: scopes.clone() };
+    Settings {
+        issuer: issuer::Settings {
+            url: url.into(),
+            audience: vec!["kcp".into()],
+            lifetime: Duration::from_hours(1),
+            clients: vec![machine, people],
+            users: vec![User {
+                name: PERSON.0.into(),
+                password: PERSON.1.to_owned().into(),
+                scopes,
+                groups: vec!["runtimeAdmin".into()],
+            }],
+        },
+        key: key(folder),
+        director: director::Settings {
+            tenants: TENANTS.map(str::to_owned).to_vec(),
+            connecting: Duration::from_secs(60),
+            seed,
+            ..director::Settings::default()
+        },
+        speed: Speed::WATCHABLE,
+        seed,
+    }
+}
+
+/// One key for all tests of a process: making one takes long.
+fn key(folder: &Path) -> SigningKey {
+    static MADE: OnceLock<Vec<u8>> = OnceLock::new();
+    let path = folder.join("issuer-key.pem");
+    let read = || SigningKey::from_file_or_create(&path).expect("a key is read or made");
+    let made = MADE.get_or_init(|| {
+        read();
+        fs::read(&path).expect("the key was just written")
+    });
+    fs::write(&path, made).expect("the folder is writable");
+    read()
+}

@@ -1,0 +1,12 @@
+//! The landscape, spoken to over real sockets: trouble, ledger, Director, issuer, control API.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod control;
+mod director;
+mod ledger;
+mod login;
+mod persistence;
+mod trouble;
+mod wire;
+mod world;
