@@ -189,6 +189,8 @@ async fn open_postgres(url: &str, options: &Options) -> Result<PgPool, Error> {
         ("enable_mergejoin", "off".into()),
         // Nor may a plan from a quiet time gather what is due by another index and sort it.
         ("enable_sort", "off".into()),
+        // The plan does not depend on the values, and making it anew costs more than running it.
+        ("plan_cache_mode", "force_generic_plan".into()),
         ("jit", "off".into()),
     ]);
     if let Some(schema) = &options.schema {

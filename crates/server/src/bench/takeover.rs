@@ -18,7 +18,7 @@ pub(super) async fn round(bench: &mut Bench) -> anyhow::Result<Round> {
     let claim = baselines::claim(bench, count).await?;
     let scan = refmodel::scan(bench, count as u64).await?;
     load::due(bench, Begins::Polling, count).await?;
-    // More than it can serve: at every moment a thousand are held and the rest is due.
+    // More than it can serve: at every moment some are held and nearly all others are due.
     let busy = Spec { poll: Duration::from_millis(100), ..Spec::new(bench, "replica") };
     let mut replica = Replica::start(bench, &busy).await?;
     replica.until(bench, Duration::from_millis(20), |progress| progress.noted == count).await?;

@@ -166,6 +166,14 @@ impl EngineStore {
         }
         for _ in 0..TRIES {
             let unfinished = lock_unfinished(connection.lend(), &new.instance).await?;
+            // A repetition after an answer was lost: what was stored then answers it, whatever the
+            // table of pairs says about those that came since.
+            let exists: i64 = on!(connection.lend(), |connection| {
+                sqlx::query_scalar(EXISTS).bind(new.id).fetch_one(connection).await
+            })?;
+            if exists == 1 {
+                return Ok(Acceptance::Same(new.id));
+            }
             match pairs(&unfinished) {
                 Verdict::Same(id) => return Ok(Acceptance::Same(id)),
                 Verdict::Refuse(id) => return Ok(Acceptance::Refused(id)),
@@ -182,14 +190,7 @@ impl EngineStore {
             if self.store(connection.lend(), candidate, way).await? {
                 return Ok(if admitted { Acceptance::Started } else { Acceptance::Queued });
             }
-            // Either it is there already: a repetition after an answer was lost. Or another one came
-            // in the short way since we looked.
-            let exists: i64 = on!(connection.lend(), |connection| {
-                sqlx::query_scalar(EXISTS).bind(new.id).fetch_one(connection).await
-            })?;
-            if exists == 1 {
-                return Ok(Acceptance::Same(new.id));
-            }
+            // Another one came in the short way since we looked.
         }
         Err(sqlx::Error::PoolTimedOut.into())
     }

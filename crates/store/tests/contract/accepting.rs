@@ -157,3 +157,18 @@ pub(crate) async fn superseding_stops_the_running_one_and_ends_the_waiting_ones<
     bench.commit(replica, bench.ends(&stopped, State::Failed)).await;
     assert_eq!(bench.claim(replica, 10).await[0].id, id);
 }
+
+pub(crate) async fn p03_what_was_stored_answers_its_repetition_whatever_came_since<S: Storage>(
+    bench: impl Deref<Target = Bench<S>>,
+) {
+    let replica = bench.join("r").await;
+    let first = new("i", "a");
+    let (id, _) = bench.accept_new(first.clone()).await;
+    let held = bench.claim(replica, 1).await.remove(0);
+    bench.commit(replica, bench.ends(&held, State::Failed)).await;
+    let since = bench.accept("i").await;
+
+    let again = bench.store.accept(first, &|_| Verdict::Same(since)).await.unwrap();
+
+    assert_eq!(again, Acceptance::Same(id));
+}

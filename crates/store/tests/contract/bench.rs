@@ -52,6 +52,7 @@ impl Deref for OnSimulation {
 }
 
 impl Bench {
+    #[expect(clippy::unused_async, reason = "made like the benches on databases")]
     pub(crate) async fn simulated() -> OnSimulation {
         let clock = Clock::held_at("2026-01-01T12:00:00Z".parse().unwrap());
         let store = SimulatedStore::new(clock.clone(), 1, Faults::default(), Planted::Nothing);

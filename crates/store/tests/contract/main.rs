@@ -67,6 +67,7 @@ mod every_store {
                 an_accept_racing_with_an_end_strands_nobody,
                 p03_a_repetition_is_answered_and_not_stored,
                 p03_an_accept_repeated_after_a_lost_answer_stores_nothing_more,
+                p03_what_was_stored_answers_its_repetition_whatever_came_since,
                 a_request_in_the_way_is_refused,
                 superseding_stops_the_running_one_and_ends_the_waiting_ones;
             canceling:
