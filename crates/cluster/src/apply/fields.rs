@@ -1,0 +1,163 @@
+//! Sets of field paths, and their written form `FieldsV1`.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
+
+use serde_json::{Map, Value, json};
+
+/// One step of a path.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Segment {
+    /// A key of an object.
+    Field(String),
+    /// A member of a set of texts.
+    Member(String),
+}
+
+/// From the top of the object to a leaf.
+pub(crate) type Path = Vec<Segment>;
+
+/// Some fields of an object.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Fields(pub(crate) BTreeSet<Path>);
+
+/// What the server itself keeps in `metadata`; nobody owns it.
+const UNOWNED: &[&str] = &[
+    "name",
+    "generateName",
+    "namespace",
+    "uid",
+    "selfLink",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "managedFields",
+];
+
+/// Every leaf of the object that can have an owner, with its value.
+pub(crate) fn leaves(object: &Value) -> BTreeMap<Path, Value> {
+    let mut found = BTreeMap::new();
+    for (key, value) in object.as_object().into_iter().flatten() {
+        if key != "apiVersion" && key != "kind" {
+            collect(value, &mut vec![Segment::Field(key.clone())], &mut found);
+        }
+    }
+    found
+}
+
+fn collect(value: &Value, path: &mut Path, found: &mut BTreeMap<Path, Value>) {
+    let in_metadata = matches!(path.as_slice(), [Segment::Field(top)] if top == "metadata");
+    match value {
+        Value::Null => {}
+        Value::Object(map) if !map.is_empty() => {
+            for (key, value) in map {
+                if !(in_metadata && UNOWNED.contains(&key.as_str())) {
+                    path.push(Segment::Field(key.clone()));
+                    collect(value, path, found);
+                    path.pop();
+                }
+            }
+        }
+        Value::Object(_) if in_metadata => {}
+        Value::Array(items) if is_set(path) => {
+            for item in items.iter().filter_map(Value::as_str) {
+                let mut path = path.clone();
+                path.push(Segment::Member(item.to_owned()));
+                found.insert(path, json!(item));
+            }
+        }
+        leaf => _ = found.insert(path.clone(), leaf.clone()),
+    }
+}
+
+fn is_set(path: &[Segment]) -> bool {
+    matches!(path, [Segment::Field(a), Segment::Field(b)] if a == "metadata" && b == "finalizers")
+}
+
+impl Fields {
+    /// Reads `fieldsV1`.
+    pub(crate) fn read(written: &Value) -> Self {
+        let mut fields = Self::default();
+        fields.read_below(written, &mut Vec::new());
+        fields
+    }
+
+    fn read_below(&mut self, written: &Value, path: &mut Path) {
+        let inner: Vec<_> = written.as_object().into_iter().flatten().filter_map(segment).collect();
+        if inner.is_empty() && !path.is_empty() {
+            self.0.insert(path.clone());
+        }
+        for (segment, below) in inner {
+            path.push(segment);
+            self.read_below(below, path);
+            path.pop();
+        }
+    }
+
+    /// Writes `fieldsV1`.
+    pub(crate) fn write(&self) -> Value {
+        let mut written = Map::new();
+        for path in &self.0 {
+            let mut here = &mut written;
+            for segment in path {
+                let key = match segment {
+                    Segment::Field(name) => format!("f:{name}"),
+                    Segment::Member(member) => format!("v:{}", json!(member)),
+                };
+                let below = here.entry(key).or_insert_with(|| json!({}));
+                let Some(below) = below.as_object_mut() else { break };
+                here = below;
+            }
+        }
+        Value::Object(written)
+    }
+}
+
+fn segment<'a>((key, below): (&String, &'a Value)) -> Option<(Segment, &'a Value)> {
+    if let Some(name) = key.strip_prefix("f:") {
+        return Some((Segment::Field(name.to_owned()), below));
+    }
+    let member = serde_json::from_str(key.strip_prefix("v:")?).ok()?;
+    Some((Segment::Member(member), below))
+}
+
+/// A path as Kubernetes writes it in messages: `.spec.replicas`.
+pub(crate) fn display(path: &Path) -> String {
+    path.iter().fold(String::new(), |mut text, segment| {
+        let _ = match segment {
+            Segment::Field(name) => write!(text, ".{name}"),
+            Segment::Member(member) => write!(text, "[={member:?}]"),
+        };
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaves_survive_being_written_and_read() {
+        let object = json!({
+            "apiVersion": "v1", "kind": "X",
+            "metadata": {"name": "a", "labels": {"b": "c"}, "finalizers": ["one", "two/2"]},
+            "spec": {"list": [1, {"x": 2}], "empty": {}, "n": 1, "nothing": null},
+        });
+        let fields = Fields(leaves(&object).into_keys().collect());
+
+        let written = fields.write();
+
+        assert_eq!(Fields::read(&written), fields);
+        assert_eq!(
+            written,
+            json!({
+                "f:metadata": {"f:finalizers": {"v:\"one\"": {}, "v:\"two/2\"": {}}, "f:labels": {"f:b": {}}},
+                "f:spec": {"f:empty": {}, "f:list": {}, "f:n": {}},
+            })
+        );
+    }
+}

@@ -1,0 +1,247 @@
+//! Server-side apply: a manager says what it wants, and gets it unless somebody else owns it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::{
+    Entry, Fields, Manager,
+    fields::{Path, Segment, display},
+    leaves,
+};
+
+/// A field that somebody else owns and that has another value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Conflict {
+    /// Who owns it, with version and subresource as Kubernetes puts it.
+    pub(crate) owner: String,
+    /// Such as `.spec.replicas`.
+    pub(crate) field: String,
+}
+
+/// Applies `config` to `live`: sets its leaves, removes what the manager owned alone and no longer
+/// asks for, and records the ownership.
+///
+/// `config` must already be narrowed to what the request may change.
+pub(crate) fn apply(
+    live: &Value,
+    config: &Value,
+    manager: &Manager,
+    force: bool,
+    now: &str,
+) -> Result<Value, Vec<Conflict>> {
+    let wanted = leaves(config);
+    let current = leaves(live);
+    let mut entries = Entry::read_all(live);
+    // An empty object asks for an object, whatever is in it.
+    let is_there = |path: &Path, value: &Value| {
+        current.get(path) == Some(value)
+            || (value.is_object() && current.keys().any(|have| have.starts_with(path)))
+    };
+    let differing: Vec<&Path> =
+        wanted.iter().filter(|(path, value)| !is_there(path, value)).map(|(p, _)| p).collect();
+
+    let conflicts = conflicts(&entries, &differing, &current, manager);
+    if !force && !conflicts.is_empty() {
+        return Err(conflicts);
+    }
+    for entry in entries.iter_mut().filter(|entry| entry.manager != *manager) {
+        let held = entry.fields.0.len();
+        let taken = |own: &Path| differing.iter().any(|path| contested(own, path, &current));
+        entry.fields.0.retain(|own| !taken(own));
+        if entry.fields.0.len() != held {
+            now.clone_into(&mut entry.time);
+        }
+    }
+
+    let mut result = live.clone();
+    for path in given_up(&entries, &wanted.keys().cloned().collect(), manager) {
+        remove(&mut result, &path);
+    }
+    for (path, value) in &wanted {
+        if value.is_object() {
+            ensure_object(&mut result, path);
+        } else {
+            set(&mut result, path, value);
+        }
+    }
+    own(&mut entries, Fields(wanted.into_keys().collect()), manager, now);
+    Entry::write_all(&entries, &mut result);
+    Ok(result)
+}
+
+/// Whether setting `path` takes `own` away. Who owns an empty object does not own what is put into it.
+fn contested(own: &Path, path: &Path, current: &BTreeMap<Path, Value>) -> bool {
+    own.starts_with(path)
+        || (path.starts_with(own) && current.get(own).is_some_and(|value| !value.is_object()))
+}
+
+fn conflicts(
+    entries: &[Entry],
+    differing: &[&Path],
+    current: &BTreeMap<Path, Value>,
+    manager: &Manager,
+) -> Vec<Conflict> {
+    let others = entries.iter().filter(|entry| entry.manager != *manager);
+    others
+        .flat_map(|entry| {
+            let lost = differing
+                .iter()
+                .filter(|path| entry.fields.0.iter().any(|own| contested(own, path, current)));
+            lost.map(|path| Conflict { owner: describe(&entry.manager), field: display(path) })
+        })
+        .collect()
+}
+
+fn describe(manager: &Manager) -> String {
+    let mut text = format!("{:?}", manager.name);
+    if let Some(subresource) = &manager.subresource {
+        text = format!("{text} with subresource {subresource:?}");
+    }
+    if manager.applies { text } else { format!("{text} using {}", manager.api_version) }
+}
+
+/// What the manager owned, does not ask for any more, and nobody else owns.
+fn given_up(entries: &[Entry], wanted: &BTreeSet<Path>, manager: &Manager) -> Vec<Path> {
+    let Some(own) = entries.iter().find(|entry| entry.manager == *manager) else {
+        return Vec::new();
+    };
+    let left = own.fields.0.iter().filter(|path| !wanted.contains(*path));
+    left.filter(|path| {
+        let mut others = entries.iter().filter(|entry| entry.manager != *manager);
+        !others.any(|entry| entry.fields.0.iter().any(|own| own.starts_with(path)))
+    })
+    .cloned()
+    .collect()
+}
+
+fn own(entries: &mut Vec<Entry>, fields: Fields, manager: &Manager, now: &str) {
+    match entries.iter_mut().find(|entry| entry.manager == *manager) {
+        Some(own) if own.fields == fields => {}
+        Some(own) => {
+            own.fields = fields;
+            now.clone_into(&mut own.time);
+        }
+        None => entries.push(Entry { manager: manager.clone(), time: now.to_owned(), fields }),
+    }
+}
+
+fn ensure_object(object: &mut Value, path: &[Segment]) {
+    match path {
+        [Segment::Field(name), rest @ ..] => {
+            if !object.is_object() {
+                *object = json!({});
+            }
+            ensure_object(&mut object[name], rest);
+        }
+        _ if !object.is_object() => *object = json!({}),
+        _ => {}
+    }
+}
+
+fn set(object: &mut Value, path: &[Segment], value: &Value) {
+    match path {
+        [] => *object = value.clone(),
+        [Segment::Member(member), ..] => {
+            if !object.is_array() {
+                *object = json!([]);
+            }
+            if let Some(list) = object.as_array_mut().filter(|l| !l.iter().any(|m| m == member)) {
+                list.push(json!(member));
+            }
+        }
+        [Segment::Field(name), rest @ ..] => {
+            if !object.is_object() {
+                *object = json!({});
+            }
+            set(&mut object[name], rest, value);
+        }
+    }
+}
+
+/// Removes a leaf, and what became empty by that; whether anything is left says the answer.
+fn remove(object: &mut Value, path: &[Segment]) -> bool {
+    match (path, &mut *object) {
+        ([Segment::Field(name)], Value::Object(map)) => _ = map.shift_remove(name),
+        ([Segment::Field(name), rest @ ..], Value::Object(map)) => {
+            let left = map.get_mut(name).is_none_or(|below| remove(below, rest));
+            if !left {
+                map.shift_remove(name);
+            }
+        }
+        ([Segment::Member(member), ..], Value::Array(list)) => list.retain(|m| m != member),
+        _ => {}
+    }
+    match object {
+        Value::Object(map) => !map.is_empty(),
+        Value::Array(list) => !list.is_empty(),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manager(name: &str) -> Manager {
+        Manager { name: name.into(), applies: true, api_version: "v1".into(), subresource: None }
+    }
+
+    fn base() -> Value {
+        json!({"apiVersion": "v1", "kind": "X", "metadata": {"name": "x"}})
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "the tests write the value in place")]
+    fn applied(live: &Value, spec: Value, by: &str) -> Value {
+        apply(live, &json!({"metadata": {"name": "x"}, "spec": spec}), &manager(by), false, "t")
+            .unwrap()
+    }
+
+    #[test]
+    fn what_is_no_longer_applied_goes_unless_somebody_else_owns_it() {
+        let live = applied(&base(), json!({"a": 1, "b": {"c": 2}, "shared": 3}), "one");
+        let live = applied(&live, json!({"shared": 3}), "two");
+
+        let live = applied(&live, json!({"a": 1}), "one");
+
+        assert_eq!(live["spec"], json!({"a": 1, "shared": 3}));
+    }
+
+    #[test]
+    fn a_conflict_names_the_owner_and_the_field_and_force_takes_it() {
+        let live = applied(&base(), json!({"a": 1}), "one");
+        let config = json!({"metadata": {"name": "x"}, "spec": {"a": 2}});
+
+        let conflicts = apply(&live, &config, &manager("two"), false, "t").unwrap_err();
+        let forced = apply(&live, &config, &manager("two"), true, "t").unwrap();
+
+        assert_eq!(conflicts, [Conflict { owner: "\"one\"".into(), field: ".spec.a".into() }]);
+        assert_eq!(forced["spec"]["a"], 2);
+        assert_eq!(forced["metadata"]["managedFields"].as_array().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn lists_are_owned_as_a_whole_but_finalizers_one_by_one() {
+        let mut live = applied(&base(), json!({"list": [1, 2]}), "one");
+        live["metadata"]["finalizers"] = json!(["theirs"]);
+        let config = json!({"metadata": {"name": "x", "finalizers": ["mine"]}});
+
+        let conflict = apply(&live, &json!({"spec": {"list": [1]}}), &manager("two"), false, "t");
+        let with = apply(&live, &config, &manager("two"), false, "t").unwrap();
+        let without = apply(&with, &base(), &manager("two"), false, "t").unwrap();
+
+        assert_eq!(conflict.unwrap_err()[0].field, ".spec.list");
+        assert_eq!(with["metadata"]["finalizers"], json!(["theirs", "mine"]));
+        assert_eq!(without["metadata"]["finalizers"], json!(["theirs"]));
+    }
+
+    #[test]
+    fn applying_the_same_again_changes_nothing() {
+        let once = applied(&base(), json!({"a": {"b": [1]}}), "one");
+
+        let config = json!({"metadata": {"name": "x"}, "spec": {"a": {"b": [1]}}});
+        let twice = apply(&once, &config, &manager("one"), false, "later").unwrap();
+
+        assert_eq!(once, twice);
+    }
+}

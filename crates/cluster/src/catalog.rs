@@ -1,0 +1,175 @@
+//! What the embedding program adds to clusters: kinds, admission rules, subresources.
+//!
+//! Admission runs under the cluster's lock, so it sees exactly the state the write lands on; it must
+//! not wait for anything.
+
+use std::{fmt, pin::Pin, sync::Arc};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::{Identity, Kind, Server, Status, store::State};
+
+/// In which clusters something holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Where {
+    /// In all of them.
+    Everywhere,
+    /// In the one with this name.
+    Only(String),
+    /// In all but these.
+    Except(Vec<String>),
+}
+
+impl Where {
+    fn includes(&self, cluster: &str) -> bool {
+        match self {
+            Self::Everywhere => true,
+            Self::Only(name) => name == cluster,
+            Self::Except(names) => !names.iter().any(|name| name == cluster),
+        }
+    }
+}
+
+/// What is being done to an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    /// It is new.
+    Create,
+    /// It is changed.
+    Update,
+    /// It is to go.
+    Delete,
+}
+
+/// One write that an admission rule may change or refuse.
+pub struct Admission<'a> {
+    /// Which cluster.
+    pub cluster: &'a str,
+    /// Who writes.
+    pub user: &'a Identity,
+    /// What is done.
+    pub verb: Verb,
+    /// The subresource that is written, if not the object itself.
+    pub subresource: Option<&'a str>,
+    /// The kind of the object.
+    pub kind: &'a Kind,
+    /// The object before.
+    pub old: Option<&'a Value>,
+    /// The object as it will be stored; may be changed. For a deletion, the object that is to go.
+    pub object: &'a mut Value,
+    /// Set to count a generation although nothing that is wanted has changed.
+    pub new_generation: bool,
+    /// Whether nothing will be stored.
+    pub dry_run: bool,
+    /// The time.
+    pub now: Timestamp,
+    pub(crate) state: &'a State,
+}
+
+impl Admission<'_> {
+    /// Another object of the same cluster; `resource` is the plural with the group, such as
+    /// `shoots.core.gardener.cloud`.
+    pub fn find(&self, resource: &str, namespace: &str, name: &str) -> Option<Arc<Value>> {
+        self.state.get(resource, namespace, name).cloned()
+    }
+
+    /// All objects of a kind in the same cluster.
+    pub fn list(&self, resource: &str, namespace: Option<&str>) -> Vec<Arc<Value>> {
+        self.state.list(resource, namespace).map(|(_, object)| Arc::clone(object)).collect()
+    }
+}
+
+/// A POST to a subresource of an existing object.
+pub struct Call {
+    /// The server, for instance to make a kubeconfig for another of its clusters.
+    pub server: Server,
+    /// Which cluster.
+    pub cluster: String,
+    /// Who calls.
+    pub user: Identity,
+    /// The object whose subresource it is.
+    pub object: Arc<Value>,
+    /// What was sent.
+    pub body: Value,
+}
+
+/// What a subresource answers: the status code and the body.
+pub type Answer = Result<(u16, Value), Status>;
+
+pub(crate) type Rule = Arc<dyn Fn(&mut Admission<'_>) -> Result<(), Status> + Send + Sync>;
+pub(crate) type Handler =
+    Arc<dyn Fn(Call) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync>;
+
+/// Everything the embedding program adds.
+#[derive(Clone, Default)]
+pub struct Catalog {
+    kinds: Vec<(Where, Kind)>,
+    rules: Vec<(Where, String, Rule)>,
+    handlers: Vec<(Where, String, String, Handler)>,
+}
+
+impl Catalog {
+    /// The same with one more kind.
+    pub fn kind(mut self, place: Where, kind: Kind) -> Self {
+        self.kinds.push((place, kind));
+        self
+    }
+
+    /// The same with one more admission rule for a kind, named as in [`Kind::resource`]. Rules are
+    /// asked in the order in which they were added.
+    pub fn admission(
+        mut self,
+        place: Where,
+        resource: &str,
+        rule: impl Fn(&mut Admission<'_>) -> Result<(), Status> + Send + Sync + 'static,
+    ) -> Self {
+        self.rules.push((place, resource.to_owned(), Arc::new(rule)));
+        self
+    }
+
+    /// The same with a function that answers POST to a subresource of a kind.
+    pub fn subresource<F>(
+        mut self,
+        place: Where,
+        resource: &str,
+        name: &str,
+        handler: impl Fn(Call) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Answer> + Send + 'static,
+    {
+        let handler: Handler = Arc::new(move |call| Box::pin(handler(call)));
+        self.handlers.push((place, resource.to_owned(), name.to_owned(), handler));
+        self
+    }
+
+    pub(crate) fn kinds_of(&self, cluster: &str) -> Vec<Kind> {
+        let added = self.kinds.iter().filter(|(place, _)| place.includes(cluster));
+        crate::builtin::kinds().into_iter().chain(added.map(|(_, kind)| kind.clone())).collect()
+    }
+
+    pub(crate) fn admit(&self, admission: &mut Admission<'_>) -> Result<(), Status> {
+        let resource = admission.kind.resource();
+        for (place, concerned, rule) in &self.rules {
+            if *concerned == resource && place.includes(admission.cluster) {
+                rule(admission)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn handler(&self, cluster: &str, resource: &str, name: &str) -> Option<Handler> {
+        let mut handlers = self.handlers.iter();
+        let found = handlers.find(|(place, kind, sub, _)| {
+            kind == resource && sub == name && place.includes(cluster)
+        });
+        found.map(|(.., handler)| Arc::clone(handler))
+    }
+}
+
+impl fmt::Debug for Catalog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Catalog").field("kinds", &self.kinds).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,158 @@
+//! Requests about objects: from verb and place to one call of the cluster.
+
+use axum::{
+    http::{Method, StatusCode},
+    response::Response,
+};
+use serde_json::{Value, json};
+
+use super::{
+    Answer, Incoming,
+    params::{body, form, language},
+    reply,
+    target::Place,
+};
+use crate::{
+    Kind, Status,
+    object::{name, text},
+    write::{Deleted, Patch, Preconditions, Request, present},
+};
+
+impl Incoming {
+    pub(super) async fn objects(self, place: Place) -> Answer {
+        let kind = self.kind(&place)?;
+        if kind.namespaced && place.namespace.is_none() && place.name.is_some() {
+            return Err(Status::no_such_path());
+        }
+        match (place.name.as_deref(), place.subresource.as_deref()) {
+            (None, _) => self.collection(&kind, &place),
+            (Some(_), None) => self.object(&kind, &place),
+            (Some(_), Some("status")) if kind.has_status() => self.object(&kind, &place),
+            (Some(_), Some(subresource)) => {
+                let subresource = subresource.to_owned();
+                self.subresource(&kind, &place, &subresource).await
+            }
+        }
+    }
+
+    fn kind(&self, place: &Place) -> Result<Kind, Status> {
+        let state = self.cluster.state();
+        let found = state.kinds.find(&place.group, &place.version, &place.plural);
+        let fits = |kind: &&Kind| kind.namespaced || place.namespace.is_none();
+        found.filter(fits).cloned().ok_or_else(Status::no_such_path)
+    }
+
+    fn collection(self, kind: &Kind, place: &Place) -> Answer {
+        match self.method {
+            Method::GET if self.params.is("watch") => self.watch(kind, place),
+            Method::GET => self.list(kind, place),
+            Method::POST if kind.namespaced && place.namespace.is_none() => {
+                Err(Status::method_not_allowed())
+            }
+            Method::POST => {
+                let body = body(&self.headers, &self.body)?;
+                let object = self.cluster.create(&self.request(kind, place)?, body)?;
+                Ok(self.show(StatusCode::CREATED, kind, &object))
+            }
+            Method::DELETE => {
+                let selector = self.params.selector()?;
+                let request = self.deletion(kind, place)?.0;
+                let gone = self.cluster.delete_collection(&request, &selector)?;
+                let items: Vec<Value> = gone.iter().map(|object| present(object, kind)).collect();
+                let head = json!({"resourceVersion": self.cluster.state().version.to_string()});
+                let now = self.cluster.clock.now();
+                Ok(reply(StatusCode::OK, form(&self.headers).list(kind, &items, &head, now)))
+            }
+            _ => Err(Status::method_not_allowed()),
+        }
+    }
+
+    fn object(self, kind: &Kind, place: &Place) -> Answer {
+        let request = self.request(kind, place)?;
+        match self.method {
+            Method::GET if self.params.is("watch") => self.watch(kind, place),
+            Method::GET => {
+                let found = self.cluster.get(&kind.resource(), &request.namespace, &request.name);
+                let found = found.ok_or_else(|| Status::not_found(kind, &request.name))?;
+                Ok(self.show(StatusCode::OK, kind, &found))
+            }
+            Method::PUT => {
+                let body = body(&self.headers, &self.body)?;
+                let object = self.cluster.replace(&request, body)?;
+                Ok(self.show(StatusCode::OK, kind, &object))
+            }
+            Method::PATCH => self.patch(kind, &request),
+            Method::DELETE if request.subresource.is_none() => self.delete(kind, place),
+            _ => Err(Status::method_not_allowed()),
+        }
+    }
+
+    fn patch(self, kind: &Kind, request: &Request) -> Answer {
+        let language = language(&self.headers)?;
+        if language == Patch::Strategic && !kind.native {
+            let message = "strategic merge patches exist for Kubernetes' own kinds only";
+            return Err(Status::unsupported_media(message));
+        }
+        if language == Patch::Apply && self.params.text("fieldManager").is_none() {
+            return Err(Status::new(422, "Invalid", "fieldManager is required for apply patch"));
+        }
+        let body = body(&self.headers, &self.body)?;
+        let (object, new) = self.cluster.patch(request, language, &body)?;
+        let code = if new { StatusCode::CREATED } else { StatusCode::OK };
+        Ok(self.show(code, kind, &object))
+    }
+
+    fn delete(self, kind: &Kind, place: &Place) -> Answer {
+        let (request, preconditions) = self.deletion(kind, place)?;
+        match self.cluster.delete(&request, &preconditions)? {
+            Deleted::Going(object) => Ok(self.show(StatusCode::OK, kind, &object)),
+            Deleted::Gone(object) => {
+                let mut details = json!({
+                    "name": name(&object), "kind": kind.plural, "uid": object["metadata"]["uid"],
+                });
+                if !kind.group.is_empty() {
+                    details["group"] = json!(kind.group);
+                }
+                Ok(reply(
+                    StatusCode::OK,
+                    json!({
+                        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success",
+                        "details": details,
+                    }),
+                ))
+            }
+        }
+    }
+
+    /// A deletion carries its options in the body, or as parameters.
+    fn deletion(&self, kind: &Kind, place: &Place) -> Result<(Request, Preconditions), Status> {
+        let mut request = self.request(kind, place)?;
+        if self.body.is_empty() {
+            return Ok((request, Preconditions::default()));
+        }
+        let options = body(&self.headers, &self.body)?;
+        request.dry_run |= options["dryRun"].as_array().is_some_and(|dry| !dry.is_empty());
+        let wanted = |key: &str| text(&options, &["preconditions", key]).map(ToOwned::to_owned);
+        let preconditions =
+            Preconditions { uid: wanted("uid"), version: wanted("resourceVersion") };
+        Ok((request, preconditions))
+    }
+
+    pub(super) fn request(&self, kind: &Kind, place: &Place) -> Result<Request, Status> {
+        Ok(Request {
+            kind: kind.clone(),
+            namespace: place.namespace.clone().unwrap_or_default(),
+            name: place.name.clone().unwrap_or_default(),
+            subresource: place.subresource.clone(),
+            user: self.user.clone(),
+            manager: self.params.manager(&self.headers),
+            force: self.params.is("force"),
+            dry_run: self.params.dry_run()?,
+        })
+    }
+
+    fn show(&self, code: StatusCode, kind: &Kind, object: &Value) -> Response {
+        let now = self.cluster.clock.now();
+        reply(code, form(&self.headers).one(kind, present(object, kind), now))
+    }
+}

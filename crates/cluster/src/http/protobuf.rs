@@ -1,0 +1,269 @@
+//! Bodies in Kubernetes' binary form, for the kinds that `kubectl create` writes that way.
+//!
+//! Current versions of `kubectl` send `create namespace`, `create secret` and the like in this form,
+//! whatever the server says it understands. Answers are always JSON, which they accept. A body with a
+//! kind or a field that is not in these tables is refused rather than cut short.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde_json::{Map, Value, json};
+
+use crate::Status;
+
+/// What a field holds.
+#[derive(Clone, Copy)]
+enum Form {
+    Text,
+    Bytes,
+    Number,
+    Truth,
+    Object(&'static [Field]),
+    /// Repeated.
+    Texts,
+    Objects(&'static [Field]),
+    /// Text by text, and bytes by text.
+    TextMap,
+    BytesMap,
+    /// Read and left out: what the server sets itself.
+    Ignored,
+}
+
+/// Number, name and form of a field.
+type Field = (u64, &'static str, Form);
+
+const METADATA: &[Field] = &[
+    (1, "name", Form::Text),
+    (2, "generateName", Form::Text),
+    (3, "namespace", Form::Text),
+    (4, "selfLink", Form::Ignored),
+    (5, "uid", Form::Text),
+    (6, "resourceVersion", Form::Text),
+    (7, "generation", Form::Ignored),
+    (8, "creationTimestamp", Form::Ignored),
+    (9, "deletionTimestamp", Form::Ignored),
+    (10, "deletionGracePeriodSeconds", Form::Ignored),
+    (11, "labels", Form::TextMap),
+    (12, "annotations", Form::TextMap),
+    (14, "finalizers", Form::Texts),
+    (17, "managedFields", Form::Ignored),
+];
+const NAMED: &[Field] = &[(1, "name", Form::Text)];
+const RULE: &[Field] = &[
+    (1, "verbs", Form::Texts),
+    (2, "apiGroups", Form::Texts),
+    (3, "resources", Form::Texts),
+    (4, "resourceNames", Form::Texts),
+    (5, "nonResourceURLs", Form::Texts),
+];
+const SUBJECT: &[Field] = &[
+    (1, "kind", Form::Text),
+    (2, "apiGroup", Form::Text),
+    (3, "name", Form::Text),
+    (4, "namespace", Form::Text),
+];
+const ROLE_REF: &[Field] =
+    &[(1, "apiGroup", Form::Text), (2, "kind", Form::Text), (3, "name", Form::Text)];
+const BOUND_TO: &[Field] = &[
+    (1, "kind", Form::Text),
+    (2, "apiVersion", Form::Text),
+    (3, "name", Form::Text),
+    (4, "uid", Form::Text),
+];
+const TOKEN_SPEC: &[Field] = &[
+    (1, "audiences", Form::Texts),
+    (3, "boundObjectRef", Form::Object(BOUND_TO)),
+    (4, "expirationSeconds", Form::Number),
+];
+const PRECONDITIONS: &[Field] = &[(1, "uid", Form::Text), (2, "resourceVersion", Form::Text)];
+const META: Field = (1, "metadata", Form::Object(METADATA));
+const ROLE: &[Field] = &[META, (2, "rules", Form::Objects(RULE))];
+const BINDING: &[Field] =
+    &[META, (2, "subjects", Form::Objects(SUBJECT)), (3, "roleRef", Form::Object(ROLE_REF))];
+
+/// The kinds we can read.
+const KINDS: &[(&str, &[Field])] = &[
+    ("Namespace", &[META, (2, "spec", Form::Ignored), (3, "status", Form::Ignored)]),
+    (
+        "ConfigMap",
+        &[
+            META,
+            (2, "data", Form::TextMap),
+            (3, "binaryData", Form::BytesMap),
+            (4, "immutable", Form::Truth),
+        ],
+    ),
+    (
+        "Secret",
+        &[
+            META,
+            (2, "data", Form::BytesMap),
+            (3, "type", Form::Text),
+            (4, "stringData", Form::TextMap),
+            (5, "immutable", Form::Truth),
+        ],
+    ),
+    (
+        "ServiceAccount",
+        &[
+            META,
+            (3, "imagePullSecrets", Form::Objects(NAMED)),
+            (4, "automountServiceAccountToken", Form::Truth),
+        ],
+    ),
+    ("Role", ROLE),
+    ("ClusterRole", ROLE),
+    ("RoleBinding", BINDING),
+    ("ClusterRoleBinding", BINDING),
+    ("TokenRequest", &[META, (2, "spec", Form::Object(TOKEN_SPEC)), (3, "status", Form::Ignored)]),
+    (
+        "DeleteOptions",
+        &[
+            (1, "gracePeriodSeconds", Form::Number),
+            (2, "preconditions", Form::Object(PRECONDITIONS)),
+            (3, "orphanDependents", Form::Truth),
+            (4, "propagationPolicy", Form::Text),
+            (5, "dryRun", Form::Texts),
+        ],
+    ),
+];
+const TYPE: &[Field] = &[(1, "apiVersion", Form::Text), (2, "kind", Form::Text)];
+const ENVELOPE: &[Field] = &[
+    (1, "type", Form::Object(TYPE)),
+    (2, "raw", Form::Bytes),
+    (3, "encoding", Form::Text),
+    (4, "contentType", Form::Text),
+];
+
+/// Reads a body.
+pub(super) fn read(bytes: &[u8]) -> Result<Value, Status> {
+    let unreadable = || Status::bad_request("the body is not what its content type says");
+    let envelope = bytes.strip_prefix(b"k8s\0").ok_or_else(unreadable)?;
+    let envelope = message(envelope, ENVELOPE).ok_or_else(unreadable)?;
+    let word = |key: &str| envelope["type"][key].as_str().unwrap_or_default();
+    let raw = STANDARD.decode(envelope["raw"].as_str().unwrap_or_default()).unwrap_or_default();
+    let fields = KINDS.iter().find(|(kind, _)| *kind == word("kind")).map(|(_, fields)| *fields);
+    let mut object = fields.and_then(|fields| message(&raw, fields)).ok_or_else(|| {
+        let kind = word("kind");
+        Status::unsupported_media(format!(
+            "cannot read a {kind} in this form, only as JSON or YAML"
+        ))
+    })?;
+    object["apiVersion"] = json!(word("apiVersion"));
+    object["kind"] = json!(word("kind"));
+    Ok(object)
+}
+
+/// Reads a message; nothing if it is damaged or says more than the table knows.
+fn message(mut bytes: &[u8], fields: &[Field]) -> Option<Value> {
+    let mut object = Map::new();
+    while !bytes.is_empty() {
+        let tag = varint(&mut bytes)?;
+        let (number, wire) = (tag >> 3, tag & 7);
+        let (_, name, form) = *fields.iter().find(|(known, ..)| *known == number)?;
+        let (plain, content) = match wire {
+            0 => (varint(&mut bytes)?, &[][..]),
+            2 => {
+                let length = usize::try_from(varint(&mut bytes)?).ok()?;
+                let (content, rest) = bytes.split_at_checked(length)?;
+                bytes = rest;
+                (0, content)
+            }
+            _ => return None,
+        };
+        put(&mut object, name, form, plain, content)?;
+    }
+    Some(Value::Object(object))
+}
+
+fn put(
+    object: &mut Map<String, Value>,
+    name: &str,
+    form: Form,
+    plain: u64,
+    content: &[u8],
+) -> Option<()> {
+    let text = || String::from_utf8(content.to_vec()).ok();
+    let value = match form {
+        Form::Ignored => return Some(()),
+        // Go writes texts that are not set as empty ones.
+        Form::Text if content.is_empty() => return Some(()),
+        Form::Text => json!(text()?),
+        Form::Bytes => json!(STANDARD.encode(content)),
+        Form::Number => json!(plain.cast_signed()),
+        Form::Truth => json!(plain != 0),
+        Form::Object(fields) => message(content, fields)?,
+        Form::Texts => return push(object, name, json!(text()?)),
+        Form::Objects(fields) => return push(object, name, message(content, fields)?),
+        Form::TextMap => return enter(object, name, content, Form::Text),
+        Form::BytesMap => return enter(object, name, content, Form::Bytes),
+    };
+    object.insert(name.to_owned(), value);
+    Some(())
+}
+
+fn push(object: &mut Map<String, Value>, name: &str, item: Value) -> Option<()> {
+    object.entry(name).or_insert_with(|| json!([])).as_array_mut()?.push(item);
+    Some(())
+}
+
+fn enter(object: &mut Map<String, Value>, name: &str, content: &[u8], form: Form) -> Option<()> {
+    let entry = message(content, &[(1, "key", Form::Text), (2, "value", form)])?;
+    let value = entry.get("value").cloned().unwrap_or_else(|| json!(""));
+    let map = object.entry(name).or_insert_with(|| json!({})).as_object_mut()?;
+    map.insert(entry["key"].as_str().unwrap_or_default().to_owned(), value);
+    Some(())
+}
+
+fn varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0_u64;
+    for shift in (0..64).step_by(7) {
+        let (first, rest) = bytes.split_first()?;
+        *bytes = rest;
+        value |= u64::from(first & 0x7f).checked_shl(shift)?;
+        if first & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(number: u8, content: &[u8]) -> Vec<u8> {
+        let length = u8::try_from(content.len()).unwrap();
+        [&[number << 3 | 2, length], content].concat()
+    }
+
+    fn body(kind: &str, raw: &[u8]) -> Vec<u8> {
+        let kind = [field(1, b"v1"), field(2, kind.as_bytes())].concat();
+        [b"k8s\0".to_vec(), field(1, &kind), field(2, raw), field(4, b"")].concat()
+    }
+
+    #[test]
+    fn a_secret_is_read() {
+        let entry = [field(1, b"key"), field(2, b"value")].concat();
+        let raw = [field(1, &field(1, b"s")), field(2, &entry), field(3, b"Opaque")].concat();
+
+        let secret = read(&body("Secret", &raw)).unwrap();
+
+        assert_eq!(
+            secret,
+            json!({
+                "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"},
+                "data": {"key": "dmFsdWU="}, "type": "Opaque",
+            })
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused_and_what_is_damaged_too() {
+        let unknown_field = [field(1, &field(1, b"s")), field(9, b"new")].concat();
+
+        assert_eq!(read(&body("Secret", &unknown_field)).unwrap_err().code, 415);
+        assert_eq!(read(&body("Pod", &[])).unwrap_err().code, 415);
+        assert_eq!(read(b"nonsense").unwrap_err().code, 400);
+        let whole = body("Secret", &field(1, &field(1, b"s")));
+        assert_eq!(read(&whole[..whole.len() - 3]).unwrap_err().code, 400);
+    }
+}
