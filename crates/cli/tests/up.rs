@@ -1,56 +1,21 @@
 //! The whole program as a process: started, asked, killed, started again, stopped.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-#![expect(clippy::disallowed_methods, reason = "another process is waited for")]
+
+mod support;
 
 use std::{
     fs,
-    net::TcpListener,
     path::Path,
-    process::{Child, Command, Output, Stdio},
-    thread::sleep,
-    time::Duration,
+    process::{Command, Output},
 };
 
 use serde_json::Value;
 
-const KCP: &str = env!("CARGO_BIN_EXE_kcp");
-
-/// A range of four ports that nobody uses right now.
-fn free_ports() -> u16 {
-    loop {
-        let port = fastrand::u16(20_000..32_000);
-        if (port..port + 4).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok()) {
-            return port;
-        }
-    }
-}
-
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
+use support::{KCP, Running, free_ports, start};
 
 fn up(data: &Path, port: u16, speed: &str) -> Running {
-    let child = Command::new(KCP)
-        .args(["up", "--port", &port.to_string(), "--speed", speed, "--data"])
-        .arg(data)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let running = Running(child);
-    for _ in 0..300 {
-        if data.join("connection.json").exists() {
-            return running;
-        }
-        sleep(Duration::from_millis(50));
-    }
-    panic!("it does not serve");
+    start(&["up", "--speed", speed], data, port)
 }
 
 fn kcp(data: &Path, words: &[&str]) -> Output {

@@ -1,0 +1,49 @@
+//! The program as a process that a test owns.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    net::TcpListener,
+    path::Path,
+    process::{Child, Command, Stdio},
+};
+
+pub(crate) const KCP: &str = env!("CARGO_BIN_EXE_kcp");
+
+/// A range of four ports that nobody uses right now.
+pub(crate) fn free_ports() -> u16 {
+    loop {
+        let port = fastrand::u16(20_000..32_000);
+        if (port..port + 4).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok()) {
+            return port;
+        }
+    }
+}
+
+/// A process that ends with this value.
+pub(crate) struct Running(pub(crate) Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts the program and returns as soon as it says that it runs.
+pub(crate) fn start(words: &[&str], data: &Path, port: u16) -> Running {
+    let mut child = Command::new(KCP)
+        .args(words)
+        .args(["--port", &port.to_string(), "--data"])
+        .arg(data)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let running = Running(child);
+    let greets = lines.any(|line| line.unwrap().contains(" runs"));
+    assert!(greets && data.join("connection.json").exists(), "it does not serve");
+    // Whatever else it says must not fill the pipe.
+    std::thread::spawn(move || lines.for_each(drop));
+    running
+}
