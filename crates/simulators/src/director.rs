@@ -27,7 +27,7 @@ use uuid::Builder;
 use crate::{
     issuer::Issuer,
     pace::Pace,
-    store::{Change, Error, Store},
+    store::{Error, Store},
 };
 use mutation::Mutation;
 use query::Query;
@@ -86,11 +86,6 @@ impl Director {
         let seed = settings.seed.wrapping_add(runtimes.read(|known| known.registered) << 20);
         let ids = Mutex::new(Rng::with_seed(seed));
         Ok(Self { settings, runtimes, ids, issuer, clock, pace })
-    }
-
-    /// The last change that its log had when it was opened.
-    pub(crate) fn found(&self) -> Option<Change> {
-        self.runtimes.found()
     }
 
     fn knows(&self, tenant: &str) -> bool {

@@ -29,7 +29,7 @@ use axum::{
 use base::Clock;
 use secrecy::SecretString;
 
-use crate::store::{self, Change, Store};
+use crate::store::{self, Store};
 use known::{Event, Known};
 
 pub use claims::Claims;
@@ -168,11 +168,6 @@ impl Issuer {
     /// Makes new tokens for somebody else; `None` is the usual audience.
     pub fn set_audience(&self, audience: Option<Vec<String>>) -> Result<(), OpenError> {
         Ok(self.known.settle(|_| vec![Event::AudienceSet { audience }])?)
-    }
-
-    /// The last change that its log had when it was opened.
-    pub(crate) fn found(&self) -> Option<Change> {
-        self.known.found()
     }
 
     fn lifetime(&self) -> Duration {

@@ -6,6 +6,7 @@
 mod access;
 mod error;
 mod ledger;
+mod mounted;
 mod systems;
 mod troubles;
 
@@ -28,6 +29,7 @@ use crate::{
     trouble::{self, Troubles},
 };
 use error::Error;
+pub(crate) use mounted::{Mounted, World};
 
 /// The scope that shows the landscape.
 pub const READ: &str = "landscape:read";
@@ -55,7 +57,7 @@ pub struct Settings {
 pub struct Landscape {
     issuer: Arc<Issuer>,
     director: Arc<Director>,
-    systems: Vec<Arc<dyn System>>,
+    mounted: Vec<Mounted>,
     ledger: Arc<Ledger>,
     troubles: Arc<Troubles>,
     pace: Pace,
@@ -81,12 +83,17 @@ impl Landscape {
             clock.clone(),
             pace.clone(),
         )?);
-        for change in [issuer.found(), director.found()].into_iter().flatten() {
+        let mut mounted = vec![
+            Mounted::new(issuer.clone(), issuer::router(issuer.clone())),
+            Mounted::new(director.clone(), director::router(director.clone())),
+        ];
+        let world = World { folder, issuer: &issuer, clock: &clock, pace: &pace };
+        mounted.extend(world.systems()?);
+        for change in mounted.iter().filter_map(|mounted| mounted.system.found()) {
             ledger.make_good(&change)?;
         }
-        let systems: Vec<Arc<dyn System>> = vec![issuer.clone(), director.clone()];
         let troubles = Arc::new(troubles);
-        Ok(Self { issuer, director, systems, ledger, troubles, pace, clock })
+        Ok(Self { issuer, director, mounted, ledger, troubles, pace, clock })
     }
 
     /// The issuer.
@@ -116,29 +123,30 @@ impl Landscape {
 
     /// Makes all systems forget everything, and ends all trouble. The ledger stays.
     pub fn reset(&self) -> Result<(), StoreError> {
-        for system in &self.systems {
+        for Mounted { system, .. } in &self.mounted {
             system.reset()?;
         }
         self.troubles.clear(None)
     }
 
     fn system(&self, name: &str) -> Result<&dyn System, Error> {
-        let found = self.systems.iter().find(|system| system.name() == name);
-        found.map(|system| &**system).ok_or_else(|| Error::NotFound(format!("system {name}")))
+        let found = self.mounted.iter().find(|mounted| mounted.system.name() == name);
+        found
+            .map(|mounted| &*mounted.system)
+            .ok_or_else(|| Error::NotFound(format!("system {name}")))
     }
 
-    fn watched(&self, system: &dyn System, routes: Router) -> Router {
+    fn watched(&self, mounted: &Mounted) -> Router {
         let (ledger, troubles) = (self.ledger.clone(), self.troubles.clone());
-        trouble::around(routes, system.name(), ledger, troubles, self.clock.clone())
+        let (routes, name) = (mounted.routes.clone(), mounted.system.name());
+        trouble::around(routes, name, ledger, troubles, self.clock.clone())
     }
 }
 
 /// All systems, each with its trouble and its lines in the ledger, and the control API.
 pub fn router(landscape: &Arc<Landscape>) -> Router {
-    let issuer = landscape.watched(&*landscape.issuer, issuer::router(landscape.issuer.clone()));
-    let director =
-        landscape.watched(&*landscape.director, director::router(landscape.director.clone()));
-    issuer.merge(director).merge(control(landscape.clone()))
+    let systems = landscape.mounted.iter().map(|mounted| landscape.watched(mounted));
+    systems.fold(control(landscape.clone()), Router::merge)
 }
 
 fn control(landscape: Arc<Landscape>) -> Router {

@@ -72,7 +72,7 @@ struct Kept<S> {
 
 /// A change that a call made, as the log has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Change {
+pub struct Change {
     pub(crate) mark: Mark,
     pub(crate) object: String,
 }

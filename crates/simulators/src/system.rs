@@ -40,6 +40,10 @@ pub trait System: Send + Sync {
     fn orders(&self) -> &'static [&'static str] {
         &[]
     }
+    /// The last change that its log had when it was opened; the ledger may lack it.
+    fn found(&self) -> Option<crate::store::Change> {
+        None
+    }
     /// Everything it keeps.
     fn objects(&self) -> Vec<Object>;
     /// Takes one thing away; says whether there was one.

@@ -7,7 +7,7 @@ use super::{
     runtimes::{Condition, Event},
 };
 use crate::{
-    store::Error,
+    store::{Change, Error},
     system::{Object, OrderError, System},
 };
 
@@ -28,6 +28,10 @@ impl System for Director {
 
     fn orders(&self) -> &'static [&'static str] {
         &ORDERS
+    }
+
+    fn found(&self) -> Option<Change> {
+        self.runtimes.found()
     }
 
     fn objects(&self) -> Vec<Object> {

@@ -9,7 +9,7 @@ use super::{
     known::{Decision, Event},
 };
 use crate::{
-    store::Error,
+    store::{Change, Error},
     system::{Object, OrderError, System},
 };
 
@@ -30,6 +30,10 @@ impl System for Issuer {
 
     fn orders(&self) -> &'static [&'static str] {
         &ORDERS
+    }
+
+    fn found(&self) -> Option<Change> {
+        self.known.found()
     }
 
     fn objects(&self) -> Vec<Object> {

@@ -1,0 +1,43 @@
+//! The systems of a landscape, each with its routes.
+//!
+//! Adding one: its module, and one line in [`World::systems`].
+
+use std::{path::Path, sync::Arc};
+
+use axum::Router;
+use base::Clock;
+
+use crate::{issuer::Issuer, pace::Pace, store::Error, system::System};
+
+/// A system and where it answers.
+pub(crate) struct Mounted {
+    pub(crate) system: Arc<dyn System>,
+    pub(crate) routes: Router,
+}
+
+impl Mounted {
+    pub(crate) fn new(system: Arc<dyn System>, routes: Router) -> Self {
+        Self { system, routes }
+    }
+}
+
+/// What a system is opened with.
+#[expect(dead_code, reason = "read by the systems that are opened in it")]
+pub(crate) struct World<'a> {
+    /// Where it may keep a log of its own.
+    pub(crate) folder: &'a Path,
+    /// Whose tokens it accepts.
+    pub(crate) issuer: &'a Arc<Issuer>,
+    /// The time.
+    pub(crate) clock: &'a Clock,
+    /// How fast the world is.
+    pub(crate) pace: &'a Pace,
+}
+
+impl World<'_> {
+    /// All systems besides the issuer and the Director.
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "systems are opened in it")]
+    pub(crate) fn systems(&self) -> Result<Vec<Mounted>, Error> {
+        Ok(vec![])
+    }
+}
