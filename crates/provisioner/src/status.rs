@@ -1,0 +1,98 @@
+//! What callers are told about operations and runtimes.
+
+use crate::configuration::Configuration;
+
+/// How an operation is doing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OperationStatus {
+    /// The operation.
+    pub id: String,
+    /// What it does.
+    pub kind: OperationType,
+    /// How far it is.
+    pub state: OperationState,
+    /// For people.
+    pub message: String,
+    /// The runtime it works on.
+    pub runtime_id: String,
+    /// What went wrong last.
+    pub last_error: Option<LastError>,
+    /// Everything that went wrong and still counts, the last one first.
+    pub errors: Vec<String>,
+}
+
+/// What an operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the words are the API's")]
+pub enum OperationType {
+    Provision,
+    ProvisionNoInstall,
+    Upgrade,
+    UpgradeShoot,
+    Deprovision,
+    DeprovisionNoInstall,
+    ReconnectRuntime,
+    Hibernate,
+}
+
+/// How far an operation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the words are the API's")]
+pub enum OperationState {
+    InProgress,
+    Succeeded,
+    Failed,
+}
+
+/// What went wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastError {
+    /// For people.
+    pub message: String,
+    /// A stable word for it.
+    pub reason: String,
+    /// Whose fault it is.
+    pub component: String,
+}
+
+/// How a runtime is doing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RuntimeStatus {
+    /// Its newest operation.
+    pub last_operation: Option<OperationStatus>,
+    /// How its agent is doing.
+    pub connection: ConnectionStatus,
+    /// What was asked for.
+    pub configuration: Configuration,
+    /// The way in; `None` until the cluster was made, and when it is gone.
+    pub kubeconfig: Option<String>,
+    /// Whether it sleeps, as far as Gardener can be asked.
+    pub hibernation: Hibernation,
+}
+
+/// How a runtime's agent is doing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConnectionStatus {
+    /// In a word.
+    pub state: ConnectionState,
+    /// What went wrong.
+    pub errors: Vec<String>,
+}
+
+/// How a runtime's agent is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the words are the API's")]
+pub enum ConnectionState {
+    Pending,
+    Connected,
+    Disconnected,
+}
+
+/// Whether a cluster sleeps.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Hibernation {
+    /// Whether it does.
+    pub hibernated: Option<bool>,
+    /// Whether it can.
+    pub possible: Option<bool>,
+}
