@@ -30,6 +30,13 @@ impl Answer {
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
         parsed(&self.body, self.component, &self.doing)
     }
+
+    /// The body as text.
+    pub fn text(self) -> Result<String, Error> {
+        let Self { body, component, doing, .. } = self;
+        String::from_utf8(body)
+            .map_err(|_| Error::new(component, Kind::Malformed, &doing).saying("it is no text"))
+    }
 }
 
 /// An answer as it came.

@@ -22,6 +22,8 @@ impl Component {
     pub const GARDENER: Self = Self("gardener");
     /// A cluster that was made.
     pub const RUNTIME: Self = Self("runtime");
+    /// Where releases of Kyma are kept.
+    pub const RELEASES: Self = Self("kyma releases");
 }
 
 impl fmt::Display for Component {

@@ -8,6 +8,7 @@ mod classify;
 mod clusters;
 mod connect;
 mod layer;
+mod manifests;
 mod objects;
 mod resource;
 

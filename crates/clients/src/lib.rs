@@ -11,6 +11,7 @@ pub mod http;
 pub mod kubernetes;
 pub mod oauth;
 pub mod observer;
+pub mod releases;
 pub mod runtime;
 
 pub use error::{Component, Error, Kind};

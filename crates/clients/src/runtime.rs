@@ -1,13 +1,20 @@
 //! What we read and write inside of a runtime cluster.
 
 mod administrators;
+mod catalog;
 mod connection;
+mod installer;
 mod operators;
 mod secrets;
 
 use crate::kubernetes::{Cluster, Resource};
 
-pub use self::{connection::Connection, secrets::Content};
+pub use self::{
+    connection::{Connection, Report},
+    installer::{Install, InstallState, Installation, Module, Override, Scope},
+    operators::Groups,
+    secrets::Content,
+};
 
 const NAMESPACES: Resource = Resource::core("Namespace", "namespaces");
 const SECRETS: Resource = Resource::core("Secret", "secrets");

@@ -136,10 +136,20 @@ impl Director {
         tenant: &str,
         instance: &str,
     ) -> Result<Option<String>, Error> {
-        let doing = format!("looking for the runtime of instance {instance}");
+        self.find_by_label(tenant, INSTANCE_LABEL, instance).await
+    }
+
+    /// The one runtime whose label has this value, if there is one.
+    pub async fn find_by_label(
+        &self,
+        tenant: &str,
+        label: &str,
+        value: &str,
+    ) -> Result<Option<String>, Error> {
+        let doing = format!("looking for the runtime with {label} {value}");
         // The filter compares JSON, so a text stands in quotes.
-        let query = Value::from(instance).to_string();
-        let variables = json!({"filter": [{"key": INSTANCE_LABEL, "query": query}]});
+        let query = Value::from(value).to_string();
+        let variables = json!({"filter": [{"key": label, "query": query}]});
         let found = match self.demand::<Page>(tenant, &doing, FIND, variables).await {
             Err(error) if error.kind == Kind::NotFound => return Ok(None),
             found => found?.data,
@@ -150,6 +160,31 @@ impl Director {
             return Err(Error::new(self.graphql.component(), kind, &doing).saying(several));
         }
         Ok(found.into_iter().next().map(|found| found.id))
+    }
+
+    /// Registers a runtime that carries a label with a value of its own, by which it is found again
+    /// when the answer was lost. `again` looks before it registers.
+    pub async fn register_once(
+        &self,
+        tenant: &str,
+        runtime: &Registration,
+        (label, value): (&str, &str),
+        again: bool,
+    ) -> Result<String, Error> {
+        if again && let Some(id) = self.find_by_label(tenant, label, value).await? {
+            return Ok(id);
+        }
+        let mut marked = runtime.clone();
+        marked.labels.insert(label.into(), value.into());
+        let doing = format!("registering runtime {}", runtime.name);
+        match self.demand::<Id>(tenant, &doing, REGISTER, json!({"in": marked})).await {
+            Ok(made) => Ok(made.id),
+            // Whatever became of the call, what it made is found.
+            Err(error) if error.kind == Kind::AnswerLost || error.kind == Kind::Malformed => {
+                self.find_by_label(tenant, label, value).await?.ok_or(error)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     async fn ask<T: DeserializeOwned>(

@@ -29,33 +29,80 @@ pub enum Connection {
     Failed,
 }
 
+/// All that an agent tells about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// In its own words: `Synchronized`, `ConnectionFailed` …; empty before it has begun.
+    pub state: String,
+    /// When it connected last.
+    pub established: Option<String>,
+    /// What went wrong.
+    pub errors: Vec<String>,
+}
+
 #[derive(Deserialize)]
 struct Object {
     status: Option<Status>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 struct Status {
-    #[serde(default)]
     connection_state: String,
+    #[serde(rename = "connectionStatus")]
+    connecting: Part,
+    #[serde(rename = "synchronizationStatus")]
+    synchronizing: Part,
 }
 
-impl Runtime {
-    /// How the agent is doing. As long as its kind is not there, it is missing.
-    pub async fn connection(&self) -> Result<Connection, Error> {
-        let connections = self.cluster.objects::<Object>(CONNECTIONS, None);
-        let state = match connections.get(NAME).await {
-            Err(error) if error.kind == Kind::NotFound => return Ok(Connection::Missing),
-            object => object?.status.map(|status| status.connection_state),
-        };
-        Ok(match state.unwrap_or_default().as_str() {
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Part {
+    established: Option<String>,
+    error: Option<String>,
+}
+
+impl Report {
+    /// What follows from its state.
+    pub fn connection(&self) -> Connection {
+        match self.state.as_str() {
             "" => Connection::Missing,
             "Synchronized" | "SynchronizationFailed" | "MetadataUpdateFailed" => {
                 Connection::Connected
             }
             "ConnectionFailed" => Connection::Failed,
             other => Connection::Pending(other.into()),
+        }
+    }
+}
+
+impl Runtime {
+    /// What the agent tells about itself. As long as its kind is not there, it is missing.
+    pub async fn agent(&self) -> Result<Report, Error> {
+        let connections = self.cluster.objects::<Object>(CONNECTIONS, None);
+        let status = match connections.get(NAME).await {
+            Err(error) if error.kind == Kind::NotFound => Status::default(),
+            object => object?.status.unwrap_or_default(),
+        };
+        let errors = [status.connecting.error, status.synchronizing.error];
+        Ok(Report {
+            state: status.connection_state,
+            established: status.connecting.established,
+            errors: errors.into_iter().flatten().filter(|error| !error.is_empty()).collect(),
         })
+    }
+
+    /// How the agent is doing.
+    pub async fn connection(&self) -> Result<Connection, Error> {
+        Ok(self.agent().await?.connection())
+    }
+
+    /// Makes the agent forget its connection; it begins anew with what its Secret says.
+    pub async fn forget_connection(&self) -> Result<(), Error> {
+        let connections = self.cluster.objects::<Object>(CONNECTIONS, None);
+        match connections.delete(NAME, None).await {
+            Err(error) if error.kind == Kind::NotFound => Ok(()),
+            deleted => deleted.map(|_| ()),
+        }
     }
 }

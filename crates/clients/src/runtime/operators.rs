@@ -5,9 +5,24 @@ use serde_json::{Value, json};
 use super::{CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, MANAGED_BY, Runtime};
 use crate::error::Error;
 
+/// The groups that operators are in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Groups {
+    /// Those who may look at everything.
+    pub looking: String,
+    /// Those who may do everything.
+    pub acting: String,
+}
+
+impl Default for Groups {
+    fn default() -> Self {
+        Self { looking: "runtimeOperator".into(), acting: "runtimeAdmin".into() }
+    }
+}
+
 impl Runtime {
     /// Makes the roles of operators and binds their groups to them. Repeating it changes nothing.
-    pub async fn ensure_operators(&self) -> Result<(), Error> {
+    pub async fn ensure_operators(&self, groups: &Groups) -> Result<(), Error> {
         let roles = self.cluster.objects::<Value>(CLUSTER_ROLES, None);
         for (name, mut role) in roles_of_operators() {
             role["metadata"] = json!({"name": name, "labels": labels_of(name)});
@@ -15,8 +30,8 @@ impl Runtime {
         }
         let bindings = self.cluster.objects::<Value>(CLUSTER_ROLE_BINDINGS, None);
         for (name, group, role) in [
-            ("l2-operator", "runtimeOperator", "l2-operator"),
-            ("l3-operator-admin", "runtimeAdmin", "cluster-admin"),
+            ("l2-operator", groups.looking.as_str(), "l2-operator"),
+            ("l3-operator-admin", groups.acting.as_str(), "cluster-admin"),
         ] {
             bindings.apply(name, &self.owner, &binding(name, group, role)).await?;
         }

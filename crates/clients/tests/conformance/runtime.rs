@@ -102,8 +102,8 @@ async fn operators_have_their_roles_however_often_they_are_made() {
     let api = KubeApi::default();
     let runtime = runtime(&api).await;
 
-    runtime.ensure_operators().await.unwrap();
-    runtime.ensure_operators().await.unwrap();
+    runtime.ensure_operators(&clients::runtime::Groups::default()).await.unwrap();
+    runtime.ensure_operators(&clients::runtime::Groups::default()).await.unwrap();
 
     let at = |kind: &str, name: &str| {
         api.get(&format!("/apis/rbac.authorization.k8s.io/v1/{kind}/{name}")).unwrap()
