@@ -10,7 +10,10 @@ mod watch;
 use std::sync::{Arc, OnceLock};
 
 use self::watch::ShootWatch;
-use crate::kubernetes::{Cluster, Objects, Resource};
+use crate::{
+    error::Error,
+    kubernetes::{Cluster, Objects, Resource},
+};
 
 pub use self::{
     admin::AdminKubeconfig,
@@ -32,6 +35,10 @@ pub const CONFIRMATION_ANNOTATION: &str = "confirmation.gardener.cloud/deletion"
 /// Where Shoots stand.
 pub const SHOOTS: Resource =
     Resource { group: "core.gardener.cloud", version: "v1beta1", kind: "Shoot", plural: "shoots" };
+
+/// Where seeds stand.
+const SEEDS: Resource =
+    Resource { group: "core.gardener.cloud", version: "v1beta1", kind: "Seed", plural: "seeds" };
 
 /// One project of a garden.
 #[derive(Debug, Clone)]
@@ -61,6 +68,11 @@ impl Gardener {
     /// The pool of accounts, kept in bindings of one kind.
     pub fn pool(&self, kind: BindingKind) -> Pool {
         Pool::new(&self.cluster, &self.namespace, kind)
+    }
+
+    /// A cluster that runs control planes, if there is one of this name.
+    pub async fn seed(&self, name: &str) -> Result<Option<serde_json::Value>, Error> {
+        self.cluster.objects(SEEDS, None).find(name).await
     }
 
     /// Listens to what happens to the Shoots of the project. One watch serves everyone; it begins with

@@ -1,10 +1,28 @@
 //! The use cases behind the API: one file each.
+//!
+//! What a reader would get wrong: nothing outside is changed here, except that a new runtime is
+//! registered in the Director, whose id it has. Everything else is done by the operation that is accepted.
 
-use crate::{
-    error::Error,
-    requests,
-    status::{OperationStatus, RuntimeStatus},
-};
+mod access;
+mod begin;
+mod deprovision;
+mod hibernate;
+mod operation_status;
+mod provision;
+mod reconnect_agent;
+mod roll_back_upgrade;
+mod runtime_status;
+mod upgrade;
+mod upgrade_shoot;
+
+use std::sync::Arc;
+
+use base::Clock;
+use engine::Engine;
+use store::{EngineStore, ProvisionerStore};
+
+use crate::{checking::Defaults, operations::Env};
+pub(crate) use provision::INTENT_LABEL;
 
 /// Whoever calls, and for whom.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,84 +35,32 @@ pub struct Caller {
     pub idempotency_key: Option<String>,
 }
 
-/// The provisioner.
+/// The provisioner. Clones are the same one.
 #[derive(Clone)]
-pub struct Provisioner {}
+pub struct Provisioner(Arc<Parts>);
 
-#[expect(clippy::unused_async, unused_variables, reason = "one file each, to come")]
+/// What the provisioner is made of.
+pub struct Parts {
+    /// Its rows.
+    pub store: ProvisionerStore,
+    /// What works through its operations.
+    pub engine: Engine<EngineStore>,
+    /// What it may reach.
+    pub env: Arc<Env>,
+    /// What requests may leave out.
+    pub defaults: Defaults,
+    /// The time.
+    pub clock: Clock,
+}
+
 impl Provisioner {
-    /// Makes a runtime.
-    pub async fn provision(
-        &self,
-        caller: &Caller,
-        request: requests::Provision,
-    ) -> Result<OperationStatus, Error> {
-        Err(Error::internal("not yet"))
+    /// A provisioner of these parts.
+    pub fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
     }
-    /// Gives a runtime another version of Kyma, of Kubernetes, or of both.
-    pub async fn upgrade(
-        &self,
-        caller: &Caller,
-        runtime: &str,
-        request: requests::Upgrade,
-    ) -> Result<OperationStatus, Error> {
-        Err(Error::internal("not yet"))
-    }
-    /// Gives a runtime's cluster other settings.
-    pub async fn upgrade_shoot(
-        &self,
-        caller: &Caller,
-        runtime: &str,
-        request: requests::UpgradeShoot,
-    ) -> Result<OperationStatus, Error> {
-        Err(Error::internal("not yet"))
-    }
-    /// Removes a runtime with everything that was made for it.
-    pub async fn deprovision(
-        &self,
-        caller: &Caller,
-        runtime: &str,
-    ) -> Result<OperationStatus, Error> {
-        Err(Error::internal("not yet"))
-    }
-    /// Lets a runtime sleep.
-    pub async fn hibernate(
-        &self,
-        caller: &Caller,
-        runtime: &str,
-    ) -> Result<OperationStatus, Error> {
-        Err(Error::internal("not yet"))
-    }
-    /// Makes the agent of a runtime connect anew.
-    pub async fn reconnect_agent(
-        &self,
-        caller: &Caller,
-        runtime: &str,
-    ) -> Result<OperationStatus, Error> {
-        Err(Error::internal("not yet"))
-    }
-    /// Takes back which version of Kyma counts, after an upgrade that has ended.
-    pub async fn roll_back_upgrade(
-        &self,
-        caller: &Caller,
-        runtime: &str,
-    ) -> Result<RuntimeStatus, Error> {
-        Err(Error::internal("not yet"))
-    }
-    /// How a runtime is doing.
-    pub async fn runtime_status(
-        &self,
-        caller: &Caller,
-        runtime: &str,
-    ) -> Result<RuntimeStatus, Error> {
-        Err(Error::internal("not yet"))
-    }
-    /// How an operation is doing.
-    pub async fn operation_status(
-        &self,
-        caller: &Caller,
-        operation: &str,
-    ) -> Result<OperationStatus, Error> {
-        Err(Error::internal("not yet"))
+
+    /// What it is made of.
+    pub fn parts(&self) -> &Parts {
+        &self.0
     }
 }

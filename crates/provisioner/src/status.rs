@@ -1,5 +1,7 @@
 //! What callers are told about operations and runtimes.
 
+use serde::{Deserialize, Serialize};
+
 use crate::configuration::Configuration;
 
 /// How an operation is doing.
@@ -22,7 +24,7 @@ pub struct OperationStatus {
 }
 
 /// What an operation does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the words are the API's")]
 pub enum OperationType {
     Provision,

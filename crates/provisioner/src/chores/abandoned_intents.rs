@@ -1,0 +1,55 @@
+//! Cleans up after requests that registered a runtime and got no further.
+
+use std::time::Duration;
+
+use uuid::Uuid;
+
+use crate::{Error, Provisioner, runtimes::INTENT_LABEL};
+
+/// No request takes this long: whoever began has given up.
+const ABANDONED: Duration = Duration::from_mins(10);
+/// How long an answered request is recognised again.
+const REMEMBERED: Duration = Duration::from_hours(7 * 24);
+/// How many are looked at in one go.
+const MOST: u32 = 100;
+/// How often somebody looks.
+const EVERY: Duration = Duration::from_mins(1);
+
+/// Goes on until it is dropped.
+pub async fn keep(provisioner: Provisioner) {
+    let clock = provisioner.parts().clock.clone();
+    loop {
+        clock.sleep(EVERY).await;
+        if let Err(error) = clean(&provisioner).await {
+            let error = base::failure::chain(&error);
+            tracing::warn!(error, "abandoned requests are not cleaned up after");
+        }
+    }
+}
+
+/// Cleans up once; how many were cleaned up after.
+pub async fn clean(provisioner: &Provisioner) -> Result<usize, Error> {
+    let parts = provisioner.parts();
+    let now = parts.clock.now();
+    let abandoned = parts.store.abandoned_intents(now - ABANDONED, MOST).await?;
+    let mut cleaned = 0;
+    for (intent, tenant, runtime) in abandoned {
+        let director = &parts.env.director;
+        let registered = match runtime {
+            Some(runtime) => Some(runtime.to_string()),
+            None => director.find_by_label(&tenant, INTENT_LABEL, &intent.to_string()).await?,
+        };
+        // Not when a runtime came of it after all.
+        let kept = registered.as_deref().and_then(|id| Uuid::try_parse(id).ok());
+        let kept = match kept {
+            Some(id) => parts.store.find(id).await?.is_some(),
+            None => false,
+        };
+        if !kept && let Some(id) = &registered {
+            director.unregister(&tenant, id).await?;
+        }
+        cleaned += usize::from(parts.store.drop_intent(intent).await?);
+    }
+    parts.store.trim_intents(now - REMEMBERED).await?;
+    Ok(cleaned)
+}

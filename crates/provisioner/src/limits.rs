@@ -1,0 +1,142 @@
+//! How long each stage of an operation may take.
+
+use std::time::Duration;
+
+/// How long the broker waits for a runtime.
+pub const BROKER_WAITS: Duration = Duration::from_hours(6);
+
+/// How long each stage may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are named after the stages")]
+pub struct Limits {
+    pub cluster_domain: Duration,
+    pub cluster_creation: Duration,
+    pub bindings_creation: Duration,
+    pub installation_triggering: Duration,
+    pub installation: Duration,
+    pub agent_configuration: Duration,
+    pub agent_connection: Duration,
+    pub upgrade_triggering: Duration,
+    pub shoot_refresh: Duration,
+    pub shoot_upgrade: Duration,
+    pub cluster_cleanup: Duration,
+    pub uninstall_triggering: Duration,
+    pub cluster_deletion: Duration,
+    pub waiting_for_cluster_deletion: Duration,
+    pub hibernation: Duration,
+}
+
+const fn mins(minutes: u64) -> Duration {
+    Duration::from_secs(minutes * 60)
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            cluster_domain: mins(10),
+            cluster_creation: mins(120),
+            bindings_creation: mins(5),
+            installation_triggering: mins(20),
+            installation: mins(60),
+            agent_configuration: mins(15),
+            agent_connection: mins(15),
+            upgrade_triggering: mins(20),
+            shoot_refresh: mins(5),
+            shoot_upgrade: mins(90),
+            cluster_cleanup: mins(20),
+            uninstall_triggering: mins(5),
+            cluster_deletion: mins(30),
+            waiting_for_cluster_deletion: mins(240),
+            hibernation: mins(60),
+        }
+    }
+}
+
+/// Limits that cannot be kept together.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{operation} may take {sum:?} in all, but the broker waits {waits:?} for it")]
+pub struct TooLong {
+    /// Which operation.
+    pub operation: &'static str,
+    /// The sum of its stages.
+    pub sum: Duration,
+    /// How long it is waited for.
+    pub waits: Duration,
+}
+
+impl Limits {
+    /// The longest that provisioning may take.
+    pub fn provisioning(&self) -> Duration {
+        self.cluster_domain * 2
+            + self.cluster_creation
+            + self.bindings_creation
+            + self.installation_triggering
+            + self.installation
+            + self.agent_configuration
+            + self.agent_connection
+    }
+
+    /// The longest that an upgrade may take.
+    pub fn upgrade(&self) -> Duration {
+        self.upgrade_shoot() + self.upgrade_triggering + self.installation
+    }
+
+    /// The longest that other settings for a cluster may take.
+    pub fn upgrade_shoot(&self) -> Duration {
+        self.shoot_refresh * 2 + self.shoot_upgrade + self.bindings_creation
+    }
+
+    /// The longest that deprovisioning may take.
+    pub fn deprovisioning(&self) -> Duration {
+        self.cluster_cleanup
+            + self.uninstall_triggering
+            + self.cluster_deletion
+            + self.waiting_for_cluster_deletion
+    }
+
+    /// The longest that falling asleep may take.
+    pub fn hibernation(&self) -> Duration {
+        self.shoot_refresh + self.hibernation
+    }
+
+    /// The longest that connecting anew may take.
+    pub fn reconnection(&self) -> Duration {
+        self.agent_configuration + self.agent_connection
+    }
+
+    /// Whether nobody who waits for an operation gives up before it does.
+    pub fn check(&self, waits: Duration) -> Result<(), TooLong> {
+        let sums = [
+            ("provisioning", self.provisioning()),
+            ("upgrade", self.upgrade()),
+            ("upgradeShoot", self.upgrade_shoot()),
+            ("deprovisioning", self.deprovisioning()),
+            ("hibernation", self.hibernation()),
+            ("reconnection", self.reconnection()),
+        ];
+        match sums.into_iter().find(|(_, sum)| *sum >= waits) {
+            Some((operation, sum)) => Err(TooLong { operation, sum, waits }),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_end_before_the_broker_gives_up() {
+        assert_eq!(Limits::default().check(BROKER_WAITS), Ok(()));
+    }
+
+    #[test]
+    fn limits_that_the_broker_does_not_wait_for_are_refused() {
+        let long = Limits { installation: mins(22 * 60), ..Limits::default() };
+
+        let refused = long.check(BROKER_WAITS).unwrap_err();
+
+        assert_eq!(refused.operation, "provisioning");
+        assert!(refused.to_string().contains("the broker waits 21600s"), "{refused}");
+    }
+}

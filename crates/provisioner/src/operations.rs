@@ -1,0 +1,193 @@
+//! What the provisioner does: one plan per kind of operation, one file per step.
+//!
+//! What a reader would get wrong: all operations share input, data, memory and surroundings, so that a
+//! step can stand in several plans. What differs is the plan.
+
+pub mod deprovisioning;
+pub mod env;
+pub mod hibernation;
+pub mod provisioning;
+pub mod reconnection;
+mod shared;
+pub mod upgrade;
+pub mod upgrade_shoot;
+
+use clients::{
+    error::{Component, Error as ClientError, Kind},
+    gardener::{Problem, RUNTIME_ANNOTATION, Shoot},
+    runtime::Runtime,
+};
+use engine::{Applies, Cx, Operation, StepError, StepResult, step::Waiting, waiting};
+use jiff::Timestamp;
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{document::Document, error::component, status::OperationType};
+pub use env::{Env, StepSettings};
+
+/// Under which name clusters remember which fields are ours.
+pub const OWNER: &str = "kcp-provisioner";
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Input {
+    /// The runtime.
+    pub target: Target,
+    /// What it is to be when the operation has succeeded.
+    pub document: Document,
+    /// What callers know the operation as.
+    pub known_as: OperationType,
+    /// Whether Kyma is installed, upgraded or removed on the way.
+    pub kyma: bool,
+    /// Whether the Shoot is changed on the way.
+    pub shoot: bool,
+    /// What callers are told before anything has happened.
+    pub first_message: String,
+}
+
+/// The runtime that an operation works on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// Its id, ours and the Director's.
+    pub runtime: Uuid,
+    /// The global account.
+    pub tenant: String,
+    /// The subaccount; may be empty.
+    pub subaccount: String,
+    /// The Shoot's name.
+    pub shoot: String,
+}
+
+/// What the steps have learnt.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Data {
+    /// The cluster's domain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
+    /// The seed that runs its control plane.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<String>,
+    /// The generation of the Shoot that has our change in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation: Option<i64>,
+    /// When the agent got its last token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_configured_at: Option<Timestamp>,
+}
+
+/// What is never stored with an operation.
+#[derive(Default)]
+pub struct Memory {
+    /// The way into the runtime.
+    pub kubeconfig: Option<SecretString>,
+    /// Whether the stored way in was not accepted.
+    pub refused: bool,
+}
+
+/// Every operation of the provisioner.
+pub trait OnRuntime: Operation<Input = Input, Data = Data, Memory = Memory, Env = Env> {}
+
+impl<O: Operation<Input = Input, Data = Data, Memory = Memory, Env = Env>> OnRuntime for O {}
+
+/// Runs a step only when Kyma is part of the operation.
+fn with_kyma<O: OnRuntime>(cx: &Cx<'_, O>) -> Applies {
+    Applies::when(cx.input.kyma, "Kyma is not part of this")
+}
+
+/// Runs a step only when the Shoot is changed.
+fn with_shoot<O: OnRuntime>(cx: &Cx<'_, O>) -> Applies {
+    Applies::when(cx.input.shoot, "the cluster is not changed")
+}
+
+/// The runtime's cluster, opened with a kubeconfig that is still good for a while.
+async fn runtime<O: OnRuntime>(cx: &mut Cx<'_, O>) -> Result<Runtime, StepError> {
+    let kubeconfig = match &cx.memory.kubeconfig {
+        Some(kubeconfig) => kubeconfig.clone(),
+        None => cx.env.kubeconfig(&cx.input.target, cx.now, cx.memory.refused).await?,
+    };
+    let cluster = cx.env.clusters.get(&kubeconfig).await.map_err(calling)?;
+    cx.memory.kubeconfig = Some(kubeconfig);
+    cx.memory.refused = false;
+    Ok(Runtime::new(cluster, OWNER))
+}
+
+/// A failed call into the runtime. When it does not know us any more, the next run asks for another way
+/// in.
+fn inside<O: OnRuntime>(cx: &mut Cx<'_, O>, error: ClientError) -> StepError {
+    if error.kind == Kind::Unauthorized {
+        if let Some(kubeconfig) = cx.memory.kubeconfig.take() {
+            cx.env.clusters.forget(&kubeconfig);
+        }
+        cx.memory.refused = true;
+    }
+    calling(error)
+}
+
+/// A failed call, under the component that clients know.
+fn calling(error: ClientError) -> StepError {
+    let named = |mut failure: base::Failure| {
+        failure.component = component(&failure.component).to_owned();
+        failure
+    };
+    match StepError::from(error) {
+        StepError::Transient { failure, retry_after } => {
+            StepError::Transient { failure: named(failure), retry_after }
+        }
+        StepError::Fatal(failure) => StepError::Fatal(named(failure)),
+        StepError::NotHeld => StepError::NotHeld,
+    }
+}
+
+/// The operation's Shoot, if it is there and this runtime's.
+async fn shoot<O: OnRuntime>(cx: &Cx<'_, O>) -> Result<Option<Shoot>, StepError> {
+    let found = cx.env.gardener.shoot(&cx.input.target.shoot).await.map_err(calling)?;
+    Ok(found.filter(|shoot| is_ours(shoot, &cx.input.target)))
+}
+
+fn is_ours(shoot: &Shoot, target: &Target) -> bool {
+    shoot.annotation(RUNTIME_ANNOTATION) == Some(target.runtime.to_string().as_str())
+}
+
+/// The operation's Shoot, without which it cannot succeed.
+async fn needed_shoot<O: OnRuntime>(cx: &Cx<'_, O>) -> Result<Shoot, StepError> {
+    let name = &cx.input.target.shoot;
+    shoot(cx).await?.ok_or_else(|| {
+        let text = format!("the Shoot {name} is gone: somebody else deleted it");
+        StepError::fatal(base::Failure::new(Component::GARDENER.0, "NotFound", text))
+    })
+}
+
+/// Waits for something to happen to the Shoot.
+fn for_shoot<O: OnRuntime>(cx: &Cx<'_, O>, reason: String) -> Waiting {
+    waiting(reason).or_signal(shoot_signal(&cx.input.target.shoot))
+}
+
+/// The signal that something happened to a Shoot.
+pub fn shoot_signal(name: &str) -> String {
+    format!("shoot/{name}")
+}
+
+/// How far Gardener is, for people.
+fn progress(shoot: &Shoot) -> String {
+    match shoot.last_operation() {
+        Some(last) => {
+            format!("{} {} % ({})", last.kind.to_lowercase(), last.progress, last.description)
+        }
+        None => "Gardener has not begun".into(),
+    }
+}
+
+/// A problem that Gardener reports: final, or one that it or we get over.
+fn reported(problem: &Problem, is_final: bool, text: String) -> StepResult {
+    let failure = base::Failure { message: text, ..problem.failure() };
+    Err(if is_final { StepError::fatal(failure) } else { StepError::transient(failure) })
+}
+
+/// As the reference words a failed Shoot.
+fn failed_text(what: &str, shoot: &Shoot) -> String {
+    let (state, description) = shoot
+        .last_operation()
+        .map_or(("", ""), |last| (last.state.as_str(), last.description.as_str()));
+    format!("{what}. Last Shoot state: {state}, Shoot description: {description}")
+}

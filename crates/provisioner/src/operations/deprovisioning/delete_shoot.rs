@@ -1,0 +1,32 @@
+//! Has Gardener delete the cluster.
+
+use engine::{Cx, Retry, Step, StepResult, done};
+use serde_json::json;
+
+use super::Deprovisioning;
+use crate::{
+    operations::{calling, shared::secs, shoot},
+    shoots::{LEGACY_OPERATION_ANNOTATION, OPERATION_ANNOTATION},
+};
+
+const OPERATION: [&str; 2] = [OPERATION_ANNOTATION, LEGACY_OPERATION_ANNOTATION];
+
+pub(super) struct DeleteShoot;
+
+impl Step<Deprovisioning> for DeleteShoot {
+    const NAME: &'static str = "Delete_Shoot";
+    const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(20));
+
+    async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
+        let Some(shoot) = shoot(cx).await? else { return done() };
+        let id = cx.root.to_string();
+        if !shoot.is_going() && shoot.annotation(OPERATION[0]) != Some(id.as_str()) {
+            let annotations = OPERATION.map(|key| (key, id.as_str()));
+            let annotations: std::collections::BTreeMap<_, _> = annotations.into_iter().collect();
+            let patch = json!({"metadata": {"annotations": annotations}});
+            cx.env.gardener.merge(shoot.name(), &patch).await.map_err(calling)?;
+        }
+        cx.env.gardener.delete(shoot.name()).await.map_err(calling)?;
+        done()
+    }
+}

@@ -1,0 +1,17 @@
+//! Says that the runtime is gone, and forgets the way into it.
+
+use engine::{Cx, Step, StepResult, done};
+use serde_json::json;
+
+use super::Deprovisioning;
+
+pub(super) struct ForgetRuntime;
+
+impl Step<Deprovisioning> for ForgetRuntime {
+    const NAME: &'static str = "Forget_Runtime";
+
+    async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
+        cx.change("runtime", json!({"deleted": true}));
+        done()
+    }
+}

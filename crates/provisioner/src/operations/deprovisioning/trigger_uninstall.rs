@@ -1,0 +1,26 @@
+//! Tells the Kyma installer to remove everything; nobody waits for it.
+
+use engine::{Cx, Retry, Step, StepResult, done};
+
+use super::Deprovisioning;
+use crate::operations::{inside, runtime, shared::secs, shoot};
+
+pub(super) struct TriggerUninstall;
+
+impl Step<Deprovisioning> for TriggerUninstall {
+    const NAME: &'static str = "Trigger_Uninstall";
+    const RETRY: Retry = Retry::DEFAULT.backing_off(secs(2), secs(20));
+
+    async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
+        let Some(shoot) = shoot(cx).await? else { return done() };
+        let asleep = shoot.status.as_ref().and_then(|status| status.hibernated) == Some(true);
+        if asleep || shoot.is_going() || shoot.last_operation().is_none() {
+            return done();
+        }
+        let runtime = runtime(cx).await?;
+        match runtime.uninstall().await {
+            Ok(_) => done(),
+            Err(error) => Err(inside(cx, error)),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Takes the runtime out of the Director.
+
+use engine::{Cx, Retry, Step, StepResult, done};
+
+use super::Deprovisioning;
+use crate::operations::{calling, shared::secs};
+
+pub(super) struct UnregisterRuntime;
+
+impl Step<Deprovisioning> for UnregisterRuntime {
+    const NAME: &'static str = "Unregister_Runtime";
+    const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(30));
+
+    async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
+        let target = &cx.input.target;
+        let id = target.runtime.to_string();
+        cx.env.director.unregister(&target.tenant, &id).await.map_err(calling)?;
+        done()
+    }
+}

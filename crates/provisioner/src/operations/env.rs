@@ -1,0 +1,89 @@
+//! What steps may reach.
+
+use std::time::Duration;
+
+use clients::{
+    director::Director, gardener::Gardener, kubernetes::Clusters, releases::Releases,
+    runtime::Groups,
+};
+use engine::StepError;
+use jiff::Timestamp;
+use secrecy::SecretString;
+use store::{ProvisionerStore, provisioner::Kubeconfig};
+
+use super::{Target, calling};
+use crate::shoots::{AuditTenants, Rules};
+
+/// What steps may reach.
+pub struct Env {
+    /// Whoever makes the clusters.
+    pub gardener: Gardener,
+    /// The registry of runtimes.
+    pub director: Director,
+    /// Clients of the clusters that were made.
+    pub clusters: Clusters,
+    /// Releases of Kyma.
+    pub releases: Releases,
+    /// The provisioner's own rows.
+    pub store: ProvisionerStore,
+    /// What all Shoots have in common.
+    pub rules: Rules,
+    /// Where audit logs go; nothing is said about it when empty.
+    pub audit_tenants: AuditTenants,
+    /// Everything else.
+    pub settings: StepSettings,
+}
+
+/// How steps work.
+#[derive(Debug, Clone)]
+pub struct StepSettings {
+    /// For how long a kubeconfig is asked for.
+    pub kubeconfig_lifetime: Duration,
+    /// How long before its end a kubeconfig is not used any more.
+    pub kubeconfig_margin: Duration,
+    /// Whether the named administrators become administrators of the cluster.
+    pub bind_administrators: bool,
+    /// The groups of operators.
+    pub groups: Groups,
+    /// Brokers at such addresses are cleaned up after.
+    pub service_manager: String,
+    /// How long an agent that failed may try before it gets another token.
+    pub agent_patience: Duration,
+}
+
+impl Default for StepSettings {
+    fn default() -> Self {
+        Self {
+            kubeconfig_lifetime: Duration::from_hours(8),
+            kubeconfig_margin: Duration::from_hours(1),
+            bind_administrators: true,
+            groups: Groups::default(),
+            service_manager: "https://service-manager.".into(),
+            agent_patience: Duration::from_mins(2),
+        }
+    }
+}
+
+impl Env {
+    /// A kubeconfig that is good for a while: the stored one, or a new one, which is stored.
+    pub async fn kubeconfig(
+        &self,
+        target: &Target,
+        now: Timestamp,
+        renew: bool,
+    ) -> Result<SecretString, StepError> {
+        let stored = |error: store::Error| StepError::internal(&error);
+        if !renew && let Some(runtime) = self.store.find(target.runtime).await.map_err(stored)? {
+            let good = |kept: &Kubeconfig| kept.until > now + self.settings.kubeconfig_margin;
+            if let Some(kept) = runtime.kubeconfig.filter(good) {
+                return Ok(kept.text);
+            }
+        }
+        let lifetime = self.settings.kubeconfig_lifetime;
+        let made = self.gardener.admin_kubeconfig(&target.shoot, lifetime).await;
+        let made = made.map_err(calling)?;
+        let kept = Kubeconfig { text: made.kubeconfig.clone(), until: made.until };
+        self.store.save_kubeconfig(target.runtime, &kept).await.map_err(stored)?;
+        Ok(made.kubeconfig)
+    }
+}

@@ -1,0 +1,22 @@
+//! Tells Gardener to let the cluster sleep.
+
+use engine::{Cx, Retry, Step, StepResult, done};
+
+use super::Hibernation;
+use crate::operations::{calling, needed_shoot, shared::secs};
+
+pub(super) struct HibernateShoot;
+
+impl Step<Hibernation> for HibernateShoot {
+    const NAME: &'static str = "Hibernate_Shoot";
+    const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(20));
+
+    async fn run(&self, cx: &mut Cx<'_, Hibernation>) -> StepResult {
+        let shoot = needed_shoot(cx).await?;
+        let asked = shoot.spec.hibernation.as_ref().and_then(|hibernation| hibernation.enabled);
+        if asked != Some(true) {
+            cx.env.gardener.hibernate(shoot.name(), true).await.map_err(calling)?;
+        }
+        done()
+    }
+}

@@ -1,0 +1,29 @@
+//! Asks Gardener for the cluster.
+
+use engine::{Cx, Retry, Step, StepResult, done};
+
+use super::Provisioning;
+use crate::{
+    operations::{calling, shared::secs},
+    shoots::{self, Owner},
+};
+
+pub(super) struct CreateShoot;
+
+impl Step<Provisioning> for CreateShoot {
+    const NAME: &'static str = "Create_Shoot";
+    const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(20));
+
+    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+        let target = &cx.input.target;
+        let owner = Owner {
+            tenant: &target.tenant,
+            subaccount: &target.subaccount,
+            runtime_id: &target.runtime.to_string(),
+            operation_id: &cx.root.to_string(),
+        };
+        let shoot = shoots::build(&cx.input.document.configuration, &owner, &cx.env.rules);
+        cx.env.gardener.create(&shoot).await.map_err(calling)?;
+        done()
+    }
+}

@@ -1,0 +1,34 @@
+//! Starts the installation of Kyma, unless it was started.
+
+use clients::runtime::InstallState;
+use engine::{Cx, Retry, Step, StepResult, done};
+
+use super::Provisioning;
+use crate::{
+    installing,
+    operations::{calling, inside, runtime, shared::secs},
+};
+
+pub(super) struct StartInstallation;
+
+impl Step<Provisioning> for StartInstallation {
+    const NAME: &'static str = "Start_Installation";
+    const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(20));
+
+    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+        let Some(kyma) = &cx.input.document.configuration.kyma else { return done() };
+        let runtime = runtime(cx).await?;
+        let found = match runtime.installation().await {
+            Ok(found) => found,
+            Err(error) => return Err(inside(cx, error)),
+        };
+        if !matches!(found.state, InstallState::Missing | InstallState::Idle) {
+            return done();
+        }
+        let release = cx.env.releases.find(&kyma.version).await.map_err(calling)?;
+        match runtime.install(&release, &installing::install(kyma)).await {
+            Ok(()) => done(),
+            Err(error) => Err(inside(cx, error)),
+        }
+    }
+}

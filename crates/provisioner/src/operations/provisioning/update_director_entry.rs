@@ -1,0 +1,28 @@
+//! Tells the Director which cluster the runtime has, and that it is being made.
+
+use clients::director::{Change, Condition};
+use engine::{Cx, Retry, Step, StepResult, done};
+use serde_json::{Map, Value};
+
+use super::Provisioning;
+use crate::operations::{calling, shared::secs};
+
+pub(super) struct UpdateDirectorEntry;
+
+impl Step<Provisioning> for UpdateDirectorEntry {
+    const NAME: &'static str = "Update_Director_Entry";
+    const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(30));
+
+    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+        let target = &cx.input.target;
+        let domain = cx.data.domain.clone().unwrap_or_default();
+        let labels = Map::from_iter([
+            ("gardenerClusterName".to_owned(), Value::from(target.shoot.clone())),
+            ("gardenerClusterDomain".to_owned(), Value::from(domain)),
+        ]);
+        let change = Change { labels, condition: Some(Condition::Provisioning) };
+        let id = target.runtime.to_string();
+        cx.env.director.update(&target.tenant, &id, &change).await.map_err(calling)?;
+        done()
+    }
+}

@@ -1,0 +1,21 @@
+//! Makes the agent forget its connection: what it has next is new.
+
+use engine::{Cx, Retry, Step, StepResult, done};
+
+use super::Reconnection;
+use crate::operations::{inside, runtime, shared::secs};
+
+pub(super) struct ResetConnection;
+
+impl Step<Reconnection> for ResetConnection {
+    const NAME: &'static str = "Reset_Connection";
+    const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(20));
+
+    async fn run(&self, cx: &mut Cx<'_, Reconnection>) -> StepResult {
+        let runtime = runtime(cx).await?;
+        match runtime.forget_connection().await {
+            Ok(()) => done(),
+            Err(error) => Err(inside(cx, error)),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Tells the Director that the runtime is connected.
+
+use clients::director::{Change, Condition};
+use engine::{Cx, Retry, Step, StepResult, done};
+
+use super::secs;
+use crate::operations::{OnRuntime, calling};
+
+pub(in crate::operations) struct MarkConnected;
+
+impl<O: OnRuntime> Step<O> for MarkConnected {
+    const NAME: &'static str = "Mark_Connected";
+    const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(30));
+
+    async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
+        let target = &cx.input.target;
+        let change = Change { condition: Some(Condition::Connected), ..Change::default() };
+        let id = target.runtime.to_string();
+        cx.env.director.update(&target.tenant, &id, &change).await.map_err(calling)?;
+        done()
+    }
+}

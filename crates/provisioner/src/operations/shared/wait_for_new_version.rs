@@ -1,0 +1,26 @@
+//! Waits until Gardener has seen the change.
+
+use engine::{Cx, Retry, Step, StepResult, done};
+
+use super::secs;
+use crate::operations::{OnRuntime, failed_text, for_shoot, needed_shoot, reported};
+
+pub(in crate::operations) struct WaitForNewVersion;
+
+impl<O: OnRuntime> Step<O> for WaitForNewVersion {
+    const NAME: &'static str = "Wait_For_New_Version";
+    const RETRY: Retry = Retry::DEFAULT.polling(secs(5), secs(5)).backing_off(secs(2), secs(20));
+
+    async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
+        let shoot = needed_shoot(cx).await?;
+        let seen = shoot.status.as_ref().and_then(|status| status.observed_generation);
+        if seen >= cx.data.generation {
+            return done();
+        }
+        if let Some(problem) = shoot.problem().filter(|problem| problem.given_up) {
+            let text = failed_text("Gardener Shoot cluster upgrade failed", &shoot);
+            return reported(&problem, problem.is_final(), text);
+        }
+        for_shoot(cx, "Gardener has not seen the change yet".into()).into()
+    }
+}

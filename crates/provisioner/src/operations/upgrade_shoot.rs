@@ -1,0 +1,38 @@
+//! Gives a runtime's cluster other settings: the plan.
+
+use engine::{Operation, Plan, Step};
+
+use super::{
+    Data, Env, Input, Memory,
+    shared::{
+        create_bindings::CreateBindings, fetch_kubeconfig::FetchKubeconfig,
+        update_shoot::UpdateShoot, wait_for_new_version::WaitForNewVersion,
+        wait_for_shoot::WaitForShoot,
+    },
+};
+use crate::limits::Limits;
+
+/// See the module.
+pub struct UpgradeShoot;
+
+impl Operation for UpgradeShoot {
+    const KIND: &'static str = "upgrade_shoot";
+    type Input = Input;
+    type Data = Data;
+    type Memory = Memory;
+    type Env = Env;
+}
+
+/// What it does.
+pub fn plan(limits: &Limits) -> Plan<UpgradeShoot> {
+    Plan::within(limits.upgrade_shoot())
+        .stage("UpdatingShoot")
+        .step(UpdateShoot.failing_for(limits.shoot_refresh))
+        .stage("WaitingForShootNewVersion")
+        .step(WaitForNewVersion.waiting_for(limits.shoot_refresh).failing_for(limits.shoot_refresh))
+        .stage("WaitingForShootUpgrade")
+        .step(WaitForShoot.waiting_for(limits.shoot_upgrade).failing_for(limits.shoot_upgrade))
+        .step(FetchKubeconfig.failing_for(limits.bindings_creation))
+        .stage("CreatingBindingsForOperators")
+        .step(CreateBindings.failing_for(limits.bindings_creation))
+}

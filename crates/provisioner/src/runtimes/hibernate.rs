@@ -1,0 +1,54 @@
+//! Letting a runtime sleep.
+
+use clients::gardener::Shoot;
+
+use super::{
+    Caller, Provisioner,
+    begin::{Beginning, TRIES, contended},
+};
+use crate::{
+    Error,
+    operations::hibernation::Hibernation,
+    status::{OperationStatus, OperationType},
+};
+
+impl Provisioner {
+    /// Lets a runtime sleep.
+    pub async fn hibernate(
+        &self,
+        caller: &Caller,
+        runtime: &str,
+    ) -> Result<OperationStatus, Error> {
+        for _ in 0..TRIES {
+            let owned = self.changeable(caller, runtime).await?;
+            if let Some(shoot) = self.live_shoot(&owned.row).await?
+                && let Some((false, why)) = hibernation_possible(&shoot)
+            {
+                return Err(Error::bad(format!(
+                    "Failed to hibernate Cluster: cannot hibernate cluster: {why}"
+                )));
+            }
+            let beginning = Beginning {
+                known_as: OperationType::Hibernate,
+                document: owned.document.clone(),
+                at_once: false,
+                kyma: false,
+                shoot: true,
+                first_message: "Starting ",
+                id: caller.operation_id("hibernateRuntime", runtime),
+            };
+            if let Some(status) = self.begin::<Hibernation>(&owned, beginning).await? {
+                return Ok(status);
+            }
+        }
+        Err(contended(runtime))
+    }
+}
+
+/// What Gardener says about falling asleep, if it says anything: whether, and why.
+pub(super) fn hibernation_possible(shoot: &Shoot) -> Option<(bool, String)> {
+    let constraints = shoot.status.as_ref()?.rest.get("constraints")?.as_array()?;
+    let found = constraints.iter().find(|one| one["type"] == "HibernationPossible")?;
+    let why = found["message"].as_str().unwrap_or_default().to_owned();
+    Some((found["status"] != "False", why))
+}

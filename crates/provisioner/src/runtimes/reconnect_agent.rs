@@ -1,0 +1,37 @@
+//! A new connection between a runtime and the Director.
+
+use super::{
+    Caller, Provisioner,
+    begin::{Beginning, TRIES, contended},
+};
+use crate::{
+    Error,
+    operations::reconnection::Reconnection,
+    status::{OperationStatus, OperationType},
+};
+
+impl Provisioner {
+    /// Makes the agent of a runtime connect anew.
+    pub async fn reconnect_agent(
+        &self,
+        caller: &Caller,
+        runtime: &str,
+    ) -> Result<OperationStatus, Error> {
+        for _ in 0..TRIES {
+            let owned = self.changeable(caller, runtime).await?;
+            let beginning = Beginning {
+                known_as: OperationType::ReconnectRuntime,
+                document: owned.document.clone(),
+                at_once: false,
+                kyma: false,
+                shoot: false,
+                first_message: "Reconnecting the Runtime Agent started",
+                id: caller.operation_id("reconnectRuntimeAgent", runtime),
+            };
+            if let Some(status) = self.begin::<Reconnection>(&owned, beginning).await? {
+                return Ok(status);
+            }
+        }
+        Err(contended(runtime))
+    }
+}

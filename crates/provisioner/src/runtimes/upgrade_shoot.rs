@@ -1,0 +1,52 @@
+//! Other settings for a runtime's cluster.
+
+use clients::gardener::Shoot;
+use store::provisioner::Runtime;
+
+use super::{
+    Caller, Provisioner,
+    begin::{Beginning, TRIES, contended},
+};
+use crate::{
+    Error, checking,
+    document::Document,
+    operations::upgrade_shoot::UpgradeShoot,
+    requests,
+    status::{OperationStatus, OperationType},
+};
+
+impl Provisioner {
+    /// Gives a runtime's cluster other settings.
+    pub async fn upgrade_shoot(
+        &self,
+        caller: &Caller,
+        runtime: &str,
+        request: requests::UpgradeShoot,
+    ) -> Result<OperationStatus, Error> {
+        for _ in 0..TRIES {
+            let owned = self.changeable(caller, runtime).await?;
+            let live = self.live_shoot(&owned.row).await?;
+            let stored = &owned.document.configuration;
+            let configuration = checking::upgrade_shoot(stored, live.as_ref(), request.clone())?;
+            let beginning = Beginning {
+                known_as: OperationType::UpgradeShoot,
+                document: Document { configuration, upgrade: owned.document.upgrade.clone() },
+                // Settings that Gardener refuses are never stored.
+                at_once: false,
+                kyma: false,
+                shoot: true,
+                first_message: "Starting Gardener Shoot upgrade",
+                id: caller.operation_id("upgradeShoot", runtime),
+            };
+            if let Some(status) = self.begin::<UpgradeShoot>(&owned, beginning).await? {
+                return Ok(status);
+            }
+        }
+        Err(contended(runtime))
+    }
+
+    /// The Shoot as Gardener has it.
+    pub(super) async fn live_shoot(&self, row: &Runtime) -> Result<Option<Shoot>, Error> {
+        Ok(self.0.env.gardener.shoot(&row.shoot).await?)
+    }
+}
