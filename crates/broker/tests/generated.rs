@@ -18,6 +18,7 @@ impl Scenario for Demonstrating {
     async fn fresh(&self, _: &Clock) -> Setting<Demonstration> {
         let few_seconds = Duration::from_secs(5);
         Setting {
+            instance: "instance".into(),
             plan: demonstration::plan(Duration::from_secs(3600)),
             env: Arc::new(Env { delivery: few_seconds, inspection: few_seconds }),
             input: Input { ordered_by: "a test".into() },

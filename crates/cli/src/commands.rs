@@ -5,4 +5,5 @@ pub(crate) mod check;
 pub(crate) mod demonstrate;
 pub(crate) mod landscape;
 pub(crate) mod operations;
+pub(crate) mod provisioner;
 pub(crate) mod up;

@@ -150,6 +150,7 @@ impl Scenario for Trying {
         let shop = Arc::new(Shop { faulty: self.0, clock: Some(clock.clone()), ..Shop::default() });
         let world = shop.clone();
         Setting {
+            instance: "instance".into(),
             plan: Plan::within(Duration::from_secs(3600))
                 .stage("name")
                 .step(Name)

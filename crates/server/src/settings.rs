@@ -2,6 +2,7 @@
 //!
 //! The comments below are the documentation of the settings: the sample file is made of them.
 
+pub mod provisioner;
 mod values;
 
 use std::{

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use anyhow::Context;
 use tracing_subscriber::EnvFilter;
 
-use crate::settings::{Format, TelemetrySettings};
+use crate::settings::Format;
 
 /// Reads which lines are written.
 pub(crate) fn filter(text: &str) -> anyhow::Result<EnvFilter> {
@@ -14,12 +14,12 @@ pub(crate) fn filter(text: &str) -> anyhow::Result<EnvFilter> {
 }
 
 /// Starts writing log lines. Once per process.
-pub fn start(settings: &TelemetrySettings) -> anyhow::Result<()> {
+pub fn start(log: &str, format: Format) -> anyhow::Result<()> {
     let lines = tracing_subscriber::fmt()
-        .with_env_filter(filter(&settings.log)?)
+        .with_env_filter(filter(log)?)
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
-    let started = match settings.format {
+    let started = match format {
         Format::Text => lines.with_target(false).try_init(),
         Format::Json => lines.json().flatten_event(true).try_init(),
     };

@@ -34,7 +34,7 @@ pub(crate) struct Up {
 impl Up {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let settings = settings::load(self.config.as_deref())?;
-        telemetry::start(&settings.telemetry)?;
+        telemetry::start(&settings.telemetry.log, settings.telemetry.format)?;
         run(Options {
             port: self.port,
             data: data.unwrap_or(Path::new(DEFAULT_FOLDER)).to_owned(),

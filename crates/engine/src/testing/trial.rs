@@ -45,6 +45,8 @@ pub struct Setting<O: Operation> {
     pub plan: Plan<O>,
     /// What its steps may reach: clients of a fresh world.
     pub env: Arc<O::Env>,
+    /// What the operation works on.
+    pub instance: String,
     /// What is asked for.
     pub input: O::Input,
     /// What is known already.
@@ -111,7 +113,7 @@ where
     let store = stores.open().await;
     let order = Order::<C::Operation> {
         id: Uuid::from_u128(0x6b63_7000_0000_4000_8000_0000_0000_0001),
-        instance: "instance".into(),
+        instance: setting.instance,
         lane: "tenant".into(),
         input: setting.input,
         data: setting.data,

@@ -7,7 +7,13 @@ use engine::{Engine, Operation, State};
 use store::EngineStore;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::operations::{Env, provisioning::Provisioning};
+use crate::operations::{
+    Env,
+    provisioning::{Provisioning, ProvisioningNoInstall},
+};
+
+/// The operations that make a runtime.
+const MAKING: [&str; 2] = [Provisioning::KIND, ProvisioningNoInstall::KIND];
 
 /// How often it is tried.
 const TRIES: u32 = 5;
@@ -21,7 +27,7 @@ pub async fn follow(env: Arc<Env>, engine: Engine<EngineStore>) {
             Err(RecvError::Lagged(_)) => continue,
             Err(RecvError::Closed) => return,
         };
-        if event.state == State::Failed && event.kind == Provisioning::KIND {
+        if event.state == State::Failed && MAKING.contains(&event.kind.as_str()) {
             mark(&env, &engine, &event.lane, &event.instance).await;
         }
     }

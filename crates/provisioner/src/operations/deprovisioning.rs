@@ -12,10 +12,10 @@ mod wait_for_deletion;
 
 use engine::{Operation, Plan, Step};
 
-use super::{Data, Env, Input, Memory, with_kyma};
+use super::{Data, Env, Input, Memory, OnRuntime};
 use crate::limits::Limits;
 
-/// See the module.
+/// The end of a cluster with Kyma in it.
 pub struct Deprovisioning;
 
 impl Operation for Deprovisioning {
@@ -26,25 +26,42 @@ impl Operation for Deprovisioning {
     type Env = Env;
 }
 
-/// What it does.
+/// The end of a cluster with nothing in it.
+pub struct DeprovisioningNoInstall;
+
+impl Operation for DeprovisioningNoInstall {
+    const KIND: &'static str = "deprovision_no_install";
+    type Input = Input;
+    type Data = Data;
+    type Memory = Memory;
+    type Env = Env;
+}
+
+/// What is done with a cluster that has Kyma in it.
 pub fn plan(limits: &Limits) -> Plan<Deprovisioning> {
-    Plan::within(limits.deprovisioning())
+    let plan = Plan::within(limits.deprovisioning())
         .stage("CleanupCluster")
         .step(
             clean_up_cluster::CleanUpCluster
                 .waiting_for(limits.cluster_cleanup)
                 .failing_for(limits.cluster_cleanup)
-                .or_skip()
-                .when(with_kyma),
+                .or_skip(),
         )
         .stage("TriggerKymaUninstall")
         .step(
-            trigger_uninstall::TriggerUninstall
-                .failing_for(limits.uninstall_triggering)
-                .or_skip()
-                .when(with_kyma),
-        )
-        .stage("DeprovisionCluster")
+            trigger_uninstall::TriggerUninstall.failing_for(limits.uninstall_triggering).or_skip(),
+        );
+    cluster(plan, limits)
+}
+
+/// What is done with a cluster that has nothing in it.
+pub fn plan_no_install(limits: &Limits) -> Plan<DeprovisioningNoInstall> {
+    cluster(Plan::within(limits.deprovisioning()), limits)
+}
+
+/// What is done with every cluster.
+fn cluster<O: OnRuntime>(plan: Plan<O>, limits: &Limits) -> Plan<O> {
+    plan.stage("DeprovisionCluster")
         .step(delete_shoot::DeleteShoot.failing_for(limits.cluster_deletion))
         .stage("WaitForClusterDeletion")
         .step(

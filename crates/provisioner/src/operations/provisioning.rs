@@ -11,17 +11,16 @@ mod wait_for_domain;
 use engine::{Operation, Plan, Step};
 
 use super::{
-    Data, Env, Input, Memory,
+    Data, Env, Input, Memory, OnRuntime,
     shared::{
         configure_agent::ConfigureAgent, create_bindings::CreateBindings,
         fetch_kubeconfig::FetchKubeconfig, mark_connected::MarkConnected,
         wait_for_agent::WaitForAgent, wait_for_installation::WaitForInstallation,
     },
-    with_kyma,
 };
 use crate::limits::Limits;
 
-/// See the module.
+/// A cluster with Kyma in it.
 pub struct Provisioning;
 
 impl Operation for Provisioning {
@@ -32,10 +31,46 @@ impl Operation for Provisioning {
     type Env = Env;
 }
 
-/// What it does.
+/// A cluster with nothing in it but the way to connect it.
+pub struct ProvisioningNoInstall;
+
+impl Operation for ProvisioningNoInstall {
+    const KIND: &'static str = "provision_no_install";
+    type Input = Input;
+    type Data = Data;
+    type Memory = Memory;
+    type Env = Env;
+}
+
+/// What is done for a cluster with Kyma in it.
 pub fn plan(limits: &Limits) -> Plan<Provisioning> {
-    Plan::within(limits.provisioning())
-        .stage("CreatingCluster")
+    cluster(Plan::within(limits.provisioning()), limits)
+        .stage("StartingInstallation")
+        .step(start_installation::StartInstallation.failing_for(limits.installation_triggering))
+        .stage("WaitingForInstallation")
+        .step(WaitForInstallation.waiting_for(limits.installation).failing_for(limits.installation))
+        .stage("ConnectRuntimeAgent")
+        .step(ConfigureAgent.failing_for(limits.agent_configuration))
+        .stage("WaitForAgentToConnect")
+        .step(
+            WaitForAgent.waiting_for(limits.agent_connection).failing_for(limits.agent_connection),
+        )
+        .step(MarkConnected.failing_for(limits.agent_connection))
+        .step(finish_provisioning::FinishProvisioning)
+}
+
+/// What is done for a cluster with nothing in it: whoever installs something later finds the agent's
+/// token.
+pub fn plan_no_install(limits: &Limits) -> Plan<ProvisioningNoInstall> {
+    cluster(Plan::within(limits.provisioning()), limits)
+        .stage("ConnectRuntimeAgent")
+        .step(ConfigureAgent.failing_for(limits.agent_configuration))
+        .step(finish_provisioning::FinishProvisioning)
+}
+
+/// What is done for every cluster.
+fn cluster<O: OnRuntime>(plan: Plan<O>, limits: &Limits) -> Plan<O> {
+    plan.stage("CreatingCluster")
         .step(create_shoot::CreateShoot.failing_for(limits.cluster_domain))
         .stage("WaitingForClusterDomain")
         .step(
@@ -54,28 +89,4 @@ pub fn plan(limits: &Limits) -> Plan<Provisioning> {
         .step(FetchKubeconfig.failing_for(limits.bindings_creation))
         .stage("CreatingBindingsForOperators")
         .step(CreateBindings.failing_for(limits.bindings_creation))
-        .stage("StartingInstallation")
-        .step(
-            start_installation::StartInstallation
-                .failing_for(limits.installation_triggering)
-                .when(with_kyma),
-        )
-        .stage("WaitingForInstallation")
-        .step(
-            WaitForInstallation
-                .waiting_for(limits.installation)
-                .failing_for(limits.installation)
-                .when(with_kyma),
-        )
-        .stage("ConnectRuntimeAgent")
-        .step(ConfigureAgent.failing_for(limits.agent_configuration))
-        .stage("WaitForAgentToConnect")
-        .step(
-            WaitForAgent
-                .waiting_for(limits.agent_connection)
-                .failing_for(limits.agent_connection)
-                .when(with_kyma),
-        )
-        .step(MarkConnected.failing_for(limits.agent_connection).when(with_kyma))
-        .step(finish_provisioning::FinishProvisioning)
 }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Error,
-    operations::deprovisioning::Deprovisioning,
+    operations::deprovisioning::{Deprovisioning, DeprovisioningNoInstall},
     status::{OperationStatus, OperationType},
 };
 
@@ -39,7 +39,12 @@ impl Provisioner {
                 first_message: "Deprovisioning started",
                 id: caller.operation_id("deprovisionRuntime", runtime),
             };
-            if let Some(status) = self.begin::<Deprovisioning>(&owned, beginning).await? {
+            let begun = if kyma {
+                self.begin::<Deprovisioning>(&owned, beginning).await?
+            } else {
+                self.begin::<DeprovisioningNoInstall>(&owned, beginning).await?
+            };
+            if let Some(status) = begun {
                 return Ok(status);
             }
         }

@@ -17,7 +17,10 @@ use crate::{
     Error, checking,
     configuration::{Configuration, DirectorEntry},
     document::Document,
-    operations::{Input, Target, provisioning::Provisioning},
+    operations::{
+        Input, Target,
+        provisioning::{Provisioning, ProvisioningNoInstall},
+    },
     requests,
     status::{OperationStatus, OperationType},
 };
@@ -127,7 +130,11 @@ impl Provisioner {
             document: input.document.bytes(),
         };
         let answer = started(id, runtime, &input);
-        let order = order::<Provisioning>(id, input)?;
+        let order = if input.kyma {
+            order::<Provisioning>(id, input)
+        } else {
+            order::<ProvisioningNoInstall>(id, input)
+        }?;
         let refusal = match self.0.store.accept_new(&new, Some(intent.id), order).await? {
             AcceptedNew::Accepted => return Ok(Some(answer)),
             AcceptedNew::IntentGone => return Ok(None),

@@ -30,7 +30,7 @@ pub(super) struct Serve {
 impl Serve {
     pub(super) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let settings = settings::load(self.config.as_deref())?;
-        telemetry::start(&settings.telemetry)?;
+        telemetry::start(&settings.telemetry.log, settings.telemetry.format)?;
         run_landscape(Alone {
             port: self.port,
             data: data.unwrap_or(Path::new(DEFAULT_FOLDER)).to_owned(),

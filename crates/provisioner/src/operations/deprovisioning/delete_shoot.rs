@@ -3,9 +3,8 @@
 use engine::{Cx, Retry, Step, StepResult, done};
 use serde_json::json;
 
-use super::Deprovisioning;
 use crate::{
-    operations::{calling, shared::secs, shoot},
+    operations::{OnRuntime, calling, shared::secs, shoot},
     shoots::{LEGACY_OPERATION_ANNOTATION, OPERATION_ANNOTATION},
 };
 
@@ -13,11 +12,11 @@ const OPERATION: [&str; 2] = [OPERATION_ANNOTATION, LEGACY_OPERATION_ANNOTATION]
 
 pub(super) struct DeleteShoot;
 
-impl Step<Deprovisioning> for DeleteShoot {
+impl<O: OnRuntime> Step<O> for DeleteShoot {
     const NAME: &'static str = "Delete_Shoot";
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(20));
 
-    async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
+    async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
         let Some(shoot) = shoot(cx).await? else { return done() };
         let id = cx.root.to_string();
         if !shoot.is_going() && shoot.annotation(OPERATION[0]) != Some(id.as_str()) {

@@ -3,14 +3,14 @@
 use engine::{Cx, Step, StepResult, done};
 use serde_json::json;
 
-use super::Deprovisioning;
+use crate::operations::OnRuntime;
 
 pub(super) struct ForgetRuntime;
 
-impl Step<Deprovisioning> for ForgetRuntime {
+impl<O: OnRuntime> Step<O> for ForgetRuntime {
     const NAME: &'static str = "Forget_Runtime";
 
-    async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
+    async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
         cx.change("runtime", json!({"deleted": true}));
         done()
     }

@@ -2,16 +2,15 @@
 
 use engine::{Cx, Retry, Step, StepResult, done};
 
-use super::Deprovisioning;
-use crate::operations::{inside, runtime, shared::secs, shoot};
+use crate::operations::{OnRuntime, inside, runtime, shared::secs, shoot};
 
 pub(super) struct TriggerUninstall;
 
-impl Step<Deprovisioning> for TriggerUninstall {
+impl<O: OnRuntime> Step<O> for TriggerUninstall {
     const NAME: &'static str = "Trigger_Uninstall";
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(2), secs(20));
 
-    async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
+    async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
         let Some(shoot) = shoot(cx).await? else { return done() };
         let asleep = shoot.status.as_ref().and_then(|status| status.hibernated) == Some(true);
         if asleep || shoot.is_going() || shoot.last_operation().is_none() {

@@ -2,16 +2,15 @@
 
 use engine::{Cx, Retry, Step, StepResult, done};
 
-use super::Deprovisioning;
-use crate::operations::{calling, shared::secs};
+use crate::operations::{OnRuntime, calling, shared::secs};
 
 pub(super) struct UnregisterRuntime;
 
-impl Step<Deprovisioning> for UnregisterRuntime {
+impl<O: OnRuntime> Step<O> for UnregisterRuntime {
     const NAME: &'static str = "Unregister_Runtime";
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(30));
 
-    async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
+    async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
         let target = &cx.input.target;
         let id = target.runtime.to_string();
         cx.env.director.unregister(&target.tenant, &id).await.map_err(calling)?;

@@ -2,16 +2,17 @@
 
 use engine::{Cx, Retry, Step, StepResult, done};
 
-use super::Deprovisioning;
-use crate::operations::{failed_text, for_shoot, progress, reported, shared::secs, shoot};
+use crate::operations::{
+    OnRuntime, failed_text, for_shoot, progress, reported, shared::secs, shoot,
+};
 
 pub(super) struct WaitForDeletion;
 
-impl Step<Deprovisioning> for WaitForDeletion {
+impl<O: OnRuntime> Step<O> for WaitForDeletion {
     const NAME: &'static str = "Wait_For_Deletion";
     const RETRY: Retry = Retry::DEFAULT.polling(secs(20), secs(20)).backing_off(secs(5), secs(20));
 
-    async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
+    async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
         let Some(shoot) = shoot(cx).await? else { return done() };
         let deleting = shoot.last_operation().is_some_and(|last| last.kind == "Delete");
         if deleting && let Some(problem) = shoot.problem() {

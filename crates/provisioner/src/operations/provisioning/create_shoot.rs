@@ -2,19 +2,18 @@
 
 use engine::{Cx, Retry, Step, StepResult, done};
 
-use super::Provisioning;
 use crate::{
-    operations::{calling, shared::secs},
+    operations::{OnRuntime, calling, shared::secs},
     shoots::{self, Owner},
 };
 
 pub(super) struct CreateShoot;
 
-impl Step<Provisioning> for CreateShoot {
+impl<O: OnRuntime> Step<O> for CreateShoot {
     const NAME: &'static str = "Create_Shoot";
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(20));
 
-    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+    async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
         let target = &cx.input.target;
         let owner = Owner {
             tenant: &target.tenant,

@@ -3,14 +3,14 @@
 use engine::{Cx, Step, StepError, StepResult, done};
 use serde_json::json;
 
-use super::Provisioning;
+use crate::operations::OnRuntime;
 
 pub(super) struct FinishProvisioning;
 
-impl Step<Provisioning> for FinishProvisioning {
+impl<O: OnRuntime> Step<O> for FinishProvisioning {
     const NAME: &'static str = "Finish_Provisioning";
 
-    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+    async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
         let mut document = cx.input.document.clone();
         if document.configuration.cluster.seed.is_none() {
             document.configuration.cluster.seed.clone_from(&cx.data.seed);

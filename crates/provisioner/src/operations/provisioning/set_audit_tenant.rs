@@ -4,9 +4,8 @@ use clients::gardener::Shoot;
 use engine::{Applies, Cx, Retry, Step, StepResult, done};
 use serde_json::json;
 
-use super::Provisioning;
 use crate::{
-    operations::{calling, needed_shoot, shared::secs},
+    operations::{OnRuntime, calling, needed_shoot, shared::secs},
     shoots::{AUDIT_TENANT_ANNOTATION, audit_tenant},
 };
 
@@ -16,15 +15,15 @@ const CONDITION: &str = "AuditlogServiceAvailability";
 pub(super) struct SetAuditTenant;
 
 /// Whether anybody said where audit logs go.
-pub(super) fn is_configured(cx: &Cx<'_, Provisioning>) -> Applies {
+pub(super) fn is_configured<O: OnRuntime>(cx: &Cx<'_, O>) -> Applies {
     Applies::when(!cx.env.audit_tenants.is_empty(), "no audit log is configured")
 }
 
-impl Step<Provisioning> for SetAuditTenant {
+impl<O: OnRuntime> Step<O> for SetAuditTenant {
     const NAME: &'static str = "Set_Audit_Tenant";
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(20)).failing_for(secs(300));
 
-    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+    async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
         let shoot: Shoot = needed_shoot(cx).await?;
         let Some(name) = shoot.spec.seed_name.as_deref() else { return done() };
         let Some(seed) = cx.env.gardener.seed(name).await.map_err(calling)? else { return done() };

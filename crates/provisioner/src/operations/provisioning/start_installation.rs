@@ -3,19 +3,18 @@
 use clients::runtime::InstallState;
 use engine::{Cx, Retry, Step, StepResult, done};
 
-use super::Provisioning;
 use crate::{
     installing,
-    operations::{calling, inside, runtime, shared::secs},
+    operations::{OnRuntime, calling, inside, runtime, shared::secs},
 };
 
 pub(super) struct StartInstallation;
 
-impl Step<Provisioning> for StartInstallation {
+impl<O: OnRuntime> Step<O> for StartInstallation {
     const NAME: &'static str = "Start_Installation";
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(20));
 
-    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+    async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
         let Some(kyma) = &cx.input.document.configuration.kyma else { return done() };
         let runtime = runtime(cx).await?;
         let found = match runtime.installation().await {

@@ -4,16 +4,15 @@ use clients::director::{Change, Condition};
 use engine::{Cx, Retry, Step, StepResult, done};
 use serde_json::{Map, Value};
 
-use super::Provisioning;
-use crate::operations::{calling, shared::secs};
+use crate::operations::{OnRuntime, calling, shared::secs};
 
 pub(super) struct UpdateDirectorEntry;
 
-impl Step<Provisioning> for UpdateDirectorEntry {
+impl<O: OnRuntime> Step<O> for UpdateDirectorEntry {
     const NAME: &'static str = "Update_Director_Entry";
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(30));
 
-    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+    async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
         let target = &cx.input.target;
         let domain = cx.data.domain.clone().unwrap_or_default();
         let labels = Map::from_iter([

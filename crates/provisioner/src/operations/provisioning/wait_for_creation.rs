@@ -2,16 +2,17 @@
 
 use engine::{Cx, Retry, Step, StepResult, done};
 
-use super::Provisioning;
-use crate::operations::{failed_text, for_shoot, needed_shoot, progress, reported, shared::secs};
+use crate::operations::{
+    OnRuntime, failed_text, for_shoot, needed_shoot, progress, reported, shared::secs,
+};
 
 pub(super) struct WaitForCreation;
 
-impl Step<Provisioning> for WaitForCreation {
+impl<O: OnRuntime> Step<O> for WaitForCreation {
     const NAME: &'static str = "Wait_For_Creation";
     const RETRY: Retry = Retry::DEFAULT.polling(secs(20), secs(20)).backing_off(secs(2), secs(20));
 
-    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+    async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
         let shoot = needed_shoot(cx).await?;
         if shoot.last_operation().is_some_and(|last| last.state == "Succeeded") {
             return done();

@@ -1,0 +1,23 @@
+//! `kcp provisioner`: the runtime provisioner alone, for production.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::Args;
+use server::{settings::provisioner, telemetry};
+
+/// Run the runtime provisioner: a GraphQL API over Gardener.
+#[derive(Args)]
+pub(crate) struct Provisioner {
+    /// A settings file, as in config/provisioner.toml.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl Provisioner {
+    pub(crate) async fn run(self) -> anyhow::Result<ExitCode> {
+        let settings = provisioner::load(self.config.as_deref())?;
+        telemetry::start(&settings.telemetry.log, settings.telemetry.format)?;
+        server::provisioner::run(settings).await?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,415 @@
+//! The generated tests of every plan: each step twice, a crash at every point, every answer lost, each
+//! step failing for good; all of it on the embedded database, a sample on PostgreSQL.
+//!
+//! What a reader would get wrong: all trials of a test share one landscape, each with a runtime of its
+//! own. Ids and names are taken out before two ends are compared.
+
+use std::{
+    marker::PhantomData,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+use base::Clock;
+use clients::{director::Registration, gardener::Shoot};
+use engine::{
+    Operation, Plan, Planted,
+    testing::{Scenario, Setting, Stores, World as Outside, prove, prove_some},
+};
+use provisioner::{
+    checking,
+    document::Document,
+    limits::Limits,
+    operations::{
+        Data, Env, Input, Target, deprovisioning, hibernation, provisioning, reconnection, upgrade,
+        upgrade_shoot,
+    },
+    shoots::{self, Owner},
+    status::OperationType,
+};
+use serde_json::{Value, json};
+use store::{
+    Database, EngineStore, ProvisionerStore, Sealer, Set, engine::Time, provisioner::NewRuntime,
+    testing::TestDatabase,
+};
+use uuid::Uuid;
+
+use crate::world::{Landscape, aws, kyma, with_kyma};
+
+const TENANT: &str = "ga-1";
+
+/// One plan, tried with a runtime that is as the operation finds it.
+struct Trying<O> {
+    landscape: Landscape,
+    databases: Arc<Slot>,
+    count: AtomicUsize,
+    plan: fn(&Limits) -> Plan<O>,
+    begin: Begin,
+    operation: PhantomData<fn() -> O>,
+}
+
+/// How a trial begins.
+#[derive(Clone, Copy)]
+struct Begin {
+    /// Whether the runtime is there before.
+    there: bool,
+    /// Whether Kyma is part of it.
+    kyma: bool,
+    /// What is different afterwards.
+    change: fn(&mut Document),
+}
+
+/// Hands the database of a trial from the scenario, which fills it, to the engine, which opens it.
+#[derive(Default)]
+struct Slot {
+    postgres: bool,
+    next: Mutex<Option<Arc<Made>>>,
+}
+
+struct Made {
+    test: TestDatabase,
+    sealer: Sealer,
+    clock: Clock,
+}
+
+/// The same database, opened as often as a process would.
+struct Trials {
+    slot: Arc<Slot>,
+    made: Option<Arc<Made>>,
+}
+
+impl Made {
+    async fn new(postgres: bool, clock: &Clock) -> Arc<Self> {
+        let test =
+            if postgres { TestDatabase::postgres().await } else { TestDatabase::sqlite() };
+        let database = test.database().await;
+        for set in [Set::Engine, Set::Provisioner] {
+            database.migrate(set).await.unwrap();
+        }
+        database.close().await;
+        Arc::new(Self { test, sealer: Sealer::generate(), clock: clock.clone() })
+    }
+
+    async fn open(&self) -> (ProvisionerStore, EngineStore) {
+        let options = store::Options::new(self.test.url());
+        let database = Database::open(&options).await.unwrap();
+        let time = Time::Held(self.clock.clone());
+        let plain = EngineStore::new(database, self.sealer.clone(), time, Planted::Nothing);
+        let rows = ProvisionerStore::new(plain.clone(), self.sealer.clone(), self.clock.clone());
+        let storage = plain.with_changes(rows.changes());
+        (rows, storage)
+    }
+}
+
+impl Stores for Trials {
+    type Store = EngineStore;
+
+    async fn create(&self, _: &Clock) -> Self {
+        let made = self.slot.next.lock().unwrap().take();
+        Self { slot: self.slot.clone(), made }
+    }
+
+    async fn open(&self) -> Arc<EngineStore> {
+        Arc::new(self.made.as_ref().unwrap().open().await.1)
+    }
+}
+
+/// Waiting may take as many polls as it takes; failing ends after half an hour.
+fn patient() -> Limits {
+    let long = Duration::from_hours(1_000);
+    Limits {
+        cluster_domain: Duration::from_mins(30),
+        cluster_creation: long,
+        installation: long,
+        agent_connection: long,
+        shoot_refresh: Duration::from_mins(30),
+        shoot_upgrade: long,
+        waiting_for_cluster_deletion: long,
+        hibernation: long,
+        ..Limits::default()
+    }
+}
+
+impl<O> Trying<O> {
+    async fn new(plan: fn(&Limits) -> Plan<O>, begin: Begin, postgres: bool) -> Self {
+        Self {
+            landscape: Landscape::start().await,
+            databases: Arc::new(Slot { postgres, ..Slot::default() }),
+            count: AtomicUsize::new(0),
+            plan,
+            begin,
+            operation: PhantomData,
+        }
+    }
+
+    fn trials(&self) -> Trials {
+        Trials { slot: self.databases.clone(), made: None }
+    }
+
+    /// A runtime as the operation finds it.
+    async fn furnish(&self, env: &Env, name: &str) -> (Target, Document) {
+        let request = if self.begin.kyma { with_kyma(name, "2.0.0") } else { aws(name) };
+        let configuration = checking::provision(request, &checking::Defaults::default()).unwrap();
+        let registration = Registration {
+            name: configuration.entry.name.clone(),
+            description: None,
+            labels: serde_json::Map::new(),
+            condition: None,
+        };
+        let id = env.director.register(TENANT, &registration).await.unwrap();
+        let target = Target {
+            runtime: id.parse().unwrap(),
+            tenant: TENANT.into(),
+            subaccount: "sa-1".into(),
+            shoot: name.into(),
+        };
+        let document = Document::new(configuration);
+        if self.begin.there {
+            let owner = Owner {
+                tenant: TENANT,
+                subaccount: "sa-1",
+                runtime_id: &id,
+                operation_id: &Uuid::new_v4().to_string(),
+            };
+            let shoot = shoots::build(&document.configuration, &owner, &env.rules);
+            env.gardener.create(&shoot).await.unwrap();
+            self.until(|| async {
+                let shoot = env.gardener.shoot(name).await.unwrap();
+                shoot.as_ref().is_some_and(Shoot::is_settled)
+            })
+            .await;
+            if self.begin.kyma {
+                self.install(env, &target, &document).await;
+            }
+        }
+        (target, document)
+    }
+
+    async fn install(&self, env: &Env, target: &Target, document: &Document) {
+        let kubeconfig =
+            env.gardener.admin_kubeconfig(&target.shoot, Duration::from_hours(8)).await.unwrap();
+        let cluster = env.clusters.get(&kubeconfig.kubeconfig).await.unwrap();
+        let runtime = clients::runtime::Runtime::new(cluster, "test");
+        let version = &document.configuration.kyma.as_ref().unwrap().version;
+        let release = env.releases.find(version).await.unwrap();
+        let install =
+            clients::runtime::Install { profile: None, modules: Vec::new(), scopes: Vec::new() };
+        // Kinds of a release may need a moment.
+        self.until(|| async { runtime.install(&release, &install).await.is_ok() }).await;
+        self.until(|| async {
+            let found = runtime.installation().await.unwrap();
+            found.state == clients::runtime::InstallState::Installed
+        })
+        .await;
+    }
+
+    async fn until<F: Future<Output = bool>>(&self, so: impl Fn() -> F) {
+        for _ in 0..2_000 {
+            if so().await {
+                return;
+            }
+            self.landscape.clock.sleep(Duration::from_millis(5)).await;
+        }
+        panic!("it does not come about");
+    }
+}
+
+impl<O> Scenario for Trying<O>
+where
+    O: Operation<Input = Input, Data = Data, Env = Env>,
+{
+    type Operation = O;
+
+    async fn fresh(&self, clock: &Clock) -> Setting<O> {
+        let at = self.count.fetch_add(1, SeqCst);
+        let name = format!("t-{at}");
+        let made = Made::new(self.databases.postgres, clock).await;
+        let (rows, storage) = made.open().await;
+        let env = Arc::new(self.landscape.env(rows.clone(), clock).await);
+        let (target, document) = self.furnish(&env, &name).await;
+        let new = NewRuntime {
+            id: target.runtime,
+            tenant: target.tenant.clone(),
+            subaccount: target.subaccount.clone(),
+            shoot: name.clone(),
+            document: document.bytes(),
+        };
+        rows.insert(&new).await.unwrap();
+        drop(storage);
+        *self.databases.next.lock().unwrap() = Some(made);
+        let mut wanted = document;
+        (self.begin.change)(&mut wanted);
+        let input = Input {
+            target: target.clone(),
+            document: wanted,
+            known_as: OperationType::Provision,
+            kyma: self.begin.kyma,
+            shoot: true,
+            first_message: String::new(),
+        };
+        Setting {
+            plan: (self.plan)(&patient()),
+            env: env.clone(),
+            instance: target.runtime.to_string(),
+            input,
+            data: Data::default(),
+            world: self.outside(env, target, rows),
+        }
+    }
+
+    fn comparable(&self, mut data: Value) -> Value {
+        // When something happened depends on the crashes before it; that it happened does not.
+        data["agent_configured_at"] = json!(data["agent_configured_at"].is_string());
+        let domain = data["domain"].is_string();
+        data["domain"] = json!(domain);
+        data
+    }
+}
+
+impl<O> Trying<O> {
+    /// How the landscape looks from this runtime, without ids, names and times.
+    fn outside(&self, env: Arc<Env>, target: Target, rows: ProvisionerStore) -> Outside {
+        let server = self.landscape.running.clusters().server().clone();
+        let ledger = self.landscape.running.landscape.ledger().clone();
+        let clock = self.landscape.clock.clone();
+        Box::new(move || {
+            let (env, target, rows) = (env.clone(), target.clone(), rows.clone());
+            let (server, ledger, clock) = (server.clone(), ledger.clone(), clock.clone());
+            Box::pin(async move {
+                settled(&server, &target.shoot, &clock).await;
+                let shoot = env.gardener.shoot(&target.shoot).await.unwrap();
+                let id = target.runtime.to_string();
+                let entry = env.director.runtime(TENANT, &id).await.unwrap();
+                let row = rows.find(target.runtime).await.unwrap().unwrap();
+                let document = Document::read(&row.document).unwrap();
+                let created = ledger
+                    .entries()
+                    .into_iter()
+                    .filter(|one| one.applied && one.method == "POST")
+                    .filter(|one| one.object.ends_with(&format!("/{}", target.shoot)))
+                    .filter(|one| one.object.starts_with("shoots/"))
+                    .count();
+                let seen = json!({
+                    "shoot": shoot.map(|shoot| json!({
+                        "spec": shoot.spec,
+                        "state": shoot.last_operation().map(|last| &last.state),
+                        "hibernated": shoot.status.as_ref().and_then(|s| s.hibernated),
+                    })),
+                    "director": entry.map(|entry| json!(entry.labels)),
+                    "inside": inside(&server, &target.shoot),
+                    "document": document,
+                    "kubeconfig": row.kubeconfig.is_some(),
+                    "provisioned": row.provisioned_at.is_some(),
+                    "deleted": row.deleted_at.is_some(),
+                    "created": created,
+                });
+                let text = seen.to_string().replace(&id, "RUNTIME").replace(&target.shoot, "SHOOT");
+                serde_json::from_str(&text).unwrap()
+            })
+        })
+    }
+}
+
+/// Waits until the controllers inside have nothing left to do: the agent works on by itself.
+async fn settled(server: &cluster::Server, runtime: &str, clock: &Clock) {
+    let secret = || {
+        server.get(runtime, "secrets", "kyma-system", "compass-agent-configuration").is_some()
+    };
+    let connection = || {
+        let kind = "compassconnections.compass.kyma-project.io";
+        let found = server.get(runtime, kind, "", "compass-connection")?;
+        Some(found["status"]["connectionState"] == "Synchronized")
+    };
+    for _ in 0..2_000 {
+        if !secret() || connection() == Some(true) {
+            return;
+        }
+        clock.sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// What is in the runtime's cluster, by name, with what matters of it.
+fn inside(server: &cluster::Server, runtime: &str) -> Value {
+    let names = |resource: &str| -> Vec<Value> {
+        let mut found: Vec<Value> = server
+            .list(runtime, resource)
+            .iter()
+            .map(|object| {
+                json!([
+                    object["metadata"]["namespace"],
+                    object["metadata"]["name"],
+                    object["subjects"],
+                    object["status"]["state"],
+                    object["status"]["connectionState"],
+                    object["metadata"]["labels"],
+                ])
+            })
+            .collect();
+        found.sort_by_key(Value::to_string);
+        found
+    };
+    json!({
+        "namespaces": names("namespaces"),
+        "secrets": names("secrets"),
+        "config_maps": names("configmaps"),
+        "roles": names("clusterroles.rbac.authorization.k8s.io"),
+        "bindings": names("clusterrolebindings.rbac.authorization.k8s.io"),
+        "installations": names("installations.installer.kyma-project.io"),
+        "connections": names("compassconnections.compass.kyma-project.io"),
+    })
+}
+
+fn unchanged(_: &mut Document) {}
+
+fn bigger(document: &mut Document) {
+    document.configuration.cluster.machine_type = "m5.2xlarge".into();
+    document.configuration.administrators = vec!["grace@example.org".into()];
+}
+
+fn newer(document: &mut Document) {
+    let newer = checking::kyma(kyma("2.1.0"), &checking::Defaults::default(), "Runtime upgrade");
+    document.configuration.kyma = Some(newer.unwrap());
+    document.configuration.cluster.auto_scaler_max = 20;
+}
+
+macro_rules! proven {
+    ($($name:ident: $plan:path, $begin:expr;)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[tokio::test(flavor = "multi_thread")]
+            async fn ends_the_same_way_whatever_happens_on_sqlite() {
+                let trying = Trying::new($plan, $begin, false).await;
+
+                let proof = prove(&trying, &trying.trials()).await;
+
+                println!("{proof:?}");
+                assert!(proof.crashes > 10 && proof.lost_answers > 2, "{proof:?}");
+            }
+
+            #[tokio::test(flavor = "multi_thread")]
+            async fn ends_the_same_way_whatever_happens_on_postgres() {
+                let trying = Trying::new($plan, $begin, true).await;
+
+                let proof = prove_some(&trying, &trying.trials(), 11).await;
+
+                assert!(proof.trials > 2, "{proof:?}");
+            }
+        }
+    )*};
+}
+
+proven! {
+    provisioning_with_kyma: provisioning::plan, Begin { there: false, kyma: true, change: unchanged };
+    provisioning_without_kyma: provisioning::plan_no_install, Begin { there: false, kyma: false, change: unchanged };
+    upgrading: upgrade::plan, Begin { there: true, kyma: true, change: newer };
+    upgrading_the_shoot: upgrade_shoot::plan, Begin { there: true, kyma: false, change: bigger };
+    deprovisioning_with_kyma: deprovisioning::plan, Begin { there: true, kyma: true, change: unchanged };
+    deprovisioning_without_kyma: deprovisioning::plan_no_install, Begin { there: true, kyma: false, change: unchanged };
+    hibernating: hibernation::plan, Begin { there: true, kyma: false, change: unchanged };
+    reconnecting: reconnection::plan, Begin { there: true, kyma: false, change: unchanged };
+}
+

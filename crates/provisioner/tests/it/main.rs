@@ -1,0 +1,10 @@
+//! The provisioner against the simulated landscape: real sockets, real databases.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it is")]
+
+mod faults;
+mod generated;
+mod life;
+mod providers;
+mod requests;
+mod world;

@@ -1,0 +1,301 @@
+//! A landscape, a database and a provisioner between them.
+//!
+//! What a reader would get wrong: the landscape lives on the running clock and is as fast as can be, so
+//! that what it does takes real but little time. Steps poll a thousand times faster than written.
+
+use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+
+use base::Clock;
+use clients::{
+    Component, Gate, Grant, Http, Limits as Calls, TokenSource,
+    director::Director,
+    gardener::Gardener,
+    kubernetes::{Cluster, Clusters},
+    releases::Releases,
+};
+use engine::{Engine, Planted, Storage};
+use provisioner::{
+    Caller, Parts, Provisioner,
+    chores::shoot_signals,
+    configuration::{AwsZone, ConflictStrategy, Entry, Profile},
+    limits::Limits,
+    operations::{
+        Env, OWNER, StepSettings, deprovisioning, hibernation, provisioning, reconnection, upgrade,
+        upgrade_shoot,
+    },
+    requests,
+    shoots::{AuditTenants, Rules},
+    status::{OperationState, OperationStatus},
+};
+use secrecy::SecretString;
+use simulators::{
+    pace::Speed,
+    testing::{MACHINE, Options, Running, TENANTS},
+};
+use store::{
+    EngineStore, ProvisionerStore, Sealer, Set,
+    engine::Time,
+    testing::TestDatabase,
+};
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+use url::Url;
+
+/// The project of the simulated garden.
+const PROJECT: &str = "kyma";
+
+/// A landscape as fast as can be.
+pub(crate) struct Landscape {
+    pub(crate) running: Running,
+    pub(crate) clock: Clock,
+    _folder: TempDir,
+}
+
+impl Landscape {
+    pub(crate) async fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Clock::running();
+        let options = Options { speed: Speed::MAX, plays_agent: false, ..Options::default() };
+        let running = Running::with(folder.path(), clock.clone(), 1, options).await;
+        Self { running, clock, _folder: folder }
+    }
+
+    /// What steps reach in it, with rows in `store`; calls are timed by `clock`.
+    pub(crate) async fn env(&self, store: ProvisionerStore, clock: &Clock) -> Env {
+        let kubeconfig = SecretString::from(self.running.clusters().garden_kubeconfig());
+        let calls = Calls { call: Duration::from_secs(10), ..Calls::CLUSTER };
+        let garden = Gate::new(Component::GARDENER, calls, clock.clone());
+        let garden = Cluster::connect(garden, &kubeconfig).await.unwrap();
+        let at = |path: &str| -> Url { format!("{}{path}", self.running.url).parse().unwrap() };
+        let grant = Grant::ClientCredentials {
+            id: MACHINE.0.into(),
+            secret: MACHINE.1.to_owned().into(),
+            scope: "runtime:read runtime:write".into(),
+        };
+        let tokens = TokenSource::new(at("/oauth2/token"), grant, clock.clone()).unwrap();
+        let director = Gate::new(Component::DIRECTOR, calls, clock.clone());
+        let director = Http::through(director, at("/director/graphql")).unwrap().with_token(tokens);
+        let releases = || {
+            let gate = Gate::new(Component::RELEASES, calls, clock.clone());
+            Http::through(gate, at("/kyma-releases")).unwrap()
+        };
+        let kept = NonZeroUsize::new(100).unwrap();
+        Env {
+            gardener: Gardener::new(garden, PROJECT, OWNER),
+            director: Director::new(director),
+            clusters: Clusters::new(Component::RUNTIME, calls, clock.clone(), kept),
+            releases: Releases::new(releases(), releases()),
+            store,
+            rules: Rules { project: PROJECT.into(), ..Rules::default() },
+            audit_tenants: AuditTenants::default(),
+            settings: StepSettings {
+                agent_patience: Duration::from_secs(1),
+                ..StepSettings::default()
+            },
+        }
+    }
+}
+
+/// A provisioner that works.
+pub(crate) struct World {
+    pub(crate) landscape: Landscape,
+    pub(crate) provisioner: Provisioner,
+    pub(crate) engine: Engine<EngineStore>,
+    database: TestDatabase,
+    chores: Vec<JoinHandle<()>>,
+}
+
+impl World {
+    pub(crate) async fn sqlite() -> Self {
+        Self::on(TestDatabase::sqlite(), Limits::default()).await
+    }
+
+    pub(crate) async fn postgres() -> Self {
+        Self::on(TestDatabase::postgres().await, Limits::default()).await
+    }
+
+    pub(crate) async fn on(database: TestDatabase, limits: Limits) -> Self {
+        let landscape = Landscape::start().await;
+        let clock = landscape.clock.clone();
+        let opened = database.database().await;
+        for set in [Set::Engine, Set::Provisioner] {
+            opened.migrate(set).await.unwrap();
+        }
+        let sealer = Sealer::generate();
+        let plain = EngineStore::new(opened, sealer.clone(), Time::Database, Planted::Nothing);
+        let store = ProvisionerStore::new(plain.clone(), sealer, clock.clone());
+        let storage = plain.with_changes(store.changes());
+        let env = Arc::new(landscape.env(store.clone(), &clock).await);
+        let settings =
+            engine::Settings { pace: 1_000.0, workers: 40, ..engine::Settings::default() };
+        let engine = Engine::builder(Arc::new(storage), clock.clone(), settings)
+            .serve(provisioning::plan(&limits), env.clone())
+            .unwrap()
+            .serve(provisioning::plan_no_install(&limits), env.clone())
+            .unwrap()
+            .serve(upgrade::plan(&limits), env.clone())
+            .unwrap()
+            .serve(upgrade_shoot::plan(&limits), env.clone())
+            .unwrap()
+            .serve(deprovisioning::plan(&limits), env.clone())
+            .unwrap()
+            .serve(deprovisioning::plan_no_install(&limits), env.clone())
+            .unwrap()
+            .serve(hibernation::plan(&limits), env.clone())
+            .unwrap()
+            .serve(reconnection::plan(&limits), env.clone())
+            .unwrap()
+            .start();
+        let chores =
+            vec![tokio::spawn(shoot_signals::follow(env.gardener.clone(), engine.clone()))];
+        let parts = Parts {
+            store,
+            engine: engine.clone(),
+            env,
+            defaults: provisioner::checking::Defaults::default(),
+            clock,
+        };
+        let provisioner = Provisioner::new(parts);
+        Self { landscape, provisioner, engine, database, chores }
+    }
+
+    pub(crate) fn env(&self) -> &Env {
+        &self.provisioner.parts().env
+    }
+
+    /// Follows an operation to its end.
+    pub(crate) async fn end_of(&self, operation: &str) -> OperationStatus {
+        let mut events = self.engine.events();
+        let waiting = async {
+            loop {
+                let status = self.provisioner.operation_status(&caller(), operation).await.unwrap();
+                if status.state != OperationState::InProgress {
+                    return status;
+                }
+                let soon = self.landscape.clock.sleep(Duration::from_millis(200));
+                tokio::select! { _ = events.recv() => {}, () = soon => {} }
+            }
+        };
+        let ended = tokio::time::timeout(Duration::from_secs(90), waiting).await;
+        match ended {
+            Ok(status) => status,
+            Err(_) => {
+                let id = operation.parse().unwrap();
+                let why = self.engine.explain(id).await.unwrap();
+                panic!("the operation does not end: {why:?}")
+            }
+        }
+    }
+
+    /// Follows an operation to its good end.
+    pub(crate) async fn success_of(&self, operation: &str) -> OperationStatus {
+        let status = self.end_of(operation).await;
+        if status.state != OperationState::Succeeded {
+            let id = operation.parse().unwrap();
+            let journal = self.engine.storage().journal(id).await.unwrap();
+            panic!("{status:?}\n{journal:#?}");
+        }
+        status
+    }
+
+    /// A runtime that is there.
+    pub(crate) async fn provisioned(&self, request: requests::Provision) -> OperationStatus {
+        let begun = self.provisioner.provision(&caller(), request).await.unwrap();
+        self.success_of(&begun.id).await
+    }
+
+    /// Where its rows are.
+    pub(crate) fn database(&self) -> &TestDatabase {
+        &self.database
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        for chore in &self.chores {
+            chore.abort();
+        }
+        self.engine.kill();
+    }
+}
+
+/// Whoever calls.
+pub(crate) fn caller() -> Caller {
+    Caller {
+        tenant: TENANTS[0].into(),
+        subaccount: Some("sa-1".into()),
+        idempotency_key: None,
+    }
+}
+
+/// A cluster on AWS, with nothing in it.
+pub(crate) fn aws(name: &str) -> requests::Provision {
+    requests::Provision {
+        runtime_id: None,
+        name: format!("runtime-{name}"),
+        description: Some("a \"test\" \\ with 'quotes'".into()),
+        labels: serde_json::Map::from_iter([("team".to_owned(), "blue".into())]),
+        cluster: requests::Cluster {
+            name: name.into(),
+            provider: "aws".into(),
+            target_secret: "aws-free-1".into(),
+            region: "eu-central-1".into(),
+            machine_type: Some("m5.xlarge".into()),
+            disk_type: Some("gp3".into()),
+            volume_size_gb: Some(50),
+            worker_cidr: "10.250.0.0/16".into(),
+            auto_scaler_min: Some(3),
+            auto_scaler_max: Some(10),
+            max_surge: Some(3),
+            max_unavailable: Some(0),
+            purpose: Some("development".into()),
+            eu_access: Some(true),
+            provider_config: requests::ProviderConfig {
+                aws: Some(requests::AwsConfig {
+                    vpc_cidr: "10.250.0.0/16".into(),
+                    zones: vec![Some(AwsZone {
+                        name: "eu-central-1a".into(),
+                        worker_cidr: "10.250.0.0/19".into(),
+                        public_cidr: "10.250.32.0/20".into(),
+                        internal_cidr: "10.250.48.0/20".into(),
+                    })],
+                }),
+                ..requests::ProviderConfig::default()
+            },
+            ..requests::Cluster::default()
+        },
+        administrators: vec!["ada@example.org".into()],
+        kyma: None,
+    }
+}
+
+/// The same with Kyma in it.
+pub(crate) fn with_kyma(name: &str, version: &str) -> requests::Provision {
+    requests::Provision { kyma: Some(kyma(version)), ..aws(name) }
+}
+
+/// Kyma Lite with one more module.
+pub(crate) fn kyma(version: &str) -> requests::Kyma {
+    let entry = |key: &str, value: &str, secret| Entry {
+        key: key.into(),
+        value: value.into(),
+        secret,
+    };
+    requests::Kyma {
+        version: version.into(),
+        profile: Some(Profile::Evaluation),
+        components: vec![requests::Component {
+            component: "monitoring".into(),
+            namespace: "kyma-system".into(),
+            configuration: vec![
+                entry("grafana.size", "small", false),
+                entry("grafana.password", "hush-hush", true),
+            ],
+            source_url: None,
+            conflict_strategy: Some(ConflictStrategy::Merge),
+        }],
+        configuration: vec![entry("global.domainName", "example.org", false)],
+        conflict_strategy: None,
+    }
+}
+

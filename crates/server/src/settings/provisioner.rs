@@ -1,0 +1,395 @@
+//! The provisioner's settings: defaults, then a TOML file, then the environment.
+
+use std::{
+    net::SocketAddr,
+    num::{NonZeroU16, NonZeroU32},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::Context;
+use confique::Config;
+use provisioner::limits::{BROKER_WAITS, Limits};
+use secrecy::SecretString;
+use url::Url;
+
+use super::{
+    Format,
+    values::{friendly, lease, log_filter},
+};
+
+/// Settings of the provisioner.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct ProvisionerSettings {
+    /// Where the API listens. `kcp up` decides by itself.
+    #[config(env = "KCP_PROVISIONER_LISTEN", default = "127.0.0.1:3000")]
+    pub listen: SocketAddr,
+    /// Where everything is kept.
+    #[config(nested)]
+    pub database: Database,
+    /// How operations are worked through.
+    #[config(nested)]
+    pub operations: Operations,
+    /// How long the stages of operations may take. All stages of one operation together must take less
+    /// than the six hours that the broker waits for it.
+    #[config(nested)]
+    pub limits: StageLimits,
+    /// Whoever makes the clusters.
+    #[config(nested)]
+    pub gardener: Gardener,
+    /// The registry of runtimes.
+    #[config(nested)]
+    pub director: Director,
+    /// Where Kyma comes from.
+    #[config(nested)]
+    pub kyma: Kyma,
+    /// What happens inside of clusters that were made.
+    #[config(nested)]
+    pub runtimes: Runtimes,
+    /// What requests may leave out.
+    #[config(nested)]
+    pub defaults: Defaults,
+    /// Whose tokens are accepted.
+    #[config(nested)]
+    pub access: Access,
+    /// What one request may cost.
+    #[config(nested)]
+    pub requests: Requests,
+    /// What is said about it all.
+    #[config(nested)]
+    pub telemetry: Telemetry,
+}
+
+/// Where everything is kept.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct Database {
+    /// `postgres://…` in production, `sqlite://…` on a single machine. `kcp up` decides by itself.
+    #[config(env = "KCP_PROVISIONER_DATABASE_URL", default = "sqlite://kcp-provisioner.db")]
+    pub url: SecretString,
+    /// The schema to work in (PostgreSQL only).
+    #[config(env = "KCP_PROVISIONER_DATABASE_SCHEMA", default = "provisioner")]
+    pub schema: String,
+    /// How many connections at most.
+    #[config(env = "KCP_PROVISIONER_DATABASE_CONNECTIONS", default = 10)]
+    pub connections: NonZeroU32,
+    /// The file with the keys that seal kubeconfigs and configurations; made when it is not there.
+    #[config(env = "KCP_PROVISIONER_SEALING_KEYS", default = "kcp-provisioner.key")]
+    pub sealing_keys: PathBuf,
+}
+
+/// How operations are worked through.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct Operations {
+    /// How many steps run at once on this machine.
+    #[config(env = "KCP_PROVISIONER_WORKERS", default = 40)]
+    pub workers: NonZeroU16,
+    /// How long a replica owns its operations without a heartbeat.
+    #[config(env = "KCP_PROVISIONER_LEASE", default = "10s", deserialize_with = lease)]
+    pub lease: Duration,
+    /// How long running steps may go on after the order to stop.
+    #[config(env = "KCP_PROVISIONER_DRAIN", default = "15s", deserialize_with = friendly)]
+    pub drain: Duration,
+    /// How long the journal of an ended operation is kept.
+    #[config(env = "KCP_PROVISIONER_KEEP_JOURNAL", default = "14d", deserialize_with = friendly)]
+    pub keep_journal: Duration,
+}
+
+/// How long the stages of operations may take.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct StageLimits {
+    /// Until the cluster has a domain.
+    #[config(env = "KCP_PROVISIONER_LIMIT_CLUSTER_DOMAIN", default = "10m", deserialize_with = friendly)]
+    pub cluster_domain: Duration,
+    /// Until the cluster is made.
+    #[config(env = "KCP_PROVISIONER_LIMIT_CLUSTER_CREATION", default = "2h", deserialize_with = friendly)]
+    pub cluster_creation: Duration,
+    /// Until operators and administrators are let in.
+    #[config(env = "KCP_PROVISIONER_LIMIT_BINDINGS_CREATION", default = "5m", deserialize_with = friendly)]
+    pub bindings_creation: Duration,
+    /// Until the installation of Kyma has begun.
+    #[config(env = "KCP_PROVISIONER_LIMIT_INSTALLATION_TRIGGERING", default = "20m", deserialize_with = friendly)]
+    pub installation_triggering: Duration,
+    /// Until Kyma is installed.
+    #[config(env = "KCP_PROVISIONER_LIMIT_INSTALLATION", default = "1h", deserialize_with = friendly)]
+    pub installation: Duration,
+    /// Until the agent has its token.
+    #[config(env = "KCP_PROVISIONER_LIMIT_AGENT_CONFIGURATION", default = "15m", deserialize_with = friendly)]
+    pub agent_configuration: Duration,
+    /// Until the agent has connected.
+    #[config(env = "KCP_PROVISIONER_LIMIT_AGENT_CONNECTION", default = "15m", deserialize_with = friendly)]
+    pub agent_connection: Duration,
+    /// Until an upgrade of Kyma has begun.
+    #[config(env = "KCP_PROVISIONER_LIMIT_UPGRADE_TRIGGERING", default = "20m", deserialize_with = friendly)]
+    pub upgrade_triggering: Duration,
+    /// Until Gardener has seen a change.
+    #[config(env = "KCP_PROVISIONER_LIMIT_SHOOT_REFRESH", default = "5m", deserialize_with = friendly)]
+    pub shoot_refresh: Duration,
+    /// Until Gardener is done with a change.
+    #[config(env = "KCP_PROVISIONER_LIMIT_SHOOT_UPGRADE", default = "90m", deserialize_with = friendly)]
+    pub shoot_upgrade: Duration,
+    /// Until what brokers made in a cluster is removed.
+    #[config(env = "KCP_PROVISIONER_LIMIT_CLUSTER_CLEANUP", default = "20m", deserialize_with = friendly)]
+    pub cluster_cleanup: Duration,
+    /// Until the removal of Kyma has begun.
+    #[config(env = "KCP_PROVISIONER_LIMIT_UNINSTALL_TRIGGERING", default = "5m", deserialize_with = friendly)]
+    pub uninstall_triggering: Duration,
+    /// Until Gardener has begun to delete.
+    #[config(env = "KCP_PROVISIONER_LIMIT_CLUSTER_DELETION", default = "30m", deserialize_with = friendly)]
+    pub cluster_deletion: Duration,
+    /// Until the cluster is gone.
+    #[config(env = "KCP_PROVISIONER_LIMIT_WAITING_FOR_CLUSTER_DELETION", default = "4h", deserialize_with = friendly)]
+    pub waiting_for_cluster_deletion: Duration,
+    /// Until the cluster sleeps.
+    #[config(env = "KCP_PROVISIONER_LIMIT_HIBERNATION", default = "1h", deserialize_with = friendly)]
+    pub hibernation: Duration,
+}
+
+/// Whoever makes the clusters.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct Gardener {
+    /// The kubeconfig of the garden.
+    #[config(env = "KCP_PROVISIONER_GARDENER_KUBECONFIG", default = "gardener-kubeconfig.yaml")]
+    pub kubeconfig: PathBuf,
+    /// The project whose Shoots are ours.
+    #[config(env = "KCP_PROVISIONER_GARDENER_PROJECT", default = "kyma")]
+    pub project: String,
+    /// How many calls may be under way at once.
+    #[config(env = "KCP_PROVISIONER_GARDENER_CALLS", default = 32)]
+    pub calls: NonZeroU16,
+    /// The `ConfigMap` with the policy of audit logs.
+    #[config(env = "KCP_PROVISIONER_GARDENER_AUDIT_POLICY")]
+    pub audit_policy: Option<String>,
+    /// A JSON file: provider of the seed, then landscape, to the tenant of the audit log.
+    #[config(env = "KCP_PROVISIONER_GARDENER_AUDIT_TENANTS")]
+    pub audit_tenants: Option<PathBuf>,
+    /// A JSON file: region to when production clusters may be maintained.
+    #[config(env = "KCP_PROVISIONER_GARDENER_MAINTENANCE_WINDOWS")]
+    pub maintenance_windows: Option<PathBuf>,
+}
+
+/// The registry of runtimes.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct Director {
+    /// Its GraphQL endpoint.
+    #[config(
+        env = "KCP_PROVISIONER_DIRECTOR_URL",
+        default = "http://compass-director.compass-system.svc.cluster.local:3000/graphql"
+    )]
+    pub url: Url,
+    /// Where its tokens come from.
+    #[config(
+        env = "KCP_PROVISIONER_DIRECTOR_TOKEN_URL",
+        default = "http://127.0.0.1:8082/oauth2/token"
+    )]
+    pub token_url: Url,
+    /// Who we are to the issuer of tokens.
+    #[config(env = "KCP_PROVISIONER_DIRECTOR_CLIENT_ID", default = "kcp-provisioner")]
+    pub client_id: String,
+    /// How we prove it.
+    #[config(env = "KCP_PROVISIONER_DIRECTOR_CLIENT_SECRET", default = "")]
+    pub client_secret: SecretString,
+}
+
+/// Where Kyma comes from.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct Kyma {
+    /// Below this address are the releases.
+    #[config(
+        env = "KCP_PROVISIONER_KYMA_RELEASES",
+        default = "https://storage.googleapis.com/kyma-prow-artifacts"
+    )]
+    pub releases: Url,
+    /// Below this address is what is not released yet.
+    #[config(
+        env = "KCP_PROVISIONER_KYMA_DEVELOPMENT",
+        default = "https://storage.googleapis.com/kyma-development-artifacts"
+    )]
+    pub development: Url,
+}
+
+/// What happens inside of clusters that were made.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct Runtimes {
+    /// For how long a kubeconfig is asked for; ten minutes at least.
+    #[config(env = "KCP_PROVISIONER_KUBECONFIG_LIFETIME", default = "8h", deserialize_with = friendly)]
+    pub kubeconfig_lifetime: Duration,
+    /// How long before its end a kubeconfig is replaced.
+    #[config(env = "KCP_PROVISIONER_KUBECONFIG_MARGIN", default = "1h", deserialize_with = friendly)]
+    pub kubeconfig_margin: Duration,
+    /// Whether the administrators of a request become administrators of its cluster.
+    #[config(env = "KCP_PROVISIONER_BIND_ADMINISTRATORS", default = true)]
+    pub bind_administrators: bool,
+    /// The group of those who may look at everything.
+    #[config(env = "KCP_PROVISIONER_L2_GROUP", default = "runtimeOperator")]
+    pub l2_group: String,
+    /// The group of those who may do everything.
+    #[config(env = "KCP_PROVISIONER_L3_GROUP", default = "runtimeAdmin")]
+    pub l3_group: String,
+    /// What brokers at such addresses made is removed before a cluster goes.
+    #[config(env = "KCP_PROVISIONER_SERVICE_MANAGER", default = "https://service-manager.")]
+    pub service_manager: String,
+    /// How long an agent that could not connect may try before it gets another token.
+    #[config(env = "KCP_PROVISIONER_AGENT_PATIENCE", default = "2m", deserialize_with = friendly)]
+    pub agent_patience: Duration,
+    /// How many clients of clusters are kept.
+    #[config(env = "KCP_PROVISIONER_KEPT_CLIENTS", default = 200)]
+    pub kept_clients: NonZeroU16,
+}
+
+/// What requests may leave out.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct Defaults {
+    /// The version of Kubernetes.
+    #[config(env = "KCP_PROVISIONER_DEFAULT_KUBERNETES_VERSION")]
+    pub kubernetes_version: Option<String>,
+    /// How many nodes at least.
+    #[config(env = "KCP_PROVISIONER_DEFAULT_AUTO_SCALER_MIN")]
+    pub auto_scaler_min: Option<i32>,
+    /// How many nodes at most.
+    #[config(env = "KCP_PROVISIONER_DEFAULT_AUTO_SCALER_MAX")]
+    pub auto_scaler_max: Option<i32>,
+    /// The size of a node's disk.
+    #[config(env = "KCP_PROVISIONER_DEFAULT_VOLUME_SIZE_GB")]
+    pub volume_size_gb: Option<i32>,
+    /// The machine on AWS.
+    #[config(env = "KCP_PROVISIONER_DEFAULT_MACHINE_AWS")]
+    pub machine_aws: Option<String>,
+    /// The machine on Azure.
+    #[config(env = "KCP_PROVISIONER_DEFAULT_MACHINE_AZURE")]
+    pub machine_azure: Option<String>,
+    /// The machine on GCP.
+    #[config(env = "KCP_PROVISIONER_DEFAULT_MACHINE_GCP")]
+    pub machine_gcp: Option<String>,
+    /// The machine on `OpenStack`.
+    #[config(env = "KCP_PROVISIONER_DEFAULT_MACHINE_OPENSTACK")]
+    pub machine_openstack: Option<String>,
+    /// Whether Gardener may raise the version of Kubernetes by itself.
+    #[config(env = "KCP_PROVISIONER_DEFAULT_KUBERNETES_AUTO_UPDATE", default = false)]
+    pub kubernetes_auto_update: bool,
+    /// Whether Gardener may raise the version of the machine image by itself.
+    #[config(env = "KCP_PROVISIONER_DEFAULT_MACHINE_IMAGE_AUTO_UPDATE", default = false)]
+    pub machine_image_auto_update: bool,
+}
+
+/// Whose tokens are accepted.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct Access {
+    /// The issuers, as in the claim `iss`; their keys are found by discovery.
+    #[config(env = "KCP_PROVISIONER_ISSUERS", default = [], parse_env = confique::env::parse::list_by_comma)]
+    pub issuers: Vec<String>,
+    /// Whom tokens must be for.
+    #[config(env = "KCP_PROVISIONER_AUDIENCE", default = "kcp")]
+    pub audience: String,
+}
+
+/// What one request may cost.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct Requests {
+    /// The largest body, in bytes.
+    #[config(env = "KCP_PROVISIONER_REQUEST_BODY", default = 1_048_576)]
+    pub body: NonZeroU32,
+    /// The longest time until an answer begins.
+    #[config(env = "KCP_PROVISIONER_REQUEST_TIME", default = "60s", deserialize_with = friendly)]
+    pub time: Duration,
+}
+
+/// What is said about it all.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct Telemetry {
+    /// Which log lines are written: a level, or `target=level` pairs with commas between them.
+    #[config(env = "KCP_PROVISIONER_LOG", default = "info", deserialize_with = log_filter)]
+    pub log: String,
+    /// `text` for people, `json` for machines.
+    #[config(env = "KCP_PROVISIONER_LOG_FORMAT", default = "text")]
+    pub format: Format,
+}
+
+impl StageLimits {
+    /// As the plans take them; refused when the broker would give up first.
+    pub fn checked(&self) -> anyhow::Result<Limits> {
+        let limits = Limits {
+            cluster_domain: self.cluster_domain,
+            cluster_creation: self.cluster_creation,
+            bindings_creation: self.bindings_creation,
+            installation_triggering: self.installation_triggering,
+            installation: self.installation,
+            agent_configuration: self.agent_configuration,
+            agent_connection: self.agent_connection,
+            upgrade_triggering: self.upgrade_triggering,
+            shoot_refresh: self.shoot_refresh,
+            shoot_upgrade: self.shoot_upgrade,
+            cluster_cleanup: self.cluster_cleanup,
+            uninstall_triggering: self.uninstall_triggering,
+            cluster_deletion: self.cluster_deletion,
+            waiting_for_cluster_deletion: self.waiting_for_cluster_deletion,
+            hibernation: self.hibernation,
+        };
+        limits.check(BROKER_WAITS).context("the settings under \"limits\" do not fit together")?;
+        Ok(limits)
+    }
+}
+
+/// Reads the settings; what is wrong is named with file, line and key, or with the variable.
+pub fn load(file: Option<&Path>) -> anyhow::Result<ProvisionerSettings> {
+    let mut builder = ProvisionerSettings::builder().env();
+    if let Some(file) = file {
+        anyhow::ensure!(file.exists(), "the settings file {} does not exist", file.display());
+        builder = builder.file(file);
+    }
+    let settings = builder.load().context("the settings are not valid")?;
+    settings.limits.checked()?;
+    Ok(settings)
+}
+
+/// The sample file.
+pub fn sample() -> String {
+    confique::toml::template::<ProvisionerSettings>(confique::toml::FormatOptions::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_that_the_broker_does_not_wait_for_stop_the_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("provisioner.toml");
+        std::fs::write(&file, "[limits]\ninstallation = \"22h\"\n").unwrap();
+
+        let refused = format!("{:#}", load(Some(&file)).unwrap_err());
+
+        assert!(refused.contains("provisioning may take"), "{refused}");
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_plans() {
+        assert_eq!(load(None).unwrap().limits.checked().unwrap(), Limits::default());
+    }
+
+    #[test]
+    fn the_sample_file_is_made_of_the_comments() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../config/provisioner.toml");
+        if std::env::var_os("KCP_UPDATE_SAMPLES").is_some() {
+            std::fs::write(path, sample()).unwrap();
+        }
+
+        let kept = std::fs::read_to_string(path).unwrap_or_default();
+        assert_eq!(
+            kept,
+            sample(),
+            "run this test with KCP_UPDATE_SAMPLES=1 to write config/provisioner.toml"
+        );
+    }
+}
