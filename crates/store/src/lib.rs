@@ -8,6 +8,7 @@ pub mod engine;
 pub mod error;
 pub mod migrate;
 pub mod moment;
+pub mod provisioner;
 pub mod rotate;
 pub mod sealed;
 #[cfg(any(test, feature = "testing"))]
@@ -19,5 +20,6 @@ pub use database::{Connection, Database, Options, Pool};
 pub use error::Error;
 pub use migrate::Set;
 pub use moment::Moment;
+pub use provisioner::ProvisionerStore;
 pub use sealed::{Place, SealError, Sealer};
 pub use transaction::Transaction;

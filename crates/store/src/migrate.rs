@@ -17,16 +17,22 @@ use crate::{
 pub enum Set {
     /// Operations, their journal, and the replicas that work on them.
     Engine,
+    /// Runtimes, and what was begun before there was one; beside the engine's.
+    Provisioner,
 }
 
 static ENGINE_POSTGRES: Migrator = sqlx::migrate!("migrations/engine/postgres");
 static ENGINE_SQLITE: Migrator = sqlx::migrate!("migrations/engine/sqlite");
+static PROVISIONER_POSTGRES: Migrator = sqlx::migrate!("migrations/provisioner/postgres");
+static PROVISIONER_SQLITE: Migrator = sqlx::migrate!("migrations/provisioner/sqlite");
 
 impl Set {
     fn migrations(self, sqlite: bool) -> &'static Migrator {
         match self {
             Self::Engine if sqlite => &ENGINE_SQLITE,
             Self::Engine => &ENGINE_POSTGRES,
+            Self::Provisioner if sqlite => &PROVISIONER_SQLITE,
+            Self::Provisioner => &PROVISIONER_POSTGRES,
         }
     }
 
@@ -34,6 +40,7 @@ impl Set {
     fn books(self) -> &'static str {
         match self {
             Self::Engine => "engine_migrations",
+            Self::Provisioner => "provisioner_migrations",
         }
     }
 }

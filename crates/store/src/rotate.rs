@@ -51,6 +51,12 @@ pub const ENGINE: [SealedColumn; 2] = [
     },
 ];
 
+/// The sealed columns of the provisioner's tables.
+pub const PROVISIONER: [SealedColumn; 2] = [
+    SealedColumn { table: "runtimes", id: "id", kind: IdKind::Uuid, column: "document" },
+    SealedColumn { table: "runtimes", id: "id", kind: IdKind::Uuid, column: "kubeconfig" },
+];
+
 /// What one pass over the columns did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rotated {

@@ -1,0 +1,48 @@
+//! The provisioner's tables: runtimes, and the intents that come before them.
+//!
+//! They are in the same database as the engine's, so that a runtime and its operation are written
+//! together. What a reader would get wrong: whoever writes both touches the *operation first*, as a
+//! step's commit does; the other order would deadlock with it.
+
+mod accept;
+mod changes;
+mod intents;
+mod rows;
+mod runtimes;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use base::Clock;
+
+pub use accept::{Accepted, AcceptedNew};
+pub use changes::TOPIC;
+pub use intents::Intent;
+pub use rows::{Kubeconfig, NewRuntime, Runtime};
+
+use crate::{Database, EngineStore, Sealer, engine::ApplyChange};
+
+/// The provisioner's store. Clones share everything.
+#[derive(Clone)]
+pub struct ProvisionerStore {
+    engine: EngineStore,
+    sealer: Sealer,
+    clock: Clock,
+}
+
+impl ProvisionerStore {
+    /// A store beside the engine's, on a database that was migrated for both.
+    pub fn new(engine: EngineStore, sealer: Sealer, clock: Clock) -> Self {
+        Self { engine, sealer, clock }
+    }
+
+    /// What applies changes of [`TOPIC`]; to be registered with the engine's store that works.
+    pub fn changes(&self) -> Arc<dyn ApplyChange> {
+        Arc::new(changes::Changes { sealer: self.sealer.clone(), clock: self.clock.clone() })
+    }
+
+    fn database(&self) -> &Database {
+        self.engine.database()
+    }
+}

@@ -1,0 +1,230 @@
+//! Acceptance: a runtime, its operation and the answer to its intent are written together or not at all.
+
+use ::engine::storage::{Acceptance, NewOperation, OperationId, Pairs, Unfinished, Verdict};
+use uuid::Uuid;
+
+use super::{NewRuntime, ProvisionerStore, rows::seal_document};
+use crate::{Error, Moment, Transaction};
+
+// Waits for whoever drops or answers the same intent.
+const ANSWER: &str = "
+    UPDATE intents SET runtime_id = $2, operation_id = $3
+    WHERE id = $1 AND tenant = $4 AND (runtime_id IS NULL OR runtime_id = $2)
+      AND (operation_id IS NULL OR operation_id = $3)";
+
+const STORE: &str = "
+    INSERT INTO runtimes (id, tenant, subaccount, shoot, document, created_at)
+    VALUES ($1, $2, $3, $4, $5, $6)
+    ON CONFLICT DO NOTHING";
+const ID_IN_USE: &str = "SELECT count(*) FROM runtimes WHERE id = $1";
+const STORED: &str = "SELECT count(*) FROM operations WHERE id = $1 AND instance = $2";
+
+// $4: there is a document. Without one it changes nothing, and still holds the row until the
+// operation can be seen.
+const TOUCH: &str = "
+    UPDATE runtimes
+    SET document = COALESCE($2, document),
+        revision = revision + CASE WHEN $4 THEN 1 ELSE 0 END
+    WHERE id = $1 AND deleted_at IS NULL AND (NOT $4 OR revision = $3)";
+const IS_THERE: &str = "SELECT count(*) FROM runtimes WHERE id = $1 AND deleted_at IS NULL";
+
+/// Every statement; they go by primary keys.
+#[cfg(test)]
+pub(super) const TEXTS: &[(&str, &str)] =
+    &[(ANSWER, ""), (STORE, ""), (ID_IN_USE, ""), (STORED, ""), (TOUCH, ""), (IS_THERE, "")];
+
+/// What became of a new runtime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AcceptedNew {
+    /// It is stored with its operation, now or by an earlier call with the same operation.
+    Accepted,
+    /// Nothing stored: another runtime has a Shoot of that name.
+    NameTaken,
+    /// Nothing stored: another order has, or had, that runtime id.
+    IdTaken,
+    /// Nothing stored: the intent was dropped, or another operation or runtime has answered it.
+    IntentGone,
+}
+
+/// What became of an operation on a runtime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accepted {
+    /// The table of pairs has decided.
+    Yes(Acceptance),
+    /// Nothing stored: the document was made from a revision that is not the current one any more.
+    Changed,
+    /// Nothing stored: the runtime is deleted or unknown.
+    Gone,
+}
+
+impl ProvisionerStore {
+    /// Stores the runtime and its first operation, and answers the intent, in one transaction. Repeated
+    /// with the same operation after a lost answer, it stores nothing more and is accepted again.
+    pub async fn accept_new(
+        &self,
+        runtime: &NewRuntime,
+        intent: Option<Uuid>,
+        operation: NewOperation,
+    ) -> Result<AcceptedNew, Error> {
+        check_instance(runtime.id, &operation)?;
+        let id = operation.id;
+        let mut transaction = self.database().begin().await?;
+        let answer = self.store_new(&mut transaction, runtime, intent, operation).await?;
+        if answer == AcceptedNew::Accepted {
+            transaction.commit().await?;
+            return Ok(answer);
+        }
+        transaction.rollback().await?;
+        let stored: i64 = on!(self.database().reader(), |pool| {
+            let instance = runtime.id.to_string();
+            sqlx::query_scalar(STORED).bind(id).bind(instance).fetch_one(pool).await
+        })?;
+        Ok(if stored == 1 { AcceptedNew::Accepted } else { answer })
+    }
+
+    async fn store_new(
+        &self,
+        transaction: &mut Transaction,
+        runtime: &NewRuntime,
+        intent: Option<Uuid>,
+        operation: NewOperation,
+    ) -> Result<AcceptedNew, Error> {
+        if let Some(intent) = intent
+            && !answer(transaction, intent, runtime, operation.id).await?
+        {
+            return Ok(AcceptedNew::IntentGone);
+        }
+        if !self.insert(transaction, runtime).await? {
+            let in_use: i64 = on!(transaction.connection(), |connection| {
+                sqlx::query_scalar(ID_IN_USE).bind(runtime.id).fetch_one(connection).await
+            })?;
+            return Ok(if in_use > 0 { AcceptedNew::IdTaken } else { AcceptedNew::NameTaken });
+        }
+        let id = operation.id;
+        match self.engine.accept_in(transaction, operation, &alone).await? {
+            Acceptance::Started => Ok(AcceptedNew::Accepted),
+            // Operations without a runtime: nobody here has stored them.
+            Acceptance::Queued | Acceptance::Refused(_) => Ok(AcceptedNew::IdTaken),
+            Acceptance::Same(_) => {
+                Err(Error::Refused(format!("operation {id} belongs to another runtime")))
+            }
+        }
+    }
+
+    /// Whether it was stored: its id or its name may be in use.
+    async fn insert(
+        &self,
+        transaction: &mut Transaction,
+        runtime: &NewRuntime,
+    ) -> Result<bool, Error> {
+        let sealed = seal_document(&self.sealer, runtime.id, &runtime.document);
+        let now = Moment::from(self.clock.now());
+        let stored = on!(transaction.connection(), |connection| {
+            sqlx::query(STORE)
+                .bind(runtime.id)
+                .bind(&runtime.tenant)
+                .bind(&runtime.subaccount)
+                .bind(&runtime.shoot)
+                .bind(sealed)
+                .bind(now)
+                .execute(connection)
+                .await
+                .map(|done| done.rows_affected())
+        })?;
+        Ok(stored == 1)
+    }
+
+    /// Accepts an operation on a runtime in one transaction. A `document` replaces the stored one with
+    /// it, if `revision` is still current; without a document, `revision` is not looked at. What answers
+    /// a repetition answers it whatever became of the runtime since.
+    pub async fn accept(
+        &self,
+        runtime: Uuid,
+        revision: i64,
+        document: Option<&[u8]>,
+        operation: NewOperation,
+        pairs: &Pairs<'_>,
+    ) -> Result<Accepted, Error> {
+        check_instance(runtime, &operation)?;
+        let mut transaction = self.database().begin().await?;
+        let acceptance = self.engine.accept_in(&mut transaction, operation, pairs).await?;
+        let lands = match acceptance {
+            Acceptance::Started | Acceptance::Queued => {
+                self.touch(&mut transaction, runtime, revision, document).await?
+            }
+            Acceptance::Same(_) | Acceptance::Refused(_) => false,
+        };
+        if lands {
+            transaction.commit().await?;
+            return Ok(Accepted::Yes(acceptance));
+        }
+        transaction.rollback().await?;
+        if matches!(acceptance, Acceptance::Same(_)) {
+            return Ok(Accepted::Yes(acceptance));
+        }
+        let there: i64 = on!(self.database().reader(), |pool| {
+            sqlx::query_scalar(IS_THERE).bind(runtime).fetch_one(pool).await
+        })?;
+        Ok(match acceptance {
+            _ if there == 0 => Accepted::Gone,
+            Acceptance::Refused(_) => Accepted::Yes(acceptance),
+            _ => Accepted::Changed,
+        })
+    }
+
+    /// Whether the runtime is still what the operation was asked for.
+    async fn touch(
+        &self,
+        transaction: &mut Transaction,
+        runtime: Uuid,
+        revision: i64,
+        document: Option<&[u8]>,
+    ) -> Result<bool, Error> {
+        let sealed = document.map(|document| seal_document(&self.sealer, runtime, document));
+        let touched = on!(transaction.connection(), |connection| {
+            sqlx::query(TOUCH)
+                .bind(runtime)
+                .bind(sealed)
+                .bind(revision)
+                .bind(document.is_some())
+                .execute(connection)
+                .await
+                .map(|done| done.rows_affected())
+        })?;
+        Ok(touched == 1)
+    }
+}
+
+/// Whether the intent was there to be answered.
+async fn answer(
+    transaction: &mut Transaction,
+    intent: Uuid,
+    runtime: &NewRuntime,
+    operation: OperationId,
+) -> Result<bool, Error> {
+    let answered = on!(transaction.connection(), |connection| {
+        sqlx::query(ANSWER)
+            .bind(intent)
+            .bind(runtime.id)
+            .bind(operation)
+            .bind(&runtime.tenant)
+            .execute(connection)
+            .await
+            .map(|done| done.rows_affected())
+    })?;
+    Ok(answered == 1)
+}
+
+/// A new runtime's operation is the first one.
+fn alone(unfinished: &[Unfinished]) -> Verdict {
+    unfinished.first().map_or(Verdict::Queue, |other| Verdict::Refuse(other.id))
+}
+
+/// Operations find their runtime by the instance they name.
+fn check_instance(runtime: Uuid, operation: &NewOperation) -> Result<(), Error> {
+    if operation.instance == runtime.to_string() {
+        return Ok(());
+    }
+    let NewOperation { id, instance, .. } = operation;
+    Err(Error::Refused(format!("operation {id} is for \"{instance}\", not for runtime {runtime}")))
+}

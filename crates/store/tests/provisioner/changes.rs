@@ -1,0 +1,105 @@
+//! A step's changes to its runtime land with its result, or not at all.
+
+use engine::storage::Landed;
+use secrecy::ExposeSecret as _;
+use serde_json::json;
+
+use crate::bench::{Bench, kubeconfig, operation, queue, runtime};
+
+pub(crate) async fn a_change_lands_with_its_commit(b: Bench) {
+    let (new, other) = (runtime("shoot"), runtime("other"));
+    b.order(&new).await;
+    let replica = b.join().await;
+    let held = b.claim(replica, new.id).await;
+    b.order(&other).await;
+    b.wait(5);
+    let first = b.done(
+        &held,
+        json!({
+            "document": { "seed": "aws-eu1", "zones": ["a", "b"] },
+            "kubeconfig": { "text": "kind: Config", "until": "2026-01-01T20:00:00Z" },
+            "provisioned": true,
+        }),
+    );
+    let landed = b.commit(replica, first).await;
+    assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
+    let provisioned_at = b.clock.now();
+    b.wait(5);
+    let mut second = b.done(&held, json!({ "document": "bm90IEpTT04=", "provisioned": true }));
+    second.serial += 1;
+
+    let between = b.find(new.id).await;
+    let landed = b.commit(replica, second).await;
+
+    assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
+    assert_eq!(between.document, br#"{"seed":"aws-eu1","zones":["a","b"]}"#);
+    assert_eq!(between.revision, 2);
+    let after = b.find(new.id).await;
+    assert_eq!((after.document.as_slice(), after.revision), (&b"not JSON"[..], 3));
+    assert_eq!(after.provisioned_at, Some(provisioned_at));
+    assert_eq!(after.kubeconfig.unwrap().text.expose_secret(), "kind: Config");
+    assert_eq!(b.find(other.id).await.revision, 1);
+}
+
+pub(crate) async fn a_fenced_commit_changes_no_runtime(b: Bench) {
+    let new = runtime("shoot");
+    b.order(&new).await;
+    let replica = b.join().await;
+    let held = b.claim(replica, new.id).await;
+    let mut commit = b.done(&held, json!({ "document": {}, "deleted": true }));
+    commit.serial += 7;
+
+    let landed = b.commit(replica, commit).await;
+
+    assert_eq!(landed, Landed::Fenced);
+    let found = b.find(new.id).await;
+    assert_eq!((found.document.as_slice(), found.revision), (&b"document"[..], 1));
+    assert_eq!(found.deleted_at, None);
+}
+
+pub(crate) async fn deletion_forgets_the_kubeconfig_for_good(b: Bench) {
+    let there = b.ready("shoot").await;
+    b.store.save_kubeconfig(there.id, &kubeconfig("kind: Config")).await.unwrap();
+    b.store.accept(there.id, 0, None, operation(there.id), &queue).await.unwrap();
+    let replica = b.join().await;
+    let held = b.claim(replica, there.id).await;
+    let landed = b.commit(replica, b.done(&held, json!({ "deleted": true }))).await;
+    assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
+    let deleted_at = b.clock.now();
+    b.wait(5);
+
+    let late = json!({
+        "deleted": true,
+        "kubeconfig": { "text": "kind: Config", "until": "2026-01-01T20:00:00Z" },
+    });
+    let mut again = b.done(&held, late);
+    again.serial += 1;
+    let landed = b.commit(replica, again).await;
+
+    assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
+    let found = b.find(there.id).await;
+    assert_eq!(found.deleted_at, Some(deleted_at));
+    assert!(found.kubeconfig.is_none());
+}
+
+pub(crate) async fn what_a_change_does_not_mean_is_refused_without_telling_it(b: Bench) {
+    let new = runtime("shoot");
+    b.order(&new).await;
+    let replica = b.join().await;
+    let held = b.claim(replica, new.id).await;
+
+    for (change, word) in [
+        (json!({ "provisioned": true, "colour": "hunter2" }), "colour"),
+        (json!({ "kubeconfig": "hunter2" }), "kubeconfig"),
+        (json!({ "document": "hunter2!" }), "document"),
+        (json!({ "deleted": "hunter2" }), "deleted"),
+        (json!("hunter2"), "no fields"),
+    ] {
+        let landed = b.commit(replica, b.done(&held, change)).await;
+        let Landed::Rejected(text) = &landed else { panic!("{landed:?}") };
+        assert!(text.contains(word) && !text.contains("hunter2"), "{text}");
+    }
+
+    let found = b.find(new.id).await;
+    assert_eq!((found.revision, found.provisioned_at), (1, None));
+}
