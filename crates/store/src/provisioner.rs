@@ -6,6 +6,8 @@
 
 mod accept;
 mod changes;
+#[cfg(any(test, feature = "testing"))]
+mod insert;
 mod intents;
 mod rows;
 mod runtimes;

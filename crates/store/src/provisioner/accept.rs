@@ -94,7 +94,7 @@ impl ProvisionerStore {
         {
             return Ok(AcceptedNew::IntentGone);
         }
-        if !self.insert(transaction, runtime).await? {
+        if !self.store_runtime(transaction, runtime).await? {
             let in_use: i64 = on!(transaction.connection(), |connection| {
                 sqlx::query_scalar(ID_IN_USE).bind(runtime.id).fetch_one(connection).await
             })?;
@@ -112,7 +112,7 @@ impl ProvisionerStore {
     }
 
     /// Whether it was stored: its id or its name may be in use.
-    async fn insert(
+    pub(super) async fn store_runtime(
         &self,
         transaction: &mut Transaction,
         runtime: &NewRuntime,
