@@ -27,14 +27,23 @@ async fn only_deprovisioning_is_left(world: &World, failed: &OperationStatus, sh
 #[tokio::test(flavor = "multi_thread")]
 async fn a_quota_error_ends_the_operation_with_gardeners_code() {
     let world = World::sqlite().await;
-    world.order("gardener", "scenario", &json!({"shoots": "fail=ERR_INFRA_QUOTA_EXCEEDED@40"})).await;
+    world
+        .order("gardener", "scenario", &json!({"shoots": "fail=ERR_INFRA_QUOTA_EXCEEDED@40"}))
+        .await;
 
     let failed = world.end_of(&order(&world, "quota").await.id).await;
 
     assert_eq!(failed.state, OperationState::Failed);
     let error = failed.last_error.clone().unwrap();
-    assert_eq!((error.reason.as_str(), error.component.as_str()), ("ERR_INFRA_QUOTA_EXCEEDED", "gardener"));
-    assert!(failed.message.starts_with("cluster provisioning failed. Last Shoot state: Failed"), "{}", failed.message);
+    assert_eq!(
+        (error.reason.as_str(), error.component.as_str()),
+        ("ERR_INFRA_QUOTA_EXCEEDED", "gardener")
+    );
+    assert!(
+        failed.message.starts_with("cluster provisioning failed. Last Shoot state: Failed"),
+        "{}",
+        failed.message
+    );
     assert_eq!(failed.errors.len(), 1);
     only_deprovisioning_is_left(&world, &failed, "quota").await;
 }
@@ -74,7 +83,10 @@ async fn a_director_that_is_down_delays_and_loses_nothing() {
     world.trouble("director", "down", 1).await;
     let keyed = Caller { idempotency_key: Some("k".into()), ..caller() };
     let refused = world.provisioner.provision(&keyed, aws("later")).await.unwrap_err();
-    assert!(!(400..500).contains(&refused.code.number()), "the caller shall try again: {refused:?}");
+    assert!(
+        !(400..500).contains(&refused.code.number()),
+        "the caller shall try again: {refused:?}"
+    );
     let accepted = world.provisioner.provision(&keyed, aws("later")).await.unwrap();
     world.success_of(&accepted.id).await;
 }
@@ -135,7 +147,10 @@ async fn what_gardener_refuses_is_not_stored() {
 
     assert_eq!(failed.state, OperationState::Failed);
     let error = failed.last_error.unwrap();
-    assert_eq!((error.component.as_str(), error.reason.as_str()), ("k8s client - gardener", "Invalid"));
+    assert_eq!(
+        (error.component.as_str(), error.reason.as_str()),
+        ("k8s client - gardener", "Invalid")
+    );
     assert!(error.message.contains("no.such.machine"), "{}", error.message);
     let status = world.provisioner.runtime_status(&caller(), &made.runtime_id).await.unwrap();
     assert_eq!(status.configuration.cluster.machine_type, "m5.xlarge");

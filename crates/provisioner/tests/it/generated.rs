@@ -83,8 +83,7 @@ struct Trials {
 
 impl Made {
     async fn new(postgres: bool, clock: &Clock) -> Arc<Self> {
-        let test =
-            if postgres { TestDatabase::postgres().await } else { TestDatabase::sqlite() };
+        let test = if postgres { TestDatabase::postgres().await } else { TestDatabase::sqlite() };
         let database = test.database().await;
         for set in [Set::Engine, Set::Provisioner] {
             database.migrate(set).await.unwrap();
@@ -315,9 +314,8 @@ impl<O> Trying<O> {
 
 /// Waits until the controllers inside have nothing left to do: the agent works on by itself.
 async fn settled(server: &cluster::Server, runtime: &str, clock: &Clock) {
-    let secret = || {
-        server.get(runtime, "secrets", "kyma-system", "compass-agent-configuration").is_some()
-    };
+    let secret =
+        || server.get(runtime, "secrets", "kyma-system", "compass-agent-configuration").is_some();
     let connection = || {
         let kind = "compassconnections.compass.kyma-project.io";
         let found = server.get(runtime, kind, "", "compass-connection")?;
@@ -412,4 +410,3 @@ proven! {
     hibernating: hibernation::plan, Begin { there: true, kyma: false, change: unchanged };
     reconnecting: reconnection::plan, Begin { there: true, kyma: false, change: unchanged };
 }
-

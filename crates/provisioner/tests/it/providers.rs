@@ -53,9 +53,7 @@ fn gcp(name: &str) -> requests::Provision {
         }),
         control_plane_failure_tolerance: Some("zone".into()),
         provider_config: ProviderConfig {
-            gcp: Some(GcpConfig {
-                zones: vec!["europe-west3-a".into(), "europe-west3-b".into()],
-            }),
+            gcp: Some(GcpConfig { zones: vec!["europe-west3-a".into(), "europe-west3-b".into()] }),
             ..ProviderConfig::default()
         },
         ..request.cluster

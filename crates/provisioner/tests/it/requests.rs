@@ -164,7 +164,11 @@ async fn a_request_that_died_after_registering_is_cleaned_up_after() {
     let mark = ("kcp_intent", intent.id.to_string());
     let director = &world.env().director;
     director.register_once("ga-1", &registration, (mark.0, &mark.1), false).await.unwrap();
-    assert_eq!(abandoned_intents::clean(&world.provisioner).await.unwrap(), 0, "it may still go on");
+    assert_eq!(
+        abandoned_intents::clean(&world.provisioner).await.unwrap(),
+        0,
+        "it may still go on"
+    );
 
     let later = world.later(std::time::Duration::from_hours(1));
     let cleaned = abandoned_intents::clean(&later).await.unwrap();

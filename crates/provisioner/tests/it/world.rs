@@ -32,11 +32,7 @@ use simulators::{
     pace::Speed,
     testing::{MACHINE, Options, Running, TENANTS},
 };
-use store::{
-    EngineStore, ProvisionerStore, Sealer, Set,
-    engine::Time,
-    testing::TestDatabase,
-};
+use store::{EngineStore, ProvisionerStore, Sealer, Set, engine::Time, testing::TestDatabase};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use url::Url;
@@ -221,11 +217,7 @@ impl Drop for World {
 
 /// Whoever calls.
 pub(crate) fn caller() -> Caller {
-    Caller {
-        tenant: TENANTS[0].into(),
-        subaccount: Some("sa-1".into()),
-        idempotency_key: None,
-    }
+    Caller { tenant: TENANTS[0].into(), subaccount: Some("sa-1".into()), idempotency_key: None }
 }
 
 /// A cluster on AWS, with nothing in it.
@@ -276,11 +268,8 @@ pub(crate) fn with_kyma(name: &str, version: &str) -> requests::Provision {
 
 /// Kyma Lite with one more module.
 pub(crate) fn kyma(version: &str) -> requests::Kyma {
-    let entry = |key: &str, value: &str, secret| Entry {
-        key: key.into(),
-        value: value.into(),
-        secret,
-    };
+    let entry =
+        |key: &str, value: &str, secret| Entry { key: key.into(), value: value.into(), secret };
     requests::Kyma {
         version: version.into(),
         profile: Some(Profile::Evaluation),
@@ -298,4 +287,3 @@ pub(crate) fn kyma(version: &str) -> requests::Kyma {
         conflict_strategy: None,
     }
 }
-

@@ -1,0 +1,102 @@
+//! Rules for the fields of a cluster.
+
+use super::{dns, must, names, networks, oidc, providers, version};
+use crate::{Error, configuration::Cluster, requests};
+
+const PURPOSES: &[&str] = &["evaluation", "testing", "development", "production"];
+const TOLERANCES: &[&str] = &["node", "zone"];
+/// As long as a licence's name may be.
+const LICENCE: usize = 256;
+
+/// The texts that clients of the reference know.
+const KNOWN: &str = "Cluster config validation error while starting Runtime provisioning, error: ";
+/// Images have names; a version alone says nothing.
+pub(super) const IMAGE: &str = "Machine Image Version passed while Machine Image is empty";
+/// Its disks come with the machine type.
+pub(super) const NO_DISKS: &str =
+    "OpenStack mutation does not accept diskType or volumeSizeGb parameters";
+
+/// The rules that the reference has, in its order and words.
+pub(super) fn known_rules(asked: &requests::Cluster) -> Result<(), Error> {
+    let given = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+    if given(&asked.machine_image_version) && !given(&asked.machine_image) {
+        return Err(Error::bad(format!("{KNOWN}{IMAGE}")));
+    }
+    let disks = asked.disk_type.is_some() || asked.volume_size_gb.is_some();
+    if asked.provider.eq_ignore_ascii_case("openstack") && disks {
+        return Err(Error::bad(format!("{KNOWN}{NO_DISKS}")));
+    }
+    Ok(())
+}
+
+/// All rules for a cluster's values; `at` is where its fields are in the request.
+pub(super) fn check(cluster: &Cluster, at: &str) -> Result<(), Error> {
+    names::shoot_label(&cluster.name, &format!("{at}.name"))?;
+    texts(cluster, at)?;
+    version::parsed(&cluster.kubernetes_version, &format!("{at}.kubernetesVersion"))?;
+    sizes(cluster, at)?;
+    choices(cluster, at)?;
+    providers::check(cluster, &format!("{at}.providerSpecificConfig"))?;
+    networks::check(cluster, at)?;
+    if let Some(dns) = &cluster.dns {
+        dns::check(dns, &format!("{at}.dnsConfig"))?;
+    }
+    if let Some(oidc) = &cluster.oidc {
+        oidc::check(oidc, &format!("{at}.oidcConfig"))?;
+    }
+    Ok(())
+}
+
+fn texts(cluster: &Cluster, at: &str) -> Result<(), Error> {
+    let texts = [
+        ("targetSecret", &cluster.target_secret),
+        ("region", &cluster.region),
+        ("machineType", &cluster.machine_type),
+    ];
+    for (name, text) in texts {
+        must(!text.trim().is_empty(), format_args!("{at}.{name}"), "must not be empty")?;
+    }
+    let Some(disk) = &cluster.disk_type else { return Ok(()) };
+    must(!disk.trim().is_empty(), format_args!("{at}.diskType"), "must not be empty")
+}
+
+fn sizes(cluster: &Cluster, at: &str) -> Result<(), Error> {
+    let (min, max) = (cluster.auto_scaler_min, cluster.auto_scaler_max);
+    must(min >= 1, format_args!("{at}.autoScalerMin"), "must be at least 1")?;
+    must(
+        min <= max,
+        format_args!("{at}.autoScalerMax"),
+        format_args!("must be at least autoScalerMin: {max} is less than {min}"),
+    )?;
+    let (more, fewer) = (cluster.max_surge, cluster.max_unavailable);
+    must(more >= 0, format_args!("{at}.maxSurge"), "must not be negative")?;
+    must(fewer >= 0, format_args!("{at}.maxUnavailable"), "must not be negative")?;
+    must(
+        more > 0 || fewer > 0,
+        format_args!("{at}.maxSurge"),
+        "and maxUnavailable must not both be 0: no node could ever be replaced",
+    )?;
+    let size = cluster.volume_size_gb;
+    must(size.is_none_or(|size| size >= 1), format_args!("{at}.volumeSizeGB"), "must be at least 1")
+}
+
+fn choices(cluster: &Cluster, at: &str) -> Result<(), Error> {
+    one_of(cluster.purpose.as_deref(), PURPOSES, &format!("{at}.purpose"))?;
+    one_of(
+        cluster.control_plane_failure_tolerance.as_deref(),
+        TOLERANCES,
+        &format!("{at}.controlPlaneFailureTolerance"),
+    )?;
+    let licence = cluster.licence_type.as_deref().unwrap_or_default();
+    must(
+        licence.len() <= LICENCE && !licence.contains(char::is_control),
+        format_args!("{at}.licenceType"),
+        format_args!("must be at most {LICENCE} characters that can be read"),
+    )
+}
+
+fn one_of(value: Option<&str>, known: &[&str], path: &str) -> Result<(), Error> {
+    let Some(value) = value else { return Ok(()) };
+    let rule = format_args!("must be one of {}, not {value:?}", known.join(", "));
+    must(known.contains(&value), path, rule)
+}

@@ -1,0 +1,134 @@
+//! Whatever is asked for: a Shoot that was just made needs no change, and one change is enough.
+
+use proptest::{option, prelude::*, sample::select};
+use serde_json::{Value, json};
+
+use super::{made, patched};
+use crate::{
+    checking::{
+        tests::samples::{self, checked},
+        upgrade_shoot,
+    },
+    configuration::{Configuration, Oidc},
+    requests::{ProviderConfig, Provision, UpgradeShoot},
+    shoots::change,
+};
+
+fn any_order() -> impl Strategy<Value = Provision> {
+    let orders = vec![
+        samples::aws(),
+        samples::azure(),
+        samples::azure_shared(),
+        samples::azure_own(),
+        samples::gcp(),
+        samples::openstack(),
+    ];
+    let nat = option::of((any::<bool>(), option::of(4..=120)));
+    let image = option::of((select(vec!["gardenlinux", "suse"]), option::of(0..20)));
+    (select(orders), nat, image, option::of(any_issuer()), any::<(bool, bool)>()).prop_map(
+        |(mut order, nat, image, oidc, (filter, update))| {
+            if let Some(azure) = &mut order.cluster.provider_config.azure {
+                azure.nat_gateway = nat.map(|(enabled, idle)| samples::nat(enabled, idle));
+            }
+            order.cluster.machine_image = image.map(|(name, _)| name.into());
+            let version = image.and_then(|(_, version)| version);
+            order.cluster.machine_image_version = version.map(|n| format!("1443.{n}.0"));
+            order.cluster.oidc = oidc;
+            order.cluster.networking_filter_disabled = Some(filter);
+            order.cluster.kubernetes_auto_update = Some(update);
+            order
+        },
+    )
+}
+
+fn any_issuer() -> impl Strategy<Value = Oidc> {
+    select(vec!["one", "two"]).prop_map(|id| Oidc { client_id: id.into(), ..samples::oidc() })
+}
+
+fn any_request() -> impl Strategy<Value = UpgradeShoot> {
+    let numbers = (1..5, 5..30, 1..5, option::of(10..90));
+    let words = (
+        option::of(select(vec!["1.33.0", "1.34.1"])),
+        option::of(select(vec!["small", "large"])),
+        option::of(select(vec!["production", "testing"])),
+    );
+    let switches = (option::of(any::<bool>()), option::of(any::<bool>()));
+    (numbers, words, switches, option::of(any_issuer())).prop_map(
+        |((min, max, surge, volume), (version, machine, purpose), (filter, update), oidc)| {
+            UpgradeShoot {
+                kubernetes_version: version.map(Into::into),
+                machine_type: machine.map(Into::into),
+                volume_size_gb: volume,
+                auto_scaler_min: Some(min),
+                auto_scaler_max: Some(max),
+                max_surge: Some(surge),
+                purpose: purpose.map(Into::into),
+                networking_filter_disabled: filter,
+                machine_image_auto_update: update,
+                oidc,
+                ..UpgradeShoot::default()
+            }
+        },
+    )
+}
+
+/// The same cluster with another gateway and with more zones, where its provider allows it.
+fn changed(mut order: Provision, nat: (bool, Option<i32>)) -> ProviderConfig {
+    let config = &mut order.cluster.provider_config;
+    if let Some(gcp) = &mut config.gcp {
+        gcp.zones.insert(0, "europe-west3-c".into());
+    }
+    if let Some(azure) = &mut config.azure {
+        let zoned = azure.zones.is_some() || azure.azure_zones.is_some();
+        azure.nat_gateway = Some(samples::nat(nat.0 && zoned, nat.1));
+        azure.vnet_cidr = "10.250.0.0/16".into();
+        if let Some(zones) = &mut azure.zones {
+            zones.push("3".into());
+        }
+    }
+    order.cluster.provider_config
+}
+
+fn other_pool() -> Value {
+    json!({"name": "gpu", "machine": {"type": "a2"}, "minimum": 0, "maximum": 2})
+}
+
+proptest! {
+    #[test]
+    fn a_shoot_that_was_just_made_needs_no_change(order in any_order()) {
+        let configuration = checked(order);
+
+        prop_assert_eq!(change(&made(&configuration), &configuration), None);
+    }
+
+    #[test]
+    fn one_change_is_enough_and_loses_nothing(
+        order in any_order(),
+        mut request in any_request(),
+        nat in (any::<bool>(), option::of(4..=120)),
+        more in any::<bool>(),
+    ) {
+        let stored = checked(order.clone());
+        let mut live = made(&stored);
+        live.spec.provider.as_mut().unwrap().workers.push(other_pool());
+        live.spec.rest["extensions"].as_array_mut().unwrap().push(json!({"type": "other"}));
+        let has_disks = stored.cluster.provider != "openstack";
+        request.volume_size_gb = request.volume_size_gb.filter(|_| has_disks);
+        request.provider_config = more.then(|| changed(order, nat));
+        let wanted: Configuration = upgrade_shoot(&stored, Some(&live), request).unwrap();
+
+        let after = match change(&live, &wanted) {
+            Some(patch) => patched(&live, &patch),
+            None => live,
+        };
+
+        prop_assert_eq!(change(&after, &wanted), None);
+        let provider = after.spec.provider.as_ref().unwrap();
+        prop_assert_eq!(&provider.workers[1..], &[other_pool()]);
+        let extensions = after.spec.rest["extensions"].as_array().unwrap();
+        prop_assert_eq!(extensions.last(), Some(&json!({"type": "other"})));
+        let version = after.spec.kubernetes.as_ref().unwrap().version.as_ref();
+        prop_assert_eq!(version, Some(&wanted.cluster.kubernetes_version));
+        prop_assert_eq!(&provider.workers[0]["maximum"], &json!(wanted.cluster.auto_scaler_max));
+    }
+}

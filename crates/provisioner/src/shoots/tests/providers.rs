@@ -1,0 +1,195 @@
+//! What each provider adds to a Shoot.
+
+use serde_json::{Value, json};
+
+use super::sent;
+use crate::{checking::tests::samples, configuration::NatGateway, requests::Provision};
+
+fn azure(mut request: Provision, nat: Option<NatGateway>) -> Value {
+    samples::edit_azure(&mut request).nat_gateway = nat;
+    sent(request)["spec"].clone()
+}
+
+fn azure_networks(networks: &Value, zoned: bool) -> Value {
+    json!({
+        "kind": "InfrastructureConfig",
+        "apiVersion": "azure.provider.extensions.gardener.cloud/v1alpha1",
+        "networks": networks,
+        "zoned": zoned,
+    })
+}
+
+#[test]
+fn google_has_one_subnet_and_a_zone_for_the_control_plane() {
+    let spec = &sent(samples::gcp())["spec"];
+
+    assert_eq!(spec["cloudProfileName"], "gcp");
+    assert_eq!(spec["networking"], json!({"type": "calico", "nodes": "10.250.0.0/22"}));
+    let api = "gcp.provider.extensions.gardener.cloud/v1alpha1";
+    assert_eq!(
+        spec["provider"],
+        json!({
+            "type": "gcp",
+            "controlPlaneConfig": {
+                "kind": "ControlPlaneConfig",
+                "apiVersion": api,
+                "zone": "europe-west3-a",
+            },
+            "infrastructureConfig": {
+                "kind": "InfrastructureConfig",
+                "apiVersion": api,
+                "networks": {"worker": "10.250.0.0/22", "workers": "10.250.0.0/22"},
+            },
+            "workers": [{
+                "name": "cpu-worker-0",
+                "machine": {"type": "n2-standard-4"},
+                "minimum": 3,
+                "maximum": 20,
+                "maxSurge": 1,
+                "maxUnavailable": 0,
+                "volume": {"type": "pd-standard", "size": "50Gi"},
+                "zones": ["europe-west3-a", "europe-west3-b"],
+            }],
+        })
+    );
+}
+
+#[test]
+fn openstack_has_a_profile_of_its_own_and_no_volume() {
+    let spec = &sent(samples::openstack())["spec"];
+
+    assert_eq!(spec["cloudProfileName"], "converged-cloud-kyma");
+    assert_eq!(spec["networking"], json!({"type": "calico", "nodes": "10.250.0.0/22"}));
+    let api = "openstack.provider.extensions.gardener.cloud/v1alpha1";
+    assert_eq!(
+        spec["provider"],
+        json!({
+            "type": "openstack",
+            "controlPlaneConfig": {
+                "kind": "ControlPlaneConfig",
+                "apiVersion": api,
+                "loadBalancerProvider": "f5",
+            },
+            "infrastructureConfig": {
+                "kind": "InfrastructureConfig",
+                "apiVersion": api,
+                "floatingPoolName": "FloatingIP-external-kyma-01",
+                "networks": {"worker": "", "workers": "10.250.0.0/22"},
+            },
+            "workers": [{
+                "name": "cpu-worker-0",
+                "machine": {"type": "g_c4_m16"},
+                "minimum": 3,
+                "maximum": 20,
+                "maxSurge": 1,
+                "maxUnavailable": 0,
+                "zones": ["eu-de-1a"],
+            }],
+        })
+    );
+}
+
+#[test]
+fn aws_has_three_subnets_in_every_zone() {
+    let mut request = samples::aws();
+    let zones = &mut request.cluster.provider_config.aws.as_mut().unwrap().zones;
+    zones.push(Some(samples::second_aws_zone()));
+
+    let provider = &sent(request)["spec"]["provider"];
+
+    assert_eq!(
+        provider["infrastructureConfig"]["networks"]["zones"][1],
+        json!({
+            "name": "eu-central-1b",
+            "internal": "10.250.112.0/20",
+            "public": "10.250.96.0/20",
+            "workers": "10.250.64.0/19",
+        })
+    );
+    assert_eq!(provider["workers"][0]["zones"], json!(["eu-central-1a", "eu-central-1b"]));
+}
+
+#[test]
+fn microsoft_has_its_own_profile_and_the_whole_network_for_nodes() {
+    let spec = azure(samples::azure_own(), None);
+
+    assert_eq!(spec["cloudProfileName"], "az");
+    assert_eq!(spec["networking"], json!({"type": "calico", "nodes": "10.250.0.0/20"}));
+    assert_eq!(spec["provider"]["type"], "azure");
+    assert_eq!(
+        spec["provider"]["controlPlaneConfig"],
+        json!({
+            "kind": "ControlPlaneConfig",
+            "apiVersion": "azure.provider.extensions.gardener.cloud/v1alpha1",
+        })
+    );
+}
+
+#[test]
+fn microsoft_without_zones_has_no_gateway() {
+    let all = [None, Some(samples::nat(false, None)), Some(samples::nat(true, Some(10)))];
+
+    for nat in all {
+        let provider = &azure(samples::azure(), nat)["provider"];
+
+        let networks = json!({"vnet": {"cidr": "10.250.0.0/20"}, "workers": "10.250.0.0/20"});
+        assert_eq!(provider["infrastructureConfig"], azure_networks(&networks, false));
+        assert_eq!(provider["workers"][0].get("zones"), None);
+    }
+}
+
+#[test]
+fn microsoft_with_shared_zones_has_one_gateway() {
+    let plain = json!({"vnet": {"cidr": "10.250.0.0/20"}, "workers": "10.250.0.0/20"});
+    let with = |minutes: i32| {
+        let mut networks = plain.clone();
+        networks["natGateway"] = json!({"enabled": true, "idleConnectionTimeoutMinutes": minutes});
+        networks
+    };
+    let cases = [
+        (None, plain.clone()),
+        (Some(samples::nat(false, Some(10))), plain.clone()),
+        (Some(samples::nat(true, None)), with(4)),
+        (Some(samples::nat(true, Some(10))), with(10)),
+    ];
+
+    for (nat, networks) in cases {
+        let provider = &azure(samples::azure_shared(), nat)["provider"];
+
+        assert_eq!(provider["infrastructureConfig"], azure_networks(&networks, true));
+        assert_eq!(provider["workers"][0]["zones"], json!(["1", "2"]));
+    }
+}
+
+#[test]
+fn microsoft_with_own_subnets_has_a_gateway_in_every_zone() {
+    let networks = |gateway: Option<i32>| {
+        let mut zones = json!([
+            {"name": 1, "cidr": "10.250.0.0/23"},
+            {"name": 3, "cidr": "10.250.2.0/23"},
+        ]);
+        for zone in zones.as_array_mut().unwrap() {
+            if let Some(minutes) = gateway {
+                zone["natGateway"] =
+                    json!({"enabled": true, "idleConnectionTimeoutMinutes": minutes});
+            }
+        }
+        json!({"vnet": {"cidr": "10.250.0.0/20"}, "zones": zones})
+    };
+    let cases = [
+        (None, networks(None)),
+        (Some(samples::nat(false, None)), networks(None)),
+        (Some(samples::nat(true, None)), networks(Some(4))),
+        (Some(samples::nat(true, Some(10))), networks(Some(10))),
+    ];
+
+    for (nat, networks) in cases {
+        let mut request = samples::azure_own();
+        // Zones with subnets win over the older list.
+        samples::edit_azure(&mut request).zones = Some(vec!["2".into()]);
+        let provider = &azure(request, nat)["provider"];
+
+        assert_eq!(provider["infrastructureConfig"], azure_networks(&networks, true));
+        assert_eq!(provider["workers"][0]["zones"], json!(["1", "3"]));
+    }
+}
