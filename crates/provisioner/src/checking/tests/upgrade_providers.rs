@@ -83,6 +83,7 @@ fn nothing_can_be_changed_on_aws() {
     let more = aws(|aws| aws.zones[1].as_mut().unwrap().name = "eu-central-1c".into());
     let fewer = aws(|aws| drop(aws.zones.pop()));
     let twice = aws(|aws| aws.zones[1] = aws.zones[0].clone());
+    let again = aws(|aws| aws.zones.push(aws.zones[0].clone()));
     let null = aws(|aws| aws.zones[1] = None);
     let workers = aws(|aws| aws.zones[0].as_mut().unwrap().worker_cidr = "10.1.0.0/19".into());
     let internal = aws(|aws| aws.zones[0].as_mut().unwrap().internal_cidr = "10.1.0.0/20".into());
@@ -92,6 +93,7 @@ fn nothing_can_be_changed_on_aws() {
     assert_eq!(network, format!("@.awsConfig.vpcCidr {text}"));
     let text = "extension of shoot network zones is not supported";
     assert_eq!(more, format!("{text} (@.awsConfig.awsZones[1])"));
+    assert_eq!(again, format!("{text} (@.awsConfig.awsZones)"));
     let text = "removal of shoot network zones is not supported";
     assert_eq!(fewer, format!("{text} (@.awsConfig.awsZones)"));
     assert_eq!(twice, format!("{text} (@.awsConfig.awsZones)"));
