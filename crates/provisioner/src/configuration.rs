@@ -48,7 +48,7 @@ pub struct Cluster {
     pub name: String,
     /// The version of Kubernetes.
     pub kubernetes_version: String,
-    /// `aws`, `azure`, `gcp`, `openstack`, as the caller wrote it.
+    /// `aws`, `azure`, `gcp`, `openstack`.
     pub provider: String,
     /// The binding to the hyperscaler account.
     pub target_secret: String,

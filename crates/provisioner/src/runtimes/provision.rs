@@ -39,6 +39,7 @@ impl Provisioner {
             .map_err(|error| Error::bad(format!("the request cannot be kept: {error}")))?;
         let given = request.runtime_id.clone();
         let configuration = checking::provision(request, &self.0.defaults)?;
+        checking::shoot_name(&configuration.cluster.name, &self.0.env.rules.project)?;
         let tenant = caller.tenant()?;
         if let Some(kyma) = &configuration.kyma {
             self.check_release(&kyma.version).await?;
