@@ -4,6 +4,7 @@ pub mod auth;
 mod correlation;
 pub mod error;
 mod events;
+pub mod graphql;
 pub mod health;
 mod operations;
 pub mod router;

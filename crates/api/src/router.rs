@@ -19,6 +19,7 @@ use crate::{
     auth::{RequireScope, Verifier, scope},
     correlation::correlate,
     error::Error,
+    graphql::{self, QueryLimits, Runtimes},
     health::{self, Readiness},
     operations, version,
 };
@@ -57,6 +58,28 @@ pub fn broker(parts: Broker) -> Router {
     let reading = need(scope::OPERATIONS_READ).around(operations::reading());
     let changing = need(scope::OPERATIONS_WRITE).around(operations::changing());
     reading.merge(changing).with_state(parts.operations).merge(open(parts.readiness))
+}
+
+/// What the provisioner's routes need.
+#[derive(Clone)]
+pub struct ProvisionerParts {
+    /// The use cases: a `provisioner::Provisioner`, except in tests.
+    pub provisioner: Arc<dyn Runtimes>,
+    /// Whether the parts can work.
+    pub readiness: Arc<dyn Readiness>,
+    /// Who checks tokens.
+    pub verifier: Arc<Verifier>,
+    /// What one query may cost.
+    pub limits: QueryLimits,
+}
+
+/// The provisioner's routes, without the layers.
+pub fn provisioner(parts: ProvisionerParts) -> Router {
+    let scopes = [scope::PROVISIONER_READ, scope::PROVISIONER_WRITE];
+    let door = RequireScope::any_of(parts.verifier, &scopes);
+    door.around(graphql::routes(parts.provisioner, parts.limits))
+        .merge(graphql::explorer())
+        .merge(open(parts.readiness))
 }
 
 /// What every service answers without a token.

@@ -20,6 +20,8 @@ pub struct Principal {
     pub scopes: BTreeSet<String>,
     /// The groups it is in.
     pub groups: BTreeSet<String>,
+    /// The only tenant it may speak for; `None` when the token names none.
+    pub tenant: Option<String>,
     /// Until when.
     pub until: Timestamp,
     clock: Clock,
@@ -48,6 +50,7 @@ pub(super) struct Claims {
     scope: Words,
     #[serde(default)]
     groups: Words,
+    tenant: Option<String>,
     /// Some issuers say in here what kind of token it is.
     typ: Option<String>,
 }
@@ -127,6 +130,7 @@ impl Claims {
             subject: self.sub,
             scopes: self.scp.words().into_iter().chain(self.scope.words()).collect(),
             groups: self.groups.whole().into_iter().collect(),
+            tenant: self.tenant.filter(|tenant| !tenant.is_empty()),
             until: moment(self.exp),
             clock: clock.clone(),
         })

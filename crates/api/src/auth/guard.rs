@@ -19,13 +19,18 @@ use crate::error::Error;
 #[derive(Clone)]
 pub struct RequireScope {
     verifier: Arc<Verifier>,
-    scope: &'static str,
+    scopes: Vec<&'static str>,
 }
 
 impl RequireScope {
     /// A door that opens with `scope`.
     pub fn new(verifier: Arc<Verifier>, scope: &'static str) -> Self {
-        Self { verifier, scope }
+        Self::any_of(verifier, &[scope])
+    }
+
+    /// A door that opens with any of these; the routes behind it look closer.
+    pub fn any_of(verifier: Arc<Verifier>, scopes: &[&'static str]) -> Self {
+        Self { verifier, scopes: scopes.to_vec() }
     }
 
     /// Puts the door in front of these routes. Paths that none of them serves stay outside.
@@ -47,8 +52,8 @@ async fn check(
             Denied::Token(_) | Denied::Signature(_) => Error::Unauthorized,
         }
     })?;
-    if !principal.scopes.contains(door.scope) {
-        tracing::info!(subject = principal.subject, scope = door.scope, "a token lacks a scope");
+    if !door.scopes.iter().any(|scope| principal.scopes.contains(*scope)) {
+        tracing::info!(subject = principal.subject, scopes = ?door.scopes, "a token lacks a scope");
         return Err(Error::Forbidden);
     }
     request.extensions_mut().insert(principal);

@@ -10,7 +10,21 @@ pub const OPERATIONS_READ: &str = "operations:read";
 pub const OPERATIONS_WRITE: &str = "operations:write";
 /// Read metrics.
 pub const METRICS_READ: &str = "metrics:read";
+/// See runtimes and their operations in the provisioner.
+pub const PROVISIONER_READ: &str = "provisioner:read";
+/// Make, change and remove runtimes in the provisioner.
+pub const PROVISIONER_WRITE: &str = "provisioner:write";
+/// Speak for any tenant, with a token that names none.
+pub const ANY_TENANT: &str = "tenants:any";
 
 /// All of them.
-pub const ALL: [&str; 5] =
-    [BROKER_WRITE, CLD_READ, OPERATIONS_READ, OPERATIONS_WRITE, METRICS_READ];
+pub const ALL: [&str; 8] = [
+    BROKER_WRITE,
+    CLD_READ,
+    OPERATIONS_READ,
+    OPERATIONS_WRITE,
+    METRICS_READ,
+    PROVISIONER_READ,
+    PROVISIONER_WRITE,
+    ANY_TENANT,
+];

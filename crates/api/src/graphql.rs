@@ -1,0 +1,71 @@
+//! The provisioner's API: GraphQL over HTTP, name for name as its clients know it.
+//!
+//! What a reader would get wrong: a field that fails must not simply return an error. The library would leave it
+//! out of the answer; `answer` makes it null, or makes the whole answer null when it cannot be.
+
+mod answer;
+mod caller;
+mod check;
+mod explorer;
+mod http;
+mod inputs;
+mod literals;
+mod mutation;
+mod nesting;
+mod outputs;
+mod query;
+mod runtimes;
+mod size;
+mod transport;
+mod variables;
+
+use std::sync::Arc;
+
+use async_graphql::EmptySubscription;
+use axum::{Router, routing::any};
+
+pub use explorer::routes as explorer;
+pub use runtimes::{Answer, Runtimes};
+
+use self::{http::Service, mutation::Mutation, query::Query};
+
+/// Where it is served.
+pub const PATH: &str = "/graphql";
+
+type Schema = async_graphql::Schema<Query, Mutation, EmptySubscription>;
+
+/// What one query may cost. A query beyond it is not valid.
+#[derive(Debug, Clone, Copy)]
+pub struct QueryLimits {
+    /// How deep fields may be nested.
+    pub depth: usize,
+    /// How much may be asked for: one for each field, and [`QueryLimits::CALL`] for each use case.
+    pub complexity: usize,
+}
+
+impl QueryLimits {
+    /// What one call of a use case costs, besides its fields.
+    pub const CALL: usize = 20;
+    /// Enough for every known client and for reading the whole schema.
+    pub const DEFAULT: Self = Self { depth: 20, complexity: 1_000 };
+}
+
+/// The route of the API. It wants a [`crate::Principal`] in the extensions of each request.
+pub fn routes(runtimes: Arc<dyn Runtimes>, limits: QueryLimits) -> Router {
+    let service = Service::new(schema(runtimes, limits), limits);
+    Router::new().route(PATH, any(http::serve)).with_state(service)
+}
+
+/// The schema, printed.
+pub fn sdl(runtimes: Arc<dyn Runtimes>) -> String {
+    schema(runtimes, QueryLimits::DEFAULT).sdl()
+}
+
+fn schema(runtimes: Arc<dyn Runtimes>, limits: QueryLimits) -> Schema {
+    let (query, mutation) = (Query(runtimes.clone()), Mutation(runtimes));
+    Schema::build(query, mutation, EmptySubscription)
+        .limit_depth(limits.depth)
+        .limit_complexity(limits.complexity)
+        .extension(check::Check)
+        .finish()
+}

@@ -1,0 +1,99 @@
+//! What can be changed. Each of these starts an operation, except for the roll back.
+
+use std::sync::Arc;
+
+use async_graphql::{Context, Object, Result};
+use provisioner::Caller;
+
+use super::{
+    QueryLimits,
+    answer::{nullable, required},
+    inputs::{ProvisionRuntimeInput, UpgradeRuntimeInput, UpgradeShootInput},
+    outputs::{OperationStatus, RuntimeStatus},
+    runtimes::Runtimes,
+};
+
+pub(super) struct Mutation(pub(super) Arc<dyn Runtimes>);
+
+#[Object]
+impl Mutation {
+    /// Makes a runtime. With a runtimeID it takes one that is registered already.
+    #[graphql(complexity = "QueryLimits::CALL + child_complexity")]
+    async fn provision_runtime(
+        &self,
+        ctx: &Context<'_>,
+        config: ProvisionRuntimeInput,
+        #[graphql(name = "runtimeID")] runtime_id: Option<String>,
+    ) -> Option<OperationStatus> {
+        let caller = ctx.data_unchecked::<Caller>();
+        let work = async {
+            let request = config.request(runtime_id).map_err(|wrong| wrong.within("config"))?;
+            self.0.provision(caller, request).await
+        };
+        nullable(ctx, work).await
+    }
+
+    /// Gives a runtime another version of Kyma, of Kubernetes, or of both.
+    #[graphql(complexity = "QueryLimits::CALL + child_complexity")]
+    async fn upgrade_runtime(
+        &self,
+        ctx: &Context<'_>,
+        id: String,
+        config: UpgradeRuntimeInput,
+    ) -> Option<OperationStatus> {
+        let caller = ctx.data_unchecked::<Caller>();
+        let work = async {
+            let request = config.request().map_err(|wrong| wrong.within("config"))?;
+            self.0.upgrade(caller, &id, request).await
+        };
+        nullable(ctx, work).await
+    }
+
+    /// Removes a runtime with everything that was made for it; answers with the operation's id.
+    #[graphql(complexity = "QueryLimits::CALL")]
+    async fn deprovision_runtime(&self, ctx: &Context<'_>, id: String) -> Result<String> {
+        let caller = ctx.data_unchecked::<Caller>();
+        Ok(required(self.0.deprovision(caller, &id)).await?.id)
+    }
+
+    /// Gives a runtime's cluster other settings.
+    #[graphql(complexity = "QueryLimits::CALL + child_complexity")]
+    async fn upgrade_shoot(
+        &self,
+        ctx: &Context<'_>,
+        id: String,
+        config: UpgradeShootInput,
+    ) -> Option<OperationStatus> {
+        let caller = ctx.data_unchecked::<Caller>();
+        let work = async {
+            let request = config.request().map_err(|wrong| wrong.within("config"))?;
+            self.0.upgrade_shoot(caller, &id, request).await
+        };
+        nullable(ctx, work).await
+    }
+
+    /// Lets a runtime sleep.
+    #[graphql(complexity = "QueryLimits::CALL + child_complexity")]
+    async fn hibernate_runtime(&self, ctx: &Context<'_>, id: String) -> Option<OperationStatus> {
+        let caller = ctx.data_unchecked::<Caller>();
+        nullable(ctx, self.0.hibernate(caller, &id)).await
+    }
+
+    /// Takes back which version of Kyma counts, after an upgrade that has ended.
+    #[graphql(complexity = "QueryLimits::CALL + child_complexity")]
+    async fn roll_back_upgrade_operation(
+        &self,
+        ctx: &Context<'_>,
+        id: String,
+    ) -> Option<RuntimeStatus> {
+        let caller = ctx.data_unchecked::<Caller>();
+        nullable(ctx, self.0.roll_back_upgrade(caller, &id)).await
+    }
+
+    /// Makes the agent of a runtime connect anew; answers with the operation's id.
+    #[graphql(complexity = "QueryLimits::CALL")]
+    async fn reconnect_runtime_agent(&self, ctx: &Context<'_>, id: String) -> Result<String> {
+        let caller = ctx.data_unchecked::<Caller>();
+        Ok(required(self.0.reconnect_agent(caller, &id)).await?.id)
+    }
+}

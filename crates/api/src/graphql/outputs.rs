@@ -1,0 +1,12 @@
+//! What clients read, name for name. What they dereference without looking is never null.
+
+mod cluster;
+mod kyma;
+mod operation;
+mod provider;
+mod runtime;
+mod words;
+
+pub(super) use operation::OperationStatus;
+pub(super) use runtime::RuntimeStatus;
+pub(super) use words::{ConflictStrategy, KymaProfile};

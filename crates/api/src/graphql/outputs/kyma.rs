@@ -1,0 +1,60 @@
+//! What is installed in a cluster.
+
+use async_graphql::SimpleObject;
+use provisioner::configuration::{Component, Entry, Kyma};
+
+use super::words::KymaProfile;
+
+/// A Kyma installation.
+#[derive(SimpleObject)]
+pub(super) struct KymaConfig {
+    version: Option<String>,
+    profile: Option<KymaProfile>,
+    components: Option<Vec<Option<ComponentConfiguration>>>,
+    configuration: Option<Vec<Option<ConfigEntry>>>,
+}
+
+#[derive(SimpleObject)]
+struct ComponentConfiguration {
+    component: String,
+    namespace: String,
+    configuration: Option<Vec<Option<ConfigEntry>>>,
+    #[graphql(name = "sourceURL")]
+    source_url: Option<String>,
+}
+
+#[derive(SimpleObject)]
+struct ConfigEntry {
+    key: String,
+    value: String,
+    secret: Option<bool>,
+}
+
+impl From<Kyma> for KymaConfig {
+    fn from(kyma: Kyma) -> Self {
+        let components = kyma.components.into_iter().map(|component| Some(component.into()));
+        Self {
+            version: Some(kyma.version),
+            profile: kyma.profile.map(Into::into),
+            components: Some(components.collect()),
+            configuration: entries(kyma.configuration),
+        }
+    }
+}
+
+impl From<Component> for ComponentConfiguration {
+    fn from(component: Component) -> Self {
+        Self {
+            component: component.component,
+            namespace: component.namespace,
+            configuration: entries(component.configuration),
+            source_url: component.source_url,
+        }
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the schema allows null here")]
+fn entries(entries: Vec<Entry>) -> Option<Vec<Option<ConfigEntry>>> {
+    let entry = |Entry { key, value, secret }| ConfigEntry { key, value, secret: Some(secret) };
+    Some(entries.into_iter().map(|own| Some(entry(own))).collect())
+}

@@ -1,0 +1,64 @@
+//! Enumerations: the API's words beside our own.
+
+use async_graphql::Enum;
+use provisioner::{configuration, status};
+
+/// What an operation does.
+#[derive(Enum, Clone, Copy, PartialEq, Eq)]
+#[graphql(rename_items = "PascalCase", remote = "status::OperationType")]
+pub(super) enum OperationType {
+    Provision,
+    ProvisionNoInstall,
+    Upgrade,
+    UpgradeShoot,
+    Deprovision,
+    DeprovisionNoInstall,
+    ReconnectRuntime,
+    Hibernate,
+}
+
+/// How far an operation is.
+#[derive(Enum, Clone, Copy, PartialEq, Eq)]
+#[graphql(rename_items = "PascalCase")]
+pub(super) enum OperationState {
+    /// Not used: an operation is in progress from the moment it is accepted.
+    Pending,
+    InProgress,
+    Succeeded,
+    Failed,
+}
+
+impl From<status::OperationState> for OperationState {
+    fn from(state: status::OperationState) -> Self {
+        match state {
+            status::OperationState::InProgress => Self::InProgress,
+            status::OperationState::Succeeded => Self::Succeeded,
+            status::OperationState::Failed => Self::Failed,
+        }
+    }
+}
+
+/// How the agent of a runtime is doing.
+#[derive(Enum, Clone, Copy, PartialEq, Eq)]
+#[graphql(rename_items = "PascalCase", remote = "status::ConnectionState")]
+pub(super) enum RuntimeAgentConnectionStatus {
+    Pending,
+    Connected,
+    Disconnected,
+}
+
+/// The size of a Kyma installation.
+#[derive(Enum, Clone, Copy, PartialEq, Eq)]
+#[graphql(rename_items = "PascalCase", remote = "configuration::Profile")]
+pub(in crate::graphql) enum KymaProfile {
+    Evaluation,
+    Production,
+}
+
+/// What happens to overrides that are there already.
+#[derive(Enum, Clone, Copy, PartialEq, Eq)]
+#[graphql(rename_items = "PascalCase", remote = "configuration::ConflictStrategy")]
+pub(in crate::graphql) enum ConflictStrategy {
+    Merge,
+    Replace,
+}

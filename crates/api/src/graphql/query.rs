@@ -1,0 +1,36 @@
+//! What can be asked.
+
+use std::sync::Arc;
+
+use async_graphql::{Context, Object};
+use provisioner::Caller;
+
+use super::{
+    QueryLimits,
+    answer::nullable,
+    outputs::{OperationStatus, RuntimeStatus},
+    runtimes::Runtimes,
+};
+
+pub(super) struct Query(pub(super) Arc<dyn Runtimes>);
+
+#[Object]
+impl Query {
+    /// How a runtime is doing.
+    #[graphql(complexity = "QueryLimits::CALL + child_complexity")]
+    async fn runtime_status(&self, ctx: &Context<'_>, id: String) -> Option<RuntimeStatus> {
+        let caller = ctx.data_unchecked::<Caller>();
+        nullable(ctx, self.0.runtime_status(caller, &id)).await
+    }
+
+    /// How an operation is doing.
+    #[graphql(complexity = "QueryLimits::CALL + child_complexity")]
+    async fn runtime_operation_status(
+        &self,
+        ctx: &Context<'_>,
+        id: String,
+    ) -> Option<OperationStatus> {
+        let caller = ctx.data_unchecked::<Caller>();
+        nullable(ctx, self.0.operation_status(caller, &id)).await
+    }
+}

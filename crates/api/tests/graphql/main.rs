@@ -1,0 +1,20 @@
+//! The provisioner's API without a socket: what arrives, what leaves, and which status it has.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod access;
+mod clients;
+mod coercion;
+mod documented;
+mod explorer;
+mod failures;
+mod inputs;
+mod limits;
+mod matrix;
+mod outputs;
+mod recorder;
+mod sample;
+mod schema;
+mod service;
+#[path = "../support/mod.rs"]
+mod support;

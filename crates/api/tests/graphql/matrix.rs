@@ -1,0 +1,251 @@
+//! Which situation has which status and which body.
+
+use axum::{body::Body, http::StatusCode};
+use serde_json::{Value, json};
+
+use crate::{
+    recorder::Asked,
+    sample::{OPERATION, RUNTIME},
+    service::Service,
+};
+
+const ASK: &str = "query One { runtimeOperationStatus(id: \"o\") { state } }";
+const CHANGE: &str = "mutation { deprovisionRuntime(id: \"r\") }";
+
+#[tokio::test]
+async fn an_executed_query_is_200_with_data_alone() {
+    let service = Service::start().await;
+
+    let reply = service.run(ASK).await;
+
+    assert_eq!(reply.status, StatusCode::OK);
+    assert_eq!(reply.headers["content-type"], "application/json");
+    assert_eq!(reply.text, r#"{"data":{"runtimeOperationStatus":{"state":"InProgress"}}}"#);
+    assert_eq!(service.runtimes.asked(), Asked::Operation("o".into()));
+}
+
+#[tokio::test]
+async fn an_executed_query_with_a_failure_is_200_with_errors_before_data() {
+    let service = Service::start().await;
+    service.runtimes.fail(&provisioner::Error::bad("no"));
+
+    let reply = service.run(ASK).await;
+
+    assert_eq!(reply.status, StatusCode::OK);
+    let expected = concat!(
+        r#"{"errors":[{"message":"no","path":["runtimeOperationStatus"],"#,
+        r#""extensions":{"error_code":400,"error_component":"provisioner","#,
+        r#""error_reason":"err_provisioner_internal"}}],"data":{"runtimeOperationStatus":null}}"#,
+    );
+    assert_eq!(reply.text, expected);
+}
+
+#[tokio::test]
+async fn a_syntax_error_is_422_with_its_code() {
+    let service = Service::start().await;
+
+    for query in ["", "query {", "{ runtimeStatus(id: ) { kubeconfig } }", "nonsense", "{ }"] {
+        let reply = service.run(query).await;
+
+        assert_eq!(reply.status, StatusCode::UNPROCESSABLE_ENTITY, "{query}");
+        assert_eq!(reply.error()["extensions"], json!({"code": "GRAPHQL_PARSE_FAILED"}), "{query}");
+        assert_eq!(reply.json()["data"], Value::Null);
+        assert_eq!(reply.headers["content-type"], "application/json");
+    }
+    let nothing = service.post(&json!({})).await;
+    assert_eq!(nothing.status, StatusCode::UNPROCESSABLE_ENTITY);
+}
+
+#[tokio::test]
+async fn a_document_that_does_not_fit_the_schema_is_422_with_its_code() {
+    let service = Service::start().await;
+    let wrong = [
+        "{ runtimeStatuses(id: \"r\") { kubeconfig } }",
+        "{ runtimeOperationStatus(id: \"o\") { unknown } }",
+        "{ runtimeOperationStatus(id: \"o\", more: 1) { state } }",
+        "{ runtimeOperationStatus { state } }",
+        "{ runtimeOperationStatus(id: 1) { state } }",
+        "{ runtimeOperationStatus(id: \"o\") }",
+        "{ runtimeOperationStatus(id: \"o\") { ...Missing } }",
+        "query($id: Nothing!) { runtimeOperationStatus(id: $id) { state } }",
+        "query($unused: String) { runtimeOperationStatus(id: \"o\") { state } }",
+        "{ runtimeOperationStatus(id: $undeclared) { state } }",
+        "mutation { provisionRuntime(config: {}) { id } }",
+        "subscription { runtimeOperationStatus(id: \"o\") { state } }",
+    ];
+
+    for query in wrong {
+        let reply = service.run(query).await;
+
+        assert_eq!(reply.status, StatusCode::UNPROCESSABLE_ENTITY, "{query}: {}", reply.text);
+        let errors = reply.json()["errors"].as_array().unwrap().clone();
+        for error in errors {
+            let code = &error["extensions"]["code"];
+            assert_eq!(code, "GRAPHQL_VALIDATION_FAILED", "{query}: {error}");
+        }
+        assert_eq!(reply.json()["data"], Value::Null);
+    }
+    assert_eq!(service.runtimes.calls(), []);
+}
+
+#[tokio::test]
+async fn the_named_operation_runs_and_one_that_is_not_there_is_200_without_data() {
+    let service = Service::start().await;
+    let two = format!("{ASK} query Two {{ runtimeOperationStatus(id: \"two\") {{ state }} }}");
+    let named =
+        async |name: Value| service.post(&json!({"query": two, "operationName": name})).await;
+
+    let second = named(json!("Two")).await;
+    let third = named(json!("Three")).await;
+    let none = named(Value::Null).await;
+    let empty = service.post(&json!({"query": ASK, "operationName": ""})).await;
+
+    second.data();
+    let ids: Vec<Asked> = service.runtimes.calls().into_iter().map(|(_, asked)| asked).collect();
+    assert_eq!(ids, [Asked::Operation("two".into()), Asked::Operation("o".into())]);
+    for missing in [third, none] {
+        assert_eq!(missing.status, StatusCode::OK);
+        assert_eq!(missing.json()["data"], Value::Null);
+        let error = missing.error();
+        assert_eq!(error.as_object().unwrap().keys().collect::<Vec<_>>(), ["message"]);
+    }
+    empty.data();
+}
+
+#[tokio::test]
+async fn a_body_that_is_not_one_json_object_is_400() {
+    let service = Service::start().await;
+    let bodies = ["", "{", "no json", "[]", r#"[{"query":"{a}"}]"#, r#"{"query":1}"#];
+
+    for body in bodies {
+        let request =
+            service.request("POST", "/graphql").header("content-type", "application/json");
+        let reply = service.send(request.body(Body::from(body)).unwrap()).await;
+
+        assert_eq!(reply.status, StatusCode::BAD_REQUEST, "{body}");
+        let message = reply.error()["message"].as_str().unwrap().to_owned();
+        assert!(message.starts_with("json body could not be decoded: "), "{message}");
+        assert_eq!(reply.headers["content-type"], "application/json");
+    }
+}
+
+#[tokio::test]
+async fn variables_and_extensions_may_be_null_absent_or_given() {
+    let service = Service::start().await;
+    let asked = "query($id: String!) { runtimeOperationStatus(id: $id) { state } }";
+
+    service.post(&json!({"query": ASK, "variables": null, "extensions": null})).await.data();
+    let given = json!({
+        "query": asked, "variables": {"id": "o"}, "extensions": {"tracing": true}, "more": 1,
+    });
+    service.post(&given).await.data();
+
+    assert_eq!(service.runtimes.calls().len(), 2);
+}
+
+#[tokio::test]
+async fn get_serves_queries() {
+    let service = Service::start().await;
+    let query = "query A($id: String!) { a: runtimeOperationStatus(id: $id) { id runtimeID } }
+        query B { runtimeOperationStatus(id: \"no\") { id } }";
+
+    let reply = service
+        .get(&[
+            ("query", query),
+            ("operationName", "A"),
+            ("variables", r#"{"id":"o"}"#),
+            ("extensions", "{}"),
+        ])
+        .await;
+
+    assert_eq!(reply.data(), json!({"a": {"id": OPERATION, "runtimeID": RUNTIME}}));
+    assert_eq!(reply.headers["content-type"], "application/json");
+    assert_eq!(service.runtimes.asked(), Asked::Operation("o".into()));
+}
+
+#[tokio::test]
+async fn get_with_parameters_that_are_not_json_is_400() {
+    let service = Service::start().await;
+
+    for name in ["variables", "extensions"] {
+        for text in ["{", "[]", "1"] {
+            let reply = service.get(&[("query", ASK), (name, text)]).await;
+
+            assert_eq!(reply.status, StatusCode::BAD_REQUEST);
+            assert_eq!(reply.error(), json!({"message": format!("{name} could not be decoded")}));
+        }
+    }
+}
+
+#[tokio::test]
+async fn get_with_a_mutation_is_406_and_changes_nothing() {
+    let service = Service::start().await;
+    let both = format!("{ASK} mutation M {{ deprovisionRuntime(id: \"r\") }}");
+
+    for parameters in [vec![("query", CHANGE)], vec![("query", &both), ("operationName", "M")]] {
+        let reply = service.get(&parameters).await;
+
+        assert_eq!(reply.status, StatusCode::NOT_ACCEPTABLE);
+        let message = "GET requests only allow query operations";
+        assert_eq!(reply.json(), json!({"errors": [{"message": message}], "data": null}));
+    }
+    assert_eq!(service.runtimes.calls(), []);
+    service.get(&[("query", &both), ("operationName", "One")]).await.data();
+}
+
+#[tokio::test]
+async fn other_methods_and_content_types_are_400() {
+    let service = Service::start().await;
+    let body = json!({"query": ASK}).to_string();
+    let cases = [
+        ("PUT", Some("application/json")),
+        ("DELETE", None),
+        ("OPTIONS", None),
+        ("PATCH", Some("application/json")),
+        ("POST", None),
+        ("POST", Some("application/graphql")),
+        ("POST", Some("text/plain")),
+        ("POST", Some("multipart/form-data; boundary=x")),
+    ];
+
+    for (method, kind) in cases {
+        let mut request = service.request(method, "/graphql");
+        if let Some(kind) = kind {
+            request = request.header("content-type", kind);
+        }
+        let reply = service.send(request.body(Body::from(body.clone())).unwrap()).await;
+
+        assert_eq!(reply.status, StatusCode::BAD_REQUEST, "{method} {kind:?}");
+        let expected = json!({"errors": [{"message": "transport not supported"}], "data": null});
+        assert_eq!(reply.json(), expected);
+    }
+    let charset = service
+        .request("POST", "/graphql")
+        .header("content-type", "Application/JSON; charset=utf-8")
+        .body(Body::from(body))
+        .unwrap();
+    service.send(charset).await.data();
+}
+
+#[tokio::test]
+async fn the_path_matches_exactly() {
+    let service = Service::start().await;
+
+    for path in ["/graphql/", "/graphql/x", "/query"] {
+        let reply = service.send(service.request("POST", path).body(Body::empty()).unwrap()).await;
+        assert_eq!(reply.status, StatusCode::NOT_FOUND, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn health_readiness_and_version_are_served_without_a_token() {
+    let service = Service::start().await;
+    let get = async |path: &str| {
+        let request = axum::http::Request::builder().uri(path).body(Body::empty()).unwrap();
+        service.send(request).await
+    };
+
+    assert_eq!(get("/healthz").await.json(), json!({"status": "ok"}));
+    assert_eq!(get("/readyz").await.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(get("/version").await.status, StatusCode::OK);
+}
