@@ -4,6 +4,7 @@
 //! that a wrong field name shows up instead of cancelling out.
 
 pub mod director;
+pub mod garden;
 pub mod issuer;
 pub mod landscape;
 pub mod ledger;

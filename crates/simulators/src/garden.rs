@@ -1,0 +1,60 @@
+//! The simulated Gardener: its kinds, the rules by which it refuses a Shoot, and its controller.
+//!
+//! What a reader would get wrong: the controller keeps nothing. How far a Shoot has come stands in the
+//! Shoot itself, so a controller that is killed and started again carries on where the Shoot is. It is a
+//! client of any Kubernetes API that has the kinds; the rules of admission and `adminkubeconfig` hold
+//! only where [`catalog`] was given to the server.
+
+mod access;
+mod admission;
+mod conditions;
+mod controller;
+mod flow;
+mod furnish;
+mod kinds;
+mod profiles;
+mod quantity;
+mod scenario;
+mod settings;
+mod shoot;
+
+pub use controller::Controller;
+pub use furnish::{Error, furnish};
+pub use kinds::definitions;
+pub use settings::{Durations, PoolSettings, Settings};
+
+/// The cluster in which the kinds and rules hold.
+pub const CLUSTER: &str = "garden";
+/// Without this annotation set to `true`, a Shoot is not deleted.
+pub const CONFIRMATION: &str = "confirmation.gardener.cloud/deletion";
+/// Asks for another go: `retry`, `reconcile` or `maintain`.
+pub const OPERATION: &str = "gardener.cloud/operation";
+/// What shall happen to a Shoot other than the usual.
+pub const SCENARIO: &str = "landscape.kcp.dev/scenario";
+/// The `ConfigMap` of the project whose key `shoots` is the scenario of all Shoots to come.
+pub const SCENARIO_DEFAULTS: &str = "landscape-scenario";
+
+/// Where the clusters of Shoots live. Every call may come again and must then change nothing.
+pub trait Runtimes: Send + Sync + 'static {
+    /// Makes a cluster, unless it is there.
+    fn create(&self, cluster: &str) -> Result<(), String>;
+    /// Removes a cluster, if it is there.
+    fn remove(&self, cluster: &str) -> Result<(), String>;
+    /// Lets a cluster answer, or not while it is hibernated.
+    fn set_reachable(&self, cluster: &str, reachable: bool);
+    /// A kubeconfig that does not expire, for Shoots that ask for a static token.
+    fn kubeconfig(&self, cluster: &str) -> Option<String> {
+        let _ = cluster;
+        None
+    }
+}
+
+/// The garden's kinds, admission rules and subresources added to a catalog; they hold in the cluster
+/// named `garden`.
+pub fn catalog(catalog: cluster::Catalog, settings: &Settings) -> cluster::Catalog {
+    let place = || cluster::Where::Only(CLUSTER.to_owned());
+    let all = kinds::all().into_iter();
+    let catalog = all.fold(catalog, |catalog, kind| catalog.kind(place(), kind));
+    let catalog = admission::add(catalog, &place(), settings);
+    access::add(catalog, place(), settings)
+}
