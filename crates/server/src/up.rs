@@ -23,6 +23,7 @@ use broker::operations::demonstration;
 use console::{Console, Service};
 use engine::{Engine, Planted};
 use secrecy::SecretString;
+use simulators::clusters::Clusters;
 use store::{Database, EngineStore, Sealer, Set, engine::Time};
 use tokio::net::TcpListener;
 
@@ -38,6 +39,7 @@ use folder::{Credentials, Folder};
 
 pub use alone::{Alone, run as run_landscape};
 pub use connection::Connection;
+pub use landscape::definitions;
 pub use speed::Speed;
 
 /// How long requests may go on after the order to stop.
@@ -67,6 +69,7 @@ pub struct Up {
     folder: Folder,
     clock: Clock,
     engine: Engine<EngineStore>,
+    clusters: Clusters,
     serving: Serving,
     drain: Duration,
 }
@@ -96,6 +99,7 @@ impl Up {
         let broker_port = listen(port, "the broker").await?;
         let provisioner_port = listen(port + 1, "the provisioner").await?;
         let landscape_port = listen(last - 1, "the landscape").await?;
+        let clusters_port = listen(last, "the simulated clusters").await?;
         let clock = Clock::running();
         let landscape = landscape::landscape(
             &folder,
@@ -111,6 +115,7 @@ impl Up {
             start_engine(&folder, &credentials, database, speed, &settings, &clock).await?;
         let mut serving = Serving::default();
         serving.add("the landscape", landscape_port, landscape::router(&landscape));
+        let clusters = landscape::clusters(&folder, &landscape, clusters_port).await?;
         let limits =
             Limits { body: settings.requests.body.get() as usize, time: settings.requests.time };
         serving.add("the provisioner", provisioner_port, shielded(open(Arc::new(Always)), limits));
@@ -121,16 +126,18 @@ impl Up {
             .await
             .context("the first demonstration cannot be accepted")?;
         connection.write(&folder)?;
-        Ok(Self { connection, folder, clock, engine, serving, drain: settings.operations.drain })
+        let drain = settings.operations.drain;
+        Ok(Self { connection, folder, clock, engine, clusters, serving, drain })
     }
 
     /// Finishes what runs, hands back the rest, closes everything.
     pub async fn stop(self) {
         Connection::remove(&self.folder);
-        let ((), ()) = tokio::join!(
-            self.serving.stop(&self.clock, GRACE.min(self.drain)),
-            self.engine.stop(self.drain),
-        );
+        let grace = GRACE.min(self.drain);
+        let ((), ()) =
+            tokio::join!(self.serving.stop(&self.clock, grace), self.engine.stop(self.drain));
+        // Last, because steps that are being finished still call them.
+        landscape::stop(&self.clusters, &self.clock, grace).await;
         self.engine.storage().database().close().await;
     }
 }

@@ -92,7 +92,8 @@ fn data() -> (tempfile::TempDir, PathBuf) {
 #[tokio::test(flavor = "multi_thread")]
 async fn it_serves_everything_its_contract_names() {
     let (_folder, data) = data();
-    let up = Up::start(options(free_ports(), &data, "max")).await.unwrap();
+    let port = free_ports();
+    let up = Up::start(options(port, &data, "max")).await.unwrap();
     let client = Client::found_in(&data);
     let token = Some(client.field("token"));
 
@@ -103,6 +104,22 @@ async fn it_serves_everything_its_contract_names() {
             let (status, body) = client.get(service, path, None).await;
             assert_eq!(status, 200, "{service}{path}: {body}");
         }
+    }
+    for cluster in ["garden", "kcp"] {
+        let file = data.join("kubeconfigs").join(format!("{cluster}.yaml"));
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        let address = format!("https://127.0.0.1:{}/clusters/{cluster}", port + 3);
+        assert!(std::fs::read_to_string(file).unwrap().contains(&address), "{address}");
+    }
+    let (_, systems) = client.get("landscape", "/landscape/systems", token).await;
+    let systems: Vec<&str> = systems["systems"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["name"].as_str())
+        .collect();
+    for system in ["gardener", "control-plane", "runtimes"] {
+        assert!(systems.contains(&system), "{system} in {systems:?}");
     }
     let ended = client.until(|operation| operation["state"] == "succeeded").await;
     let id = ended["id"].as_str().unwrap();

@@ -4,6 +4,7 @@
 //! have connected by now is connected right before the next call is answered.
 
 mod access;
+mod connector;
 mod control;
 mod error;
 mod mutation;
@@ -100,7 +101,7 @@ impl Director {
     }
 
     fn connector_url(&self) -> String {
-        format!("{}/connector/graphql", self.issuer.url())
+        format!("{}{}", self.issuer.url(), connector::PATH)
     }
 
     /// Lets the agents connect whose time has come.
@@ -124,7 +125,7 @@ impl Director {
     }
 }
 
-/// The Director's routes.
+/// The routes of the Director, and of the connector beside it.
 pub fn router(director: Arc<Director>) -> Router {
     let schema = Schema::build(Query, Mutation, EmptySubscription)
         .limit_depth(20)
@@ -132,5 +133,6 @@ pub fn router(director: Arc<Director>) -> Router {
         .finish();
     Router::new()
         .route("/director/graphql", post(access::graphql))
-        .with_state(Served { director, schema })
+        .with_state(Served { director: director.clone(), schema })
+        .merge(connector::router(director))
 }

@@ -10,7 +10,10 @@ mod mounted;
 mod systems;
 mod troubles;
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::Path,
+    sync::{Arc, OnceLock},
+};
 
 use axum::{
     Router,
@@ -58,6 +61,8 @@ pub struct Landscape {
     issuer: Arc<Issuer>,
     director: Arc<Director>,
     mounted: Vec<Mounted>,
+    /// Systems that answer on ports of their own.
+    attached: OnceLock<Vec<Arc<dyn System>>>,
     ledger: Arc<Ledger>,
     troubles: Arc<Troubles>,
     pace: Pace,
@@ -93,7 +98,8 @@ impl Landscape {
             ledger.make_good(&change)?;
         }
         let troubles = Arc::new(troubles);
-        Ok(Self { issuer, director, mounted, ledger, troubles, pace, clock })
+        let attached = OnceLock::new();
+        Ok(Self { issuer, director, mounted, attached, ledger, troubles, pace, clock })
     }
 
     /// The issuer.
@@ -121,19 +127,34 @@ impl Landscape {
         &self.pace
     }
 
+    /// The time in it.
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Shows systems that answer on a port of their own; once.
+    pub(crate) fn attach(&self, systems: Vec<Arc<dyn System>>) {
+        if self.attached.set(systems).is_err() {
+            tracing::error!("a landscape has its clusters once");
+        }
+    }
+
     /// Makes all systems forget everything, and ends all trouble. The ledger stays.
     pub fn reset(&self) -> Result<(), StoreError> {
-        for Mounted { system, .. } in &self.mounted {
+        for system in self.systems() {
             system.reset()?;
         }
         self.troubles.clear(None)
     }
 
+    fn systems(&self) -> impl Iterator<Item = &dyn System> {
+        let mounted = self.mounted.iter().map(|mounted| &*mounted.system);
+        mounted.chain(self.attached.get().into_iter().flatten().map(|system| &**system))
+    }
+
     fn system(&self, name: &str) -> Result<&dyn System, Error> {
-        let found = self.mounted.iter().find(|mounted| mounted.system.name() == name);
-        found
-            .map(|mounted| &*mounted.system)
-            .ok_or_else(|| Error::NotFound(format!("system {name}")))
+        let found = self.systems().find(|system| system.name() == name);
+        found.ok_or_else(|| Error::NotFound(format!("system {name}")))
     }
 
     fn watched(&self, mounted: &Mounted) -> Router {

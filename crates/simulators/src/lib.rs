@@ -3,12 +3,14 @@
 //! Shares no type with `clients`: each side is written from the other system's own documents, so
 //! that a wrong field name shows up instead of cancelling out.
 
+pub mod clusters;
 pub mod director;
 pub mod garden;
 pub mod issuer;
 pub mod landscape;
 pub mod ledger;
 pub mod pace;
+pub mod runtime;
 pub mod store;
 pub mod system;
 #[cfg(any(test, feature = "testing"))]

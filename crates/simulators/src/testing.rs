@@ -14,6 +14,7 @@ use base::Clock;
 use tokio::{net::TcpListener, task::JoinHandle};
 
 use crate::{
+    clusters::{self, Clusters},
     director,
     issuer::{self, Client, Grant, SigningKey, User},
     landscape::{Landscape, SCOPES, Settings, router},
@@ -29,12 +30,31 @@ pub const PERSON: (&str, &str) = ("admin", "pass word");
 /// The tenants that the Director knows.
 pub const TENANTS: [&str; 2] = ["ga-1", "ga-2"];
 
+/// What a test may want otherwise.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How fast the world is at first.
+    pub speed: Speed,
+    /// Whether the Director plays the runtime agent; the agent in the runtimes is there anyhow.
+    pub plays_agent: bool,
+    /// The clusters.
+    pub clusters: clusters::Settings,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let clusters = clusters::Settings::default();
+        Self { speed: Speed::WATCHABLE, plays_agent: true, clusters }
+    }
+}
+
 /// A landscape that is being served.
 pub struct Running {
     /// Where it answers.
     pub url: String,
     /// The landscape itself: its ledger, its trouble, its systems.
     pub landscape: Arc<Landscape>,
+    clusters: Clusters,
     serving: JoinHandle<()>,
 }
 
@@ -42,17 +62,34 @@ impl Running {
     /// Serves the landscape that is kept in `folder`. The same seed and the same calls give the
     /// same ids and meet the same trouble.
     pub async fn start(folder: &Path, clock: Clock, seed: u64) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+        Self::with(folder, clock, seed, Options::default()).await
+    }
+
+    /// The same, with options.
+    pub async fn with(folder: &Path, clock: Clock, seed: u64, options: Options) -> Self {
+        let free = async || TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+        let listener = free().await;
         let address = listener.local_addr().expect("the socket is bound");
         let url = format!("http://{address}");
-        let landscape = Landscape::open(settings(&url, folder, seed), folder, clock)
+        let mut settings = settings(&url, folder, seed);
+        settings.speed = options.speed;
+        settings.director.plays_agent = options.plays_agent;
+        let landscape = Landscape::open(settings, folder, clock)
             .expect("the folder is readable and holds a landscape or nothing");
         let landscape = Arc::new(landscape);
         let routes = router(&landscape);
         let serving = tokio::spawn(async move {
             let _ = axum::serve(listener, routes).await;
         });
-        Self { url, landscape, serving }
+        let inside = folder.join("clusters");
+        let clusters = Clusters::start(&landscape, options.clusters, &inside, free().await).await;
+        let clusters = clusters.expect("the folder is readable and holds clusters or nothing");
+        Self { url, landscape, clusters, serving }
+    }
+
+    /// The clusters.
+    pub fn clusters(&self) -> &Clusters {
+        &self.clusters
     }
 
     /// A token with these scopes.
@@ -67,6 +104,7 @@ impl Running {
     pub async fn kill(self) {
         self.serving.abort();
         let _ = self.serving.await;
+        self.clusters.stop().await;
     }
 }
 

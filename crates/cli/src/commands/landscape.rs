@@ -53,6 +53,8 @@ enum Command {
         #[arg(value_name = "JSON", value_parser = from_json)]
         with: Option<Value>,
     },
+    /// Print the definitions of everything that lives in the simulated clusters, for `kubectl apply`.
+    Crds,
     /// Make one system, or all of them, forget everything and end their trouble.
     Reset {
         /// The system; all of them without it.
@@ -65,8 +67,13 @@ impl Landscape {
         let Some(command) = self.command else {
             return self.serve.run(data).await;
         };
+        if matches!(command, Command::Crds) {
+            output::print(&server::up::definitions()?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
         let client = Client::connect_to_landscape(data)?;
         match command {
+            Command::Crds => {}
             Command::Systems(systems) => systems.run(&client, self.output).await?,
             Command::Objects(objects) => objects.run(&client, self.output).await?,
             Command::Trouble(trouble) => trouble.run(&client, self.output).await?,

@@ -17,7 +17,7 @@ use crate::{
 /// What `kcp landscape` was asked for.
 #[derive(Debug)]
 pub struct Alone {
-    /// The first port of the range; the landscape has the third.
+    /// The first port of the range; the landscape has the third, its clusters have the fourth.
     pub port: u16,
     /// Where it keeps everything.
     pub data: PathBuf,
@@ -34,6 +34,7 @@ pub async fn run(options: Alone) -> anyhow::Result<()> {
     let folder = Folder::open(&data)?;
     let credentials = folder.credentials()?;
     let listener = listen(port + 2, "the landscape").await?;
+    let clusters_port = listen(port + 3, "the simulated clusters").await?;
     let clock = Clock::running();
     let address = listener.local_addr()?;
     let landscape = landscape::landscape(&folder, &credentials, &settings, address, speed, &clock)?;
@@ -41,14 +42,16 @@ pub async fn run(options: Alone) -> anyhow::Result<()> {
     let connection = Connection::new(port, token, &credentials);
     let mut serving = Serving::default();
     serving.add("the landscape", listener, landscape::router(&landscape));
+    let clusters = landscape::clusters(&folder, &landscape, clusters_port).await?;
     connection.write(&folder)?;
     println!(
-        "the landscape runs at {}, its data is in {}",
+        "the landscape runs at {}, its clusters at {}, its data is in {}",
         connection.landscape,
+        connection.clusters,
         folder.path().display()
     );
     crate::shutdown::asked().await?;
     Connection::remove(&folder);
-    serving.stop(&clock, GRACE).await;
+    tokio::join!(serving.stop(&clock, GRACE), landscape::stop(&clusters, &clock, GRACE));
     Ok(())
 }

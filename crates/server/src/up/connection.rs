@@ -16,6 +16,8 @@ pub struct Connection {
     pub provisioner: String,
     /// The landscape's address.
     pub landscape: String,
+    /// The address of the simulated clusters.
+    pub clusters: String,
     /// A token with every scope, valid for a day.
     pub token: SecretString,
     /// Who may ask for a new one.
@@ -31,6 +33,7 @@ impl Connection {
             broker: format!("http://127.0.0.1:{port}"),
             provisioner: format!("http://127.0.0.1:{}", port + 1),
             landscape: format!("http://127.0.0.1:{}", port + 2),
+            clusters: format!("https://127.0.0.1:{}", port + 3),
             token,
             user: credentials.user.clone(),
             password: credentials.password.clone(),

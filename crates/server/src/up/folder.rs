@@ -118,6 +118,13 @@ impl Folder {
         })
     }
 
+    /// Makes a folder in it that only its owner can look into, unless it is there.
+    pub(super) fn make(&self, name: &str) -> anyhow::Result<()> {
+        let path = self.file(name);
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&path);
+        made.with_context(|| format!("the folder {} cannot be made", path.display()))
+    }
+
     /// Writes a file that only its owner can read; it appears whole or not at all.
     pub(super) fn write_privately(&self, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
         let (path, unfinished) = (self.file(name), self.file(&format!("{name}.new")));

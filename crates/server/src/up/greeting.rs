@@ -4,7 +4,7 @@ use std::path::Path;
 
 use secrecy::ExposeSecret;
 
-use super::Connection;
+use super::{Connection, landscape::GARDEN_KUBECONFIG};
 
 /// Prints the addresses, the token, and three things to try.
 pub(super) fn print(connection: &Connection, folder: &Path) {
@@ -16,6 +16,8 @@ fn text(connection: &Connection, folder: &Path) -> String {
     let token = token.expose_secret();
     let shown = folder.display();
     let kcp = command(folder);
+    let clusters = &connection.clusters;
+    let kubeconfig = quoted(&folder.join(GARDEN_KUBECONFIG));
     format!(
         "\
 kcp runs.
@@ -23,6 +25,7 @@ kcp runs.
   broker       {broker}   (console at /)
   provisioner  {provisioner}
   landscape    {landscape}
+  clusters     {clusters}/clusters/garden
   data         {shown}
 
   token, valid for a day:
@@ -30,8 +33,8 @@ kcp runs.
 
 Three things to try:
   open {broker}/ in a browser and watch the first operation go by
-  {kcp} operations
   {kcp} demonstrate --follow
+  kubectl --kubeconfig {kubeconfig} get shoots -A -w
 
 Ctrl-C stops it; starting it again carries on."
     )
@@ -43,5 +46,10 @@ fn command(folder: &Path) -> String {
     if here.is_ok_and(|here| here == folder) {
         return "kcp".into();
     }
-    format!("kcp --data '{}'", folder.display().to_string().replace('\'', "'\\''"))
+    format!("kcp --data {}", quoted(folder))
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }

@@ -1,6 +1,6 @@
 //! The simulated outside world: one landscape in the data folder, with everybody it knows.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use api::{router::open, scope};
@@ -8,11 +8,13 @@ use axum::Router;
 use base::Clock;
 use secrecy::SecretString;
 use simulators::{
+    clusters::{self, Clusters},
     director,
     issuer::{self, Client, Grant, Issuer, ONE_DAY, SigningKey, User},
     landscape::{self, Landscape, SCOPES},
     pace,
 };
+use tokio::net::TcpListener;
 
 use super::{
     Speed,
@@ -26,6 +28,8 @@ const PEOPLE: &str = "kcp";
 const BROKER: &str = "kcp-broker";
 /// The client under which the provisioner speaks to the Director.
 const PROVISIONER: &str = "kcp-provisioner";
+/// Where the way into the garden is kept.
+pub(super) const GARDEN_KUBECONFIG: &str = "kubeconfigs/garden.yaml";
 /// Dice that fall alike at every first start.
 const SEED: u64 = 1;
 
@@ -43,7 +47,12 @@ pub(super) fn landscape(
     let settings = landscape::Settings {
         issuer: issuer_settings(credentials, settings, address),
         key,
-        director: director::Settings { seed: SEED, ..director::Settings::default() },
+        director: director::Settings {
+            seed: SEED,
+            // An agent in every runtime does.
+            plays_agent: false,
+            ..director::Settings::default()
+        },
         speed: match speed {
             Speed::Times(factor) => pace::Speed::Times(factor),
             Speed::Max => pace::Speed::MAX,
@@ -53,6 +62,47 @@ pub(super) fn landscape(
     let landscape = Landscape::open(settings, &folder.file("landscape"), clock.clone())
         .context("the landscape cannot be opened")?;
     Ok(Arc::new(landscape))
+}
+
+/// Opens the clusters of the landscape behind `listener`, and leaves kubeconfigs for them.
+pub(super) async fn clusters(
+    folder: &Folder,
+    landscape: &Landscape,
+    listener: TcpListener,
+) -> anyhow::Result<Clusters> {
+    let inside = folder.file("landscape").join("clusters");
+    let settings = clusters::Settings::default();
+    let clusters = Clusters::start(landscape, settings, &inside, listener).await;
+    let clusters = clusters.context("the simulated clusters cannot be opened")?;
+    folder.make("kubeconfigs")?;
+    for (name, kubeconfig) in [
+        (GARDEN_KUBECONFIG, clusters.garden_kubeconfig()),
+        ("kubeconfigs/kcp.yaml", clusters.control_plane_kubeconfig()),
+    ] {
+        folder.write_privately(name, kubeconfig.as_bytes())?;
+    }
+    Ok(clusters)
+}
+
+/// Stops the clusters; what does not end within `grace` is cut off.
+pub(super) async fn stop(clusters: &Clusters, clock: &Clock, grace: Duration) {
+    tokio::select! {
+        () = clusters.stop() => {}
+        () = clock.sleep(grace) => tracing::debug!("requests to clusters are cut off"),
+    }
+}
+
+/// The definitions of everything that lives in the simulated clusters, as YAML documents: with them,
+/// the landscape's controllers work on any Kubernetes API server.
+pub fn definitions() -> anyhow::Result<String> {
+    let all =
+        simulators::garden::definitions().into_iter().chain(simulators::runtime::definitions());
+    let mut text = String::new();
+    for definition in all {
+        text += "---\n";
+        text += &serde_saphyr::to_string(&definition).context("a definition cannot be written")?;
+    }
+    Ok(text)
 }
 
 fn issuer_settings(

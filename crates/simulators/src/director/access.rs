@@ -65,11 +65,7 @@ pub(super) async fn graphql(
     };
     let request: Request = match serde_json::from_slice(&body) {
         Ok(request) => request,
-        Err(error) => {
-            let errors = json!([{ "message": format!("json body could not be decoded: {error}") }]);
-            let answer = json!({ "errors": errors, "data": null });
-            return (StatusCode::BAD_REQUEST, Json(answer)).into_response();
-        }
+        Err(error) => return not_json(&error),
     };
     if let Err(error) = director.settle() {
         return refused(StatusCode::OK, &error.into());
@@ -89,7 +85,14 @@ fn caller(director: &Director, headers: &HeaderMap) -> Result<Verified, Refusal>
     director.issuer.verify(token.1.trim()).map_err(|error| Refusal::Unauthorized(error.to_string()))
 }
 
-fn refused(status: StatusCode, refusal: &Refusal) -> Response {
+/// A body that cannot be read.
+pub(super) fn not_json(error: &serde_json::Error) -> Response {
+    let errors = json!([{ "message": format!("json body could not be decoded: {error}") }]);
+    (StatusCode::BAD_REQUEST, Json(json!({ "errors": errors, "data": null }))).into_response()
+}
+
+/// A refusal of the whole request.
+pub(super) fn refused(status: StatusCode, refusal: &Refusal) -> Response {
     let (code, name) = refusal.code();
     let error = json!({
         "message": refusal.message(),
@@ -99,7 +102,7 @@ fn refused(status: StatusCode, refusal: &Refusal) -> Response {
 }
 
 /// The Director names no places in the query, and answers 422 to what it cannot even begin.
-fn answer(done: async_graphql::Response) -> Response {
+pub(super) fn answer(done: async_graphql::Response) -> Response {
     let data = done.data.into_json().unwrap_or_default();
     if done.errors.is_empty() {
         return Json(json!({ "data": data })).into_response();

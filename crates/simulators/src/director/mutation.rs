@@ -111,7 +111,8 @@ impl Mutation {
         let token = director.new_id();
         director.runtimes.change(|known| {
             known.of(tenant, &id).ok_or_else(|| Refusal::NotFound(id.to_string()))?;
-            let event = Event::TokenGiven { id: id.to_string(), token: token.clone() };
+            let at = Some(director.clock.now());
+            let event = Event::TokenGiven { id: id.to_string(), token: token.clone(), at };
             Ok::<_, Refusal>((Some(event), ()))
         })?;
         Ok(OneTimeTokenForRuntime { token, connector_url: director.connector_url() })

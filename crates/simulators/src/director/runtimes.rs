@@ -39,6 +39,12 @@ pub(super) struct Runtimes {
     pub(super) by_id: BTreeMap<String, Runtime>,
     /// One-time tokens, and the runtime each is for.
     pub(super) tokens: BTreeMap<String, String>,
+    /// When each token was given.
+    #[serde(default)]
+    pub(super) given_at: BTreeMap<String, Timestamp>,
+    /// Which exchange used each token.
+    #[serde(default)]
+    pub(super) used: BTreeMap<String, String>,
     /// How many were ever registered.
     pub(super) registered: u64,
     /// Tenants added by an operator.
@@ -53,12 +59,36 @@ pub(super) struct Runtimes {
 pub(super) enum Event {
     Registered(Runtime),
     Updated(Runtime),
-    Unregistered { id: String },
-    Labelled { id: String, key: String, value: Value },
-    TokenGiven { id: String, token: String },
-    Connected { id: String, at: Timestamp, console: String },
-    TenantAdded { id: String },
-    AgentSwitched { on: bool },
+    Unregistered {
+        id: String,
+    },
+    Labelled {
+        id: String,
+        key: String,
+        value: Value,
+    },
+    TokenGiven {
+        id: String,
+        token: String,
+        #[serde(default)]
+        at: Option<Timestamp>,
+    },
+    TokenUsed {
+        id: String,
+        token: String,
+        by: String,
+    },
+    Connected {
+        id: String,
+        at: Timestamp,
+        console: String,
+    },
+    TenantAdded {
+        id: String,
+    },
+    AgentSwitched {
+        on: bool,
+    },
 }
 
 impl Runtimes {
@@ -88,13 +118,22 @@ impl State for Runtimes {
             Event::Unregistered { id } => {
                 self.by_id.remove(&id);
                 self.tokens.retain(|_, runtime| *runtime != id);
+                let tokens = &self.tokens;
+                self.given_at.retain(|token, _| tokens.contains_key(token));
+                self.used.retain(|token, _| tokens.contains_key(token));
             }
             Event::Labelled { id, key, value } => {
                 if let Some(runtime) = self.by_id.get_mut(&id) {
                     runtime.labels.insert(key, value);
                 }
             }
-            Event::TokenGiven { id, token } => drop(self.tokens.insert(token, id)),
+            Event::TokenGiven { id, token, at } => {
+                if let Some(at) = at {
+                    self.given_at.insert(token.clone(), at);
+                }
+                self.tokens.insert(token, id);
+            }
+            Event::TokenUsed { token, by, .. } => drop(self.used.insert(token, by)),
             Event::Connected { id, at, console } => {
                 if let Some(runtime) = self.by_id.get_mut(&id) {
                     runtime.labels.insert("runtime_consoleUrl".into(), console.into());
@@ -113,6 +152,8 @@ impl State for Runtimes {
             Event::Unregistered { id } => format!("unregisterRuntime runtime/{id}"),
             Event::Labelled { id, .. } => format!("setRuntimeLabel runtime/{id}"),
             Event::TokenGiven { id, .. } => format!("requestOneTimeTokenForRuntime runtime/{id}"),
+            // The ledger is open to everybody who may look: no token in it.
+            Event::TokenUsed { id, .. } => format!("exchangeToken runtime/{id}"),
             Event::Connected { id, .. } => format!("connect runtime/{id}"),
             Event::TenantAdded { id } => format!("addTenant tenant/{id}"),
             Event::AgentSwitched { .. } => "switch agent".into(),

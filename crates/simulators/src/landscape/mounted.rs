@@ -38,6 +38,6 @@ impl World<'_> {
     /// All systems besides the issuer and the Director.
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "systems are opened in it")]
     pub(crate) fn systems(&self) -> Result<Vec<Mounted>, Error> {
-        Ok(vec![])
+        Ok(vec![crate::runtime::releases::mounted()])
     }
 }

@@ -20,7 +20,7 @@ use crate::{
 pub(super) async fn list(State(landscape): State<Arc<Landscape>>) -> Json<Value> {
     let active = landscape.troubles.active();
     let systems: Vec<Value> =
-        landscape.mounted.iter().map(|one| shown(&landscape, &*one.system, &active)).collect();
+        landscape.systems().map(|system| shown(&landscape, system, &active)).collect();
     Json(json!({ "systems": systems }))
 }
 

@@ -102,3 +102,13 @@ pub(crate) fn mark() -> Option<Mark> {
 pub(crate) fn applied(object: &str) -> Result<(), Error> {
     CALL.try_with(|call| call.write(Phase::Applied, Some(object), None).map(drop)).unwrap_or(Ok(()))
 }
+
+/// Whether a call is being worked on.
+pub(crate) fn is_open() -> bool {
+    CALL.try_with(|_| ()).is_ok()
+}
+
+/// The trouble that the present call met.
+pub(crate) fn met() -> Option<&'static str> {
+    CALL.try_with(|call| call.trouble).ok().flatten()
+}

@@ -16,7 +16,7 @@ use crate::connection::DEFAULT_FOLDER;
 /// How to serve it.
 #[derive(Args)]
 pub(super) struct Serve {
-    /// The first of four ports; the landscape has the third, as with `kcp up`.
+    /// The first of four ports; the landscape has the third, its clusters the fourth, as with `kcp up`.
     #[arg(long, value_name = "N", default_value_t = 8080)]
     port: u16,
     /// How many times faster than watchable the simulated world is, or "max".

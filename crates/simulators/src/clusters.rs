@@ -1,0 +1,263 @@
+//! The clusters of the landscape behind one TLS port: the garden, the control plane's own, the runtimes.
+//!
+//! Each has the layers that every simulated system has, trouble and the ledger, under the names
+//! `gardener`, `control-plane` and `runtimes`. What a reader would get wrong: the controllers that make
+//! the clusters live are clients of the same API, on the same port; only their calls pass both layers by.
+
+mod marks;
+pub(crate) mod own;
+mod place;
+mod reach;
+mod systems;
+mod watched;
+mod wipe;
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use base::Clock;
+use cluster::{Catalog, Server, Status};
+use futures::{FutureExt, future::BoxFuture};
+use kube::Client;
+use tokio::net::TcpListener;
+
+use crate::{
+    garden,
+    landscape::Landscape,
+    runtime::{self, Actor, Controllers, Doors, Wakes},
+    store,
+};
+use marks::Marks;
+use own::Password;
+use place::{CONTROL_PLANE, GARDEN};
+use reach::{Reach, Why};
+use watched::Layers;
+
+pub use own::Unreached;
+
+/// The control plane's namespace in its own cluster.
+const SYSTEM_NAMESPACE: &str = "kcp-system";
+/// Who administers the clusters from outside.
+const ADMINISTRATOR: &str = "kcp-admin";
+
+/// How the clusters are furnished, and how long things take in them.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// The garden.
+    pub garden: garden::Settings,
+    /// The runtimes.
+    pub runtimes: runtime::Settings,
+}
+
+/// Clusters that do not start.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The server does not start.
+    #[error("the simulated clusters do not start")]
+    Server(#[from] cluster::Error),
+    /// Which runtimes can be reached cannot be read.
+    #[error("which runtimes can be reached cannot be read")]
+    Store(#[from] store::Error),
+    /// A cluster cannot be made.
+    #[error("a cluster cannot be made")]
+    Cluster(#[from] Status),
+    /// A cluster cannot be spoken to.
+    #[error("a cluster cannot be spoken to")]
+    Unreached(#[from] Unreached),
+    /// The garden cannot be furnished.
+    #[error("the garden cannot be furnished")]
+    Garden(#[from] garden::Error),
+}
+
+/// What controllers and systems know of the clusters.
+struct Known {
+    server: Server,
+    password: Password,
+    reach: Arc<Reach>,
+    wakes: Wakes,
+    garden: garden::Settings,
+}
+
+/// The running clusters.
+pub struct Clusters {
+    known: Arc<Known>,
+    controllers: Controllers,
+    gardener: Mutex<Option<garden::Controller>>,
+}
+
+impl Clusters {
+    /// Opens the clusters that are kept in `folder`, or begins there, and serves them on `listener` as
+    /// part of the landscape: with its ledger, its trouble, its clock and its speed.
+    pub async fn start(
+        landscape: &Landscape,
+        settings: Settings,
+        folder: &Path,
+        listener: TcpListener,
+    ) -> Result<Self, Error> {
+        let (clock, pace) = (landscape.clock().clone(), landscape.pace().clone());
+        let (wakes, woken) = Wakes::new();
+        let catalog = garden::catalog(Catalog::default(), &settings.garden);
+        let catalog = runtime::catalog(catalog, &[GARDEN, CONTROL_PLANE], &wakes);
+        let (password, marks) = (Password::new(), Arc::new(Marks::default()));
+        std::fs::create_dir_all(folder)
+            .map_err(|source| store::Error::File { path: folder.to_owned(), source })?;
+        let reach = Arc::new(Reach::open(&folder.join("reach.log"))?);
+        let layers = Layers {
+            password: password.clone(),
+            marks: marks.clone(),
+            reach: reach.clone(),
+            ledger: landscape.ledger().clone(),
+            troubles: landscape.troubles().clone(),
+            clock: clock.clone(),
+        };
+        let server = serve(folder, &clock, catalog, listener, layers).await?;
+        let _ = marks.server.set(server.clone());
+        let garden = settings.garden.clone();
+        let known = Arc::new(Known { server, password, reach, wakes: wakes.clone(), garden });
+        known.make().await?;
+        let doors: Arc<dyn Doors> = known.clone();
+        let runtimes = settings.runtimes;
+        let controllers =
+            Controllers::start(doors, (wakes, woken), runtimes, clock.clone(), pace.clone());
+        let client = known.client(GARDEN).await?;
+        let gardener =
+            garden::Controller::start(client, known.clone(), settings.garden, clock, pace);
+        known.wake();
+        landscape.attach(systems::all(&known));
+        Ok(Self { known, controllers, gardener: Mutex::new(Some(gardener)) })
+    }
+
+    /// The server behind all of them.
+    pub fn server(&self) -> &Server {
+        &self.known.server
+    }
+
+    /// A kubeconfig for the administrator of one cluster.
+    pub fn kubeconfig(&self, cluster: &str) -> Result<String, Status> {
+        self.known.server.kubeconfig(cluster, ADMINISTRATOR)
+    }
+
+    /// A kubeconfig for the garden.
+    pub fn garden_kubeconfig(&self) -> String {
+        self.kubeconfig(GARDEN).expect("the garden is there from the start")
+    }
+
+    /// A kubeconfig for the control plane's own cluster.
+    pub fn control_plane_kubeconfig(&self) -> String {
+        self.kubeconfig(CONTROL_PLANE).expect("the control plane's cluster is there from the start")
+    }
+
+    /// Makes a runtime without a Shoot, unless it is there.
+    pub fn create_runtime(&self, name: &str) -> Result<(), String> {
+        garden::Runtimes::create(&*self.known, name)
+    }
+
+    /// The controllers in the runtimes.
+    pub fn controllers(&self) -> &Controllers {
+        &self.controllers
+    }
+
+    /// Stops the controllers wherever they are, ends watches and requests, closes the port.
+    pub async fn stop(&self) {
+        let gardener = self.gardener.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(gardener) = gardener {
+            gardener.stop().await;
+        }
+        self.controllers.stop().await;
+        self.known.server.clone().stop().await;
+    }
+}
+
+async fn serve(
+    folder: &Path,
+    clock: &Clock,
+    catalog: Catalog,
+    listener: TcpListener,
+    layers: Layers,
+) -> Result<Server, cluster::Error> {
+    let settings = cluster::Settings::new(folder);
+    let wrap = |routes| layers.around(routes);
+    Server::start(settings, clock.clone(), catalog, listener, wrap).await
+}
+
+impl Known {
+    /// What must be there before anybody looks.
+    async fn make(&self) -> Result<(), Error> {
+        self.server.create_cluster(GARDEN)?;
+        self.server.create_cluster(CONTROL_PLANE)?;
+        let namespace = serde_json::json!({
+            "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SYSTEM_NAMESPACE},
+        });
+        self.server.apply(CONTROL_PLANE, own::USER, &namespace)?;
+        Ok(garden::furnish(&self.client(GARDEN).await?, &self.garden).await?)
+    }
+
+    async fn client(&self, cluster: &str) -> Result<Client, Unreached> {
+        self.password.client(&self.server, cluster).await
+    }
+
+    /// The clusters of Shoots.
+    fn runtimes(&self) -> Vec<String> {
+        let mut all = self.server.clusters();
+        all.retain(|name| name != GARDEN && name != CONTROL_PLANE);
+        all
+    }
+
+    /// Wakes the controllers of those runtimes that have something for them.
+    fn wake(&self) {
+        for runtime in self.runtimes() {
+            let has = |resource: &str| !self.server.list(&runtime, resource).is_empty();
+            if has(runtime::INSTALLATIONS) {
+                self.wakes.wake(&runtime, Actor::Installer);
+            }
+            if has(runtime::CONNECTIONS) || has("secrets") {
+                self.wakes.wake(&runtime, Actor::Agent);
+            }
+        }
+    }
+
+    fn is_runtime(&self, name: &str) -> bool {
+        self.runtimes().iter().any(|runtime| runtime == name)
+    }
+}
+
+impl garden::Runtimes for Known {
+    fn create(&self, cluster: &str) -> Result<(), String> {
+        if cluster == GARDEN || cluster == CONTROL_PLANE {
+            return Err(format!("{cluster} is not a name for a runtime"));
+        }
+        self.server.create_cluster(cluster).map(drop).map_err(|status| status.to_string())
+    }
+
+    fn remove(&self, cluster: &str) -> Result<(), String> {
+        if cluster == GARDEN || cluster == CONTROL_PLANE {
+            return Err(format!("{cluster} is not a runtime"));
+        }
+        self.server.remove_cluster(cluster).map_err(|status| status.to_string())?;
+        self.reach.forget(cluster).map_err(|error| error.to_string())
+    }
+
+    fn set_reachable(&self, cluster: &str, reachable: bool) {
+        if let Err(error) = self.reach.set(cluster, Why::Hibernated, reachable) {
+            tracing::error!(%error, cluster, "whether a runtime can be reached cannot be kept");
+        }
+    }
+}
+
+impl Doors for Known {
+    fn open<'a>(&'a self, runtime: &'a str) -> BoxFuture<'a, Option<Client>> {
+        async move {
+            match self.client(runtime).await {
+                Ok(client) => Some(client),
+                Err(Unreached::Missing(_)) => None,
+                Err(error) => {
+                    tracing::error!(%error, runtime, "a runtime cannot be opened");
+                    None
+                }
+            }
+        }
+        .boxed()
+    }
+}

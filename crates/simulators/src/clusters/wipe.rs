@@ -1,0 +1,86 @@
+//! Taking away what only a client can take away: deletions of objects, in the background.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use kube::{
+    Api, Error,
+    api::{
+        ApiResource, DeleteParams, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams,
+    },
+};
+use serde_json::json;
+
+use super::{
+    Known, SYSTEM_NAMESPACE,
+    place::{CONTROL_PLANE, GARDEN},
+};
+use crate::garden::Runtimes as _;
+
+/// Takes Shoots away at once, whatever holds them, and their runtimes with them.
+pub(super) fn shoots(known: &Arc<Known>, names: Vec<(String, String)>) {
+    let known = known.clone();
+    tokio::spawn(async move {
+        for (namespace, name) in names {
+            if let Err(error) = shoot(&known, &namespace, &name).await {
+                tracing::error!(%error, namespace, name, "a Shoot cannot be taken away");
+            }
+            if let Err(error) = known.remove(&name) {
+                tracing::error!(error, name, "a runtime cannot be taken away");
+            }
+        }
+    });
+}
+
+async fn shoot(known: &Known, namespace: &str, name: &str) -> Result<(), Wiped> {
+    let gvk = GroupVersionKind::gvk("core.gardener.cloud", "v1beta1", "Shoot");
+    let resource = ApiResource::from_gvk_with_plural(&gvk, "shoots");
+    let client = known.client(GARDEN).await?;
+    let api: Api<DynamicObject> = Api::namespaced_with(client, namespace, &resource);
+    let confirmed = json!({"metadata": {
+        "annotations": {"confirmation.gardener.cloud/deletion": "true"},
+        "finalizers": null,
+    }});
+    let by = PatchParams::default();
+    // Before and after: the gardener may have put its finalizer back in between.
+    unless_gone(api.patch(name, &by, &Patch::Merge(&confirmed)).await.map(drop))?;
+    unless_gone(api.delete(name, &DeleteParams::default()).await.map(drop))?;
+    unless_gone(api.patch(name, &by, &Patch::Merge(&confirmed)).await.map(drop))?;
+    Ok(())
+}
+
+/// Empties the control plane's namespace.
+pub(super) fn control_plane(known: &Arc<Known>) {
+    let known = known.clone();
+    tokio::spawn(async move {
+        if let Err(error) = empty(&known).await {
+            tracing::error!(%error, "the control plane's cluster cannot be emptied");
+        }
+    });
+}
+
+async fn empty(known: &Known) -> Result<(), Wiped> {
+    let client = known.client(CONTROL_PLANE).await?;
+    let (how, all) = (DeleteParams::default(), ListParams::default());
+    let secrets: Api<Secret> = Api::namespaced(client.clone(), SYSTEM_NAMESPACE);
+    secrets.delete_collection(&how, &all).await?;
+    let maps: Api<ConfigMap> = Api::namespaced(client, SYSTEM_NAMESPACE);
+    maps.delete_collection(&how, &all).await?;
+    Ok(())
+}
+
+fn unless_gone(done: Result<(), Error>) -> Result<(), Error> {
+    match done {
+        Err(Error::Api(status)) if status.code == 404 => Ok(()),
+        done => done,
+    }
+}
+
+/// Something that is still there.
+#[derive(Debug, thiserror::Error)]
+enum Wiped {
+    #[error(transparent)]
+    Unreached(#[from] super::Unreached),
+    #[error(transparent)]
+    Kube(#[from] Error),
+}

@@ -1,0 +1,120 @@
+//! The place where releases of Kyma lie: the installer's objects as one file per version.
+//!
+//! What a reader would get wrong: `tiller.yaml` is asked for and never there, as for every release that
+//! came after Helm 2.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::Path,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use serde_json::{Value, json};
+
+use super::{INSTALLATION, definitions, installer::LITE, kinds::INSTALLER};
+use crate::{
+    landscape::Mounted,
+    store::Error,
+    system::{Object, System},
+};
+
+/// Where its paths begin.
+const BASE: &str = "/kyma-releases";
+/// The releases that are there. Builds of `main-…`, `main` and `PR-…` are there as well.
+const VERSIONS: [&str; 12] = [
+    "1.11.0", "1.12.0", "1.13.0", "1.14.0", "1.15.1", "1.16.0", "1.17.1", "1.18.1", "1.19.1",
+    "1.20.0", "1.22.0", "1.24.11",
+];
+
+/// The bucket.
+struct Releases;
+
+/// The bucket as a system of the landscape.
+pub(crate) fn mounted() -> Mounted {
+    let routes = Router::new()
+        .route("/kyma-releases/{version}/kyma-installer-cluster.yaml", get(installer))
+        .route("/kyma-releases/{version}/{file}", get(async || StatusCode::NOT_FOUND));
+    Mounted::new(Arc::new(Releases), routes)
+}
+
+fn is_there(version: &str) -> bool {
+    let built = version.starts_with("main-") || version.starts_with("PR-") || version == "main";
+    built || VERSIONS.contains(&version)
+}
+
+async fn installer(Path(version): Path<String>) -> Response {
+    if !is_there(&version) {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    ([(header::CONTENT_TYPE, "application/yaml")], objects(&version)).into_response()
+}
+
+/// The installer's objects as YAML documents.
+fn objects(version: &str) -> String {
+    let labels = json!({"name": INSTALLER});
+    let deployment = json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": INSTALLER, "namespace": INSTALLER, "labels": labels},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": labels},
+            "template": {
+                "metadata": {"labels": labels},
+                "spec": {"containers": [{
+                    "name": "kyma-installer-container",
+                    "image": format!("registry.example.com/kyma-installer:{version}"),
+                }]},
+            },
+        },
+    });
+    let components: Vec<Value> = LITE
+        .iter()
+        .map(|(name, namespace)| json!({"name": name, "namespace": namespace}))
+        .collect();
+    let installation = json!({
+        "apiVersion": "installer.kyma-project.io/v1alpha1",
+        "kind": "Installation",
+        "metadata": {"name": INSTALLATION.1, "namespace": INSTALLATION.0},
+        "spec": {"version": version, "url": "", "components": components},
+    });
+    let namespace =
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": INSTALLER}});
+    let all = [namespace, definitions::installation(), deployment, installation];
+    // JSON is YAML.
+    all.map(|object| format!("---\n{object:#}\n")).concat()
+}
+
+impl System for Releases {
+    fn name(&self) -> &'static str {
+        "kyma-releases"
+    }
+
+    fn purpose(&self) -> &'static str {
+        "keeps the installers of Kyma's releases"
+    }
+
+    fn base(&self) -> &'static str {
+        BASE
+    }
+
+    fn objects(&self) -> Vec<Object> {
+        let file = |version: &&str| Object {
+            kind: "release",
+            id: (*version).to_owned(),
+            value: json!({"files": ["kyma-installer-cluster.yaml"]}),
+        };
+        VERSIONS.iter().map(file).collect()
+    }
+
+    fn delete(&self, _: &str, _: &str) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    fn reset(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}

@@ -1,0 +1,44 @@
+//! What shall go wrong in a runtime: the `ConfigMap` `kube-system/landscape-scenario`.
+//!
+//! Key `agent`: `silent` (does nothing), `slow`, `refuse` (never connects), `disconnect` (loses its
+//! connection and needs a new token), `sync-failed`, `metadata-failed`.
+//! Key `installer`: `fail=COMPONENT`, `recover=COMPONENT` (fails twice, then goes on), `silent`, `slow`.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{Api, Client, Error};
+
+/// Namespace and name.
+pub(crate) const OBJECT: (&str, &str) = ("kube-system", "landscape-scenario");
+
+/// How many times slower `slow` is.
+pub(super) const SLOW: u32 = 10;
+
+/// The words of one actor.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scenario(String);
+
+impl Scenario {
+    /// Reads what `actor` shall do; usually nothing special.
+    pub(super) async fn read(client: &Client, actor: &str) -> Result<Self, Error> {
+        let maps: Api<ConfigMap> = Api::namespaced(client.clone(), OBJECT.0);
+        let data: BTreeMap<_, _> =
+            maps.get_opt(OBJECT.1).await?.and_then(|map| map.data).unwrap_or_default();
+        Ok(Self(data.get(actor).cloned().unwrap_or_default()))
+    }
+
+    /// Whether a word is there.
+    pub(super) fn says(&self, word: &str) -> bool {
+        self.words().any(|found| found == word)
+    }
+
+    /// What stands behind `word=`.
+    pub(super) fn value(&self, word: &str) -> Option<&str> {
+        self.words().find_map(|found| found.strip_prefix(word)?.strip_prefix('='))
+    }
+
+    fn words(&self) -> impl Iterator<Item = &str> {
+        self.0.split(',').map(str::trim)
+    }
+}

@@ -1,0 +1,13 @@
+//! The clusters of the landscape and what lives in runtimes, spoken to over real sockets.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod agent;
+mod control;
+mod elsewhere;
+mod installer;
+mod ledger;
+mod persistence;
+mod tokens;
+mod trouble;
+mod world;
