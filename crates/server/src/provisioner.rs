@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use api::{
     Limits as RequestLimits, RequireScope, Trusted, Verifier,
+    graphql::QueryLimits,
     router::{ProvisionerParts, provisioner, shielded},
     scope,
 };
@@ -122,9 +123,10 @@ impl Service {
         let metrics = RequireScope::new(verifier.clone(), scope::METRICS_READ)
             .around(metrics::router(counted, self.engine.clone()));
         let routes = provisioner(ProvisionerParts {
-            provisioner: self.provisioner.clone(),
+            provisioner: Arc::new(self.provisioner.clone()),
             readiness: Arc::new(Working(self.engine.clone())),
             verifier: verifier.clone(),
+            limits: QueryLimits::DEFAULT,
         });
         let limits = RequestLimits {
             body: settings.requests.body.get() as usize,
