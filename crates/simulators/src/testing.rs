@@ -11,13 +11,14 @@ use std::{
 };
 
 use base::Clock;
-use tokio::{net::TcpListener, task::JoinHandle};
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
 use crate::{
     director,
     issuer::{self, Client, Grant, SigningKey, User},
     landscape::{Landscape, SCOPES, Settings, router},
     pace::Speed,
+    trouble::wire::{Line, Wires},
 };
 
 /// The client that speaks for itself, and its secret.
@@ -35,6 +36,8 @@ pub struct Running {
     pub url: String,
     /// The landscape itself: its ledger, its trouble, its systems.
     pub landscape: Arc<Landscape>,
+    /// How many connections are open, as it changes.
+    pub open: watch::Receiver<usize>,
     serving: JoinHandle<()>,
 }
 
@@ -48,11 +51,13 @@ impl Running {
         let landscape = Landscape::open(settings(&url, folder, seed), folder, clock)
             .expect("the folder is readable and holds a landscape or nothing");
         let landscape = Arc::new(landscape);
-        let routes = router(&landscape);
+        let routes = router(&landscape).into_make_service_with_connect_info::<Line>();
+        let wires = Wires::new(listener);
+        let open = wires.open();
         let serving = tokio::spawn(async move {
-            let _ = axum::serve(listener, routes).await;
+            let _ = axum::serve(wires, routes).await;
         });
-        Self { url, landscape, serving }
+        Self { url, landscape, open, serving }
     }
 
     /// A token with these scopes.
