@@ -183,6 +183,13 @@ impl Rule {
         self.is_active(now) && self.flap_ms.is_none_or(there)
     }
 
+    /// Whether every call of its system meets it right now.
+    pub fn is_for_all(&self, now: Timestamp) -> bool {
+        let some = self.method.is_some() || self.path.is_some() || self.body.is_some();
+        let waits = self.nth.is_some_and(|nth| nth > 1);
+        self.is_on(now) && self.probability.is_none() && !some && !waits
+    }
+
     /// Whether a call is among those that may meet it.
     pub fn fits(&self, call: &Incoming<'_>) -> bool {
         self.system.as_deref().is_none_or(|wanted| wanted == call.system)

@@ -21,7 +21,7 @@ pub(super) struct Trouble {
 enum Command {
     /// List what has not ended.
     List,
-    Make(Make),
+    Make(Box<Make>),
     /// End one, or all.
     End {
         /// Its number; all of it without one.
