@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use base::Clock;
 use clients::{Kind, director::Director};
 use futures::future::join_all;
 use simulators::trouble::{self, Rule};
@@ -27,17 +28,20 @@ async fn a_token_that_runs_out_is_renewed_once_for_all_callers() {
 
 #[tokio::test]
 async fn a_token_that_is_ended_early_is_renewed_once_for_all_callers() {
-    let world = World::new().await;
+    let world = World::at(Clock::running()).await;
     let http = world.http(World::limits()).with_token(world.tokens());
     let director = Director::new(http.renewing_refused_tokens());
     director.runtime(TENANT, "r").await.unwrap();
+    world.running.landscape.issuer().expire_tokens().unwrap();
 
-    let ending = Rule::next(1, trouble::Kind::TokenExpire).of("director").from_call(5);
-    world.troubles().add(ending).unwrap();
+    // Spread out, so that some are refused with the old token after others have the new one.
+    let uneven = trouble::Kind::Uneven { from_ms: 1, to_ms: 300 };
+    world.troubles().add(Rule::next(CALLERS as u64, uneven).of("director")).unwrap();
     let reads = join_all((0..CALLERS).map(|_| director.runtime(TENANT, "r"))).await;
 
     assert!(reads.iter().all(Result::is_ok), "{reads:?}");
     assert_eq!(world.received("issuer"), 2);
+    assert_eq!(world.received("director"), 1 + 2 * CALLERS as u64);
 }
 
 #[tokio::test]

@@ -2,8 +2,13 @@
 
 use std::time::Duration;
 
-use clients::{Kind, gardener::Deletion, runtime::Content};
+use clients::{
+    Kind,
+    gardener::{Deletion, Signal},
+    runtime::Content,
+};
 use serde_json::json;
+use simulators::trouble::{self, Cut, Rule};
 
 use crate::{
     faults::{Expected, Fault, Row, for_each_fault},
@@ -189,6 +194,33 @@ async fn reads_are_answered_after_every_fault() {
         |_, found| assert_eq!(found.len(), 1),
     )
     .await;
+}
+
+#[tokio::test]
+async fn a_watch_that_is_cut_goes_on() {
+    let garden = Garden::start().await;
+    let gardener = garden.gardener().await;
+    let cuts = [
+        trouble::Kind::Reset { when: Cut::AfterHeaders },
+        trouble::Kind::Down { refuse: true },
+        trouble::Kind::Malformed { body: None },
+    ];
+    for cut in cuts {
+        garden.troubles.add(Rule::next(1, cut).on("GET", "*/shoots?*watch=true")).unwrap();
+    }
+
+    let mut signals = gardener.signals();
+    let mut lines = garden.ledger.last();
+    while !garden.troubles.active().is_empty() {
+        lines.changed().await.unwrap();
+    }
+    gardener.create(&shoot("c-1", "r-1")).await.unwrap();
+
+    // The first signal says that there is a watch; after that, one comes for the new Shoot.
+    while !matches!(signals.next().await.unwrap(), Signal::Shoot(name) if name == "c-1") {
+        let touched = json!({"metadata": {"annotations": {"touched": "again"}}});
+        gardener.merge("c-1", &touched).await.unwrap();
+    }
 }
 
 #[tokio::test]

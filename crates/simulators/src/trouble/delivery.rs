@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::{
-    body::{Body, Bytes, to_bytes},
+    body::{Body, Bytes, HttpBody, to_bytes},
     extract::Request,
     http::{HeaderValue, StatusCode, Uri, header::AUTHORIZATION, request::Parts},
     middleware::Next,
@@ -51,10 +51,13 @@ impl Delivery {
         old.unwrap_or(answer)
     }
 
-    /// Delivers it and takes the answer apart.
+    /// Delivers it and takes the answer apart. Of one that goes on and on only the head is there.
     pub(super) async fn whole(&self, call: &Arc<Call>) -> (Response, Bytes) {
         let (parts, body) = self.make(call).await.into_parts();
-        let body = to_bytes(body, LARGEST).await.unwrap_or_default();
+        let body = match body.size_hint().exact() {
+            Some(_) => to_bytes(body, LARGEST).await.unwrap_or_default(),
+            None => Bytes::new(),
+        };
         (Response::from_parts(parts, Body::empty()), body)
     }
 
