@@ -65,7 +65,8 @@ const IN_TESTS: [(&str, &[&str]); 4] = [
     ("api", &["simulators", "store", "engine"]),
     ("broker", &["simulators", "store", "engine"]),
     ("provisioner", &["simulators", "store", "engine"]),
-    ("clients", &["simulators", "store", "engine"]),
+    // The garden and the runtimes that clients are tested against are clusters.
+    ("clients", &["simulators", "cluster", "store", "engine"]),
 ];
 
 /// What a crate uses of another one.
@@ -238,6 +239,7 @@ mod tests {
             package("api", &[("store", None, &[]), ("store", Some("dev"), &["testing"])]),
             package("engine", &[("store", None, &[])]),
             package("clients", &[("simulators", None, &[]), ("cluster", Some("dev"), &[])]),
+            package("broker", &[("cluster", Some("dev"), &[])]),
             package("broker", &[("engine", None, &["testing"])]),
             package("simulators", &[("clients", Some("dev"), &[])]),
             package("helpers", &[("base", None, &[])]),
@@ -250,7 +252,7 @@ mod tests {
                 "api -> store (dependency): the map has it for tests only: make it a dev-dependency",
                 "engine -> store (dependency): it points the wrong way: calls go from left to right",
                 "clients -> simulators (dependency): the map has it for tests only: make it a dev-dependency",
-                "clients -> cluster (dev-dependency): the map has no such edge",
+                "broker -> cluster (dev-dependency): the map has no such edge",
                 "broker -> engine (dependency): the feature \"testing\" is for dev-dependencies",
                 "simulators -> clients (dev-dependency): the map has no such edge",
                 "helpers -> base (dependency): the map has no such edge",

@@ -4,7 +4,13 @@
 
 mod support;
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    io::{ErrorKind, Read as _, Write as _},
+    net::TcpStream,
+    path::Path,
+    process::Command,
+};
 
 use serde_json::Value;
 
@@ -49,4 +55,35 @@ fn it_is_looked_at_troubled_killed_and_goes_on() {
     said(data, &["order", "director", "add-tenant", "{\"id\": \"ga-9\"}"]);
     said(data, &["order", "issuer", "expire-tokens"]);
     said(data, &["reset", "director"]);
+}
+
+#[test]
+fn trouble_from_a_terminal_resets_the_connections_it_is_meant_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, port) = (folder.path(), free_ports());
+    let _running = landscape(data, port);
+    let make = "trouble make issuer reset --with when=in-body --path /.well-known/*.json$ --nth 2";
+    said(data, &make.split(' ').collect::<Vec<_>>());
+    let flapping = "trouble make director down --seconds 60 --after-seconds 3600 --flap-ms 500 \
+                    --body registerRuntime --probability 0.5";
+    said(data, &flapping.split_whitespace().collect::<Vec<_>>());
+
+    let ends: Vec<_> = (0..3).map(|_| end_of_answer(port + 2)).collect();
+
+    assert_eq!(ends, [None, Some(ErrorKind::ConnectionReset), None]);
+    let left = json(data, &["trouble"]);
+    let left = left["troubles"].as_array().unwrap();
+    assert_eq!(left.len(), 1);
+    assert_eq!((&left[0]["flap_ms"], &left[0]["body"]), (&500.into(), &"registerRuntime".into()));
+    let shown = said(data, &["trouble"]);
+    assert!(shown.contains("FLAP") && shown.contains("registerRuntime"), "{shown}");
+    assert!(said(data, &["systems"]).contains("troubled"));
+}
+
+/// How a connection ends on which the issuer was asked for its keys.
+fn end_of_answer(port: u16) -> Option<ErrorKind> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let request = "GET /.well-known/jwks.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    stream.write_all(request.as_bytes()).unwrap();
+    stream.read_to_end(&mut Vec::new()).err().map(|error| error.kind())
 }

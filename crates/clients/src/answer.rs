@@ -126,14 +126,19 @@ pub(crate) fn too_large(component: Component, doing: &str) -> Error {
     Error::new(component, Kind::Malformed, doing).saying("the body is too large")
 }
 
+/// Nobody is left alone for longer than this, whatever they ask for; times near the end of time cannot
+/// even be added to the present one.
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_hours(24);
+
 /// Both forms of the header; a date in the past means at once.
 pub(crate) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
+        return Some(Duration::from_secs(seconds).min(LONGEST_WAIT));
     }
-    let until = Timestamp::try_from(httpdate::parse_http_date(text).ok()?).ok()?;
-    Some(Duration::try_from(until.duration_since(now)).unwrap_or_default())
+    let date = httpdate::parse_http_date(text).ok()?;
+    let until = Timestamp::try_from(date).unwrap_or(Timestamp::MAX);
+    Some(Duration::try_from(until.duration_since(now)).unwrap_or_default().min(LONGEST_WAIT))
 }
 
 #[cfg(test)]
@@ -152,6 +157,8 @@ mod tests {
         assert_eq!(header("Thu, 01 Jan 2026 12:00:09 GMT"), Some(Duration::from_secs(9)));
         assert_eq!(header("Thu, 01 Jan 2026 11:00:00 GMT"), Some(Duration::ZERO));
         assert_eq!(header("soon"), None);
+        assert_eq!(header(&u64::MAX.to_string()), Some(LONGEST_WAIT));
+        assert_eq!(header("Fri, 31 Dec 9999 23:59:59 GMT"), Some(LONGEST_WAIT));
     }
 
     #[test]

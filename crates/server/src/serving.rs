@@ -11,6 +11,7 @@ use std::{
 use anyhow::{Context, anyhow};
 use axum::Router;
 use base::Clock;
+use simulators::trouble::wire::{Line, Wires};
 use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -41,7 +42,9 @@ pub(crate) struct Serving {
 impl Serving {
     /// Serves one more.
     pub(crate) fn add(&mut self, name: &'static str, listener: TcpListener, routes: Router) {
-        let listener = limited::Limited::new(listener, CONNECTIONS);
+        // Trouble of the landscape resets connections.
+        let listener = Wires::new(limited::Limited::new(listener, CONNECTIONS));
+        let routes = routes.into_make_service_with_connect_info::<Line>();
         let stop = self.stop.clone().cancelled_owned();
         self.tasks.spawn(async move {
             if let Err(error) = axum::serve(listener, routes).with_graceful_shutdown(stop).await {

@@ -97,7 +97,7 @@ impl Landscape {
         for change in mounted.iter().filter_map(|mounted| mounted.system.found()) {
             ledger.make_good(&change)?;
         }
-        let troubles = Arc::new(troubles);
+        let troubles = Arc::new(troubles.with_issuer(issuer.clone()));
         let attached = OnceLock::new();
         Ok(Self { issuer, director, mounted, attached, ledger, troubles, pace, clock })
     }

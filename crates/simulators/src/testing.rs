@@ -11,7 +11,7 @@ use std::{
 };
 
 use base::Clock;
-use tokio::{net::TcpListener, task::JoinHandle};
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
 use crate::{
     clusters::{self, Clusters},
@@ -19,6 +19,7 @@ use crate::{
     issuer::{self, Client, Grant, SigningKey, User},
     landscape::{Landscape, SCOPES, Settings, router},
     pace::Speed,
+    trouble::wire::{Line, Wires},
 };
 
 /// The client that speaks for itself, and its secret.
@@ -55,6 +56,8 @@ pub struct Running {
     /// The landscape itself: its ledger, its trouble, its systems.
     pub landscape: Arc<Landscape>,
     clusters: Clusters,
+    /// How many connections are open, as it changes.
+    pub open: watch::Receiver<usize>,
     serving: JoinHandle<()>,
 }
 
@@ -77,14 +80,16 @@ impl Running {
         let landscape = Landscape::open(settings, folder, clock)
             .expect("the folder is readable and holds a landscape or nothing");
         let landscape = Arc::new(landscape);
-        let routes = router(&landscape);
+        let routes = router(&landscape).into_make_service_with_connect_info::<Line>();
+        let wires = Wires::new(listener);
+        let open = wires.open();
         let serving = tokio::spawn(async move {
-            let _ = axum::serve(listener, routes).await;
+            let _ = axum::serve(wires, routes).await;
         });
         let inside = folder.join("clusters");
         let clusters = Clusters::start(&landscape, options.clusters, &inside, free().await).await;
         let clusters = clusters.expect("the folder is readable and holds clusters or nothing");
-        Self { url, landscape, clusters, serving }
+        Self { url, landscape, clusters, open, serving }
     }
 
     /// The clusters.

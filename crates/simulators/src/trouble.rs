@@ -4,23 +4,34 @@
 //! add up, so the order in which they were added matters.
 
 mod cut;
+mod delivery;
 mod kind;
 mod layer;
+mod matching;
+mod remembered;
+mod reply;
 mod rule;
+pub mod wire;
 
 use std::{
     path::Path,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use base::Clock;
 use fastrand::Rng;
 
-use crate::store::{Error, Store};
+use crate::{
+    issuer::Issuer,
+    landscape::SCOPES,
+    store::{Error, Store},
+};
 use rule::{Event, Rules};
 
 pub use kind::{Cut, Kind};
-pub(crate) use layer::around;
+pub use layer::around;
+pub use matching::Incoming;
 pub use rule::{Nonsense, Rule};
 
 /// All trouble of a landscape.
@@ -29,6 +40,7 @@ pub struct Troubles {
     rules: Store<Rules>,
     dice: Mutex<Rng>,
     clock: Clock,
+    issuer: Option<Arc<Issuer>>,
 }
 
 /// Trouble that cannot be made.
@@ -46,15 +58,22 @@ impl Troubles {
     /// The trouble kept in `path`; the same `seed` throws the same dice.
     pub fn open(path: &Path, seed: u64, clock: Clock) -> Result<Self, Error> {
         let dice = Mutex::new(Rng::with_seed(seed));
-        Ok(Self { rules: Store::open(path)?, dice, clock })
+        Ok(Self { rules: Store::open(path)?, dice, clock, issuer: None })
+    }
+
+    /// With the issuer whose tokens some trouble is about; without one that trouble does nothing.
+    pub fn with_issuer(mut self, issuer: Arc<Issuer>) -> Self {
+        self.issuer = Some(issuer);
+        self
     }
 
     /// Adds a rule behind the others; comes back with its number.
     pub fn add(&self, mut rule: Rule) -> Result<Rule, Refused> {
+        rule = rule.completed(self.clock.now());
         rule.check()?;
         self.rules.change(|rules| {
             rule.id = rules.added + 1;
-            Ok((Some(Event::Added(rule.clone())), rule))
+            Ok((Some(Event::Added(Box::new(rule.clone()))), rule))
         })
     }
 
@@ -82,24 +101,54 @@ impl Troubles {
     }
 
     /// What a call meets.
-    pub(crate) fn meet(
-        &self,
-        system: &str,
-        method: &str,
-        path: &str,
-    ) -> Result<Option<Kind>, Error> {
+    pub(crate) fn meet(&self, call: &Incoming<'_>) -> Result<Option<Kind>, Error> {
         let now = self.clock.now();
         self.rules.change(|rules| {
-            let met = rules.rules.iter().find(|rule| {
-                rule.is_active(now) && rule.fits(system, method, path) && self.falls(rule)
-            });
-            let spent = met.filter(|rule| rule.calls.is_some());
-            Ok((spent.map(|rule| Event::Met(rule.id)), met.map(|rule| rule.trouble.clone())))
+            let fitting = rules.rules.iter().filter(|rule| rule.is_on(now) && rule.fits(call));
+            let (mut waiting, mut met) = (Vec::new(), None);
+            for rule in fitting {
+                if rule.nth.is_some_and(|nth| nth > 1) {
+                    waiting.push(rule.id);
+                } else if self.falls(rule) {
+                    met = Some(rule);
+                    break;
+                }
+            }
+            let spent = met.filter(|rule| rule.calls.is_some()).map(|rule| rule.id);
+            let event = match (waiting.is_empty(), spent) {
+                (false, met) => Some(Event::Counted { waiting, met }),
+                (true, spent) => spent.map(Event::Met),
+            };
+            Ok((event, met.map(|rule| rule.trouble.clone())))
         })
     }
 
+    /// Ends every token of the issuer.
+    async fn expire_tokens(&self) {
+        let Some(issuer) = self.issuer.clone() else { return };
+        // A key is made for it, which takes a while.
+        let done = tokio::task::spawn_blocking(move || issuer.expire_tokens()).await;
+        if !matches!(done, Ok(Ok(()))) {
+            tracing::error!("the tokens cannot be made to end");
+        }
+    }
+
+    /// A token that opens every system.
+    fn good_token(&self) -> Option<String> {
+        let issuer = self.issuer.as_ref()?;
+        let scopes = SCOPES.map(str::to_owned);
+        issuer.sign(&issuer.claims("landscape", "landscape", &scopes, &[])).ok()
+    }
+
     fn falls(&self, rule: &Rule) -> bool {
-        let Some(share) = rule.probability else { return true };
-        self.dice.lock().unwrap_or_else(PoisonError::into_inner).f64() < share
+        rule.probability.is_none_or(|share| self.dice().f64() < share)
+    }
+
+    fn between(&self, from_ms: u64, to_ms: u64) -> Duration {
+        Duration::from_millis(self.dice().u64(from_ms..=to_ms.max(from_ms)))
+    }
+
+    fn dice(&self) -> MutexGuard<'_, Rng> {
+        self.dice.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

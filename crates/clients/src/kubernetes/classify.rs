@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::{
-    answer::Raw,
+    answer::{LONGEST_WAIT, Raw},
     error::{Component, Error, Kind},
 };
 
@@ -42,13 +42,17 @@ pub(super) fn failure(raw: &Raw, component: Component, doing: &str) -> Option<Er
         return Some(if plain { error.because(NO_SUCH_KIND) } else { error });
     };
     let details = status.details.unwrap_or_default();
-    let retry_after = raw.retry_after.or(details.retry_after_seconds.map(Duration::from_secs));
+    let retry_after = raw.retry_after.or(details.retry_after_seconds.map(wait));
     let kind = kind(raw.status, &status.reason, retry_after)?;
     let error = Error::new(component, kind, doing).saying(status.message);
     // An object that is missing is named; a kind that is missing is not.
     let nameless = kind == Kind::NotFound && details.name.is_empty();
     let reason = if nameless { NO_SUCH_KIND.into() } else { status.reason };
     Some(if reason.is_empty() { error } else { error.because(reason) })
+}
+
+fn wait(seconds: u64) -> Duration {
+    Duration::from_secs(seconds).min(LONGEST_WAIT)
 }
 
 fn kind(status: reqwest::StatusCode, reason: &str, retry_after: Option<Duration>) -> Option<Kind> {
@@ -71,9 +75,9 @@ pub fn error(component: Component, doing: &str, error: kube::Error) -> Error {
         kube::Error::Api(status) => {
             let code = reqwest::StatusCode::from_u16(status.code)
                 .unwrap_or(reqwest::StatusCode::INTERNAL_SERVER_ERROR);
-            let wait = status.details.as_ref().map(|details| details.retry_after_seconds);
-            let wait = wait.filter(|seconds| *seconds > 0);
-            let retry_after = wait.map(|seconds| Duration::from_secs(seconds.into()));
+            let seconds = status.details.as_ref().map(|details| details.retry_after_seconds);
+            let seconds = seconds.filter(|seconds| *seconds > 0);
+            let retry_after = seconds.map(|seconds| wait(seconds.into()));
             let kind = kind(code, &status.reason, retry_after).unwrap_or(Kind::Malformed);
             failed(kind).because(status.reason).saying(status.message)
         }

@@ -6,11 +6,12 @@ use reqwest::Method;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::{Ask, Cluster, Resource, classify::NO_SUCH_KIND, resource::query};
-use crate::{
-    error::{Error, Kind},
-    http::segment,
+use super::{
+    Ask, Cluster, Resource,
+    classify::NO_SUCH_KIND,
+    resource::{name_in_path, query},
 };
+use crate::error::{Error, Kind};
 
 /// How many objects come with one page of a list.
 const PAGE: &str = "100";
@@ -98,7 +99,8 @@ impl<T> Objects<T> {
 
     fn path_of(&self, doing: &str, name: &str, rest: &str) -> Result<String, Error> {
         // An empty name would turn one object into all of them.
-        let name = segment(name).ok_or_else(|| self.unusable(doing, "its name cannot be one"))?;
+        let name =
+            name_in_path(name).ok_or_else(|| self.unusable(doing, "its name cannot be one"))?;
         Ok(format!("{}/{name}{rest}", self.root(doing)?))
     }
 

@@ -35,7 +35,7 @@ impl Resource {
     pub(super) fn path(&self, namespace: Option<&str>) -> Option<String> {
         let root = if self.group.is_empty() { "/api" } else { "/apis" };
         let place = match namespace {
-            Some(namespace) => format!("namespaces/{}/", segment(namespace)?),
+            Some(namespace) => format!("namespaces/{}/", name_in_path(namespace)?),
             None => String::new(),
         };
         Some(format!("{root}/{}/{place}{}", self.api_version(), self.plural))
@@ -46,6 +46,12 @@ impl Resource {
         let version = kube::core::GroupVersionKind::gvk(self.group, self.version, self.kind);
         kube::core::ApiResource::from_gvk_with_plural(&version, self.plural)
     }
+}
+
+/// A name as one segment of a path. API servers split paths after they have unescaped them, so a name
+/// with a slash in it, escaped or not, would be another object or a part of one.
+pub(super) fn name_in_path(name: &str) -> Option<String> {
+    segment(name).filter(|_| !name.contains(['/', '%']))
 }
 
 /// A query, escaped; with the `?` unless it is empty.
@@ -91,10 +97,12 @@ mod tests {
         );
         assert_eq!(SHOOTS.path(None).unwrap(), "/apis/core.gardener.cloud/v1beta1/shoots");
         assert_eq!(
-            SHOOTS.path(Some("a/b?c")).unwrap(),
-            "/apis/core.gardener.cloud/v1beta1/namespaces/a%2Fb%3Fc/shoots"
+            SHOOTS.path(Some("a?b c")).unwrap(),
+            "/apis/core.gardener.cloud/v1beta1/namespaces/a%3Fb%20c/shoots"
         );
-        assert_eq!(SHOOTS.path(Some("..")), None);
+        for unusable in ["", "..", "a/b", "a%2Fb"] {
+            assert_eq!(SHOOTS.path(Some(unusable)), None);
+        }
     }
 
     #[test]

@@ -15,6 +15,9 @@ use crate::{
 /// Issuers that do not say how long a token lives get asked again after this time.
 const UNSAID: Duration = Duration::from_mins(5);
 
+/// A token is renewed at least this often, however long its issuer says that it lives.
+const LONGEST: Duration = Duration::from_hours(24);
+
 /// An issuer's answer.
 #[derive(Debug)]
 pub(super) struct Issued {
@@ -135,5 +138,6 @@ impl Fields {
             .filter(|seconds| *seconds > 0.0)
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
             .unwrap_or(UNSAID)
+            .min(LONGEST)
     }
 }

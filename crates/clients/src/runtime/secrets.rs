@@ -10,7 +10,10 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 
 use super::{NAMESPACES, Runtime, SECRETS};
-use crate::error::{Error, Kind};
+use crate::{
+    error::{Error, Kind},
+    kubernetes::Objects,
+};
 
 /// What a Secret should hold.
 #[derive(Clone, Default)]
@@ -53,18 +56,25 @@ impl Runtime {
         content: &Content,
     ) -> Result<(), Error> {
         let secrets = self.cluster.objects::<Secret>(SECRETS, Some(namespace));
-        if let Some(mut secret) = secrets.find(name).await? {
-            content.write_to(&mut secret);
-            return secrets.replace(name, &secret).await.map(|_| ());
+        if let Some(found) = secrets.find(name).await? {
+            return overwrite(&secrets, found, content).await;
         }
         let mut secret = Secret { type_: Some("Opaque".into()), ..Secret::default() };
         secret.metadata.name = Some(name.into());
         content.write_to(&mut secret);
-        match secrets.create(name, &secret).await {
+        let made = match secrets.create(name, &secret).await {
             Err(error) if error.kind == Kind::NotFound => {
                 self.ensure_namespace(namespace).await?;
-                secrets.create(name, &secret).await.map(|_| ())
+                secrets.create(name, &secret).await
             }
+            made => made,
+        };
+        match made {
+            // Somebody was faster, or the look was answered with what was there before.
+            Err(there) if there.kind == Kind::AlreadyExists => match secrets.find(name).await? {
+                Some(found) => overwrite(&secrets, found, content).await,
+                None => Err(Error { kind: Kind::Changed, ..there }),
+            },
             made => made.map(|_| ()),
         }
     }
@@ -74,6 +84,16 @@ impl Runtime {
         let secrets = self.cluster.objects::<Secret>(SECRETS, Some(namespace));
         secrets.delete(name, None).await.map(|_| ())
     }
+}
+
+async fn overwrite(
+    secrets: &Objects<Secret>,
+    mut found: Secret,
+    content: &Content,
+) -> Result<(), Error> {
+    content.write_to(&mut found);
+    let name = found.metadata.name.clone().unwrap_or_default();
+    secrets.replace(&name, &found).await.map(|_| ())
 }
 
 impl Content {

@@ -9,6 +9,7 @@ use std::{
 };
 
 use axum::serve::Listener;
+use simulators::trouble::wire::Resettable;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpStream},
@@ -46,6 +47,12 @@ impl Listener for Limited {
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
+    }
+}
+
+impl Resettable for Placed {
+    fn reset_on_close(&self) {
+        self.stream.reset_on_close();
     }
 }
 

@@ -37,12 +37,10 @@ fn shown(landscape: &Landscape, system: &dyn System, active: &[Rule]) -> Value {
     let name = system.name();
     let concerns = |rule: &&Rule| rule.system.as_deref().is_none_or(|of| of == name);
     let troubles: Vec<&Rule> = active.iter().filter(concerns).collect();
-    let down = troubles.iter().any(|rule| {
-        matches!(rule.trouble, Kind::Down { .. })
-            && rule.probability.is_none()
-            && rule.method.is_none()
-            && rule.path.is_none()
-    });
+    let now = landscape.clock.now();
+    let down = troubles
+        .iter()
+        .any(|rule| matches!(rule.trouble, Kind::Down { .. }) && rule.is_for_all(now));
     let health = match (down, troubles.is_empty()) {
         (true, _) => "down",
         (false, false) => "troubled",

@@ -7,6 +7,7 @@ use axum::{
     extract::{Path, State, rejection::JsonRejection},
     http::StatusCode,
 };
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -26,14 +27,26 @@ pub(super) struct Asked {
     method: Option<String>,
     #[serde(default)]
     path: Option<String>,
+    /// A text in the body.
+    #[serde(default)]
+    body: Option<String>,
+    /// The how manieth call that fits is the first to meet it.
+    #[serde(default)]
+    nth: Option<u64>,
     #[serde(default)]
     probability: Option<f64>,
     /// How many calls meet it.
     #[serde(default)]
     calls: Option<u64>,
-    /// When it ends, counted from now.
+    /// When it begins, counted from now.
+    #[serde(default)]
+    after_seconds: Option<u64>,
+    /// How long it lasts.
     #[serde(default)]
     seconds: Option<u64>,
+    /// How long it is there, and then gone, when it comes and goes.
+    #[serde(default)]
+    flap_ms: Option<u64>,
     trouble: Kind,
 }
 
@@ -60,18 +73,24 @@ pub(super) async fn add(
     if let Some(system) = &asked.system {
         landscape.system(system)?;
     }
+    let later = |time: Timestamp, seconds| {
+        time.checked_add(Duration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
+    };
     let now = landscape.clock.now();
-    let until = asked.seconds.map(|seconds| {
-        now.checked_add(Duration::from_secs(seconds)).unwrap_or(jiff::Timestamp::MAX)
-    });
+    let from = asked.after_seconds.map(|seconds| later(now, seconds));
+    let until = asked.seconds.map(|seconds| later(from.unwrap_or(now), seconds));
     let rule = Rule {
         id: 0,
         system: asked.system,
         method: asked.method,
         path: asked.path,
+        body: asked.body,
+        nth: asked.nth,
         probability: asked.probability,
         calls: asked.calls,
+        from,
         until,
+        flap_ms: asked.flap_ms,
         trouble: asked.trouble,
     };
     Ok((StatusCode::CREATED, Json(landscape.troubles.add(rule)?)))

@@ -7,7 +7,7 @@ use std::{
     future::Future,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -27,8 +27,10 @@ pub(crate) struct Call {
     sequence: u64,
     about: About,
     trouble: Option<&'static str>,
-    pretends: bool,
+    /// How many changes it may make; what it asks for beyond that is answered but not made.
+    allowed: u64,
     changes: AtomicU64,
+    ended: AtomicBool,
 }
 
 /// Which change of which call.
@@ -50,26 +52,29 @@ pub(crate) struct Line<'a> {
 }
 
 impl Call {
-    /// Enters a call that arrived. One that `pretends` is answered but changes nothing.
+    /// Enters a call that arrived and may make so many changes.
     pub(crate) fn received(
         ledger: Arc<Ledger>,
         about: About,
         trouble: Option<&'static str>,
-        pretends: bool,
+        allowed: u64,
     ) -> Result<Arc<Self>, Error> {
-        let mut call =
-            Self { ledger, sequence: 0, about, trouble, pretends, changes: AtomicU64::new(0) };
+        let (changes, ended) = (AtomicU64::new(0), AtomicBool::new(true));
+        let mut call = Self { ledger, sequence: 0, about, trouble, allowed, changes, ended };
         call.sequence = call.write(Phase::Received, None, None)?;
+        call.ended = AtomicBool::new(false);
         Ok(Arc::new(call))
     }
 
     /// Enters that its answer leaves.
     pub(crate) fn replied(&self, status: u16) -> Result<(), Error> {
+        self.ended.store(true, Ordering::Relaxed);
         self.write(Phase::Replied, None, Some(status)).map(drop)
     }
 
     /// Enters that its answer is cut off.
     pub(crate) fn lost(&self) -> Result<(), Error> {
+        self.ended.store(true, Ordering::Relaxed);
         self.write(Phase::Lost, None, None).map(drop)
     }
 
@@ -84,9 +89,21 @@ impl Call {
     }
 }
 
-/// Whether the present call must change nothing.
+impl Drop for Call {
+    /// Whoever called hung up: nobody gets an answer.
+    fn drop(&mut self) {
+        if !self.ended.load(Ordering::Relaxed)
+            && let Err(error) = self.lost()
+        {
+            tracing::error!(%error, "the end of a call cannot be entered");
+        }
+    }
+}
+
+/// Whether the present call must change nothing more.
 pub(crate) fn pretends() -> bool {
-    CALL.try_with(|call| call.pretends).unwrap_or(false)
+    let spent = |call: &Arc<Call>| call.changes.load(Ordering::Relaxed) >= call.allowed;
+    CALL.try_with(spent).unwrap_or(false)
 }
 
 /// The next change of the present call.

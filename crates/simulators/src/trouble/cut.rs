@@ -2,12 +2,16 @@
 //!
 //! How it works on a real socket: a body that fails makes the server drop the connection at once.
 //! What has been flushed by then has left; so the body first lets the server flush, or does not.
+//! Whether the end is a close or a reset is up to the [`super::wire::Line`].
 
 use std::io;
 
 use axum::{
     body::{Body, Bytes},
-    http::{HeaderValue, StatusCode, header::CONTENT_LENGTH},
+    http::{
+        HeaderValue, StatusCode,
+        header::{CONNECTION, CONTENT_LENGTH},
+    },
     response::Response,
 };
 use futures::stream;
@@ -31,6 +35,13 @@ pub(super) fn halfway(mut answer: Response, body: &Bytes) -> Response {
     announce(&mut answer, body.len().max(1));
     let half = body.slice(..body.len() / 2);
     *answer.body_mut() = ending(Some(half), true);
+    answer
+}
+
+/// Everything leaves, and then the connection ends.
+pub(super) fn after_all(mut answer: Response, body: Bytes) -> Response {
+    answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    *answer.body_mut() = Body::from(body);
     answer
 }
 

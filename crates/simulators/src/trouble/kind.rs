@@ -11,9 +11,19 @@ pub enum Kind {
         /// How much later.
         delay_ms: u64,
     },
-    /// Nothing works: 503, or the connection is closed without a word.
+    /// Everything works, some time later.
+    Uneven {
+        /// How much later at least.
+        from_ms: u64,
+        /// How much later at most.
+        to_ms: u64,
+    },
+    /// The call is taken and never answered; nothing is applied.
+    Silent,
+    /// Nothing works: 503, or the connection is reset without a word.
     Down {
-        /// Close the connection instead of answering.
+        /// Reset the connection instead of answering. The port is shared by all systems, so it is
+        /// accepted first: callers see a reset, not a refusal.
         #[serde(default)]
         refuse: bool,
     },
@@ -33,7 +43,7 @@ pub enum Kind {
         #[serde(default)]
         body: Option<String>,
     },
-    /// The connection is cut.
+    /// The connection is reset.
     Reset {
         /// How far the answer came.
         #[serde(default)]
@@ -51,15 +61,38 @@ pub enum Kind {
         #[serde(default)]
         body: Option<String>,
     },
+    /// Applied and answered with success, under a wrong media type.
+    Mistyped {
+        /// The media type.
+        media: String,
+    },
     /// Applied and answered, but the body ends before its announced length.
     Truncated,
     /// Delivered twice; the first answer counts.
     Duplicate,
     /// Answered as if it were applied; nothing is.
     Phantom,
+    /// Of all changes that one call asks for only the first ones are made; then it fails.
+    Partial {
+        /// How many changes are made.
+        changes: u64,
+        /// What the caller is told; 500 if nothing else is given.
+        #[serde(default)]
+        status: Option<u16>,
+    },
+    /// Reads answer what they answered so long ago: the newest answer that is at least as old, else
+    /// the oldest that is kept. A read that was never made before is answered as it is.
+    StaleRead {
+        /// How long ago.
+        seconds: u64,
+    },
+    /// Every token ends right before the call is looked at.
+    TokenExpire,
+    /// Nobody is asked for a token: the call goes in with a good one.
+    Unguarded,
 }
 
-/// How far an answer comes before the connection is cut.
+/// How far an answer comes before the connection is reset.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cut {
@@ -68,22 +101,51 @@ pub enum Cut {
     BeforeHeaders,
     /// It is applied; the headers leave, the body does not.
     AfterHeaders,
+    /// It is applied; the headers and half of the body leave.
+    InBody,
+    /// It is applied and answered; then the connection is reset.
+    AfterBody,
 }
 
 impl Kind {
+    /// How many changes a call that meets it may make.
+    pub(super) fn changes(&self) -> u64 {
+        match self {
+            Self::Phantom => 0,
+            Self::Partial { changes, .. } => *changes,
+            _ => u64::MAX,
+        }
+    }
+
+    /// The status that callers are told, if it is one of trouble.
+    pub(super) fn told(&self) -> Option<u16> {
+        match self {
+            Self::Status { status, .. } => Some(*status),
+            Self::LostAnswer { status } | Self::Partial { status, .. } => *status,
+            _ => None,
+        }
+    }
+
     /// Its name, as the ledger shows it.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Slow { .. } => "slow",
+            Self::Uneven { .. } => "uneven",
+            Self::Silent => "silent",
             Self::Down { .. } => "down",
             Self::Busy { .. } => "busy",
             Self::Status { .. } => "status",
             Self::Reset { .. } => "reset",
             Self::LostAnswer { .. } => "lost-answer",
             Self::Malformed { .. } => "malformed",
+            Self::Mistyped { .. } => "mistyped",
             Self::Truncated => "truncated",
             Self::Duplicate => "duplicate",
             Self::Phantom => "phantom",
+            Self::Partial { .. } => "partial",
+            Self::StaleRead { .. } => "stale-read",
+            Self::TokenExpire => "token-expire",
+            Self::Unguarded => "unguarded",
         }
     }
 }

@@ -7,23 +7,24 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    body::{Body, Bytes, to_bytes},
-    extract::{Request, State},
-    http::{
-        HeaderValue, StatusCode,
-        header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER},
-        request::Parts,
-    },
+    body::{Bytes, to_bytes},
+    extract::{ConnectInfo, Request, State},
+    http::{StatusCode, request::Parts},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
 };
 use base::Clock;
-use jiff::fmt::rfc2822::DateTimePrinter;
 
-use super::{Cut, Kind, Troubles, cut};
+use super::{
+    Cut, Incoming, Kind, Troubles, cut,
+    delivery::Delivery,
+    reply::{busy, error, malformed, mistyped},
+    wire::Line,
+};
 use crate::{
     ledger::{About, Ledger, call::Call},
     store::Error,
+    trouble::remembered::Remembered,
 };
 
 /// The largest body a simulator takes.
@@ -35,31 +36,27 @@ struct Watched {
     ledger: Arc<Ledger>,
     troubles: Arc<Troubles>,
     clock: Clock,
+    remembered: Arc<Remembered>,
 }
 
-/// One request that can be delivered more than once.
-struct Delivery {
-    parts: Parts,
-    body: Bytes,
-    next: Next,
-}
-
-/// Puts the layer around the routes of one system.
-pub(crate) fn around(
+/// Puts the layer around the routes of one system: what it receives is entered in `ledger`, and it
+/// meets the trouble in `troubles`. Connections are reset only if they are served with
+/// [`super::wire::Wires`]; otherwise they are closed.
+pub fn around(
     routes: Router,
     system: &'static str,
     ledger: Arc<Ledger>,
     troubles: Arc<Troubles>,
     clock: Clock,
 ) -> Router {
-    let watched = Watched { system, ledger, troubles, clock };
+    let watched = Watched { system, ledger, troubles, clock, remembered: Arc::default() };
     routes.route_layer(from_fn_with_state(watched, watch))
 }
 
 async fn watch(State(watched): State<Watched>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let answer = match to_bytes(body, LARGEST).await {
-        Ok(body) => watched.answer(Delivery { parts, body, next }).await,
+        Ok(body) => watched.answer(parts, body, next).await,
         Err(_) => watched.too_large(&parts),
     };
     answer.unwrap_or_else(|error| {
@@ -69,56 +66,88 @@ async fn watch(State(watched): State<Watched>, request: Request, next: Next) -> 
 }
 
 impl Watched {
-    async fn answer(&self, delivery: Delivery) -> Result<Response, Error> {
-        let path = delivery.parts.uri.path();
-        let met = self.troubles.meet(self.system, delivery.parts.method.as_str(), path)?;
-        let call = self.receive(&delivery.parts, met.as_ref())?;
-        let Some(kind) = met else {
-            return left(&call, delivery.make(&call).await);
-        };
+    async fn answer(&self, parts: Parts, body: Bytes, next: Next) -> Result<Response, Error> {
+        let met = self.troubles.meet(&Incoming {
+            system: self.system,
+            method: parts.method.as_str(),
+            path: parts.uri.path(),
+            query: parts.uri.query().unwrap_or_default(),
+            body: &body,
+        })?;
+        let call = self.receive(&parts, met.as_ref())?;
+        let (remembered, clock) = (self.remembered.clone(), self.clock.clone());
+        let delivery = Delivery { parts, body, next, remembered, clock };
+        match met {
+            None => left(&call, delivery.make(&call).await),
+            Some(kind) => self.troubled(kind, &call, delivery).await,
+        }
+    }
+
+    /// The answer of a call that meets trouble.
+    async fn troubled(
+        &self,
+        kind: Kind,
+        call: &Arc<Call>,
+        mut delivery: Delivery,
+    ) -> Result<Response, Error> {
         match kind {
             Kind::Slow { delay_ms } => {
                 self.clock.sleep(Duration::from_millis(delay_ms)).await;
-                left(&call, delivery.make(&call).await)
+                left(call, delivery.make(call).await)
             }
-            Kind::Down { refuse: true } | Kind::Reset { when: Cut::BeforeHeaders } => {
-                call.lost()?;
-                Ok(cut::without_a_word())
+            Kind::Uneven { from_ms, to_ms } => {
+                self.clock.sleep(self.troubles.between(from_ms, to_ms)).await;
+                left(call, delivery.make(call).await)
             }
-            Kind::Down { refuse: false } => left(&call, error(503, None)),
+            Kind::Silent => std::future::pending().await,
+            Kind::Down { refuse: true } => reset(call, delivery, Cut::BeforeHeaders).await,
+            Kind::Reset { when } => reset(call, delivery, when).await,
+            Kind::Down { refuse: false } => left(call, error(503, None)),
             Kind::Busy { retry_after_seconds, as_date } => {
-                left(&call, self.busy(retry_after_seconds, as_date))
+                left(call, busy(self.clock.now(), retry_after_seconds, as_date))
             }
-            Kind::Status { status, body } => left(&call, error(status, body)),
+            Kind::Status { status, body } => left(call, error(status, body)),
             Kind::LostAnswer { status } => {
-                delivery.make(&call).await;
+                delivery.make(call).await;
                 if let Some(status) = status {
-                    return left(&call, error(status, None));
+                    return left(call, error(status, None));
                 }
                 call.lost()?;
                 Ok(cut::without_a_word())
             }
-            Kind::Reset { when: Cut::AfterHeaders } => {
-                let (answer, body) = whole(delivery.make(&call).await).await;
-                call.lost()?;
-                Ok(cut::after_headers(answer, &body))
-            }
             Kind::Truncated => {
-                let (answer, body) = whole(delivery.make(&call).await).await;
+                let (answer, body) = delivery.whole(call).await;
                 call.lost()?;
                 Ok(cut::halfway(answer, &body))
             }
             Kind::Malformed { body } => {
-                let answer = delivery.make(&call).await;
-                left(&call, malformed(answer, body).await)
+                let (answer, whole) = delivery.whole(call).await;
+                left(call, malformed(answer, &whole, body))
             }
+            Kind::Mistyped { media } => left(call, mistyped(delivery.make(call).await, &media)),
             Kind::Duplicate => {
-                let answer = delivery.make(&call).await;
+                let answer = delivery.make(call).await;
                 let again = self.receive(&delivery.parts, Some(&kind))?;
                 again.replied(delivery.make(&again).await.status().as_u16())?;
-                left(&call, answer)
+                left(call, answer)
             }
-            Kind::Phantom => left(&call, delivery.make(&call).await),
+            Kind::Phantom => {
+                delivery.only_pretend();
+                left(call, delivery.make(call).await)
+            }
+            Kind::Partial { status, .. } => {
+                delivery.make(call).await;
+                left(call, error(status.unwrap_or(500), None))
+            }
+            Kind::StaleRead { seconds } => left(call, delivery.make_stale(call, seconds).await),
+            Kind::TokenExpire => {
+                self.troubles.expire_tokens().await;
+                left(call, delivery.make(call).await)
+            }
+            Kind::Unguarded => {
+                delivery.authorize(self.troubles.good_token());
+                left(call, delivery.make(call).await)
+            }
         }
     }
 
@@ -129,58 +158,33 @@ impl Watched {
 
     fn receive(&self, request: &Parts, met: Option<&Kind>) -> Result<Arc<Call>, Error> {
         let about = About::new(self.system, request);
-        let pretends = met == Some(&Kind::Phantom);
-        Call::received(self.ledger.clone(), about, met.map(Kind::name), pretends)
-    }
-
-    fn busy(&self, seconds: u64, as_date: bool) -> Response {
-        let at = self.clock.now() + Duration::from_secs(seconds);
-        let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&at).ok();
-        let text = date.filter(|_| as_date).unwrap_or_else(|| seconds.to_string());
-        let mut answer = error(429, None);
-        if let Ok(text) = HeaderValue::from_str(&text) {
-            answer.headers_mut().insert(RETRY_AFTER, text);
-        }
-        answer
+        let allowed = met.map_or(u64::MAX, Kind::changes);
+        Call::received(self.ledger.clone(), about, met.map(Kind::name), allowed)
     }
 }
 
-impl Delivery {
-    async fn make(&self, call: &Arc<Call>) -> Response {
-        let request = Request::from_parts(self.parts.clone(), Body::from(self.body.clone()));
-        call.scope(self.next.clone().run(request)).await
+/// The connection is reset when so much of the answer has left.
+async fn reset(call: &Arc<Call>, delivery: Delivery, when: Cut) -> Result<Response, Error> {
+    if let Some(ConnectInfo(line)) = delivery.parts.extensions.get::<ConnectInfo<Line>>() {
+        line.cut();
     }
+    if when == Cut::BeforeHeaders {
+        call.lost()?;
+        return Ok(cut::without_a_word());
+    }
+    let (answer, body) = delivery.whole(call).await;
+    if when == Cut::AfterBody {
+        return left(call, cut::after_all(answer, body));
+    }
+    call.lost()?;
+    Ok(match when {
+        Cut::InBody => cut::halfway(answer, &body),
+        _ => cut::after_headers(answer, &body),
+    })
 }
 
 /// Enters that an answer leaves.
 fn left(call: &Call, answer: Response) -> Result<Response, Error> {
     call.replied(answer.status().as_u16())?;
     Ok(answer)
-}
-
-/// An answer as gateways give it, unless told otherwise.
-fn error(status: u16, body: Option<String>) -> Response {
-    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let json = body.as_deref().is_some_and(|body| body.trim_start().starts_with(['{', '[']));
-    let media = if json { "application/json" } else { "text/html; charset=utf-8" };
-    let body = body.unwrap_or_else(|| format!("<html><body><h1>{status}</h1></body></html>\n"));
-    (status, [(CONTENT_TYPE, media)], body).into_response()
-}
-
-async fn whole(answer: Response) -> (Response, Bytes) {
-    let (parts, body) = answer.into_parts();
-    let body = to_bytes(body, LARGEST).await.unwrap_or_default();
-    (Response::from_parts(parts, Body::empty()), body)
-}
-
-async fn malformed(answer: Response, text: Option<String>) -> Response {
-    let (mut answer, body) = whole(answer).await;
-    let half = || {
-        let mut half = body.slice(..body.len() / 2).to_vec();
-        half.extend_from_slice(b"{\"");
-        half
-    };
-    answer.headers_mut().remove(CONTENT_LENGTH);
-    *answer.body_mut() = Body::from(text.map_or_else(half, String::into_bytes));
-    answer
 }

@@ -6,6 +6,7 @@ mod control;
 mod director;
 mod ledger;
 mod login;
+mod matching;
 mod persistence;
 mod trouble;
 mod wire;

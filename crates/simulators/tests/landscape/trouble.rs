@@ -1,5 +1,7 @@
 //! Every kind of trouble, on every system.
 
+use std::time::Duration;
+
 use reqwest::RequestBuilder;
 use serde_json::Value;
 use simulators::{
@@ -7,7 +9,7 @@ use simulators::{
     trouble::{Cut, Kind, Rule},
 };
 
-use crate::world::{World, json, send, status};
+use crate::world::{TENANT, World, json, send, status};
 
 const SYSTEMS: [&str; 2] = ["issuer", "director"];
 
@@ -73,6 +75,7 @@ async fn cut_connections_give_no_answer_and_are_entered_as_lost() {
         Kind::Down { refuse: true },
         Kind::Reset { when: Cut::BeforeHeaders },
         Kind::Reset { when: Cut::AfterHeaders },
+        Kind::Reset { when: Cut::InBody },
         Kind::LostAnswer { status: None },
         Kind::Truncated,
     ];
@@ -148,7 +151,7 @@ async fn a_duplicate_is_delivered_twice_and_answered_once() {
     let query = "mutation ($id: ID!) { result: setRuntimeLabel(runtimeID: $id, key: \"a\", \
                  value: 1) { key value } }";
     let variables = serde_json::json!({ "id": id });
-    let answer = json(world.graphql(crate::world::TENANT, query, &variables)).await;
+    let answer = json(world.graphql(TENANT, query, &variables)).await;
     let token = status(world.ask_for_token()).await;
 
     assert_eq!(answer["data"]["result"]["value"], 1);
@@ -166,13 +169,126 @@ async fn a_slow_system_answers_when_its_delay_is_over_and_not_before() {
         let waiting = tokio::spawn(call(&world, system, 1).send());
 
         while !waiting.is_finished() {
-            world.clock.advance(std::time::Duration::from_millis(100));
+            world.clock.advance(Duration::from_millis(100));
             tokio::task::yield_now().await;
         }
 
         assert_eq!(waiting.await.unwrap().unwrap().status(), 200);
         assert!(world.clock.now().duration_since(before).as_secs() >= 5, "{system}");
     }
+}
+
+#[tokio::test]
+async fn an_uneven_system_takes_its_time_within_its_bounds() {
+    let world = World::new().await;
+    let before = world.clock.now();
+    world.trouble(Rule::next(1, Kind::Uneven { from_ms: 1_000, to_ms: 3_000 }));
+    let waiting = tokio::spawn(world.ask_for_token().send());
+
+    while !waiting.is_finished() {
+        world.clock.advance(Duration::from_millis(100));
+        tokio::task::yield_now().await;
+    }
+
+    assert_eq!(waiting.await.unwrap().unwrap().status(), 200);
+    assert!(world.clock.now().duration_since(before).as_millis() >= 1_000);
+}
+
+#[tokio::test]
+async fn a_mistyped_answer_is_whole_but_says_it_is_something_else() {
+    let world = World::new().await;
+    for system in SYSTEMS {
+        world.trouble(Rule::next(1, Kind::Mistyped { media: "text/html".into() }).of(system));
+
+        let answer = send(call(&world, system, 1)).await;
+
+        assert_eq!(answer.headers()["content-type"], "text/html");
+        assert!(answer.json::<Value>().await.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn a_partial_write_makes_the_first_changes_only() {
+    let world = World::new().await;
+    let three = "mutation { a: registerRuntime(in: {name: \"one\"}) { id } \
+                 b: registerRuntime(in: {name: \"two\"}) { id } \
+                 c: registerRuntime(in: {name: \"three\"}) { id } }";
+    world.trouble(Rule::next(1, Kind::Partial { changes: 2, status: Some(502) }).of("director"));
+
+    let told = status(world.graphql(TENANT, three, &Value::Null)).await;
+
+    assert_eq!(told, 502);
+    assert_eq!(applied(&world), 2);
+    let objects = world.landscape.ledger().all(&Filter::default()).unwrap();
+    assert_eq!(objects.iter().filter(|entry| entry.phase == Phase::Applied).count(), 2);
+    world.registered("three").await;
+}
+
+#[tokio::test]
+async fn a_stale_read_answers_what_was_there_before() {
+    let world = World::new().await;
+    let id = world.registered("old").await;
+    assert_eq!(world.runtime(&id).await["name"], "old");
+    world.clock.advance(Duration::from_secs(10));
+    let rename =
+        "mutation ($id: ID!) { result: updateRuntime(id: $id, in: {name: \"new\"}) { id } }";
+    json(world.graphql(TENANT, rename, &serde_json::json!({ "id": id }))).await;
+
+    let now = world.runtime(&id).await;
+    world.trouble(Rule::next(2, Kind::StaleRead { seconds: 5 }).of("director"));
+    let five_seconds_ago = world.runtime(&id).await;
+    world.clock.advance(Duration::from_secs(10));
+    let five_seconds_ago_now = world.runtime(&id).await;
+
+    assert_eq!(now["name"], "new");
+    assert_eq!(five_seconds_ago["name"], "old");
+    assert_eq!(five_seconds_ago_now["name"], "new");
+}
+
+#[tokio::test]
+async fn a_stale_read_opens_no_door_that_is_closed() {
+    let world = World::new().await;
+    let id = world.registered("a").await;
+    world.runtime(&id).await;
+    world.trouble(Rule::next(1, Kind::StaleRead { seconds: 5 }).of("director"));
+
+    let query = "query ($id: ID!) { result: runtime(id: $id) \
+                 { id name description labels status { condition } } }";
+    let body = serde_json::json!({ "query": query, "variables": { "id": id } });
+    let request = world.post("/director/graphql").header("tenant", TENANT).json(&body);
+
+    assert_eq!(status(request).await, 401);
+}
+
+#[tokio::test]
+async fn tokens_end_in_the_middle_of_a_sequence() {
+    let world = World::new().await;
+    world.trouble(Rule::next(1, Kind::TokenExpire).of("director").from_call(2));
+
+    let statuses = [
+        status(world.register("a")).await,
+        status(world.register("b")).await,
+        status(world.register("c")).await,
+    ];
+
+    assert_eq!(statuses, [200, 401, 401]);
+    assert_eq!(status(world.ask_for_token()).await, 200);
+}
+
+#[tokio::test]
+async fn an_unguarded_system_asks_nobody_who_they_are() {
+    let world = World::new().await;
+    world.trouble(Rule::next(1, Kind::Unguarded).of("director"));
+    let nobody = || {
+        let query = "mutation { result: registerRuntime(in: {name: \"a\"}) { id } }";
+        let body = serde_json::json!({ "query": query });
+        world.post("/director/graphql").header("tenant", TENANT).json(&body)
+    };
+
+    let answer = json(nobody()).await;
+
+    assert!(answer["data"]["result"]["id"].is_string(), "{answer}");
+    assert_eq!(status(nobody()).await, 401);
 }
 
 #[tokio::test]
@@ -199,13 +315,13 @@ async fn trouble_keeps_to_its_route_and_ends_in_time() {
     let world = World::new().await;
     let mut rule = Rule::next(1, Kind::Down { refuse: false }).on("post", "/director");
     rule.calls = None;
-    rule.until = Some(world.clock.now() + std::time::Duration::from_secs(60));
+    rule.until = Some(world.clock.now() + Duration::from_secs(60));
     world.trouble(rule);
 
     assert_eq!(status(world.ask_for_token()).await, 200);
     assert_eq!(status(world.register("a")).await, 503);
     assert_eq!(status(world.register("a")).await, 503);
 
-    world.clock.advance(std::time::Duration::from_secs(60));
+    world.clock.advance(Duration::from_secs(60));
     assert_eq!(status(world.register("a")).await, 200);
 }

@@ -11,6 +11,7 @@ use simulators::{
     trouble::Rule,
 };
 use tempfile::TempDir;
+use tokio::sync::watch;
 
 pub(crate) const TENANT: &str = TENANTS[0];
 
@@ -32,10 +33,10 @@ impl World {
 
     pub(crate) async fn seeded(seed: u64) -> Self {
         let clock = Clock::held_at("2026-01-01T12:00:00Z".parse().unwrap());
-        Self::open(tempfile::tempdir().unwrap(), clock, seed).await
+        Self::begin(tempfile::tempdir().unwrap(), clock, seed).await
     }
 
-    async fn open(folder: TempDir, clock: Clock, seed: u64) -> Self {
+    async fn begin(folder: TempDir, clock: Clock, seed: u64) -> Self {
         let running = Running::start(folder.path(), clock.clone(), seed).await;
         let (url, landscape) = (running.url.clone(), running.landscape.clone());
         let address = url.trim_start_matches("http://").to_owned();
@@ -54,7 +55,12 @@ impl World {
         self.running.kill().await;
         drop(self.landscape);
         change(self.folder.path());
-        Self::open(self.folder, self.clock, 7).await
+        Self::begin(self.folder, self.clock, 7).await
+    }
+
+    /// How many connections are open, as it changes.
+    pub(crate) fn open(&mut self) -> &mut watch::Receiver<usize> {
+        &mut self.running.open
     }
 
     pub(crate) fn trouble(&self, rule: Rule) {

@@ -21,7 +21,7 @@ pub(super) struct Trouble {
 enum Command {
     /// List what has not ended.
     List,
-    Make(Make),
+    Make(Box<Make>),
     /// End one, or all.
     End {
         /// Its number; all of it without one.
@@ -34,23 +34,36 @@ enum Command {
 struct Make {
     /// The system.
     system: String,
-    /// What happens: slow, down, busy, status, reset, lost-answer, malformed, truncated, duplicate, phantom.
+    /// What happens: slow, uneven, silent, down, busy, status, reset, lost-answer, malformed, mistyped,
+    /// truncated, duplicate, phantom, partial, stale-read, token-expire, unguarded.
     kind: String,
     /// How many calls meet it.
-    #[arg(long, value_name = "N", required_unless_present = "seconds")]
+    #[arg(long, value_name = "N", required_unless_present_any = ["seconds", "nth"])]
     calls: Option<u64>,
+    /// The how manieth call is the first to meet it; only that one unless told otherwise.
+    #[arg(long, value_name = "N")]
+    nth: Option<u64>,
     /// How long it lasts.
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
+    /// When it begins, in seconds from now.
+    #[arg(long, value_name = "N")]
+    after_seconds: Option<u64>,
+    /// Let it come and go: there for so many milliseconds, gone for so many.
+    #[arg(long, value_name = "N")]
+    flap_ms: Option<u64>,
     /// How likely a call meets it.
     #[arg(long, value_name = "P")]
     probability: Option<f64>,
     /// Only calls with this method.
     #[arg(long)]
     method: Option<String>,
-    /// Only calls whose path begins like this.
+    /// Only calls whose path begins like this; `*` stands for anything, `$` for the end.
     #[arg(long)]
     path: Option<String>,
+    /// Only calls with this text in their body.
+    #[arg(long)]
+    body: Option<String>,
     /// More about what happens, for example `delay_ms=5000` or `status=502`.
     #[arg(long = "with", value_name = "NAME=VALUE", value_parser = pair)]
     with: Vec<(String, Value)>,
@@ -84,8 +97,9 @@ impl Make {
         trouble.insert("kind".into(), self.kind.into());
         json!({
             "system": self.system, "calls": self.calls, "seconds": self.seconds,
+            "after_seconds": self.after_seconds, "flap_ms": self.flap_ms, "nth": self.nth,
             "probability": self.probability, "method": self.method, "path": self.path,
-            "trouble": trouble,
+            "body": self.body, "trouble": trouble,
         })
     }
 }
@@ -95,8 +109,33 @@ async fn list(client: &Client, format: Format) -> anyhow::Result<()> {
     if format == Format::Json {
         return output::json(&answer);
     }
-    let head = ["ID", "SYSTEM", "METHOD", "PATH", "PROBABILITY", "CALLS", "UNTIL", "TROUBLE"];
-    let fields =
-        ["/id", "/system", "/method", "/path", "/probability", "/calls", "/until", "/trouble"];
+    let head = [
+        "ID",
+        "SYSTEM",
+        "METHOD",
+        "PATH",
+        "BODY",
+        "PROBABILITY",
+        "NTH",
+        "CALLS",
+        "FROM",
+        "UNTIL",
+        "FLAP",
+        "TROUBLE",
+    ];
+    let fields = [
+        "/id",
+        "/system",
+        "/method",
+        "/path",
+        "/body",
+        "/probability",
+        "/nth",
+        "/calls",
+        "/from",
+        "/until",
+        "/flap_ms",
+        "/trouble",
+    ];
     output::print(&table(&head, rows(&answer["troubles"], &fields)))
 }

@@ -1,0 +1,140 @@
+//! Secrets appear in no log and no error (C8), whatever happens to the calls that carry them.
+//!
+//! A test program of its own: a log that is kept for one test is disturbed by others in the same process.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "../against_simulators/faults.rs"]
+#[expect(dead_code, reason = "written for the tables of the other program")]
+mod faults;
+#[path = "../against_simulators/garden.rs"]
+#[expect(dead_code, reason = "written for the tables of the other program")]
+mod garden;
+#[path = "../against_simulators/world.rs"]
+#[expect(dead_code, reason = "written for the tables of the other program")]
+mod world;
+
+use std::{
+    io,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use clients::{
+    director::Registration,
+    runtime::{Content, Runtime},
+};
+use secrecy::ExposeSecret;
+use simulators::trouble::Rule;
+use tracing_subscriber::fmt::MakeWriter;
+
+use faults::{Fault, Speaks};
+use garden::{Garden, shoot};
+use world::{TENANT, World};
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Lines {
+    type Writer = Self;
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+/// Values of a kubeconfig that must not be seen.
+fn of_kubeconfig(kubeconfig: &str) -> Vec<String> {
+    let keys = ["token:", "client-key-data:"];
+    let lines = kubeconfig.lines().map(str::trim);
+    let values = lines.filter_map(|line| keys.iter().find_map(|key| line.strip_prefix(key)));
+    let values: Vec<_> = values.map(|value| value.trim().trim_matches('"').to_owned()).collect();
+    assert!(!values.is_empty(), "a kubeconfig has a secret");
+    values
+}
+
+#[tokio::test]
+async fn no_fault_brings_a_secret_into_a_log_or_an_error() {
+    let lines = Lines::default();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_span_events(tracing_subscriber::fmt::format::FmtSpan::FULL)
+        .with_writer(lines.clone())
+        .finish();
+    let _logging = tracing::subscriber::set_default(subscriber);
+    let (world, garden) = (World::new().await, Garden::start().await);
+    let director = world.director();
+    let (gardener, runtime) = (garden.gardener().await, garden.runtime().await);
+    gardener.create(&shoot("c-1", "r-1")).await.unwrap();
+    let registration = Registration {
+        name: "c-1".into(),
+        description: None,
+        labels: serde_json::Map::new(),
+        condition: None,
+    };
+    let id = director.register(TENANT, &registration).await.unwrap();
+    let value = "v4lue-of-a-secret";
+    let content =
+        Content { data: [("key".into(), value.to_owned().into())].into(), ..Content::default() };
+    let mut secrets =
+        vec![STANDARD.encode("machine:secret"), value.to_owned(), STANDARD.encode(value)];
+    secrets.extend(of_kubeconfig(&garden.server.kubeconfig("garden", "tester").unwrap()));
+    let mut texts = Vec::new();
+
+    for fault in Fault::ALL {
+        for (troubles, speaks) in
+            [(world.troubles(), Speaks::Html), (&*garden.troubles, Speaks::Kubernetes)]
+        {
+            let until = "9999-01-01T00:00:00Z".parse().unwrap();
+            troubles.add(Rule::until(until, fault.trouble(speaks))).unwrap();
+        }
+        let tokens = world.tokens();
+        let errors = [
+            tokens.token().await.map(|token| secrets.push(token.expose_secret().into())).err(),
+            director
+                .one_time_token(TENANT, &id)
+                .await
+                .map(|once| secrets.push(once.token.expose_secret().into()))
+                .err(),
+            gardener
+                .admin_kubeconfig("c-1", Duration::from_hours(1))
+                .await
+                .map(|admin| secrets.extend(of_kubeconfig(admin.kubeconfig.expose_secret())))
+                .err(),
+            runtime.write_secret("kyma-system", "s", &content).await.err(),
+            runtime.secret("kyma-system", "s").await.err(),
+        ];
+        let errors = errors.into_iter().flatten();
+        texts.extend(errors.map(|error| format!("{error:?} {}", base::failure::chain(&error))));
+        world.troubles().clear(None).unwrap();
+        garden.troubles.clear(None).unwrap();
+        // What works in between keeps the breakers closed.
+        tokens.token().await.unwrap();
+        director.runtime(TENANT, &id).await.unwrap();
+        gardener.shoot("c-1").await.unwrap();
+        Runtime::connection(&runtime).await.unwrap();
+    }
+
+    texts.push(format!("{director:?} {gardener:?} {runtime:?}"));
+    texts.push(String::from_utf8_lossy(&lines.0.lock().unwrap()).into_owned());
+    let log = texts.last().unwrap();
+    assert!(log.contains("getting a one-time token"), "the log was kept");
+    assert!(texts.len() > 50, "there were {} errors", texts.len());
+    assert!(secrets.len() > 10, "there were {} secrets", secrets.len());
+    for text in &texts {
+        for secret in &secrets {
+            let line = text.lines().find(|line| line.contains(secret.as_str()));
+            assert!(line.is_none(), "{secret} is in {}", line.unwrap_or_default());
+        }
+    }
+}
