@@ -1,8 +1,10 @@
 //! The pool of accounts: claims and releases under every fault, and in a race.
 
+use std::time::Duration;
+
 use clients::{
-    Kind,
-    gardener::{BindingKind, Released, Wanted},
+    Kind, Limits,
+    gardener::{BindingKind, Gardener, Released, Wanted},
 };
 use serde_json::json;
 use simulators::trouble::{self, Rule};
@@ -128,7 +130,10 @@ async fn a_stale_look_into_the_pool_takes_no_second_account() {
 #[tokio::test]
 async fn of_fifty_tenants_and_forty_nine_accounts_one_goes_without() {
     let garden = with_free_accounts(49).await;
-    let pool = garden.gardener().await.pool(BindingKind::Credentials);
+    // Fifty handshakes at once take their time on a busy machine.
+    let limits = Limits { call: Duration::from_secs(60), ..Limits::CLUSTER };
+    let gardener = Gardener::new(garden.cluster("garden", limits).await, "kyma", "kcp");
+    let pool = gardener.pool(BindingKind::Credentials);
 
     let tenants: Vec<_> = (0..50).map(|number| format!("ga-{number}")).collect();
     let claims = tenants.iter().map(|tenant| async {
