@@ -64,7 +64,7 @@ const MAP: [(&str, &[&str]); 14] = [
 const IN_TESTS: [(&str, &[&str]); 4] = [
     ("api", &["simulators", "store", "engine"]),
     ("broker", &["simulators", "store", "engine"]),
-    ("provisioner", &["simulators", "store", "engine"]),
+    ("provisioner", &["cluster", "simulators", "store", "engine"]),
     // The garden and the runtimes that clients are tested against are clusters.
     ("clients", &["simulators", "cluster", "store", "engine"]),
 ];

@@ -21,6 +21,7 @@ use axum::{
     routing::{get, post},
 };
 use base::Clock;
+use serde_json::Value;
 
 use crate::{
     director::{self, Director},
@@ -28,7 +29,7 @@ use crate::{
     ledger::Ledger,
     pace::{Pace, Speed},
     store::Error as StoreError,
-    system::System,
+    system::{OrderError, System},
     trouble::{self, Troubles},
 };
 use error::Error;
@@ -145,6 +146,13 @@ impl Landscape {
             system.reset()?;
         }
         self.troubles.clear(None)
+    }
+
+    /// Gives an order to a system, as `/landscape/systems/{system}/orders/{order}` does.
+    pub fn order(&self, system: &str, order: &str, with: &Value) -> Result<(), OrderError> {
+        let found = self.systems().find(|one| one.name() == system);
+        let found = found.ok_or_else(|| OrderError::Invalid(format!("no system {system}")))?;
+        found.order(order, with)
     }
 
     fn systems(&self) -> impl Iterator<Item = &dyn System> {

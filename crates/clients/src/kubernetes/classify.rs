@@ -36,7 +36,11 @@ pub(super) fn failure(raw: &Raw, component: Component, doing: &str) -> Option<Er
     }
     let status = serde_json::from_slice::<Status>(&raw.body).ok();
     let Some(status) = status.filter(|status| status.kind == "Status") else {
-        let kind = Kind::of_status(raw.status, raw.retry_after)?;
+        let kind = match Kind::of_status(raw.status, raw.retry_after)? {
+            // Whether it is there or was changed cannot be read: look again.
+            Kind::Conflict => Kind::Changed,
+            kind => kind,
+        };
         let error = Error::new(component, kind, doing);
         let plain = kind == Kind::NotFound;
         return Some(if plain { error.because(NO_SUCH_KIND) } else { error });

@@ -5,7 +5,6 @@
 //! own. Ids and names are taken out before two ends are compared.
 
 use std::{
-    marker::PhantomData,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering::SeqCst},
@@ -31,6 +30,7 @@ use provisioner::{
     status::OperationType,
 };
 use serde_json::{Value, json};
+use simulators::ledger::{Filter, Phase};
 use store::{
     Database, EngineStore, ProvisionerStore, Sealer, Set, engine::Time, provisioner::NewRuntime,
     testing::TestDatabase,
@@ -42,13 +42,12 @@ use crate::world::{Landscape, aws, kyma, with_kyma};
 const TENANT: &str = "ga-1";
 
 /// One plan, tried with a runtime that is as the operation finds it.
-struct Trying<O> {
+struct Trying<O: Operation> {
     landscape: Landscape,
     databases: Arc<Slot>,
     count: AtomicUsize,
     plan: fn(&Limits) -> Plan<O>,
     begin: Begin,
-    operation: PhantomData<fn() -> O>,
 }
 
 /// How a trial begins.
@@ -116,9 +115,9 @@ impl Stores for Trials {
     }
 }
 
-/// Waiting may take as many polls as it takes; failing ends after half an hour.
+/// Waiting may take hundreds of polls, because the landscape needs real time; failing must end too.
 fn patient() -> Limits {
-    let long = Duration::from_hours(1_000);
+    let long = Duration::from_hours(3);
     Limits {
         cluster_domain: Duration::from_mins(30),
         cluster_creation: long,
@@ -132,7 +131,7 @@ fn patient() -> Limits {
     }
 }
 
-impl<O> Trying<O> {
+impl<O: Operation> Trying<O> {
     async fn new(plan: fn(&Limits) -> Plan<O>, begin: Begin, postgres: bool) -> Self {
         Self {
             landscape: Landscape::start().await,
@@ -140,7 +139,6 @@ impl<O> Trying<O> {
             count: AtomicUsize::new(0),
             plan,
             begin,
-            operation: PhantomData,
         }
     }
 
@@ -150,7 +148,7 @@ impl<O> Trying<O> {
 
     /// A runtime as the operation finds it.
     async fn furnish(&self, env: &Env, name: &str) -> (Target, Document) {
-        let request = if self.begin.kyma { with_kyma(name, "2.0.0") } else { aws(name) };
+        let request = if self.begin.kyma { with_kyma(name, "1.22.0") } else { aws(name) };
         let configuration = checking::provision(request, &checking::Defaults::default()).unwrap();
         let registration = Registration {
             name: configuration.entry.name.clone(),
@@ -268,7 +266,7 @@ where
     }
 }
 
-impl<O> Trying<O> {
+impl<O: Operation> Trying<O> {
     /// How the landscape looks from this runtime, without ids, names and times.
     fn outside(&self, env: Arc<Env>, target: Target, rows: ProvisionerStore) -> Outside {
         let server = self.landscape.running.clusters().server().clone();
@@ -284,12 +282,13 @@ impl<O> Trying<O> {
                 let entry = env.director.runtime(TENANT, &id).await.unwrap();
                 let row = rows.find(target.runtime).await.unwrap().unwrap();
                 let document = Document::read(&row.document).unwrap();
-                let created = ledger
-                    .entries()
-                    .into_iter()
-                    .filter(|one| one.applied && one.method == "POST")
-                    .filter(|one| one.object.ends_with(&format!("/{}", target.shoot)))
-                    .filter(|one| one.object.starts_with("shoots/"))
+                let path = format!("/{}", target.shoot);
+                let all = ledger.all(&Filter::default()).unwrap();
+                let created = all
+                    .iter()
+                    .filter(|one| one.phase == Phase::Applied && one.about.method == "POST")
+                    .filter_map(|one| one.object.as_deref())
+                    .filter(|object| object.contains("shoots") && object.ends_with(&path))
                     .count();
                 let seen = json!({
                     "shoot": shoot.map(|shoot| json!({
@@ -368,7 +367,7 @@ fn bigger(document: &mut Document) {
 }
 
 fn newer(document: &mut Document) {
-    let newer = checking::kyma(kyma("2.1.0"), &checking::Defaults::default(), "Runtime upgrade");
+    let newer = checking::kyma(kyma("1.24.11"), &checking::Defaults::default(), "Runtime upgrade");
     document.configuration.kyma = Some(newer.unwrap());
     document.configuration.cluster.auto_scaler_max = 20;
 }

@@ -13,7 +13,7 @@ async fn a_whole_life(world: World) {
     let caller = caller();
     let provisioner = &world.provisioner;
 
-    let begun = provisioner.provision(&caller, with_kyma("life", "2.0.0")).await.unwrap();
+    let begun = provisioner.provision(&caller, with_kyma("life", "1.22.0")).await.unwrap();
     assert_eq!((begun.kind, begun.state), (OperationType::Provision, OperationState::InProgress));
     assert_eq!(begun.message, "Provisioning started");
     let provisioned = world.success_of(&begun.id).await;
@@ -31,16 +31,16 @@ async fn a_whole_life(world: World) {
     assert_eq!(registered.labels["gardenerClusterName"], "life");
     assert_eq!(registered.labels["team"], "blue");
 
-    let upgrade = requests::Upgrade { kyma: Some(kyma("2.1.0")), kubernetes_version: None };
+    let upgrade = requests::Upgrade { kyma: Some(kyma("1.24.11")), kubernetes_version: None };
     let upgraded = provisioner.upgrade(&caller, &id, upgrade).await.unwrap();
     assert_eq!(upgraded.kind, OperationType::Upgrade);
     world.success_of(&upgraded.id).await;
     let version = |status: &provisioner::status::RuntimeStatus| {
         status.configuration.kyma.as_ref().unwrap().version.clone()
     };
-    assert_eq!(version(&provisioner.runtime_status(&caller, &id).await.unwrap()), "2.1.0");
+    assert_eq!(version(&provisioner.runtime_status(&caller, &id).await.unwrap()), "1.24.11");
     let taken_back = provisioner.roll_back_upgrade(&caller, &id).await.unwrap();
-    assert_eq!(version(&taken_back), "2.0.0");
+    assert_eq!(version(&taken_back), "1.22.0");
 
     let bigger = requests::UpgradeShoot {
         machine_type: Some("m5.2xlarge".into()),

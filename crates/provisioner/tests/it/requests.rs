@@ -42,7 +42,7 @@ async fn many_orders_at_once_with_the_same_key_are_one_runtime() {
 #[tokio::test(flavor = "multi_thread")]
 async fn only_one_operation_of_a_runtime_is_in_progress() {
     let world = World::sqlite().await;
-    world.order("gardener", "scenario", &serde_json::json!({"shoots": "slow"})).await;
+    world.order("gardener", "scenario", &serde_json::json!({"scenario": "slow"}));
 
     let begun = world.provisioner.provision(&caller(), aws("busy")).await.unwrap();
     let refused = world.provisioner.deprovision(&caller(), &begun.runtime_id).await.unwrap_err();
@@ -113,8 +113,9 @@ async fn what_is_refused_leaves_nothing_behind() {
     let mut small = aws("small");
     small.cluster.auto_scaler_min = Some(0);
     let unknown = with_kyma("unknown", "99.99.99");
+    let taken = requests::Provision { name: "another-name".into(), ..aws("taken") };
 
-    let name = world.provisioner.provision(&caller(), aws("taken")).await.unwrap_err();
+    let name = world.provisioner.provision(&caller(), taken).await.unwrap_err();
     let size = world.provisioner.provision(&caller(), small).await.unwrap_err();
     let version = world.provisioner.provision(&caller(), unknown).await.unwrap_err();
 

@@ -28,9 +28,12 @@ use provisioner::{
     status::{OperationState, OperationStatus},
 };
 use secrecy::SecretString;
+use serde_json::Value;
 use simulators::{
+    ledger::{Filter, Phase},
     pace::Speed,
     testing::{MACHINE, Options, Running, TENANTS},
+    trouble::{Cut, Kind, Rule},
 };
 use store::{EngineStore, ProvisionerStore, Sealer, Set, engine::Time, testing::TestDatabase};
 use tempfile::TempDir;
@@ -97,7 +100,7 @@ pub(crate) struct World {
     pub(crate) landscape: Landscape,
     pub(crate) provisioner: Provisioner,
     pub(crate) engine: Engine<EngineStore>,
-    database: TestDatabase,
+    _database: TestDatabase,
     chores: Vec<JoinHandle<()>>,
 }
 
@@ -152,7 +155,7 @@ impl World {
             clock,
         };
         let provisioner = Provisioner::new(parts);
-        Self { landscape, provisioner, engine, database, chores }
+        Self { landscape, provisioner, engine, _database: database, chores }
     }
 
     pub(crate) fn env(&self) -> &Env {
@@ -200,9 +203,59 @@ impl World {
         self.success_of(&begun.id).await
     }
 
-    /// Where its rows are.
-    pub(crate) fn database(&self) -> &TestDatabase {
-        &self.database
+    /// Gives an order to a simulated system.
+    pub(crate) fn order(&self, system: &str, order: &str, with: &Value) {
+        self.landscape.running.landscape.order(system, order, with).unwrap();
+    }
+
+    /// The next calls of a system meet trouble.
+    pub(crate) fn trouble(&self, system: &str, calls: u64, trouble: Kind) {
+        let rule = Rule { system: Some(system.into()), ..Rule::next(calls, trouble) };
+        self.landscape.running.landscape.troubles().add(rule).unwrap();
+    }
+
+    /// Calls of a system fail with this probability, in several ways.
+    pub(crate) fn unrest(&self, system: &str, probability: f64) {
+        let ways = [
+            Kind::Status { status: 500, body: None },
+            Kind::Reset { when: Cut::default() },
+            Kind::LostAnswer { status: None },
+        ];
+        for trouble in ways {
+            let rule = Rule {
+                system: Some(system.into()),
+                probability: Some(probability / 3.0),
+                ..Rule::next(1_000_000, trouble)
+            };
+            self.landscape.running.landscape.troubles().add(rule).unwrap();
+        }
+    }
+
+    /// Ends all trouble.
+    pub(crate) fn calm(&self) {
+        self.landscape.running.landscape.troubles().clear(None).unwrap();
+    }
+
+    /// How many changes of objects that begin so a system has made with a method.
+    pub(crate) fn applied(&self, system: &str, method: &str, object: &str) -> usize {
+        let all = self.landscape.running.landscape.ledger().all(&Filter::default()).unwrap();
+        all.iter()
+            .filter(|one| one.phase == Phase::Applied)
+            .filter(|one| one.about.system == system && one.about.method == method)
+            .filter(|one| one.object.as_deref().is_some_and(|what| what.contains(object)))
+            .count()
+    }
+
+    /// The same provisioner, for whom so much time has passed.
+    pub(crate) fn later(&self, time: Duration) -> Provisioner {
+        let parts = self.provisioner.parts();
+        Provisioner::new(Parts {
+            store: parts.store.clone(),
+            engine: parts.engine.clone(),
+            env: parts.env.clone(),
+            defaults: parts.defaults.clone(),
+            clock: Clock::held_at(parts.clock.now() + time),
+        })
     }
 }
 
