@@ -215,7 +215,6 @@ impl Garden {
         refusal(self.shoots.create(&PostParams::default(), shoot).await)
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "tests write the value in place")]
     pub(crate) async fn patch(
         &self,
         name: &str,
@@ -237,7 +236,9 @@ impl Garden {
         let waiting = await_condition(self.shoots.clone(), name, found);
         match tokio::time::timeout(PATIENCE, waiting).await {
             Ok(found) => whole(&found.unwrap().unwrap()),
-            Err(_) => panic!("{name} stays {:#}", whole(&self.shoots.get(name).await.unwrap())),
+            Err(late) => {
+                panic!("{late}: {name} stays {:#}", whole(&self.shoots.get(name).await.unwrap()))
+            }
         }
     }
 
@@ -261,18 +262,30 @@ impl Garden {
     pub(crate) async fn events(
         &self,
         version: String,
-        last: impl FnMut(&str, &Value) -> bool,
-    ) -> Vec<(String, Value)> {
-        let patience = PATIENCE * if env::var_os("KCP_SHOOTS").is_some() { 15 } else { 1 };
-        tokio::time::timeout(patience, self.all_events(version, last)).await.expect("more events")
-    }
-
-    async fn all_events(
-        &self,
-        mut version: String,
         mut last: impl FnMut(&str, &Value) -> bool,
     ) -> Vec<(String, Value)> {
         let mut events = Vec::new();
+        self.follow(version, |what, object| {
+            let is_last = last(&what, &object);
+            events.push((what, object));
+            is_last
+        })
+        .await;
+        events
+    }
+
+    /// The same, with nothing kept but what `take` keeps.
+    pub(crate) async fn follow(&self, version: String, take: impl FnMut(String, Value) -> bool) {
+        let patience = PATIENCE * if env::var_os("KCP_SHOOTS").is_some() { 15 } else { 1 };
+        let following = self.follow_for_ever(version, take);
+        tokio::time::timeout(patience, following).await.expect("more events must come");
+    }
+
+    async fn follow_for_ever(
+        &self,
+        mut version: String,
+        mut take: impl FnMut(String, Value) -> bool,
+    ) {
         loop {
             let parameters = WatchParams::default().timeout(200);
             let mut stream = self.shoots.watch(&parameters, &version).await.unwrap().boxed();
@@ -285,11 +298,8 @@ impl Garden {
                     WatchEvent::Error(error) => panic!("{error:?}"),
                 };
                 version = object.metadata.resource_version.clone().unwrap();
-                let object = whole(&object);
-                let is_last = last(what, &object);
-                events.push((what.to_owned(), object));
-                if is_last {
-                    return events;
+                if take(what.to_owned(), whole(&object)) {
+                    return;
                 }
             }
         }
