@@ -198,17 +198,19 @@ fn seeds() -> Vec<Value> {
     .to_vec()
 }
 
+type Labels = Vec<(&'static str, String)>;
+
 /// One account at a provider.
 struct Account {
     name: String,
     provider: String,
-    labels: Vec<(&'static str, String)>,
+    labels: Labels,
 }
 
 fn accounts(settings: &Settings) -> Vec<Account> {
     let pool = &settings.pool;
     let yes = || "true".to_owned();
-    let sorts: [(&str, usize, Vec<(&'static str, String)>); 5] = [
+    let sorts: [(&str, usize, Labels); 5] = [
         ("free", pool.free, vec![]),
         ("eu", pool.eu, vec![("euAccess", yes())]),
         ("shared", pool.shared, vec![("shared", yes())]),

@@ -14,6 +14,7 @@ pub(super) struct Trouble {
 
 /// What shall happen to a Shoot.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(super) struct Scenario {
     /// Everything takes five times as long.
     pub(super) slow: bool,

@@ -76,13 +76,17 @@ async fn kubectl_shows_the_life_of_a_shoot_as_it_goes_by() {
     assert!(rows.iter().all(
         |row| row[..6] == ["garden-kyma", "hand-made", "aws", "aws", "eu-central-1", "1.25.6"]
     ));
-    let mut progress: Vec<(&str, &str)> =
-        rows.iter().filter(|row| row[7] != "<none>").map(|row| (row[7], row[9])).collect();
+    // Cells that are empty leave no word, so the operation is looked for.
+    let operation = |row: &Vec<&'_ str>| {
+        let at = row.iter().position(|word| *word == "Create" || *word == "Delete")?;
+        Some((row[at].to_owned(), row[at + 2].to_owned()))
+    };
+    let mut progress: Vec<(String, String)> = rows.iter().filter_map(operation).collect();
     progress.dedup();
     let (created, deleted): (Vec<_>, Vec<_>) =
-        progress.into_iter().partition(|(kind, _)| *kind == "Create");
+        progress.into_iter().partition(|(kind, _)| kind == "Create");
     let percents =
-        |all: &[(&str, &str)]| all.iter().map(|(_, p)| (*p).to_owned()).collect::<Vec<_>>();
+        |all: &[(String, String)]| all.iter().map(|(_, p)| p.clone()).collect::<Vec<_>>();
     assert_eq!(percents(&created), ["0", "5", "15", "30", "45", "60", "75", "90", "100"]);
     assert_eq!(percents(&deleted), ["0", "15", "30", "50", "70", "85", "100"]);
     assert!(refused.contains("confirmation.gardener.cloud/deletion"), "{refused}");

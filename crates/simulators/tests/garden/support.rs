@@ -1,11 +1,6 @@
 //! A furnished garden on a socket of its own, or on the API server that `KCP_TEST_CLUSTER` names.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    env,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{env, sync::Arc, time::Duration};
 
 use base::Clock;
 use cluster::{Catalog, Server};
@@ -22,10 +17,12 @@ use kube::{
 };
 use serde_json::{Value, json};
 use simulators::{
-    garden::{self, CONFIRMATION, Controller, Runtimes, Settings},
+    garden::{self, CONFIRMATION, Controller, Settings},
     pace::{Pace, Speed},
 };
 use tempfile::TempDir;
+
+use crate::runtimes::Noted;
 
 /// How long anything may take before a test gives up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -39,82 +36,6 @@ pub(crate) struct Garden {
     pub(crate) runtimes: Arc<Noted>,
     server: Option<Server>,
     folder: TempDir,
-}
-
-/// Clusters of Shoots, with a note of every call.
-#[derive(Default)]
-pub(crate) struct Noted {
-    server: Option<Server>,
-    calls: Mutex<Calls>,
-}
-
-#[derive(Default)]
-struct Calls {
-    there: BTreeSet<String>,
-    made: BTreeMap<String, u32>,
-    unreachable: BTreeSet<String>,
-    broken: bool,
-}
-
-impl Runtimes for Noted {
-    fn create(&self, cluster: &str) -> Result<(), String> {
-        let mut calls = self.calls.lock().unwrap();
-        if calls.broken {
-            return Err("the seed is full".to_owned());
-        }
-        if calls.there.insert(cluster.to_owned()) {
-            *calls.made.entry(cluster.to_owned()).or_default() += 1;
-        }
-        match &self.server {
-            Some(server) => server.create_cluster(cluster).map(drop).map_err(|s| s.to_string()),
-            None => Ok(()),
-        }
-    }
-
-    fn remove(&self, cluster: &str) -> Result<(), String> {
-        self.calls.lock().unwrap().there.remove(cluster);
-        match &self.server {
-            Some(server) => server.remove_cluster(cluster).map(drop).map_err(|s| s.to_string()),
-            None => Ok(()),
-        }
-    }
-
-    fn set_reachable(&self, cluster: &str, reachable: bool) {
-        let mut calls = self.calls.lock().unwrap();
-        if reachable {
-            calls.unreachable.remove(cluster);
-        } else {
-            calls.unreachable.insert(cluster.to_owned());
-        }
-    }
-
-    fn kubeconfig(&self, cluster: &str) -> Option<String> {
-        self.server.as_ref()?.kubeconfig(cluster, "static").ok()
-    }
-}
-
-impl Noted {
-    /// How often a cluster of this name was made that was not there.
-    pub(crate) fn made(&self, cluster: &str) -> u32 {
-        self.calls.lock().unwrap().made.get(cluster).copied().unwrap_or(0)
-    }
-
-    pub(crate) fn is_there(&self, cluster: &str) -> bool {
-        self.calls.lock().unwrap().there.contains(cluster)
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        self.calls.lock().unwrap().there.len()
-    }
-
-    pub(crate) fn is_reachable(&self, cluster: &str) -> bool {
-        !self.calls.lock().unwrap().unreachable.contains(cluster)
-    }
-
-    /// From now on no cluster can be made, or again.
-    pub(crate) fn break_down(&self, broken: bool) {
-        self.calls.lock().unwrap().broken = broken;
-    }
 }
 
 impl Garden {
@@ -183,7 +104,7 @@ impl Garden {
         speed: Speed,
         folder: TempDir,
     ) -> Self {
-        let runtimes = Arc::new(Noted { server: server.clone(), ..Noted::default() });
+        let runtimes = Arc::new(Noted::on(server.clone()));
         let shoots = Api::namespaced_with(client.clone(), &settings.namespace(), &shoot_resource());
         Self { client, shoots, settings, clock, pace: Pace::new(speed), runtimes, server, folder }
     }
@@ -215,7 +136,6 @@ impl Garden {
         refusal(self.shoots.create(&PostParams::default(), shoot).await)
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "tests write the value in place")]
     pub(crate) async fn patch(
         &self,
         name: &str,
@@ -237,7 +157,9 @@ impl Garden {
         let waiting = await_condition(self.shoots.clone(), name, found);
         match tokio::time::timeout(PATIENCE, waiting).await {
             Ok(found) => whole(&found.unwrap().unwrap()),
-            Err(_) => panic!("{name} stays {:#}", whole(&self.shoots.get(name).await.unwrap())),
+            Err(late) => {
+                panic!("{late}: {name} stays {:#}", whole(&self.shoots.get(name).await.unwrap()))
+            }
         }
     }
 
@@ -261,18 +183,30 @@ impl Garden {
     pub(crate) async fn events(
         &self,
         version: String,
-        last: impl FnMut(&str, &Value) -> bool,
-    ) -> Vec<(String, Value)> {
-        let patience = PATIENCE * if env::var_os("KCP_SHOOTS").is_some() { 15 } else { 1 };
-        tokio::time::timeout(patience, self.all_events(version, last)).await.expect("more events")
-    }
-
-    async fn all_events(
-        &self,
-        mut version: String,
         mut last: impl FnMut(&str, &Value) -> bool,
     ) -> Vec<(String, Value)> {
         let mut events = Vec::new();
+        self.follow(version, |what, object| {
+            let is_last = last(&what, &object);
+            events.push((what, object));
+            is_last
+        })
+        .await;
+        events
+    }
+
+    /// The same, with nothing kept but what `take` keeps.
+    pub(crate) async fn follow(&self, version: String, take: impl FnMut(String, Value) -> bool) {
+        let patience = PATIENCE * if env::var_os("KCP_SHOOTS").is_some() { 15 } else { 1 };
+        let following = self.follow_for_ever(version, take);
+        tokio::time::timeout(patience, following).await.expect("more events must come");
+    }
+
+    async fn follow_for_ever(
+        &self,
+        mut version: String,
+        mut take: impl FnMut(String, Value) -> bool,
+    ) {
         loop {
             let parameters = WatchParams::default().timeout(200);
             let mut stream = self.shoots.watch(&parameters, &version).await.unwrap().boxed();
@@ -285,11 +219,8 @@ impl Garden {
                     WatchEvent::Error(error) => panic!("{error:?}"),
                 };
                 version = object.metadata.resource_version.clone().unwrap();
-                let object = whole(&object);
-                let is_last = last(what, &object);
-                events.push((what.to_owned(), object));
-                if is_last {
-                    return events;
+                if take(what.to_owned(), whole(&object)) {
+                    return;
                 }
             }
         }

@@ -74,10 +74,12 @@ fn now(act: Act) -> Option<Move> {
     after(Duration::ZERO, act)
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "callers answer with a move or none")]
 fn after(after: Duration, act: Act) -> Option<Move> {
     Some(Move { after, least: Duration::ZERO, act })
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "callers answer with a move or none")]
 fn no_sooner(after: Duration, act: Act) -> Option<Move> {
     Some(Move { after, least: LEAST, act })
 }
@@ -254,4 +256,82 @@ fn is_blocked(shoot: Shoot<'_>) -> bool {
 fn is_asked_again(shoot: Shoot<'_>) -> bool {
     let annotated = matches!(shoot.annotation(OPERATION), Some("retry" | "reconcile" | "maintain"));
     shoot.is_changed() || annotated
+}
+
+#[cfg(test)]
+mod tests {
+    use kube::api::DynamicObject;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn next(object: &Value, at_once: bool) -> Option<Act> {
+        let object: DynamicObject = serde_json::from_value(object.clone()).unwrap();
+        let settings = Settings::default();
+        let now = "2026-01-02T00:00:00Z".parse().unwrap();
+        decide(Shoot(&object), View { settings: &settings, at_once, now }).map(|next| next.act)
+    }
+
+    fn at(kind: &str, state: &str, progress: i64) -> Value {
+        json!({
+            "metadata": {"name": "s", "generation": 2, "finalizers": ["gardener"],
+                "labels": {"shoot.gardener.cloud/status": "progressing"}},
+            "spec": {"seedName": "seed", "dns": {"domain": "d"}},
+            "status": {"observedGeneration": 2, "retryCycleStartTime": "2026-01-01T23:00:00Z",
+                "lastOperation": {"type": kind, "state": state, "progress": progress}},
+        })
+    }
+
+    #[test]
+    fn the_shoot_alone_says_what_comes_next() {
+        let fresh = json!({"metadata": {"name": "s"}, "spec": {}});
+        let mut going = at("Create", "Processing", 45);
+        going["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+        let mut changed = at("Reconcile", "Failed", 45);
+        changed["metadata"]["generation"] = json!(3);
+
+        assert_eq!(next(&fresh, false), Some(Act::Schedule));
+        let advance = next(&at("Create", "Processing", 45), false);
+        assert!(matches!(advance, Some(Act::Advance(Operation::Create, 60, _))), "{advance:?}");
+        let at_once = next(&at("Create", "Processing", 45), true);
+        assert!(matches!(at_once, Some(Act::Advance(Operation::Create, 100, _))), "{at_once:?}");
+        assert_eq!(next(&going, false), Some(Act::Begin(Operation::Delete)));
+        assert_eq!(next(&changed, false), Some(Act::Begin(Operation::Reconcile)));
+    }
+
+    #[test]
+    fn a_healthy_shoot_is_reconciled_once_an_hour_however_fast_the_world_is() {
+        let mut shoot = at("Create", "Succeeded", 100);
+        shoot["metadata"]["labels"] = json!({"shoot.gardener.cloud/status": "healthy"});
+        let status = &mut shoot["status"];
+        status["conditions"] = json!([{"type": "EveryNodeReady", "status": "True"}]);
+        status["advertisedAddresses"] = json!([{"name": "external", "url": "https://api.d"}]);
+        status["lastOperation"]["lastUpdateTime"] = json!("2026-01-01T23:40:00Z");
+        let object: DynamicObject = serde_json::from_value(shoot).unwrap();
+        let settings = Settings::default();
+        let now = "2026-01-02T00:00:00Z".parse().unwrap();
+
+        let next = decide(Shoot(&object), View { settings: &settings, at_once: true, now });
+
+        let expected = Move {
+            after: Duration::ZERO,
+            least: Duration::from_mins(40),
+            act: Act::Begin(Operation::Reconcile),
+        };
+        assert_eq!(next, Some(expected));
+    }
+
+    #[test]
+    fn a_failure_that_is_retried_becomes_final_after_half_a_day() {
+        let mut shoot = at("Create", "Processing", 45);
+        shoot["metadata"]["annotations"] =
+            json!({"landscape.kcp.dev/scenario": "fail=ERR_INFRA_RESOURCES_DEPLETED@50"});
+        let early = next(&shoot, false);
+        shoot["status"]["retryCycleStartTime"] = json!("2026-01-01T11:59:00Z");
+
+        let late = next(&shoot, false);
+
+        assert!(matches!(early, Some(Act::Fail(_, _, State::Error))), "{early:?}");
+        assert!(matches!(late, Some(Act::Fail(_, _, State::Failed))), "{late:?}");
+    }
 }
