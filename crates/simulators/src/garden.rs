@@ -1,79 +1,60 @@
-//! A place for the simulated Gardener: its kinds and its controller.
+//! The simulated Gardener: its kinds, the rules by which it refuses a Shoot, and its controller.
+//!
+//! What a reader would get wrong: the controller keeps nothing. How far a Shoot has come stands in the
+//! Shoot itself, so a controller that is killed and started again carries on where the Shoot is. It is a
+//! client of any Kubernetes API that has the kinds; the rules of admission and `adminkubeconfig` hold
+//! only where [`catalog`] was given to the server.
 
-use std::sync::Arc;
+mod access;
+mod admission;
+mod conditions;
+mod controller;
+mod flow;
+mod furnish;
+mod kinds;
+mod profiles;
+mod quantity;
+mod scenario;
+mod settings;
+mod shoot;
 
-use base::Clock;
-use cluster::{Catalog, Kind, Where};
-use k8s_openapi::api::core::v1::Namespace;
-use kube::{
-    Api, Client,
-    api::{Patch, PatchParams},
-};
-use serde_json::{Value, json};
+pub use controller::Controller;
+pub use furnish::{Error, furnish};
+pub use kinds::definitions;
+pub use settings::{Durations, PoolSettings, Settings};
 
-use crate::pace::Pace;
+/// The cluster in which the kinds and rules hold.
+pub const CLUSTER: &str = "garden";
+/// Without this annotation set to `true`, a Shoot is not deleted.
+pub const CONFIRMATION: &str = "confirmation.gardener.cloud/deletion";
+/// Asks for another go: `retry`, `reconcile` or `maintain`.
+pub const OPERATION: &str = "gardener.cloud/operation";
+/// What shall happen to a Shoot other than the usual.
+pub const SCENARIO: &str = "landscape.kcp.dev/scenario";
+/// The `ConfigMap` of the project whose key `shoots` is the scenario of all Shoots to come.
+pub const SCENARIO_DEFAULTS: &str = "landscape-scenario";
 
-/// How the garden is furnished.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// The project whose namespace is `garden-<project>`.
-    pub project: String,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { project: "kyma".into() }
-    }
-}
-
-/// A garden that cannot be furnished.
-#[derive(Debug, thiserror::Error)]
-#[error("the garden cannot be furnished")]
-pub struct Error(#[from] kube::Error);
-
-/// Where the clusters of Shoots live.
+/// Where the clusters of Shoots live. Every call may come again and must then change nothing.
 pub trait Runtimes: Send + Sync + 'static {
-    /// Makes one, unless it is there.
+    /// Makes a cluster, unless it is there.
     fn create(&self, cluster: &str) -> Result<(), String>;
-    /// Takes one away.
+    /// Removes a cluster, if it is there.
     fn remove(&self, cluster: &str) -> Result<(), String>;
-    /// Opens or closes one.
+    /// Lets a cluster answer, or not while it is hibernated.
     fn set_reachable(&self, cluster: &str, reachable: bool);
-}
-
-/// The garden's kinds.
-pub fn catalog(catalog: Catalog, _: &Settings) -> Catalog {
-    let shoot = Kind::new("core.gardener.cloud", "v1beta1", "shoots", "Shoot");
-    let shoot = shoot.namespaced().subresource("status");
-    catalog.kind(Where::Only("garden".into()), shoot)
-}
-
-/// Their definitions.
-pub fn definitions() -> Vec<Value> {
-    Vec::new()
-}
-
-/// Makes the project's namespace.
-pub async fn furnish(client: &Client, settings: &Settings) -> Result<(), Error> {
-    let name = format!("garden-{}", settings.project);
-    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-    let all: Api<Namespace> = Api::all(client.clone());
-    let by = PatchParams::apply("gardener").force();
-    all.patch(&name, &by, &Patch::Apply(namespace)).await?;
-    Ok(())
-}
-
-/// The controller.
-pub struct Controller;
-
-impl Controller {
-    /// Starts it.
-    pub fn start(_: Client, _: Arc<dyn Runtimes>, _: Settings, _: Clock, _: Pace) -> Self {
-        Self
+    /// A kubeconfig that does not expire, for Shoots that ask for a static token.
+    fn kubeconfig(&self, cluster: &str) -> Option<String> {
+        let _ = cluster;
+        None
     }
+}
 
-    /// Stops it.
-    pub async fn stop(self) {
-        std::future::ready(()).await;
-    }
+/// The garden's kinds, admission rules and subresources added to a catalog; they hold in the cluster
+/// named `garden`.
+pub fn catalog(catalog: cluster::Catalog, settings: &Settings) -> cluster::Catalog {
+    let place = || cluster::Where::Only(CLUSTER.to_owned());
+    let all = kinds::all().into_iter();
+    let catalog = all.fold(catalog, |catalog, kind| catalog.kind(place(), kind));
+    let catalog = admission::add(catalog, &place(), settings);
+    access::add(catalog, place(), settings)
 }

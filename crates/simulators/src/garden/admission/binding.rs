@@ -1,0 +1,79 @@
+//! The account of a Shoot: there is exactly one, it exists, and it is of the same provider.
+
+use std::sync::Arc;
+
+use cluster::{Admission, Cause, Status, Verb};
+use serde_json::Value;
+
+use super::{name, namespace, text};
+use crate::garden::kinds;
+
+/// Which binding a Shoot names: the field, the kind, the name.
+pub(super) fn named(shoot: &Value) -> Option<(&'static str, &'static str, &str)> {
+    let secret = text(shoot, "/spec/secretBindingName");
+    let credentials = text(shoot, "/spec/credentialsBindingName");
+    secret.map(|name| ("spec.secretBindingName", kinds::SECRET_BINDINGS, name)).or_else(|| {
+        credentials.map(|name| ("spec.credentialsBindingName", kinds::CREDENTIALS_BINDINGS, name))
+    })
+}
+
+/// The binding of a Shoot.
+pub(super) fn of(write: &Admission<'_>, shoot: &Value) -> Option<Arc<Value>> {
+    let (_, kind, name) = named(shoot)?;
+    write.find(kind, namespace(shoot), name)
+}
+
+/// Refuses a Shoot without a usable account.
+pub(super) fn check(write: &Admission<'_>) -> Result<(), Status> {
+    let shoot = &*write.object;
+    let invalid = |cause| Err(Status::invalid(write.kind, name(shoot), &[cause]));
+    let both = text(shoot, "/spec/secretBindingName").is_some()
+        && text(shoot, "/spec/credentialsBindingName").is_some();
+    if both {
+        let why = "is incompatible with credentialsBindingName";
+        return invalid(Cause::forbidden("spec.secretBindingName", why));
+    }
+    let Some((field, kind, binding)) = named(shoot) else {
+        let why = "must be set when credentialsBindingName is not";
+        return invalid(Cause::required("spec.secretBindingName", why));
+    };
+    // A Shoot outlives the rules of its binding; only what changes is asked for again.
+    if write.old.is_some_and(|old| named(old) == named(shoot)) {
+        return Ok(());
+    }
+    let Some(found) = write.find(kind, namespace(shoot), binding) else {
+        let word =
+            if kind == kinds::SECRET_BINDINGS { "secretbinding" } else { "credentialsbinding" };
+        let why =
+            format!("{field}: {word} {:?} not found", format!("{}/{binding}", namespace(shoot)));
+        return Err(Status::forbidden(write.kind, name(shoot), &why));
+    };
+    let wanted = text(shoot, "/spec/provider/type").unwrap_or_default();
+    let offered = text(&found, "/provider/type").unwrap_or_default();
+    // Gardener allows several types in one binding, separated by commas.
+    if !offered.split(',').any(|one| one.trim() == wanted) {
+        let why =
+            format!("does not match the provider type {offered:?} of the binding {binding:?}");
+        return invalid(Cause::invalid("spec.provider.type", wanted, &why));
+    }
+    Ok(())
+}
+
+/// Refuses to let go of an account that Shoots are paid from.
+pub(super) fn in_use(write: &mut Admission<'_>) -> Result<(), Status> {
+    if write.verb != Verb::Delete {
+        return Ok(());
+    }
+    let (kind, binding) = (write.kind.resource(), name(write.object));
+    let shoots = write.list(kinds::SHOOTS, Some(namespace(write.object)));
+    let mut users = shoots
+        .iter()
+        .filter(|shoot| named(shoot).is_some_and(|(_, of, name)| of == kind && name == binding));
+    match users.next() {
+        None => Ok(()),
+        Some(shoot) => {
+            let why = format!("still referenced by shoot {:?}", name(shoot));
+            Err(Status::forbidden(write.kind, binding, &why))
+        }
+    }
+}

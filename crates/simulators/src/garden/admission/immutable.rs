@@ -1,0 +1,81 @@
+//! What a Shoot keeps from its creation on.
+
+use cluster::Cause;
+use serde_json::Value;
+
+use super::list;
+
+/// Fields that never change once they are set.
+const FIXED: [&str; 9] = [
+    "/spec/region",
+    "/spec/provider/type",
+    "/spec/networking/type",
+    "/spec/networking/nodes",
+    "/spec/networking/pods",
+    "/spec/networking/services",
+    "/spec/exposureClassName",
+    "/spec/dns/domain",
+    "/spec/seedName",
+];
+/// The same inside of `infrastructureConfig`, for whichever provider has them.
+const NETWORKS: [&str; 4] = ["/vpc/cidr", "/vnet/cidr", "/workers", "/worker"];
+
+/// Names every field that was changed and may not be.
+pub(super) fn check(old: &Value, new: &Value, causes: &mut Vec<Cause>) {
+    for path in FIXED {
+        compare(path, old.pointer(path), new.pointer(path), causes);
+    }
+    let networks = "/spec/provider/infrastructureConfig/networks";
+    for path in NETWORKS {
+        let path = format!("{networks}{path}");
+        compare(&path, old.pointer(&path), new.pointer(&path), causes);
+    }
+    zones(list(old, &format!("{networks}/zones")), list(new, &format!("{networks}/zones")), causes);
+    bindings(old, new, causes);
+}
+
+fn compare(path: &str, old: Option<&Value>, new: Option<&Value>, causes: &mut Vec<Cause>) {
+    let set = |value: Option<&Value>| {
+        value.filter(|value| !value.is_null() && value.as_str() != Some("")).cloned()
+    };
+    let (Some(old), new) = (set(old), set(new)) else { return };
+    if new.as_ref() != Some(&old) {
+        let shown = new.map_or_else(|| "null".to_owned(), |new| plain(&new));
+        let field = path.trim_start_matches('/').replace('/', ".");
+        causes.push(Cause::invalid(field, &shown, "field is immutable"));
+    }
+}
+
+/// Zones may be added; the networks of those in use stay as they are.
+fn zones(old: &[Value], new: &[Value], causes: &mut Vec<Cause>) {
+    for (place, zone) in old.iter().enumerate() {
+        let now = new.iter().find(|one| one["name"] == zone["name"]);
+        let Some(now) = now else {
+            let field = format!("spec.provider.infrastructureConfig.networks.zones[{place}]");
+            causes.push(Cause::forbidden(field, "removing zones is not allowed"));
+            continue;
+        };
+        for key in ["workers", "public", "internal", "cidr"] {
+            let path = format!("/spec/provider/infrastructureConfig/networks/zones[{place}]/{key}");
+            compare(&path, zone.get(key), now.get(key), causes);
+        }
+    }
+}
+
+/// The account stays; only from the older kind of binding to the newer may a Shoot move.
+fn bindings(old: &Value, new: &Value, causes: &mut Vec<Cause>) {
+    let (secret, credentials) = ("/spec/secretBindingName", "/spec/credentialsBindingName");
+    let moved = super::text(old, secret).is_some()
+        && super::text(new, secret).is_none()
+        && super::text(new, credentials).is_some();
+    if !moved {
+        compare(secret, old.pointer(secret), new.pointer(secret), causes);
+    }
+    if super::text(old, credentials).is_some() && super::text(new, credentials).is_none() {
+        compare(credentials, old.pointer(credentials), new.pointer(credentials), causes);
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

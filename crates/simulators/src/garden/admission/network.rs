@@ -1,0 +1,167 @@
+//! Address ranges: well formed, inside of one another where they must be, apart where they must be.
+
+use std::{net::Ipv4Addr, str::FromStr};
+
+use cluster::Cause;
+use serde_json::Value;
+
+use super::{list, text};
+
+/// A range of IPv4 addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Range {
+    first: u32,
+    last: u32,
+}
+
+impl FromStr for Range {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let malformed = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+        let (address, length) = text.split_once('/').ok_or(malformed)?;
+        let address = u32::from(address.parse::<Ipv4Addr>().map_err(|_| malformed)?);
+        let length: u32 = length.parse().map_err(|_| malformed)?;
+        let mask = match length {
+            0 => 0,
+            1..=32 => u32::MAX << (32 - length),
+            _ => return Err(malformed),
+        };
+        if address & !mask != 0 {
+            return Err("must be valid canonical CIDR");
+        }
+        Ok(Self { first: address, last: address | !mask })
+    }
+}
+
+impl Range {
+    fn holds(self, other: Self) -> bool {
+        self.first <= other.first && other.last <= self.last
+    }
+
+    fn meets(self, other: Self) -> bool {
+        self.first <= other.last && other.first <= self.last
+    }
+}
+
+/// A range, the field it stands in, and how it was written.
+struct Named {
+    field: String,
+    written: String,
+    range: Range,
+}
+
+/// Names what is wrong.
+pub(super) fn check(shoot: &Value, causes: &mut Vec<Cause>) {
+    let mut read = |field: String, value: Option<&str>| {
+        let written = value?.to_owned();
+        match written.parse() {
+            Ok(range) => Some(Named { field, written, range }),
+            Err(why) => {
+                causes.push(Cause::invalid(field, &written, why));
+                None
+            }
+        }
+    };
+    let mut top = |key: &str| {
+        read(format!("spec.networking.{key}"), text(shoot, &format!("/spec/networking/{key}")))
+    };
+    let (nodes, pods, services) = (top("nodes"), top("pods"), top("services"));
+    let (workers, others) = infrastructure(shoot, &mut read);
+    let whole = outer(shoot, &mut read);
+
+    apart([&nodes, &pods, &services].into_iter().flatten(), causes);
+    apart(workers.iter().chain(&others), causes);
+    for worker in &workers {
+        inside(worker, nodes.as_ref(), causes);
+        inside(worker, whole.as_ref(), causes);
+        for cluster in [&pods, &services].into_iter().flatten() {
+            if worker.range.meets(cluster.range) {
+                causes.push(overlap(worker, cluster));
+            }
+        }
+    }
+    for other in &others {
+        inside(other, whole.as_ref(), causes);
+    }
+}
+
+const NETWORKS: &str = "spec.provider.infrastructureConfig.networks";
+
+fn networks(shoot: &Value) -> &Value {
+    &shoot["spec"]["provider"]["infrastructureConfig"]["networks"]
+}
+
+/// The ranges of machines, and what else lies beside them.
+fn infrastructure(
+    shoot: &Value,
+    read: &mut impl FnMut(String, Option<&str>) -> Option<Named>,
+) -> (Vec<Named>, Vec<Named>) {
+    let networks = networks(shoot);
+    let mut workers = Vec::new();
+    let mut others = Vec::new();
+    // `worker` is the older spelling; where both stand, they say the same.
+    let either = text(networks, "/workers").or_else(|| text(networks, "/worker"));
+    workers.extend(read(format!("{NETWORKS}.workers"), either));
+    for (place, zone) in list(networks, "/zones").iter().enumerate() {
+        let mut of = |key: &str| {
+            read(format!("{NETWORKS}.zones[{place}].{key}"), text(zone, &format!("/{key}")))
+        };
+        workers.extend(of("workers"));
+        workers.extend(of("cidr"));
+        others.extend(of("public"));
+        others.extend(of("internal"));
+    }
+    (workers, others)
+}
+
+/// The network of the account that everything lies in, where there is one.
+fn outer(
+    shoot: &Value,
+    read: &mut impl FnMut(String, Option<&str>) -> Option<Named>,
+) -> Option<Named> {
+    let networks = networks(shoot);
+    let (key, cidr) = match (text(networks, "/vpc/cidr"), text(networks, "/vnet/cidr")) {
+        (Some(cidr), _) => ("vpc", cidr),
+        (None, cidr) => ("vnet", cidr?),
+    };
+    read(format!("{NETWORKS}.{key}.cidr"), Some(cidr))
+}
+
+fn apart<'a>(ranges: impl Iterator<Item = &'a Named>, causes: &mut Vec<Cause>) {
+    let ranges: Vec<&Named> = ranges.collect();
+    for (place, one) in ranges.iter().enumerate() {
+        let before = ranges[..place].iter().filter(|other| one.range.meets(other.range));
+        causes.extend(before.map(|other| overlap(one, other)));
+    }
+}
+
+fn overlap(one: &Named, other: &Named) -> Cause {
+    let why = format!("must not overlap with {:?} ({:?})", other.field, other.written);
+    Cause::invalid(&one.field, &one.written, &why)
+}
+
+fn inside(one: &Named, outer: Option<&Named>, causes: &mut Vec<Cause>) {
+    let Some(outer) = outer.filter(|outer| !outer.range.holds(one.range)) else { return };
+    let why = format!("must be a subset of {:?} ({:?})", outer.field, outer.written);
+    causes.push(Cause::invalid(&one.field, &one.written, &why));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_hold_meet_and_refuse_nonsense() {
+        let range = |text: &str| text.parse::<Range>();
+        let all = range("10.250.0.0/16").unwrap();
+
+        assert!(all.holds(range("10.250.64.0/19").unwrap()));
+        assert!(!all.holds(range("10.251.0.0/24").unwrap()));
+        assert!(!all.meets(range("100.96.0.0/11").unwrap()));
+        assert!(all.meets(range("0.0.0.0/0").unwrap()));
+        for text in ["10.250.0.1/16", "10.250.0.0", "10.250.0.0/33", "x/8"] {
+            assert!(range(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Which seed a Shoot gets.
+
+use kube::{ResourceExt, api::DynamicObject};
+use serde_json::Value;
+
+use super::super::shoot::Shoot;
+
+/// The best seed, or why there is none: near before far, the same provider before another.
+pub(super) fn choose(shoot: Shoot<'_>, seeds: &[DynamicObject]) -> Result<String, String> {
+    let provider = shoot.text("/spec/provider/type");
+    let region = shoot.text("/spec/region");
+    let wanted = shoot.0.data.pointer("/spec/seedSelector/matchLabels").and_then(Value::as_object);
+    let selected = |seed: &&DynamicObject| {
+        let mut labels = wanted.into_iter().flatten();
+        labels.all(|(key, value)| seed.labels().get(key).map(String::as_str) == value.as_str())
+    };
+    let visible = |seed: &&DynamicObject| {
+        seed.data.pointer("/spec/settings/scheduling/visible") != Some(&Value::Bool(false))
+            && seed.metadata.deletion_timestamp.is_none()
+    };
+    let at = |seed: &DynamicObject, path: &str| {
+        seed.data.pointer(path).and_then(Value::as_str).map(str::to_owned)
+    };
+    let distance = |seed: &&DynamicObject| {
+        let here = at(seed, "/spec/provider/region").as_deref() == region;
+        let same = at(seed, "/spec/provider/type").as_deref() == provider;
+        (!same, !here, seed.name_any())
+    };
+    let best = seeds.iter().filter(visible).filter(selected).min_by_key(distance);
+    best.map(ResourceExt::name_any).ok_or_else(|| nothing(seeds.len()))
+}
+
+/// The words for: none of them will do.
+pub(super) fn nothing(seeds: usize) -> String {
+    format!(
+        "none out of the {seeds} seeds has the matching labels required by seed selector of shoot; no matching seeds"
+    )
+}

@@ -1,0 +1,285 @@
+//! What a garden holds before anybody asks for anything: project, profiles, seeds, accounts.
+//!
+//! Nothing that is there is overwritten, so what was changed since stays changed.
+
+use std::collections::BTreeSet;
+
+use kube::{
+    Api, Client, ResourceExt,
+    api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams, PostParams},
+};
+use serde_json::{Value, json};
+
+use super::{profiles, settings::Settings};
+
+/// Who furnishes, in the managed fields.
+pub(super) const MANAGER: &str = "gardener-controller-manager";
+
+/// Why a garden cannot be furnished.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The API server refused it or could not be reached.
+    #[error("cannot create {what}")]
+    Create {
+        /// What was to be made.
+        what: String,
+        /// Why.
+        #[source]
+        source: kube::Error,
+    },
+    /// What the settings make is no object.
+    #[error("cannot describe {what}")]
+    Describe {
+        /// What was to be made.
+        what: String,
+        /// Why.
+        #[source]
+        source: serde_json::Error,
+    },
+}
+
+/// Creates project, namespace, cloud profiles, seeds, exposure classes and the pool of accounts, as far
+/// as they are missing. What an earlier call created and somebody deleted since comes back.
+pub async fn furnish(client: &Client, settings: &Settings) -> Result<(), Error> {
+    for (plural, objects) in contents(settings) {
+        let Some(first) = objects.first() else { continue };
+        let resource = resource(plural, first);
+        let api: Api<DynamicObject> = match first["metadata"]["namespace"].as_str() {
+            Some(namespace) => Api::namespaced_with(client.clone(), namespace, &resource),
+            None => Api::all_with(client.clone(), &resource),
+        };
+        let failed = |source| Error::Create { what: plural.to_owned(), source };
+        let there = api.list_metadata(&ListParams::default()).await.map_err(failed)?;
+        let there: BTreeSet<String> = there.iter().map(ResourceExt::name_any).collect();
+        for object in &objects {
+            let name = object["metadata"]["name"].as_str().unwrap_or_default();
+            if !there.contains(name) {
+                create(&api, plural, object).await?;
+            }
+            if object.get("status").is_some() {
+                report(&api, plural, object).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn create(api: &Api<DynamicObject>, plural: &str, object: &Value) -> Result<(), Error> {
+    let name = object["metadata"]["name"].as_str().unwrap_or_default();
+    let what = || format!("{plural} {name}");
+    let failed = |source| Error::Create { what: what(), source };
+    let typed: DynamicObject = serde_json::from_value(object.clone())
+        .map_err(|source| Error::Describe { what: what(), source })?;
+    let by = PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
+    match api.create(&by, &typed).await {
+        Ok(_) => Ok(()),
+        // Somebody was faster.
+        Err(kube::Error::Api(status)) if status.reason == "AlreadyExists" => Ok(()),
+        Err(source) => Err(failed(source)),
+    }
+}
+
+/// Sets the status of an object that has none: it cannot be created with one.
+async fn report(api: &Api<DynamicObject>, plural: &str, object: &Value) -> Result<(), Error> {
+    let name = object["metadata"]["name"].as_str().unwrap_or_default();
+    let failed = |source| Error::Create { what: format!("the status of {plural} {name}"), source };
+    if api.get(name).await.map_err(failed)?.data.get("status").is_some() {
+        return Ok(());
+    }
+    let status = Patch::Merge(json!({"status": object["status"]}));
+    api.patch_status(name, &PatchParams::apply(MANAGER), &status).await.map_err(failed)?;
+    Ok(())
+}
+
+fn resource(plural: &str, object: &Value) -> ApiResource {
+    let word = |key: &str| object[key].as_str().unwrap_or_default().to_owned();
+    let api_version = word("apiVersion");
+    let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
+    ApiResource {
+        group: group.to_owned(),
+        version: version.to_owned(),
+        plural: plural.to_owned(),
+        kind: word("kind"),
+        api_version: api_version.clone(),
+    }
+}
+
+fn contents(settings: &Settings) -> Vec<(&'static str, Vec<Value>)> {
+    let accounts = accounts(settings);
+    let each = |make: fn(&Settings, &Account) -> Value| -> Vec<Value> {
+        accounts.iter().map(|account| make(settings, account)).collect()
+    };
+    vec![
+        ("namespaces", vec![namespace(settings)]),
+        ("projects", vec![project(settings)]),
+        ("cloudprofiles", profiles::all()),
+        ("seeds", seeds()),
+        ("exposureclasses", exposure_classes()),
+        ("secrets", each(secret)),
+        ("secretbindings", each(secret_binding)),
+        ("credentialsbindings", each(credentials_binding)),
+    ]
+}
+
+fn namespace(settings: &Settings) -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {
+            "name": settings.namespace(),
+            "labels": {
+                "gardener.cloud/role": "project",
+                "project.gardener.cloud/name": settings.project,
+            },
+        },
+    })
+}
+
+fn project(settings: &Settings) -> Value {
+    json!({
+        "apiVersion": "core.gardener.cloud/v1beta1",
+        "kind": "Project",
+        "metadata": {"name": settings.project},
+        "spec": {"namespace": settings.namespace(), "purpose": "managed runtimes"},
+        "status": {"phase": "Ready", "observedGeneration": 1},
+    })
+}
+
+fn exposure_classes() -> Vec<Value> {
+    ["converged-cloud-internet", "converged-cloud-internal"]
+        .map(|name| {
+            json!({
+                "apiVersion": "core.gardener.cloud/v1beta1",
+                "kind": "ExposureClass",
+                "metadata": {"name": name},
+                "handler": name,
+            })
+        })
+        .to_vec()
+}
+
+fn seeds() -> Vec<Value> {
+    // The audit log's place is read from the message of the condition, by those who need it.
+    [
+        ("aws-ha-eu1", "aws", "eu-central-1", "cf.eu10"),
+        ("aws-ha-us1", "aws", "us-east-1", "cf.us10"),
+        ("az-ha-eu1", "azure", "westeurope", "cf.eu20"),
+        ("az-ha-us1", "azure", "eastus", "cf.us21"),
+        ("gcp-ha-eu1", "gcp", "europe-west3", "cf.eu30"),
+        ("cc-ha-eu1", "openstack", "eu-de-1", "cf.eu10"),
+    ]
+    .map(|(name, provider, region, audit)| {
+        let condition = |kind: &str, message: String| {
+            json!({
+                "type": kind, "status": "True", "reason": "Ready", "message": message,
+                "lastTransitionTime": "2024-01-01T00:00:00Z", "lastUpdateTime": "2024-01-01T00:00:00Z",
+            })
+        };
+        json!({
+            "apiVersion": "core.gardener.cloud/v1beta1",
+            "kind": "Seed",
+            "metadata": {"name": name, "labels": {
+                "seed.gardener.cloud/provider": provider,
+                "seed.gardener.cloud/region": region,
+            }},
+            "spec": {
+                "provider": {"type": provider, "region": region},
+                "settings": {"scheduling": {"visible": true}},
+            },
+            "status": {"conditions": [
+                condition("GardenletReady", "Gardenlet is posting ready status.".to_owned()),
+                condition(
+                    "AuditlogServiceAvailability",
+                    format!("Auditlog landscape https://api.auditlog.{audit}.example.com:8081 is available"),
+                ),
+            ]},
+        })
+    })
+    .to_vec()
+}
+
+type Labels = Vec<(&'static str, String)>;
+
+/// One account at a provider.
+struct Account {
+    name: String,
+    provider: String,
+    labels: Labels,
+}
+
+fn accounts(settings: &Settings) -> Vec<Account> {
+    let pool = &settings.pool;
+    let yes = || "true".to_owned();
+    let sorts: [(&str, usize, Labels); 5] = [
+        ("free", pool.free, vec![]),
+        ("eu", pool.eu, vec![("euAccess", yes())]),
+        ("shared", pool.shared, vec![("shared", yes())]),
+        ("dirty", pool.dirty, vec![("dirty", yes()), ("tenantName", pool.tenant.clone())]),
+        ("internal", pool.internal, vec![("internal", yes()), ("tenantName", pool.tenant.clone())]),
+    ];
+    let mut accounts = Vec::new();
+    for provider in &pool.providers {
+        for (sort, count, labels) in &sorts {
+            accounts.extend((1..=*count).map(|n| Account {
+                name: format!("{provider}-{sort}-{n}"),
+                provider: provider.clone(),
+                labels: labels.clone(),
+            }));
+        }
+    }
+    accounts
+}
+
+fn labelled(settings: &Settings, account: &Account) -> Value {
+    let mut labels = json!({"hyperscalerType": account.provider});
+    for (key, value) in &account.labels {
+        labels[*key] = json!(value);
+    }
+    json!({"name": account.name, "namespace": settings.namespace(), "labels": labels})
+}
+
+fn secret(settings: &Settings, account: &Account) -> Value {
+    let name = &account.name;
+    let data = match account.provider.as_str() {
+        "aws" => json!({
+            "accessKeyID": format!("AKIA-{name}"), "secretAccessKey": format!("secret-of-{name}"),
+        }),
+        "azure" => json!({
+            "clientID": format!("client-of-{name}"), "clientSecret": format!("secret-of-{name}"),
+            "subscriptionID": format!("subscription-of-{name}"), "tenantID": "landscape",
+        }),
+        "gcp" => json!({"serviceaccount.json": json!({
+            "type": "service_account", "project_id": name, "private_key_id": format!("key-of-{name}"),
+        }).to_string()}),
+        _ => json!({
+            "domainName": "landscape", "tenantName": name, "username": format!("user-of-{name}"),
+            "password": format!("secret-of-{name}"),
+        }),
+    };
+    json!({
+        "apiVersion": "v1", "kind": "Secret", "type": "Opaque",
+        "metadata": labelled(settings, account),
+        "stringData": data,
+    })
+}
+
+fn secret_binding(settings: &Settings, account: &Account) -> Value {
+    json!({
+        "apiVersion": "core.gardener.cloud/v1beta1", "kind": "SecretBinding",
+        "metadata": labelled(settings, account),
+        "provider": {"type": account.provider},
+        "secretRef": {"name": account.name, "namespace": settings.namespace()},
+    })
+}
+
+fn credentials_binding(settings: &Settings, account: &Account) -> Value {
+    json!({
+        "apiVersion": "security.gardener.cloud/v1alpha1", "kind": "CredentialsBinding",
+        "metadata": labelled(settings, account),
+        "provider": {"type": account.provider},
+        "credentialsRef": {
+            "apiVersion": "v1", "kind": "Secret",
+            "name": account.name, "namespace": settings.namespace(),
+        },
+    })
+}

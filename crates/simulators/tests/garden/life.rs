@@ -1,0 +1,194 @@
+//! The life of a Shoot, as a client sees it.
+
+use kube::api::DeleteParams;
+use serde_json::{Value, json};
+use simulators::pace::Speed;
+
+use crate::support::{Garden, health, is_settled, last, shoot, state};
+
+/// Fast, but the whole way.
+const QUICK: Speed = Speed::Times(40.0);
+
+/// The last operations that were shown, without repetitions.
+fn operations(events: &[(String, Value)]) -> Vec<(String, String, i64)> {
+    let mut seen: Vec<_> = events.iter().filter_map(|(_, shoot)| last(shoot)).collect();
+    seen.dedup();
+    seen
+}
+
+fn all(kind: &str, percents: &[i64]) -> Vec<(String, String, i64)> {
+    let state = |percent: i64| if percent == 100 { "Succeeded" } else { "Processing" };
+    percents.iter().map(|p| (kind.to_owned(), state(*p).to_owned(), *p)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shoot_is_created_step_by_step_and_deleted_step_by_step() {
+    let garden = Garden::anywhere(QUICK).await;
+    let _controller = garden.controller();
+    let begin = garden.version().await;
+
+    garden.create(&shoot("life")).await;
+    let born = garden.events(begin, |_, shoot| health(shoot) == "healthy").await;
+    let version = garden.version().await;
+    let there = garden.runtimes.is_there("life");
+    garden.delete("life").await;
+    let gone = garden.events(version, |what, _| what == "DELETED").await;
+
+    assert!(there && !garden.runtimes.is_there("life"));
+    assert_eq!(operations(&born), all("Create", &[0, 5, 15, 30, 45, 60, 75, 90, 100]));
+    let announced = born.iter().find(|(_, s)| !s["status"]["advertisedAddresses"].is_null());
+    let (_, announced) = announced.unwrap();
+    assert_eq!(announced["status"]["lastOperation"]["progress"], 15);
+    let url = announced["status"]["advertisedAddresses"][0]["url"].as_str().unwrap();
+    let domain = announced["spec"]["dns"]["domain"].as_str().unwrap();
+    assert_eq!(url, format!("https://api.{domain}"));
+    let (_, healthy) = born.last().unwrap();
+    let project = &garden.settings.project;
+    assert_eq!(healthy["metadata"]["finalizers"], json!(["gardener"]));
+    assert_eq!(healthy["status"]["technicalID"], format!("shoot--{project}--life"));
+    assert_eq!(healthy["spec"]["seedName"], "aws-ha-eu1");
+    assert_eq!(healthy["status"]["observedGeneration"], healthy["metadata"]["generation"]);
+    assert_eq!(healthy["status"]["conditions"].as_array().unwrap().len(), 5);
+    assert!(born.iter().any(|(_, s)| s["status"]["conditions"][0]["status"] == "Progressing"));
+    let mut deleting = operations(&gone);
+    deleting.retain(|(kind, ..)| kind == "Delete");
+    assert_eq!(deleting, all("Delete", &[0, 15, 30, 50, 70, 85, 100]));
+    assert!(born.len() <= 17, "{} writes for one creation", born.len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_delays_a_shoot_takes_few_writes() {
+    let garden = Garden::anywhere(Speed::MAX).await;
+    let _controller = garden.controller();
+    let begin = garden.version().await;
+
+    garden.create(&shoot("brief")).await;
+    let born = garden.events(begin, |_, shoot| health(shoot) == "healthy").await;
+    garden.delete("brief").await;
+    garden.until_gone("brief").await;
+
+    // Its creation, then at most five writes.
+    assert!(born.len() <= 6, "{:#?}", operations(&born));
+    assert_eq!(operations(&born), all("Create", &[0, 15, 100]));
+    assert_eq!(garden.runtimes.made("brief"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_is_reconciled_and_other_metadata_is_not() {
+    let garden = Garden::anywhere(QUICK).await;
+    let _controller = garden.controller();
+    garden.create(&shoot("change")).await;
+    let ready = garden.until_healthy("change").await;
+
+    let labelled =
+        garden.patch("change", json!({"metadata": {"labels": {"account": "a"}}})).await.unwrap();
+    let version = garden.version().await;
+    let changed = garden
+        .patch("change", json!({"spec": {"kubernetes": {"version": "1.26.1"}}}))
+        .await
+        .unwrap();
+    let events = garden.events(version, |_, shoot| is_settled(shoot)).await;
+
+    assert_eq!(labelled.metadata.generation, ready["metadata"]["generation"].as_i64());
+    assert_eq!(changed.metadata.generation, labelled.metadata.generation.map(|g| g + 1));
+    let mut operations = operations(&events);
+    operations.retain(|(kind, ..)| kind == "Reconcile");
+    assert_eq!(operations, all("Reconcile", &[0, 30, 50, 80, 100]));
+    assert_eq!(
+        events.last().unwrap().1["status"]["observedGeneration"],
+        json!(changed.metadata.generation)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shoot_hibernates_and_wakes() {
+    let garden = Garden::anywhere(QUICK).await;
+    let _controller = garden.controller();
+    garden.create(&shoot("sleepy")).await;
+    garden.until_healthy("sleepy").await;
+    let enabled = |enabled: bool| json!({"spec": {"hibernation": {"enabled": enabled}}});
+
+    garden.patch("sleepy", enabled(true)).await.unwrap();
+    let asleep = garden.until("sleepy", |s| s["status"]["hibernated"] == true).await;
+    let reachable_asleep = garden.runtimes.is_reachable("sleepy");
+    garden.patch("sleepy", enabled(false)).await.unwrap();
+    let awake =
+        garden.until("sleepy", |s| s["status"]["hibernated"] == false && is_settled(s)).await;
+
+    assert!(!reachable_asleep && garden.runtimes.is_reachable("sleepy"));
+    assert_eq!(state(&asleep), "Succeeded");
+    assert_eq!(asleep["status"]["constraints"][0]["type"], "HibernationPossible");
+    assert_eq!(state(&awake), "Succeeded");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shoot_that_sleeps_is_not_reachable_after_a_restart_either() {
+    let garden = Garden::anywhere(Speed::MAX).await;
+    let controller = garden.controller();
+    garden.create(&shoot("dozing")).await;
+    garden.until_healthy("dozing").await;
+    garden.patch("dozing", json!({"spec": {"hibernation": {"enabled": true}}})).await.unwrap();
+    garden.until("dozing", |s| s["status"]["hibernated"] == true && is_settled(s)).await;
+    controller.stop().await;
+    simulators::garden::Runtimes::set_reachable(&*garden.runtimes, "dozing", true);
+
+    let _again = garden.controller();
+    // Something that only the new controller does, and only after it has seen the Shoot.
+    garden.patch("dozing", json!({"spec": {"purpose": "testing"}})).await.unwrap();
+    garden.until("dozing", is_settled).await;
+
+    assert!(!garden.runtimes.is_reachable("dozing"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operation_can_be_asked_for_by_annotation() {
+    let garden = Garden::anywhere(Speed::MAX).await;
+    let _controller = garden.controller();
+    garden.create(&shoot("asked")).await;
+    garden.until_healthy("asked").await;
+    let version = garden.version().await;
+
+    let reconcile = json!({"metadata": {"annotations": {"gardener.cloud/operation": "reconcile"}}});
+    garden.patch("asked", reconcile).await.unwrap();
+    let done = |shoot: &Value| {
+        is_settled(shoot)
+            && shoot["metadata"]["annotations"]["gardener.cloud/operation"].is_null()
+            && shoot["status"]["lastOperation"]["type"] == "Reconcile"
+    };
+    let events = garden.events(version, |_, shoot| done(shoot)).await;
+
+    assert!(operations(&events).contains(&("Reconcile".into(), "Processing".into(), 0)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_static_kubeconfig_is_handed_out_where_it_is_asked_for_and_taken_back() {
+    let Some(garden) = Garden::ours(Speed::MAX).await else { return };
+    let _controller = garden.controller();
+    let mut wanted = shoot("static");
+    wanted.data["spec"]["kubernetes"]["enableStaticTokenKubeconfig"] = json!(true);
+    garden.create(&wanted).await;
+    garden.until_healthy("static").await;
+    let secrets: kube::Api<k8s_openapi::api::core::v1::Secret> =
+        kube::Api::namespaced(garden.client.clone(), &garden.settings.namespace());
+
+    let secret = secrets.get("static.kubeconfig").await.unwrap();
+    let kubeconfig = String::from_utf8(secret.data.unwrap()["kubeconfig"].0.clone()).unwrap();
+    let version = crate::support::connect(&kubeconfig).await.apiserver_version().await.unwrap();
+    garden.delete("static").await;
+    garden.until_gone("static").await;
+
+    assert_eq!(version.major, "1");
+    assert!(secrets.get_opt("static.kubeconfig").await.unwrap().is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shoot_that_was_never_scheduled_is_deleted_at_once() {
+    let garden = Garden::anywhere(Speed::MAX).await;
+    garden.create(&shoot("unborn")).await;
+
+    garden.delete("unborn").await;
+
+    assert!(garden.shoots.get_opt("unborn").await.unwrap().is_none());
+    let again = garden.shoots.delete("unborn", &DeleteParams::default()).await;
+    assert_eq!(crate::support::refusal(again).0, 404);
+}
