@@ -5,6 +5,7 @@
 mod agent;
 mod control;
 mod elsewhere;
+mod gardener;
 mod installer;
 mod ledger;
 mod persistence;
