@@ -11,6 +11,7 @@ use std::{
     process::{Command, Stdio},
 };
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
 use support::{KCP, Running, free_ports, start};
@@ -54,25 +55,36 @@ fn killed(mut running: Running, data: &Path) {
     std::fs::remove_file(data.join("connection.json")).unwrap();
 }
 
-/// Follows a Shoot until its life says what is expected; comes back with all that was seen.
-fn watched(data: &Path, expected: &str) -> Vec<String> {
-    let columns = "custom-columns=TYPE:.status.lastOperation.type,STATE:.status.lastOperation.state,\
-                   PERCENT:.status.lastOperation.progress";
-    let words = ["get", "shoots", "-n", "garden-kyma", "abc", "-w", "--no-headers", "-o", columns];
-    let mut child = kubectl(&garden(data), &words).stdout(Stdio::piped()).spawn().unwrap();
+/// Follows objects until a line is as expected; comes back with all lines that were seen.
+fn followed(
+    kubeconfig: &Path,
+    what: &[&str],
+    columns: &str,
+    expected: impl Fn(&str) -> bool,
+) -> Vec<String> {
+    let columns = format!("custom-columns={columns}");
+    let words = [&["get"], what, &["-w", "--no-headers", "-o", &columns]].concat();
+    let mut child = kubectl(kubeconfig, &words).stdout(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut seen = Vec::new();
     for line in lines {
         let line = line.unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
         seen.push(line.clone());
-        if line.contains(expected) {
+        if expected(&line) {
             break;
         }
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(seen.last().is_some_and(|last| last.contains(expected)), "{seen:?}");
+    assert!(seen.last().is_some_and(|last| expected(last)), "{seen:?}");
     seen
+}
+
+/// Follows the Shoot until its last operation is as expected.
+fn watched(data: &Path, expected: &str) -> Vec<String> {
+    let columns = "TYPE:.status.lastOperation.type,STATE:.status.lastOperation.state";
+    let what = ["shoots", "-n", "garden-kyma"];
+    followed(&garden(data), &what, columns, |line| line == expected)
 }
 
 #[test]
@@ -86,7 +98,7 @@ fn a_shoot_applied_by_hand_goes_through_its_life() {
     let seen = watched(data, "Create Succeeded");
 
     assert_eq!(mode & 0o777, 0o600);
-    assert!(seen.iter().any(|line| line.contains("Create Processing")), "{seen:?}");
+    assert!(seen.iter().any(|line| line == "Create Processing"), "{seen:?}");
     assert!(landscape(data, &["objects", "runtimes"]).contains("abc"));
     let ledger: Value =
         serde_json::from_str(&landscape(data, &["ledger", "--system", "gardener", "-o", "json"]))
@@ -121,6 +133,70 @@ fn killed_in_the_middle_of_a_creation_it_carries_on() {
     let runtimes: Value =
         serde_json::from_str(&landscape(data, &["objects", "runtimes", "-o", "json"])).unwrap();
     assert_eq!(runtimes["objects"].as_array().unwrap().len(), 1);
+}
+
+/// Asks the Director of a running landscape.
+async fn director(data: &Path, query: &str) -> Value {
+    let connection = std::fs::read(data.join("connection.json")).unwrap();
+    let connection: Value = serde_json::from_slice(&connection).unwrap();
+    let text = |key: &str| connection[key].as_str().unwrap();
+    let answer = reqwest::Client::new()
+        .post(format!("{}/director/graphql", text("landscape")))
+        .bearer_auth(text("token"))
+        .header("tenant", "any")
+        .json(&json!({"query": query}));
+    let answer: Value = answer.send().await.unwrap().json().await.unwrap();
+    assert!(answer["errors"].is_null(), "{answer}");
+    answer["data"]["result"].clone()
+}
+
+#[tokio::test]
+async fn an_agent_killed_before_it_connected_does_so_with_the_same_token() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, port) = (folder.path(), free_ports());
+    let running = start(&["landscape", "--speed", "max"], data, port);
+    said(kubectl(&garden(data), &["apply", "-f", "-"]), SHOOT);
+    watched(data, "Create Succeeded");
+    // Now so slow that the agent never gets there before the kill.
+    landscape(data, &["speed", "0.01"]);
+    // A raw path begins at the root of the port, not at the cluster's address.
+    let path = "/clusters/garden/apis/core.gardener.cloud/v1beta1/namespaces/garden-kyma/shoots/abc\
+                /adminkubeconfig";
+    let request = json!({"spec": {"expirationSeconds": 3600}}).to_string();
+    let answer = said(kubectl(&garden(data), &["create", "--raw", path, "-f", "-"]), &request);
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    let text = answer["status"]["kubeconfig"].as_str().unwrap();
+    let runtime = data.join("runtime.yaml");
+    std::fs::write(&runtime, STANDARD.decode(text).unwrap()).unwrap();
+    let made = "mutation { result: registerRuntime(in: { name: \"abc\" }) { id } }";
+    let id = director(data, made).await["id"].as_str().unwrap().to_owned();
+    let token = director(
+        data,
+        &format!(
+            "mutation {{ result: requestOneTimeTokenForRuntime(id: \"{id}\") {{ token connectorURL }} }}"
+        ),
+    )
+    .await;
+    let secret = json!({
+        "apiVersion": "v1", "kind": "Secret",
+        "metadata": {"name": "compass-agent-configuration", "namespace": "kyma-system"},
+        "stringData": {
+            "CONNECTOR_URL": token["connectorURL"], "TOKEN": token["token"],
+            "RUNTIME_ID": id, "TENANT": "any",
+        },
+    });
+    said(kubectl(&runtime, &["create", "namespace", "kyma-system"]), "");
+    said(kubectl(&runtime, &["apply", "-f", "-"]), &secret.to_string());
+    let trying = "TRYING:.metadata.annotations.landscape\\.kcp\\.dev/trying";
+    followed(&runtime, &["compassconnections"], trying, |line| line != "<none>");
+    killed(running, data);
+
+    let _running = start(&["landscape", "--speed", "max"], data, port);
+    let state = "STATE:.status.connectionState";
+    followed(&runtime, &["compassconnections"], state, |line| line == "Synchronized");
+
+    let query = format!("query {{ result: runtime(id: \"{id}\") {{ status {{ condition }} }} }}");
+    assert_eq!(director(data, &query).await["status"]["condition"], "CONNECTED");
 }
 
 #[test]

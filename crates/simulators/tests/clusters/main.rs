@@ -8,6 +8,7 @@ mod elsewhere;
 mod gardener;
 mod installer;
 mod ledger;
+mod many;
 mod persistence;
 mod tokens;
 mod trouble;
