@@ -12,5 +12,6 @@ mod kubectl;
 mod life;
 mod many;
 mod restarts;
+mod runtimes;
 mod scenarios;
 mod support;

@@ -1,11 +1,6 @@
 //! A furnished garden on a socket of its own, or on the API server that `KCP_TEST_CLUSTER` names.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    env,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{env, sync::Arc, time::Duration};
 
 use base::Clock;
 use cluster::{Catalog, Server};
@@ -22,10 +17,12 @@ use kube::{
 };
 use serde_json::{Value, json};
 use simulators::{
-    garden::{self, CONFIRMATION, Controller, Runtimes, Settings},
+    garden::{self, CONFIRMATION, Controller, Settings},
     pace::{Pace, Speed},
 };
 use tempfile::TempDir;
+
+use crate::runtimes::Noted;
 
 /// How long anything may take before a test gives up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -39,82 +36,6 @@ pub(crate) struct Garden {
     pub(crate) runtimes: Arc<Noted>,
     server: Option<Server>,
     folder: TempDir,
-}
-
-/// Clusters of Shoots, with a note of every call.
-#[derive(Default)]
-pub(crate) struct Noted {
-    server: Option<Server>,
-    calls: Mutex<Calls>,
-}
-
-#[derive(Default)]
-struct Calls {
-    there: BTreeSet<String>,
-    made: BTreeMap<String, u32>,
-    unreachable: BTreeSet<String>,
-    broken: bool,
-}
-
-impl Runtimes for Noted {
-    fn create(&self, cluster: &str) -> Result<(), String> {
-        let mut calls = self.calls.lock().unwrap();
-        if calls.broken {
-            return Err("the seed is full".to_owned());
-        }
-        if calls.there.insert(cluster.to_owned()) {
-            *calls.made.entry(cluster.to_owned()).or_default() += 1;
-        }
-        match &self.server {
-            Some(server) => server.create_cluster(cluster).map(drop).map_err(|s| s.to_string()),
-            None => Ok(()),
-        }
-    }
-
-    fn remove(&self, cluster: &str) -> Result<(), String> {
-        self.calls.lock().unwrap().there.remove(cluster);
-        match &self.server {
-            Some(server) => server.remove_cluster(cluster).map(drop).map_err(|s| s.to_string()),
-            None => Ok(()),
-        }
-    }
-
-    fn set_reachable(&self, cluster: &str, reachable: bool) {
-        let mut calls = self.calls.lock().unwrap();
-        if reachable {
-            calls.unreachable.remove(cluster);
-        } else {
-            calls.unreachable.insert(cluster.to_owned());
-        }
-    }
-
-    fn kubeconfig(&self, cluster: &str) -> Option<String> {
-        self.server.as_ref()?.kubeconfig(cluster, "static").ok()
-    }
-}
-
-impl Noted {
-    /// How often a cluster of this name was made that was not there.
-    pub(crate) fn made(&self, cluster: &str) -> u32 {
-        self.calls.lock().unwrap().made.get(cluster).copied().unwrap_or(0)
-    }
-
-    pub(crate) fn is_there(&self, cluster: &str) -> bool {
-        self.calls.lock().unwrap().there.contains(cluster)
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        self.calls.lock().unwrap().there.len()
-    }
-
-    pub(crate) fn is_reachable(&self, cluster: &str) -> bool {
-        !self.calls.lock().unwrap().unreachable.contains(cluster)
-    }
-
-    /// From now on no cluster can be made, or again.
-    pub(crate) fn break_down(&self, broken: bool) {
-        self.calls.lock().unwrap().broken = broken;
-    }
 }
 
 impl Garden {
@@ -183,7 +104,7 @@ impl Garden {
         speed: Speed,
         folder: TempDir,
     ) -> Self {
-        let runtimes = Arc::new(Noted { server: server.clone(), ..Noted::default() });
+        let runtimes = Arc::new(Noted::on(server.clone()));
         let shoots = Api::namespaced_with(client.clone(), &settings.namespace(), &shoot_resource());
         Self { client, shoots, settings, clock, pace: Pace::new(speed), runtimes, server, folder }
     }

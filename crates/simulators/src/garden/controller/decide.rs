@@ -300,6 +300,28 @@ mod tests {
     }
 
     #[test]
+    fn a_healthy_shoot_is_reconciled_once_an_hour_however_fast_the_world_is() {
+        let mut shoot = at("Create", "Succeeded", 100);
+        shoot["metadata"]["labels"] = json!({"shoot.gardener.cloud/status": "healthy"});
+        let status = &mut shoot["status"];
+        status["conditions"] = json!([{"type": "EveryNodeReady", "status": "True"}]);
+        status["advertisedAddresses"] = json!([{"name": "external", "url": "https://api.d"}]);
+        status["lastOperation"]["lastUpdateTime"] = json!("2026-01-01T23:40:00Z");
+        let object: DynamicObject = serde_json::from_value(shoot).unwrap();
+        let settings = Settings::default();
+        let now = "2026-01-02T00:00:00Z".parse().unwrap();
+
+        let next = decide(Shoot(&object), View { settings: &settings, at_once: true, now });
+
+        let expected = Move {
+            after: Duration::ZERO,
+            least: Duration::from_mins(40),
+            act: Act::Begin(Operation::Reconcile),
+        };
+        assert_eq!(next, Some(expected));
+    }
+
+    #[test]
     fn a_failure_that_is_retried_becomes_final_after_half_a_day() {
         let mut shoot = at("Create", "Processing", 45);
         shoot["metadata"]["annotations"] =
