@@ -244,6 +244,10 @@ impl garden::Runtimes for Known {
             tracing::error!(%error, cluster, "whether a runtime can be reached cannot be kept");
         }
     }
+
+    fn kubeconfig(&self, cluster: &str) -> Option<String> {
+        self.server.kubeconfig(cluster, ADMINISTRATOR).ok()
+    }
 }
 
 impl Doors for Known {

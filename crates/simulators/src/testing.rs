@@ -38,13 +38,16 @@ pub struct Options {
     pub speed: Speed,
     /// Whether the Director plays the runtime agent; the agent in the runtimes is there anyhow.
     pub plays_agent: bool,
-    /// The clusters.
+    /// The clusters; the garden's pool is a small one.
     pub clusters: clusters::Settings,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        let clusters = clusters::Settings::default();
+        let mut clusters = clusters::Settings::default();
+        // Furnishing a garden takes as long as there are accounts in its pool.
+        let pool = &mut clusters.garden.pool;
+        (pool.free, pool.eu, pool.shared) = (3, 1, 1);
         Self { speed: Speed::WATCHABLE, plays_agent: true, clusters }
     }
 }

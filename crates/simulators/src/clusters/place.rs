@@ -3,7 +3,7 @@
 use axum::http::{Method, Uri};
 
 /// The garden's cluster.
-pub(super) const GARDEN: &str = "garden";
+pub(super) const GARDEN: &str = crate::garden::CLUSTER;
 /// The control plane's own cluster.
 pub(super) const CONTROL_PLANE: &str = "kcp";
 

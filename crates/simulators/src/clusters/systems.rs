@@ -12,15 +12,13 @@ use super::{
     wipe,
 };
 use crate::{
-    garden::Runtimes as _,
+    garden::{self, Runtimes as _},
     runtime::{CONNECTION, CONNECTIONS, INSTALLATION, INSTALLATIONS, SCENARIO},
     store::Error,
     system::{Object, OrderError, System},
 };
 
 const SHOOTS: &str = "shoots.core.gardener.cloud";
-/// The annotation that says what shall go wrong with one Shoot.
-const SCENARIO_OF_SHOOT: &str = "landscape.kcp.dev/scenario";
 /// What the garden shows: kind and resource.
 const IN_THE_GARDEN: [(&str, &str); 6] = [
     ("shoot", SHOOTS),
@@ -142,14 +140,14 @@ impl System for Garden {
                     "metadata": {
                         "name": name,
                         "namespace": namespace,
-                        "annotations": {SCENARIO_OF_SHOOT: scenario},
+                        "annotations": {garden::SCENARIO: scenario},
                     },
                 })
             }
             None => json!({
                 "apiVersion": "v1",
                 "kind": "ConfigMap",
-                "metadata": {"name": SCENARIO.1, "namespace": namespace},
+                "metadata": {"name": garden::SCENARIO_DEFAULTS, "namespace": namespace},
                 "data": {"shoots": scenario},
             }),
         };

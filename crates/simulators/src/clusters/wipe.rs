@@ -15,7 +15,7 @@ use super::{
     Known, SYSTEM_NAMESPACE,
     place::{CONTROL_PLANE, GARDEN},
 };
-use crate::garden::Runtimes as _;
+use crate::garden::{CONFIRMATION, Runtimes as _};
 
 /// Takes Shoots away at once, whatever holds them, and their runtimes with them.
 pub(super) fn shoots(known: &Arc<Known>, names: Vec<(String, String)>) {
@@ -38,7 +38,7 @@ async fn shoot(known: &Known, namespace: &str, name: &str) -> Result<(), Wiped> 
     let client = known.client(GARDEN).await?;
     let api: Api<DynamicObject> = Api::namespaced_with(client, namespace, &resource);
     let confirmed = json!({"metadata": {
-        "annotations": {"confirmation.gardener.cloud/deletion": "true"},
+        "annotations": {CONFIRMATION: "true"},
         "finalizers": null,
     }});
     let by = PatchParams::default();

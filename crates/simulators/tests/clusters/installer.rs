@@ -2,6 +2,7 @@
 
 use std::process::Stdio;
 
+use futures::StreamExt;
 use k8s_openapi::api::{
     apps::v1::Deployment,
     core::v1::{ConfigMap, Namespace},
@@ -9,7 +10,10 @@ use k8s_openapi::api::{
 use kube::{
     Api, Client,
     api::{DeleteParams, Patch, PatchParams},
-    runtime::wait::{await_condition, conditions::is_deleted},
+    runtime::{
+        wait::{await_condition, conditions::is_deleted},
+        watcher::watch_object,
+    },
 };
 use serde_json::json;
 use simulators::pace::Speed;
@@ -104,27 +108,18 @@ async fn at_a_watchable_speed_every_component_is_shown() {
     let world = World::at(base::Clock::running(), Speed::Times(100.0)).await;
     let client = world.runtime("shown").await;
     apply(&world, "shown", "1.20.0").await;
-    let api = installations(&client);
-    let watching = tokio::spawn({
-        let api = api.clone();
-        async move {
-            let mut seen: Vec<String> = Vec::new();
-            until(&api, NAME, |_| true).await;
-            let events = kube::runtime::watcher::watch_object(api, NAME);
-            let mut events = std::pin::pin!(events);
-            loop {
-                let found = futures::StreamExt::next(&mut events).await.unwrap().unwrap().unwrap();
-                let status = &found.data["status"];
-                seen.extend(status["description"].as_str().map(str::to_owned));
-                if status["state"] == "Installed" {
-                    return seen;
-                }
-            }
-        }
-    });
+    let events = watch_object(installations(&client), NAME);
+    let mut events = std::pin::pin!(events);
+    // The watch has begun before there is anything to miss.
+    until(&installations(&client), NAME, |_| true).await;
+    events.next().await.unwrap().unwrap();
 
     act(&client, "install").await;
-    let mut seen = watching.await.unwrap();
+    let mut seen: Vec<String> = Vec::new();
+    while seen.last().is_none_or(|last| last != "Kyma installed") {
+        let found = events.next().await.unwrap().unwrap().unwrap();
+        seen.extend(found.data["status"]["description"].as_str().map(str::to_owned));
+    }
 
     seen.dedup();
     assert_eq!(seen.len(), 15, "{seen:?}");

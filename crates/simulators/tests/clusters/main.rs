@@ -5,8 +5,10 @@
 mod agent;
 mod control;
 mod elsewhere;
+mod gardener;
 mod installer;
 mod ledger;
+mod many;
 mod persistence;
 mod tokens;
 mod trouble;

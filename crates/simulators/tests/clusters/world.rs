@@ -57,12 +57,8 @@ impl World {
 
     /// As after a kill: nothing is finished, everything is read again.
     pub(crate) async fn reopened(self) -> Self {
-        self.reopened_at(Speed::MAX).await
-    }
-
-    pub(crate) async fn reopened_at(self, speed: Speed) -> Self {
         self.running.kill().await;
-        Self::open(self.folder, self.clock, speed).await
+        Self::open(self.folder, self.clock, Speed::MAX).await
     }
 
     pub(crate) fn folder(&self) -> &Path {

@@ -1,0 +1,149 @@
+//! From a Shoot to a runtime that is connected, sleeps, wakes and goes.
+
+use k8s_openapi::api::core::v1::Namespace;
+use kube::{
+    Api, Client,
+    api::{
+        ApiResource, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams, PostParams,
+    },
+    runtime::wait::{await_condition, conditions::is_deleted},
+};
+use serde_json::{Value, json};
+
+use crate::world::{PROJECT, World, code, connect, connection_in, until};
+
+fn shoots(client: &Client) -> Api<DynamicObject> {
+    let gvk = GroupVersionKind::gvk("core.gardener.cloud", "v1beta1", "Shoot");
+    let resource = ApiResource::from_gvk_with_plural(&gvk, "shoots");
+    Api::namespaced_with(client.clone(), PROJECT, &resource)
+}
+
+fn shoot(name: &str) -> DynamicObject {
+    let gvk = GroupVersionKind::gvk("core.gardener.cloud", "v1beta1", "Shoot");
+    let version = "aws.provider.extensions.gardener.cloud/v1alpha1";
+    DynamicObject::new(name, &ApiResource::from_gvk_with_plural(&gvk, "shoots")).data(json!({"spec": {
+        "cloudProfileName": "aws",
+        "region": "eu-central-1",
+        "secretBindingName": "aws-free-1",
+        "networking": {"type": "calico", "nodes": "10.250.0.0/16"},
+        "kubernetes": {"version": "1.25.6"},
+        "provider": {
+            "type": "aws",
+            "infrastructureConfig": {"kind": "InfrastructureConfig", "apiVersion": version, "networks": {
+                "vpc": {"cidr": "10.250.0.0/16"},
+                "zones": [{
+                    "name": "eu-central-1a", "internal": "10.250.48.0/20",
+                    "public": "10.250.32.0/20", "workers": "10.250.0.0/19",
+                }],
+            }},
+            "workers": [{
+                "name": "cpu-worker-0", "machine": {"type": "m5.xlarge"}, "minimum": 3, "maximum": 10,
+                "maxSurge": 3, "maxUnavailable": 0, "volume": {"type": "gp3", "size": "50Gi"},
+                "zones": ["eu-central-1a"],
+            }],
+        },
+    }}))
+}
+
+async fn ready(shoots: &Api<DynamicObject>, name: &str, hibernated: bool) -> DynamicObject {
+    until(shoots, name, |found| {
+        let status = &found.data["status"];
+        status["lastOperation"]["state"] == "Succeeded"
+            && status["observedGeneration"].as_i64() == found.metadata.generation
+            && (status["hibernated"] == true) == hibernated
+    })
+    .await
+}
+
+/// A client with the kubeconfig that the garden gives away.
+async fn opened(garden: &Client, name: &str) -> Client {
+    let path = format!(
+        "/apis/core.gardener.cloud/v1beta1/namespaces/{PROJECT}/shoots/{name}/adminkubeconfig"
+    );
+    let body = json!({
+        "apiVersion": "authentication.gardener.cloud/v1alpha1", "kind": "AdminKubeconfigRequest",
+        "spec": {"expirationSeconds": 3600},
+    });
+    let request = axum::http::Request::post(path)
+        .header("content-type", "application/json")
+        .body(serde_json::to_vec(&body).unwrap())
+        .unwrap();
+    let answer: Value = garden.request(request).await.unwrap();
+    let text = answer["status"]["kubeconfig"].as_str().unwrap();
+    let bytes = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, text).unwrap();
+    connect(&String::from_utf8(bytes).unwrap(), &[]).await
+}
+
+async fn made(world: &World, name: &str) -> (Client, Api<DynamicObject>) {
+    let garden = world.client("garden").await;
+    let shoots = shoots(&garden);
+    shoots.create(&PostParams::default(), &shoot(name)).await.unwrap();
+    ready(&shoots, name, false).await;
+    (garden, shoots)
+}
+
+#[tokio::test]
+async fn a_shoot_becomes_a_runtime_that_connects() {
+    let world = World::new().await;
+    let (garden, _) = made(&world, "abc").await;
+    let id = world.registered("abc").await;
+
+    let runtime = opened(&garden, "abc").await;
+    world.configure(&runtime, &id).await;
+
+    connection_in(&runtime, "Synchronized").await;
+    assert_eq!(world.registration(&id).await["status"]["condition"], "CONNECTED");
+    let shown = world.objects("runtimes").await;
+    assert_eq!(shown[0]["value"]["connection"], "Synchronized");
+    assert!(
+        world.objects("gardener").await.iter().any(|one| one["id"] == format!("{PROJECT}/abc"))
+    );
+}
+
+#[tokio::test]
+async fn a_hibernated_runtime_cannot_be_reached_until_it_wakes() {
+    let world = World::new().await;
+    let (garden, shoots) = made(&world, "abc").await;
+    let runtime = opened(&garden, "abc").await;
+    let all: Api<Namespace> = Api::all(runtime);
+    let hibernate =
+        |enabled: bool| Patch::Merge(json!({"spec": {"hibernation": {"enabled": enabled}}}));
+
+    shoots.patch("abc", &PatchParams::default(), &hibernate(true)).await.unwrap();
+    ready(&shoots, "abc", true).await;
+    let asleep = all.list(&ListParams::default()).await.map_err(code);
+    shoots.patch("abc", &PatchParams::default(), &hibernate(false)).await.unwrap();
+    ready(&shoots, "abc", false).await;
+    let awake = all.list(&ListParams::default()).await.map_err(code);
+
+    assert_eq!(asleep.unwrap_err(), 503);
+    assert!(awake.is_ok());
+}
+
+#[tokio::test]
+async fn reset_takes_shoots_and_their_runtimes_away() {
+    let world = World::new().await;
+    let (_, shoots) = made(&world, "abc").await;
+    let uid = shoots.get("abc").await.unwrap().metadata.uid.unwrap();
+
+    let reset = world.control("POST", "/systems/gardener/reset").send().await.unwrap();
+
+    assert_eq!(reset.status(), 204);
+    await_condition(shoots, "abc", is_deleted(&uid)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_scenario_can_be_ordered_for_all_shoots_to_come() {
+    let world = World::new().await;
+    let scenario = json!({"scenario": "fail=ERR_INFRA_QUOTA_EXCEEDED@40"});
+    assert_eq!(world.order("gardener", "scenario", &scenario).await, 204);
+    let shoots = shoots(&world.client("garden").await);
+
+    shoots.create(&PostParams::default(), &shoot("bad")).await.unwrap();
+
+    let failed = until(&shoots, "bad", |found| {
+        found.data["status"]["lastErrors"][0]["codes"][0] == "ERR_INFRA_QUOTA_EXCEEDED"
+    })
+    .await;
+    assert_ne!(failed.data["status"]["lastOperation"]["state"], "Succeeded");
+}
