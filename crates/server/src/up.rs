@@ -8,6 +8,7 @@ mod connection;
 mod folder;
 mod greeting;
 mod landscape;
+mod provisioner;
 mod speed;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
@@ -15,9 +16,10 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use anyhow::Context;
 use api::{
     Limits, RequireScope, Trusted, Verifier,
-    router::{Broker, broker, open, shielded},
+    router::{Broker, broker, shielded},
     scope,
 };
+use axum::Router;
 use base::Clock;
 use broker::operations::demonstration;
 use console::{Console, Service};
@@ -25,15 +27,16 @@ use engine::{Engine, Planted};
 use secrecy::SecretString;
 use simulators::clusters::Clusters;
 use store::{Database, EngineStore, Sealer, Set, engine::Time};
-use tokio::net::TcpListener;
 
 use crate::{
     Settings,
     demonstration::{first, surroundings},
     metrics::{self, Metrics},
     operations::Stored,
-    readiness::{Always, Working},
+    provisioner::Service as Provisioning,
+    readiness::Working,
     serving::{Serving, listen},
+    settings::provisioner::ProvisionerSettings,
 };
 use folder::{Credentials, Folder};
 
@@ -60,6 +63,8 @@ pub struct Options {
     pub speed: Speed,
     /// Everything else.
     pub settings: Settings,
+    /// Everything else of the provisioner.
+    pub provisioner: ProvisionerSettings,
 }
 
 /// A running control plane.
@@ -69,6 +74,7 @@ pub struct Up {
     folder: Folder,
     clock: Clock,
     engine: Engine<EngineStore>,
+    provisioner: Provisioning,
     clusters: Clusters,
     serving: Serving,
     drain: Duration,
@@ -92,7 +98,7 @@ pub async fn run(options: Options) -> anyhow::Result<()> {
 impl Up {
     /// Starts everything; comes back when it serves.
     pub async fn start(options: Options) -> anyhow::Result<Self> {
-        let Options { port, data, database, speed, settings } = options;
+        let Options { port, data, database, speed, settings, provisioner } = options;
         let last = port.checked_add(3).context("--port leaves no room for three more ports")?;
         let folder = Folder::open(&data)?;
         let credentials = folder.credentials()?;
@@ -112,30 +118,48 @@ impl Up {
         let token = landscape::token(landscape.issuer(), &credentials)?;
         let connection = Connection::new(port, token, &credentials);
         let engine =
-            start_engine(&folder, &credentials, database, speed, &settings, &clock).await?;
+            start_engine(&folder, &credentials, database.clone(), speed, &settings, &clock).await?;
         let mut serving = Serving::default();
         serving.add("the landscape", landscape_port, landscape::router(&landscape));
         let clusters = landscape::clusters(&folder, &landscape, clusters_port).await?;
         let limits =
             Limits { body: settings.requests.body.get() as usize, time: settings.requests.time };
-        serving.add("the provisioner", provisioner_port, shielded(open(Arc::new(Always)), limits));
-        serve_broker(&mut serving, broker_port, &connection, &engine, &settings, limits, &clock)?;
+        let verifier = verifier(&connection, &settings, &clock)?;
+        let runtimes = provisioner::start(
+            &folder,
+            &credentials,
+            &connection,
+            &clusters,
+            (database, speed),
+            &provisioner,
+            &clock,
+        )
+        .await?;
+        let routes = runtimes.router(&verifier, &provisioner);
+        serving.add("the provisioner", provisioner_port, routes);
+        let routes = broker_routes(&connection, &engine, verifier);
+        serving.add("the broker", broker_port, shielded(routes, limits));
 
+        wait_for_lease(&runtimes.engine).await?;
         wait_for_lease(&engine).await?;
         first(&Stored(engine.clone()))
             .await
             .context("the first demonstration cannot be accepted")?;
         connection.write(&folder)?;
         let drain = settings.operations.drain;
-        Ok(Self { connection, folder, clock, engine, clusters, serving, drain })
+        let provisioner = runtimes;
+        Ok(Self { connection, folder, clock, engine, provisioner, clusters, serving, drain })
     }
 
     /// Finishes what runs, hands back the rest, closes everything.
     pub async fn stop(self) {
         Connection::remove(&self.folder);
         let grace = GRACE.min(self.drain);
-        let ((), ()) =
-            tokio::join!(self.serving.stop(&self.clock, grace), self.engine.stop(self.drain));
+        let ((), (), ()) = tokio::join!(
+            self.serving.stop(&self.clock, grace),
+            self.engine.stop(self.drain),
+            self.provisioner.stop(self.drain),
+        );
         // Last, because steps that are being finished still call them.
         landscape::stop(&self.clusters, &self.clock, grace).await;
         self.engine.storage().database().close().await;
@@ -152,7 +176,7 @@ async fn start_engine(
 ) -> anyhow::Result<Engine<EngineStore>> {
     let url = match url {
         Some(url) => url,
-        None => folder.database()?,
+        None => folder.database("kcp.db")?,
     };
     let options = store::Options {
         connections: settings.database.connections.get(),
@@ -178,24 +202,27 @@ async fn start_engine(
     Ok(engine)
 }
 
-fn serve_broker(
-    serving: &mut Serving,
-    listener: TcpListener,
+/// Whose tokens open doors: those of the landscape's issuer, and of all that the settings name.
+fn verifier(
+    connection: &Connection,
+    settings: &Settings,
+    clock: &Clock,
+) -> anyhow::Result<Arc<Verifier>> {
+    let audiences = vec![settings.access.audience.clone()];
+    let issuers = settings.access.issuers.iter().chain([&connection.landscape]);
+    let trusted = issuers.map(|issuer| Trusted {
+        issuer: issuer.clone(),
+        audiences: audiences.clone(),
+        keys: None,
+    });
+    Ok(Arc::new(Verifier::new(trusted.collect(), clock.clone())?))
+}
+
+fn broker_routes(
     connection: &Connection,
     engine: &Engine<EngineStore>,
-    settings: &Settings,
-    limits: Limits,
-    clock: &Clock,
-) -> anyhow::Result<()> {
-    let audiences = vec![settings.access.audience.clone()];
-    let trusted = settings
-        .access
-        .issuers
-        .iter()
-        .chain([&connection.landscape])
-        .map(|issuer| Trusted { issuer: issuer.clone(), audiences: audiences.clone(), keys: None })
-        .collect();
-    let verifier = Arc::new(Verifier::new(trusted, clock.clone())?);
+    verifier: Arc<Verifier>,
+) -> Router {
     let counted = Arc::new(Metrics::default());
     tokio::spawn(counted.clone().count(engine.events()));
     let metrics = RequireScope::new(verifier.clone(), scope::METRICS_READ)
@@ -210,9 +237,7 @@ fn serve_broker(
     let pages =
         console::router(Console { operations: operations.clone(), services: services.into() });
     let readiness = Arc::new(Working(engine.clone()));
-    let routes = broker(Broker { operations, readiness, verifier }).merge(metrics).merge(pages);
-    serving.add("the broker", listener, shielded(routes, limits));
-    Ok(())
+    broker(Broker { operations, readiness, verifier }).merge(metrics).merge(pages)
 }
 
 async fn wait_for_lease(engine: &Engine<EngineStore>) -> anyhow::Result<()> {

@@ -33,6 +33,7 @@ fn options(port: u16, data: &Path, speed: &str) -> Options {
         database: None,
         speed: speed.parse::<Speed>().unwrap(),
         settings: settings::load(None).unwrap(),
+        provisioner: settings::provisioner::load(None).unwrap(),
     }
 }
 

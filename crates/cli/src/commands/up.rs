@@ -41,6 +41,7 @@ impl Up {
             database: self.database,
             speed: self.speed,
             settings,
+            provisioner: settings::provisioner::load(None)?,
         })
         .await?;
         Ok(ExitCode::SUCCESS)

@@ -82,12 +82,12 @@ async fn a_whole_life(world: World) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_runtime_lives_from_order_to_end_on_sqlite() {
-    a_whole_life(World::sqlite().await).await;
+    Box::pin(a_whole_life(World::sqlite().await)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_runtime_lives_from_order_to_end_on_postgres() {
-    a_whole_life(World::postgres().await).await;
+    Box::pin(a_whole_life(World::postgres().await)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -106,11 +106,10 @@ fn missing(expected: &Value, found: &Value, path: &str) -> Vec<String> {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn gardener_has_every_field_of_a_request_for_each_provider() {
-    let world = World::sqlite().await;
+/// Requests, what their Shoots hold, and what their machines are.
+fn table() -> [(requests::Provision, Value, Value); 4] {
     let version = |kind: &str| format!("{kind}.provider.extensions.gardener.cloud/v1alpha1");
-    let table = [
+    [
         (
             aws("p-aws"),
             json!({
@@ -181,9 +180,14 @@ async fn gardener_has_every_field_of_a_request_for_each_provider() {
             }),
             json!({"machine": {"type": "g_c4_m16"}, "zones": ["eu-de-1a"], "volume": null}),
         ),
-    ];
+    ]
+}
 
-    for (request, spec, worker) in table {
+#[tokio::test(flavor = "multi_thread")]
+async fn gardener_has_every_field_of_a_request_for_each_provider() {
+    let world = World::sqlite().await;
+
+    for (request, spec, worker) in table() {
         let cluster = request.cluster.clone();
         let made = world.provisioned(request).await;
         let shoot = world.env().gardener.shoot(&cluster.name).await.unwrap().unwrap();

@@ -79,8 +79,8 @@ impl Folder {
     }
 
     /// The address of the embedded database. Made here, because SQLite would let others read it.
-    pub(super) fn database(&self) -> anyhow::Result<SecretString> {
-        let path = self.file("kcp.db");
+    pub(super) fn database(&self, name: &str) -> anyhow::Result<SecretString> {
+        let path = self.file(name);
         OpenOptions::new()
             .create(true)
             .append(true)

@@ -27,7 +27,7 @@ const PEOPLE: &str = "kcp";
 /// The client under which the broker speaks to the provisioner.
 const BROKER: &str = "kcp-broker";
 /// The client under which the provisioner speaks to the Director.
-const PROVISIONER: &str = "kcp-provisioner";
+pub(super) const PROVISIONER: &str = "kcp-provisioner";
 /// Where the way into the garden is kept.
 pub(super) const GARDEN_KUBECONFIG: &str = "kubeconfigs/garden.yaml";
 /// Dice that fall alike at every first start.

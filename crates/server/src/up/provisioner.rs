@@ -1,0 +1,59 @@
+//! The provisioner of `kcp up`: the same service as in production, between the embedded database and the
+//! simulated landscape.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use base::Clock;
+use secrecy::SecretString;
+use simulators::clusters::Clusters;
+use store::Sealer;
+
+use super::{
+    Connection, Speed,
+    folder::{Credentials, Folder},
+    landscape::PROVISIONER,
+};
+use crate::{
+    provisioner::{Outside, Place, Service},
+    settings::provisioner::ProvisionerSettings,
+};
+
+/// The shortest time in which an agent that failed is given another token.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Starts it.
+pub(super) async fn start(
+    folder: &Folder,
+    credentials: &Credentials,
+    connection: &Connection,
+    clusters: &Clusters,
+    (url, speed): (Option<SecretString>, Speed),
+    settings: &ProvisionerSettings,
+    clock: &Clock,
+) -> anyhow::Result<Service> {
+    let sealer = Sealer::from_file_or_create(&folder.file("sealing.key"))
+        .context("the key that seals secrets cannot be read or made")?;
+    let place = Place {
+        url: match url {
+            Some(url) => url,
+            None => folder.database("provisioner.db")?,
+        },
+        sealer,
+        replica: Some(credentials.replica.clone()),
+        pace: speed.factor(),
+    };
+    let at = |path: &str| {
+        let address = format!("{}{path}", connection.landscape);
+        address.parse().with_context(|| format!("{address} is not an address"))
+    };
+    let outside = Outside {
+        gardener: clusters.garden_kubeconfig().into(),
+        director: at("/director/graphql")?,
+        tokens: at("/oauth2/token")?,
+        client: (PROVISIONER.into(), credentials.client_secret.clone()),
+        releases: (at("/kyma-releases")?, at("/kyma-releases")?),
+        agent_patience: speed.scaled(settings.runtimes.agent_patience).max(PATIENCE),
+    };
+    Service::start(settings, place, outside, clock).await.context("the provisioner cannot start")
+}
