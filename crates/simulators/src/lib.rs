@@ -3,11 +3,18 @@
 //! Shares no type with `clients`: each side is written from the other system's own documents, so
 //! that a wrong field name shows up instead of cancelling out.
 
+pub mod avs;
 pub mod director;
+pub mod edp;
+pub mod ias;
 pub mod issuer;
 pub mod landscape;
 pub mod ledger;
+pub mod lms;
+mod orders;
 pub mod pace;
+mod presented;
+pub mod spc;
 pub mod store;
 pub mod system;
 #[cfg(any(test, feature = "testing"))]
