@@ -149,6 +149,14 @@ impl Avs {
         Ok(Self { http, settings: Arc::new(settings) })
     }
 
+    /// Finds out whether it can be reached and knows us, and changes nothing.
+    pub async fn check(&self) -> Result<(), Error> {
+        match self.get(self.settings.parent_id).await {
+            Err(error) if error.kind != Kind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// What evaluations are made with.
     pub fn settings(&self) -> &Settings {
         &self.settings
@@ -175,6 +183,15 @@ impl Avs {
         let request = self.http.post(&format!("{id}/tag"));
         let answer = self.sent("add tag", &doing, request, tag).await?;
         about(id, &doing, &answer)
+    }
+
+    /// Sees to it that an evaluation has these tags; those that an earlier call added are kept.
+    pub async fn ensure_tags(&self, id: i64, tags: &[Tag]) -> Result<(), Error> {
+        let kept = self.get(id).await?;
+        for tag in tags.iter().filter(|tag| !kept.has(tag)) {
+            self.add_tag(id, tag).await?;
+        }
+        Ok(())
     }
 
     /// Sets the status, whatever it was.

@@ -93,6 +93,15 @@ impl Edp {
         Ok(Self { http, namespace: settings.namespace, environment: settings.environment })
     }
 
+    /// Finds out whether it can be reached and knows us, and changes nothing. Whether our namespace is
+    /// there it does not tell.
+    pub async fn check(&self) -> Result<(), Error> {
+        match self.metadata(&Tenant::of_subaccount("kcp-check")).await {
+            Err(error) if error.kind != Kind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Makes a data tenant; one that is there is [`Kind::AlreadyExists`].
     pub async fn create_tenant(&self, tenant: &Tenant) -> Result<(), Error> {
         let (doing, name) = (format!("creating data tenant {tenant}"), tenant.as_str());

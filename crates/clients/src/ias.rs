@@ -91,6 +91,12 @@ impl Ias {
         Ok(Self { http, settings: Arc::new(settings), scrub })
     }
 
+    /// Finds out whether it can be reached, knows us, and has the identity provider; changes nothing.
+    pub async fn check(&self) -> Result<(), Error> {
+        let company = self.company().await?;
+        self.identity_provider_in(&company, "everybody").map(drop)
+    }
+
     /// Everything there is. It may be megabytes: once per step is enough.
     pub async fn company(&self) -> Result<Company, Error> {
         let request = self.http.get("service/company/global");

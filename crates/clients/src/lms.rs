@@ -17,7 +17,9 @@ use url::Url;
 
 pub use self::{
     certificate::CertificateRequest,
-    tenant::{ClusterType, EnabledFor, Info, Readiness, region_of, tenant_name},
+    tenant::{
+        ClusterType, EnabledFor, Info, Readiness, UnknownClusterType, region_of, tenant_name,
+    },
 };
 use crate::{
     Http, Limits,
@@ -107,6 +109,14 @@ impl Lms {
         let root = Http::through(gate.clone(), root)?;
         let scrub = Scrub::secret(&settings.token);
         Ok(Self { http, root, gate, settings: Arc::new(settings), scrub })
+    }
+
+    /// Finds out whether it can be reached and knows us, and changes nothing.
+    pub async fn check(&self) -> Result<(), Error> {
+        match self.readiness("kcp-check").await {
+            Err(error) if error.kind != Kind::NotFound => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// The region in which the tenant of a runtime is made.

@@ -74,6 +74,11 @@ impl Spc {
         Ok(Self { http: Http::through(gate, settings.url)? })
     }
 
+    /// Finds out whether it can be reached: takes back an announcement that nobody made.
+    pub async fn check(&self) -> Result<(), Error> {
+        self.cancel("kcp-check").await
+    }
+
     /// Announces maintenance. An event that is there already counts as created.
     pub async fn create(&self, event: &Event) -> Result<Created, Error> {
         let doing = format!("announcing orchestration {}", event.orchestration_id);

@@ -67,7 +67,11 @@ impl Ias {
         }
     }
 
-    fn identity_provider_in(&self, company: &Company, name: &str) -> Result<String, Error> {
+    pub(super) fn identity_provider_in(
+        &self,
+        company: &Company,
+        name: &str,
+    ) -> Result<String, Error> {
         let wanted = &self.settings.identity_provider;
         let found = company.identity_provider(wanted).map(|found| found.id.clone());
         found.ok_or_else(|| {

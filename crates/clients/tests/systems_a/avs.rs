@@ -113,6 +113,24 @@ async fn a_create_whose_answer_is_lost_says_so_and_leaves_one_behind() {
 }
 
 #[tokio::test]
+async fn tags_are_there_once_whatever_answers_are_lost() {
+    let world = World::new().await;
+    let avs = world.place().avs();
+    let id = created(&world, Scope::Internal).await.id;
+    let tags = avs.settings().additional_tags("c-1", "seed", "eu");
+    let path = "/avs/api/v2/evaluationmetadata/910001/tag";
+
+    world.trouble_on("POST", path, lost());
+    assert_eq!(avs.ensure_tags(id, &tags).await.unwrap_err().kind, Kind::AnswerLost);
+    world.trouble_on("POST", path, lost());
+    assert_eq!(avs.ensure_tags(id, &tags).await.unwrap_err().kind, Kind::AnswerLost);
+    avs.ensure_tags(id, &tags).await.unwrap();
+    avs.ensure_tags(id, &tags).await.unwrap();
+
+    assert_eq!(avs.get(id).await.unwrap().tags, tags);
+}
+
+#[tokio::test]
 async fn what_we_do_not_read_cannot_disturb_us() {
     let world = World::new().await;
     world.order("avs", "threshold-as-text", on()).await;

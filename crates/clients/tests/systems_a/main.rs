@@ -13,6 +13,7 @@ mod hostile;
 mod ias;
 mod lms;
 mod place;
+mod reach;
 mod spc;
 #[path = "../conformance/support.rs"]
 #[allow(dead_code, reason = "written for the conformance tests, which use all of it")]
