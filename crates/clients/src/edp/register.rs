@@ -27,12 +27,19 @@ impl Edp {
                 none => none.insert(self.metadata(tenant).await?),
             };
             if !known.contains(entry) {
-                self.delete_metadata(tenant, &entry.key).await?;
-                // Whoever comes between now is told on: the step decides whether to try again.
-                self.create_metadata(tenant, entry).await?;
+                self.replace(tenant, entry).await?;
             }
         }
         Ok(())
+    }
+
+    async fn replace(&self, tenant: &Tenant, entry: &Metadata) -> Result<(), Error> {
+        self.delete_metadata(tenant, &entry.key).await?;
+        self.create_metadata(tenant, entry).await.map_err(|error| match error.kind {
+            // Somebody came in between. Not here and now: the step tries again, up to its limit.
+            Kind::AlreadyExists => Error { kind: Kind::Changed, ..error },
+            _ => error,
+        })
     }
 
     /// Sees to it that neither metadata nor tenant is there.

@@ -114,7 +114,7 @@ async fn a_conflict_without_end_is_given_up_after_one_replacement() {
 
     let error = edp.register(&tenant(), &metadata()).await.unwrap_err();
 
-    assert_eq!(error.kind, Kind::AlreadyExists);
+    assert_eq!(error.kind, Kind::Changed, "worth another try, but not in this call");
     // Tenant, key, look, delete, key.
     assert_eq!(world.received("edp").len() - before, 5);
     world.order("edp", "conflict-always", off()).await;
