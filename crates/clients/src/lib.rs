@@ -1,18 +1,25 @@
 //! What we call: one gate per system, one kind of error, one folder per outside system.
 
+pub mod about;
 mod answer;
+pub mod avs;
 mod breaker;
 pub mod director;
+pub mod edp;
 pub mod error;
 pub mod gardener;
 mod gate;
 pub mod graphql;
 pub mod http;
+pub mod ias;
 pub mod kubernetes;
+pub mod lms;
 pub mod oauth;
 pub mod observer;
 pub mod releases;
 pub mod runtime;
+mod scrub;
+pub mod spc;
 
 pub use error::{Component, Error, Kind};
 pub use gate::{Gate, Limits};

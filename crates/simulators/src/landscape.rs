@@ -25,6 +25,7 @@ use serde_json::Value;
 
 use crate::{
     director::{self, Director},
+    edp,
     issuer::{self, Issuer, OpenError, SigningKey},
     ledger::Ledger,
     pace::{Pace, Speed},
@@ -40,7 +41,8 @@ pub const READ: &str = "landscape:read";
 /// The scope that changes it.
 pub const WRITE: &str = "landscape:write";
 /// The scopes that its systems ask for.
-pub const SCOPES: [&str; 4] = [READ, WRITE, "runtime:read", "runtime:write"];
+pub const SCOPES: [&str; 6] =
+    [READ, WRITE, "runtime:read", "runtime:write", edp::SCOPES[0], edp::SCOPES[1]];
 
 /// What a landscape is made of.
 #[derive(Debug)]

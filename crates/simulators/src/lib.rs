@@ -6,11 +6,18 @@
 pub mod clusters;
 pub mod director;
 pub mod garden;
+pub mod avs;
+pub mod edp;
+pub mod ias;
 pub mod issuer;
 pub mod landscape;
 pub mod ledger;
+pub mod lms;
+mod orders;
 pub mod pace;
 pub mod runtime;
+mod presented;
+pub mod spc;
 pub mod store;
 pub mod system;
 #[cfg(any(test, feature = "testing"))]

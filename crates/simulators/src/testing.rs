@@ -28,6 +28,8 @@ pub const MACHINE: (&str, &str) = ("machine", "secret");
 pub const PEOPLE: &str = "kcp";
 /// The one person, and the password.
 pub const PERSON: (&str, &str) = ("admin", "pass word");
+/// The client that speaks to the event data platform, and its secret; its namespace is `kcp`.
+pub const EDP: (&str, &str) = ("edp-namespace;kcp", "edp secret");
 /// The tenants that the Director knows.
 pub const TENANTS: [&str; 2] = ["ga-1", "ga-2"];
 
@@ -125,13 +127,14 @@ fn settings(url: &str, folder: &Path, seed: u64) -> Settings {
         grants: vec![Grant::ClientCredentials],
         scopes: scopes.clone(),
     };
+    let edp = Client { id: EDP.0.into(), secret: Some(EDP.1.to_owned().into()), ..machine.clone() };
     let people = Client { id: PEOPLE.into(), secret: None, grants, scopes: scopes.clone() };
     Settings {
         issuer: issuer::Settings {
             url: url.into(),
             audience: vec!["kcp".into()],
             lifetime: Duration::from_hours(1),
-            clients: vec![machine, people],
+            clients: vec![machine, edp, people],
             users: vec![User {
                 name: PERSON.0.into(),
                 password: PERSON.1.to_owned().into(),

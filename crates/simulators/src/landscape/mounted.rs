@@ -7,7 +7,7 @@ use std::{path::Path, sync::Arc};
 use axum::Router;
 use base::Clock;
 
-use crate::{issuer::Issuer, pace::Pace, store::Error, system::System};
+use crate::{avs, edp, ias, issuer::Issuer, lms, pace::Pace, spc, store::Error, system::System};
 
 /// A system and where it answers.
 pub(crate) struct Mounted {
@@ -22,7 +22,6 @@ impl Mounted {
 }
 
 /// What a system is opened with.
-#[expect(dead_code, reason = "read by the systems that are opened in it")]
 pub(crate) struct World<'a> {
     /// Where it may keep a log of its own.
     pub(crate) folder: &'a Path,
@@ -36,8 +35,14 @@ pub(crate) struct World<'a> {
 
 impl World<'_> {
     /// All systems besides the issuer and the Director.
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "systems are opened in it")]
     pub(crate) fn systems(&self) -> Result<Vec<Mounted>, Error> {
-        Ok(vec![crate::runtime::releases::mounted()])
+        Ok(vec![
+            avs::mounted(self)?,
+            edp::mounted(self)?,
+            ias::mounted(self)?,
+            lms::mounted(self)?,
+            spc::mounted(self)?,
+            releases::mounted(),
+        ])
     }
 }
