@@ -1,7 +1,11 @@
 //! What we call: one gate per system, one kind of error, one folder per outside system.
 
+pub mod about;
 mod answer;
+pub mod aws;
+pub mod azure;
 mod breaker;
+pub mod cis;
 pub mod director;
 pub mod error;
 pub mod gardener;
@@ -11,6 +15,7 @@ pub mod http;
 pub mod kubernetes;
 pub mod oauth;
 pub mod observer;
+pub mod reconciler;
 pub mod runtime;
 
 pub use error::{Component, Error, Kind};

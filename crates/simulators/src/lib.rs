@@ -3,11 +3,15 @@
 //! Shares no type with `clients`: each side is written from the other system's own documents, so
 //! that a wrong field name shows up instead of cancelling out.
 
+pub mod aws;
+pub mod azure;
+pub mod cis;
 pub mod director;
 pub mod issuer;
 pub mod landscape;
 pub mod ledger;
 pub mod pace;
+pub mod reconciler;
 pub mod store;
 pub mod system;
 #[cfg(any(test, feature = "testing"))]

@@ -7,7 +7,9 @@ use std::{path::Path, sync::Arc};
 use axum::Router;
 use base::Clock;
 
-use crate::{issuer::Issuer, pace::Pace, store::Error, system::System};
+use crate::{
+    aws, azure, cis, issuer::Issuer, pace::Pace, reconciler, store::Error, system::System,
+};
 
 /// A system and where it answers.
 pub(crate) struct Mounted {
@@ -22,7 +24,6 @@ impl Mounted {
 }
 
 /// What a system is opened with.
-#[expect(dead_code, reason = "read by the systems that are opened in it")]
 pub(crate) struct World<'a> {
     /// Where it may keep a log of its own.
     pub(crate) folder: &'a Path,
@@ -36,8 +37,12 @@ pub(crate) struct World<'a> {
 
 impl World<'_> {
     /// All systems besides the issuer and the Director.
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "systems are opened in it")]
     pub(crate) fn systems(&self) -> Result<Vec<Mounted>, Error> {
-        Ok(vec![])
+        Ok(vec![
+            reconciler::mounted(self)?,
+            cis::mounted(self)?,
+            azure::mounted(self)?,
+            aws::mounted(self)?,
+        ])
     }
 }
