@@ -1,6 +1,7 @@
 //! One signed call, and its refusal in Amazon's words.
 
 use reqwest::RequestBuilder;
+use secrecy::ExposeSecret;
 use url::{Url, form_urlencoded};
 
 use super::{
@@ -105,7 +106,8 @@ impl Aws {
         let code = problem.and_then(|problem| problem.text(&["Code"]));
         let mut error = Error::new(self.gate.component(), meaning(code, kind, raw), doing);
         if let Some(message) = problem.and_then(|problem| problem.text(&["Message"])) {
-            error = error.saying(raw.cleaned(message));
+            let key = self.settings.secret_access_key.expose_secret();
+            error = error.saying(raw.cleaned(&message.replace(key, "[REDACTED]")));
         }
         match code {
             Some(code) => error.because(code),

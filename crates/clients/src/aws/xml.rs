@@ -18,7 +18,7 @@ impl Element {
         let mut rest = text.trim();
         while let Some(start) = rest.find('<') {
             let (before, tag) = rest.split_at(start);
-            open.last_mut()?.text.push_str(&unescaped(before.trim()));
+            open.last_mut()?.text.push_str(&unescaped(before));
             if let Some(after) = tag.strip_prefix("<!--") {
                 rest = after.split_once("-->")?.1;
                 continue;

@@ -69,6 +69,9 @@ impl Azure {
         let body = json!({ "location": location, "tags": tags });
         let request = self.http.put(&path).query(&[("api-version", VERSION)]).json(&body);
         let raw = self.call("put namespace", &doing, request).await?;
+        if raw.status.as_u16() != 202 {
+            self.read::<Namespace>(&raw, &doing)?;
+        }
         self.judged(&doing, &raw, &format!("{path}?api-version={VERSION}"), false)
     }
 

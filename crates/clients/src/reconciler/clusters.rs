@@ -6,13 +6,13 @@ use reqwest::RequestBuilder;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Change, Cluster, Reconciler, State, Status};
+use super::{Change, Cluster, Reconciler, State, Status, state::null_is_none};
 use crate::error::{Error, Kind};
 
 #[derive(Deserialize)]
 struct Changes {
-    #[serde(rename = "statusChanges")]
-    changes: Option<Vec<Change>>,
+    #[serde(rename = "statusChanges", deserialize_with = "null_is_none")]
+    changes: Vec<Change>,
 }
 
 impl Reconciler {
@@ -75,7 +75,7 @@ impl Reconciler {
         let offset = format!("{}m", offset.as_secs() / 60);
         let request = self.http.get(&path).query(&[("offset", offset)]);
         let answer = self.http.send_to("status changes", &doing, request).await?;
-        Ok(answer.json::<Changes>()?.changes.unwrap_or_default())
+        Ok(answer.json::<Changes>()?.changes)
     }
 
     async fn state(

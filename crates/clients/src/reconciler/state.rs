@@ -117,7 +117,12 @@ impl<'de> Deserialize<'de> for Status {
     }
 }
 
-fn null_is_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Failing>, D::Error> {
+/// A list; none of it when there is a null in its place.
+pub(super) fn null_is_none<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
