@@ -85,3 +85,56 @@ impl<'a> Left<'a> {
         self.patience.total.saturating_sub(spent)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use futures::FutureExt;
+
+    use super::*;
+    use crate::error::Component;
+
+    fn error(kind: Kind) -> Error {
+        Error::new(Component("cis"), kind, "reading a page")
+    }
+
+    fn throttled(seconds: u64) -> Error {
+        error(Kind::Throttled { retry_after: Some(Duration::from_secs(seconds)) })
+    }
+
+    #[tokio::test]
+    async fn a_wish_to_be_left_alone_is_granted_within_the_time_there_is() {
+        let clock = Clock::held_at("2026-01-01T12:00:00Z".parse().unwrap());
+        let mut left =
+            Left::of(Patience { total: Duration::from_mins(1), ..Patience::JOB }, &clock);
+
+        {
+            let mut waiting = pin!(left.spend(throttled(7)));
+            assert!(waiting.as_mut().now_or_never().is_none());
+            clock.advance(Duration::from_secs(6));
+            assert!(waiting.as_mut().now_or_never().is_none());
+            clock.advance(Duration::from_secs(1));
+            waiting.await.unwrap();
+        }
+
+        assert!(left.spend(throttled(53)).now_or_never().unwrap().is_err());
+    }
+
+    #[tokio::test]
+    async fn what_cannot_help_is_not_tried_and_tries_run_out() {
+        let clock = Clock::running();
+        let pause = Duration::from_millis(1);
+        let mut left = Left::of(Patience { retries: 2, pause, ..Patience::JOB }, &clock);
+
+        for kind in
+            [Kind::Unauthorized, Kind::NotFound, Kind::NotHeld, Kind::Refused { status: 400 }]
+        {
+            assert!(left.spend(error(kind)).await.is_err());
+        }
+        for kind in [Kind::Unavailable, Kind::Malformed] {
+            left.spend(error(kind)).await.unwrap();
+        }
+        assert!(left.spend(error(Kind::Unavailable)).await.is_err());
+    }
+}

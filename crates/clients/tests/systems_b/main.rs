@@ -7,6 +7,7 @@ mod azure;
 mod cis;
 mod cis_pages;
 mod faults;
+mod many;
 mod reconciler;
 mod secrets;
 #[expect(dead_code, reason = "shared with the conformance tests of the other systems")]
