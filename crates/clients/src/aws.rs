@@ -32,15 +32,11 @@ pub const COMPONENT: Component = Component("aws");
 
 /// Amazon in the documents.
 pub const ABOUT: About = About {
-    name: "Amazon EC2",
-    purpose: "tells which zones have a machine type, and is emptied of volumes before an account returns to the pool",
+    name: "aws",
+    purpose: "tells which zones have a machine type, and is emptied of volumes before an account returns to the pool; credentials come from the pool's Secret",
     settings: &[
-        (
-            "KCP_BROKER_AWS_ENDPOINT",
-            "address of the service; Amazon's own of each region by default",
-        ),
-        ("KCP_BROKER_MARKET", "global, chinese or ns2: which regions are emptied"),
-        ("the pool's Secret", "accessKeyID, secretAccessKey"),
+        ("KCP_AWS_ENDPOINT", "address of the service; Amazon's own of each region by default"),
+        ("KCP_AWS_MARKET", "global, chinese or ns2: which regions are emptied"),
     ],
     called: "zones are looked up before a cluster is ordered; subscription clean-up deletes the volumes of every region",
     when_down: "an order tries again or asks with other credentials of the pool; an account that could not be emptied stays dirty until the next run",
