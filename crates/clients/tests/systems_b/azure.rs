@@ -258,7 +258,9 @@ async fn a_link_that_leads_elsewhere_does_not_get_our_token() {
     let own = world.url("/azure/subscriptions/sub-1/resourcegroups?api-version=2019-05-01&round=1");
     let page = |link: &str| json!({"value": [], "nextLink": link}).to_string();
 
-    for link in [thief.as_str(), "/other/path", "http://["] {
+    let theirs = thief.join("/azure/subscriptions/sub-1/resourcegroups?api-version=2019-05-01");
+
+    for link in [theirs.unwrap().as_str(), "/other/path", "http://["] {
         world.trouble("azure", "GET", 1, Trouble::Malformed { body: Some(page(link)) });
         assert_eq!(azure.groups().await.unwrap_err().kind, Kind::Malformed, "{link}");
     }
