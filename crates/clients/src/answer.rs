@@ -45,6 +45,7 @@ pub(crate) struct Raw {
     pub(crate) status: StatusCode,
     pub(crate) retry_after: Option<Duration>,
     pub(crate) content_type: Option<String>,
+    pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
     /// Was sent with the request, and is cut out should the answer repeat it.
     secret: Option<Token>,
@@ -56,7 +57,8 @@ impl Raw {
         let content_type =
             headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let retry_after = retry_after(headers, now);
-        Self { status, retry_after, content_type, body: Vec::new(), secret: None }
+        let headers = headers.clone();
+        Self { status, retry_after, content_type, headers, body: Vec::new(), secret: None }
     }
 
     /// Keeps `token` out of all that is told about this answer.
@@ -91,8 +93,15 @@ impl Raw {
         let body: serde_json::Value = serde_json::from_slice(&self.body).ok()?;
         let said = ["description", "error_description", "message", "error"]
             .iter()
-            .find_map(|field| body.get(field)?.as_str())?;
+            .find_map(|field| body.get(field)?.as_str())
+            .or_else(|| body.pointer("/error/message")?.as_str())?;
         Some(self.cleaned(said))
+    }
+
+    /// The other side's own code for a refusal, where those of Azure's family have it.
+    pub(crate) fn code(&self) -> Option<String> {
+        let body: serde_json::Value = serde_json::from_slice(&self.body).ok()?;
+        Some(self.cleaned(body.pointer("/error/code")?.as_str()?))
     }
 
     /// A text from this answer, fit to be shown.

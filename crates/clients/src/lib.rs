@@ -3,7 +3,10 @@
 pub mod about;
 mod answer;
 pub mod avs;
+pub mod aws;
+pub mod azure;
 mod breaker;
+pub mod cis;
 pub mod director;
 pub mod edp;
 pub mod error;
@@ -17,6 +20,7 @@ pub mod lms;
 pub mod oauth;
 pub mod observer;
 pub mod releases;
+pub mod reconciler;
 pub mod runtime;
 mod scrub;
 pub mod spc;

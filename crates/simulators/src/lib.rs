@@ -4,6 +4,9 @@
 //! that a wrong field name shows up instead of cancelling out.
 
 pub mod clusters;
+pub mod aws;
+pub mod azure;
+pub mod cis;
 pub mod director;
 pub mod garden;
 pub mod avs;
@@ -18,6 +21,7 @@ pub mod pace;
 pub mod runtime;
 mod presented;
 pub mod spc;
+pub mod reconciler;
 pub mod store;
 pub mod system;
 #[cfg(any(test, feature = "testing"))]

@@ -7,7 +7,10 @@ use std::{path::Path, sync::Arc};
 use axum::Router;
 use base::Clock;
 
-use crate::{avs, edp, ias, issuer::Issuer, lms, pace::Pace, spc, store::Error, system::System};
+use crate::{
+    avs, aws, azure, cis, edp, ias, issuer::Issuer, lms, pace::Pace, reconciler,
+    runtime::releases, spc, store::Error, system::System,
+};
 
 /// A system and where it answers.
 pub(crate) struct Mounted {
@@ -43,6 +46,10 @@ impl World<'_> {
             lms::mounted(self)?,
             spc::mounted(self)?,
             releases::mounted(),
+            reconciler::mounted(self)?,
+            cis::mounted(self)?,
+            azure::mounted(self)?,
+            aws::mounted(self)?,
         ])
     }
 }

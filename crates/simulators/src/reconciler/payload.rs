@@ -1,0 +1,114 @@
+//! What comes in about a cluster, and what of it is kept: no secret is, only its digest.
+
+use aws_lc_rs::digest::{SHA256, digest};
+use base64::{Engine, prelude::BASE64_STANDARD_NO_PAD};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::error::Refusal;
+
+/// The largest payload.
+const LARGEST: usize = 100_000;
+
+/// A cluster as it comes in.
+#[derive(Deserialize)]
+pub(super) struct Payload {
+    #[serde(rename = "runtimeID")]
+    pub(super) runtime_id: String,
+    #[serde(default, rename = "runtimeInput")]
+    pub(super) runtime_input: Value,
+    #[serde(rename = "kymaConfig")]
+    pub(super) kyma_config: KymaConfig,
+    #[serde(default)]
+    pub(super) metadata: Value,
+    #[serde(default)]
+    pub(super) kubeconfig: String,
+}
+
+/// The Kyma that it shall have.
+#[derive(Deserialize, serde::Serialize)]
+pub(super) struct KymaConfig {
+    version: String,
+    profile: String,
+    #[serde(default)]
+    administrators: Vec<String>,
+    #[serde(default)]
+    components: Vec<Part>,
+}
+
+#[derive(Deserialize, serde::Serialize)]
+struct Part {
+    component: String,
+    #[serde(default)]
+    namespace: String,
+    #[serde(default, rename = "URL")]
+    url: String,
+    #[serde(default)]
+    version: String,
+    #[serde(default)]
+    configuration: Vec<Entry>,
+}
+
+#[derive(Deserialize, serde::Serialize)]
+struct Entry {
+    key: String,
+    value: Value,
+    #[serde(default)]
+    secret: bool,
+}
+
+impl Payload {
+    /// Reads a body, or refuses it as the Reconciler does.
+    pub(super) fn read(body: &[u8]) -> Result<Self, Refusal> {
+        if body.len() > LARGEST {
+            return Err(Refusal::BadRequest("http: request body too large".into()));
+        }
+        let payload: Self = serde_json::from_slice(body).map_err(|error| {
+            Refusal::BadRequest(format!("Failed to unmarshal JSON payload: {error}"))
+        })?;
+        if payload.runtime_id.is_empty() {
+            return Err(Refusal::BadRequest("runtimeID is missing".into()));
+        }
+        // The real one lists namespaces with it; here it has to look like one.
+        let fits = ["clusters", "users"].iter().all(|word| payload.kubeconfig.contains(word));
+        if !fits {
+            return Err(Refusal::BadRequest(UNREACHABLE.into()));
+        }
+        Ok(payload)
+    }
+
+    /// What tells whether name, owner or kubeconfig have changed.
+    pub(super) fn cluster_digest(&self) -> String {
+        let text = format!("{}{}{}", self.runtime_input, self.metadata, self.kubeconfig);
+        digest_of(text.as_bytes())
+    }
+}
+
+/// What the Reconciler says about a kubeconfig that does not let it in.
+pub(super) const UNREACHABLE: &str =
+    "failed to list namespaces: the kubeconfig does not lead to a cluster";
+
+impl KymaConfig {
+    /// What tells whether it has changed.
+    pub(super) fn digest(&self) -> String {
+        digest_of(&serde_json::to_vec(self).unwrap_or_default())
+    }
+
+    /// The names of its parts.
+    pub(super) fn parts(&self) -> Vec<String> {
+        self.components.iter().map(|part| part.component.clone()).collect()
+    }
+
+    /// What is kept of it.
+    pub(super) fn without_secrets(mut self) -> Value {
+        let entries = self.components.iter_mut().flat_map(|part| &mut part.configuration);
+        for entry in entries.filter(|entry| entry.secret) {
+            entry.value = "[REDACTED]".into();
+        }
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+fn digest_of(bytes: &[u8]) -> String {
+    BASE64_STANDARD_NO_PAD.encode(digest(&SHA256, bytes))
+}
