@@ -3,14 +3,14 @@
 //! Shares no type with `clients`: each side is written from the other system's own documents, so
 //! that a wrong field name shows up instead of cancelling out.
 
-pub mod clusters;
+pub mod avs;
 pub mod aws;
 pub mod azure;
 pub mod cis;
+pub mod clusters;
 pub mod director;
-pub mod garden;
-pub mod avs;
 pub mod edp;
+pub mod garden;
 pub mod ias;
 pub mod issuer;
 pub mod landscape;
@@ -18,10 +18,10 @@ pub mod ledger;
 pub mod lms;
 mod orders;
 pub mod pace;
-pub mod runtime;
 mod presented;
-pub mod spc;
 pub mod reconciler;
+pub mod runtime;
+pub mod spc;
 pub mod store;
 pub mod system;
 #[cfg(any(test, feature = "testing"))]

@@ -8,8 +8,8 @@ use axum::Router;
 use base::Clock;
 
 use crate::{
-    avs, aws, azure, cis, edp, ias, issuer::Issuer, lms, pace::Pace, reconciler,
-    runtime::releases, spc, store::Error, system::System,
+    avs, aws, azure, cis, edp, ias, issuer::Issuer, lms, pace::Pace, reconciler, runtime::releases,
+    spc, store::Error, system::System,
 };
 
 /// A system and where it answers.
