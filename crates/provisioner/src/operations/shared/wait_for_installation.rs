@@ -30,7 +30,8 @@ impl<O: OnRuntime> Step<O> for WaitForInstallation {
             }
             InstallState::Installed => done(),
             InstallState::Error => Err(installer_failure(&installation)),
-            InstallState::Missing | InstallState::Idle => {
+            InstallState::Idle => wait("the installer has not begun"),
+            InstallState::Missing => {
                 let text = "installation not yet started";
                 Err(StepError::transient(Failure::new("kyma installer", "NoInstallation", text)))
             }
