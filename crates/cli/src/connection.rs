@@ -22,6 +22,7 @@ const VARIABLE: &str = "KCP_CONNECTION";
 #[derive(Debug, Deserialize)]
 pub(crate) struct Connection {
     pub(crate) broker: Url,
+    pub(crate) provisioner: Url,
     pub(crate) landscape: Url,
     pub(crate) token: SecretString,
     pub(crate) user: String,

@@ -45,7 +45,7 @@ async fn main() -> ExitCode {
         Command::Operations(command) => command.run(data).await,
         Command::Demonstrate(command) => command.run(data).await,
         Command::Check(command) => command.run(),
-        Command::Bench(command) => command.run().await,
+        Command::Bench(command) => command.run(data).await,
     };
     match done {
         Ok(code) => code,

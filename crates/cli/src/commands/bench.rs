@@ -1,11 +1,18 @@
 //! `kcp bench`: how fast it is on this machine.
 
-use std::{fs, path::PathBuf, process::ExitCode};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::{Args, Subcommand};
-use server::bench::{self, Options, Report};
+use server::bench::{
+    self, Options, Report,
+    runtimes::{self, Load},
+};
 
-use crate::output;
+use crate::{connection, output};
 
 /// Measure how fast it is on this machine.
 #[derive(Args)]
@@ -17,6 +24,7 @@ pub(crate) struct Bench {
 #[derive(Subcommand)]
 enum What {
     Engine(Engine),
+    Runtimes(Runtimes),
     /// One replica of the benchmark, as a process of its own.
     #[command(hide = true)]
     Replica,
@@ -51,10 +59,36 @@ struct Engine {
     rows: usize,
 }
 
+/// Make many runtimes at once with the control plane that runs on this machine, and remove them again.
+#[derive(Args)]
+struct Runtimes {
+    /// How many.
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    runtimes: usize,
+    /// A release of Kyma to install in each.
+    #[arg(long, value_name = "VERSION")]
+    kyma: Option<String>,
+}
+
+impl Runtimes {
+    async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+        let connection = connection::find(data)?;
+        let load = Load {
+            provisioner: connection.provisioner.as_str().trim_end_matches('/').to_owned(),
+            token: connection.token,
+            runtimes: self.runtimes,
+            kyma: self.kyma,
+        };
+        output::print(&runtimes::run(load).await?.text())?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
 impl Bench {
-    pub(crate) async fn run(self) -> anyhow::Result<ExitCode> {
+    pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         match self.what {
             What::Engine(engine) => engine.run().await,
+            What::Runtimes(runtimes) => runtimes.run(data).await,
             What::Replica => bench::replica().await.map(|()| ExitCode::SUCCESS),
         }
     }

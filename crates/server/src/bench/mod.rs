@@ -18,6 +18,7 @@ mod refmodel;
 mod replica;
 mod report;
 mod rounds;
+pub mod runtimes;
 mod scale;
 mod takeover;
 mod targets;
