@@ -28,13 +28,20 @@ struct Findings<'a> {
 impl Findings<'_> {
     /// The rule is broken by what stands there.
     fn at<T>(&mut self, file: &'static str, place: &Spanned<T>, rule: String) {
-        self.found.push(Finding { file, line: place.defined.line(), rule });
+        self.add(Finding { file, line: place.defined.line(), rule });
     }
 
     /// The rule is broken by a key of the topmost level.
     fn key(&mut self, file: &'static str, key: &str, rule: String) {
         let line = self.files.map_or(0, |files| files.line_of(file, key));
-        self.found.push(Finding { file, line, rule });
+        self.add(Finding { file, line, rule });
+    }
+
+    /// What several plans share is found once.
+    fn add(&mut self, finding: Finding) {
+        if !self.found.contains(&finding) {
+            self.found.push(finding);
+        }
     }
 
     /// The region is one of the provider's.

@@ -17,8 +17,8 @@ use serde_json::Value;
 
 use super::{Catalog, Offer, Place, Plan, Refusal, Rule, kubeconfig, oidc, validate::validate};
 
-/// What an order says.
-#[derive(Debug, Clone, Copy)]
+/// What an order says. It cannot be printed: the parameters may hold a kubeconfig.
+#[derive(Clone, Copy)]
 pub struct Request<'a> {
     /// From where.
     pub place: &'a Place,
@@ -74,6 +74,8 @@ impl Catalog {
                 parameters.kubeconfig.as_ref().map(kubeconfig::decode).transpose()?;
             return Ok(Accepted { parameters, provider });
         }
+        // Of no use to a cluster that is made here, and better not kept.
+        parameters.kubeconfig = None;
         self.trial_region(plan, &parameters)?;
         self.sizes(plan, provider, &parameters)?;
         rules::purpose(parameters.purpose.as_deref())?;

@@ -12,8 +12,8 @@ use super::{
     validate::validate,
 };
 
-/// What a change says, and of what.
-#[derive(Debug, Clone, Copy)]
+/// What a change says, and of what. It cannot be printed: the parameters may hold a kubeconfig.
+#[derive(Clone, Copy)]
 pub struct Change<'a> {
     /// From where the instance was ordered.
     pub place: &'a Place,
@@ -48,6 +48,7 @@ impl Catalog {
         if plan.kind() == Kind::OwnCluster {
             update.kubeconfig = update.kubeconfig.as_ref().map(kubeconfig::decode).transpose()?;
         } else {
+            update.kubeconfig = None;
             // Only what the change says: what was stored was accepted under the catalog of its time.
             self.sizes(plan, provider, &Provisioning::default().changed_by(&update))?;
         }

@@ -13,7 +13,7 @@ pub(super) fn validate(schema: &Value, parameters: &Value, doing: &str) -> Resul
     let validator = jsonschema::draft4::new(schema)
         .map_err(|error| Refusal::new(Rule::Schema, "", format!("{doing}: {error}")))?;
     let violations: Vec<(String, String)> =
-        validator.iter_errors(parameters).map(|error| violation(&error)).collect();
+        validator.iter_errors(parameters).flat_map(|error| violations(&error)).collect();
     if violations.is_empty() {
         return Ok(());
     }
@@ -25,22 +25,25 @@ pub(super) fn validate(schema: &Value, parameters: &Value, doing: &str) -> Resul
     })
 }
 
-/// The field's JSON pointer, and the text.
-fn violation(error: &ValidationError<'_>) -> (String, String) {
+/// The fields' JSON pointers, each with its text.
+fn violations(error: &ValidationError<'_>) -> Vec<(String, String)> {
     let pointer = error.instance_path().as_str().to_owned();
     let field = match pointer.trim_start_matches('/') {
         "" => "(root)".to_owned(),
         path => path.replace('/', "."),
     };
+    let below = |name: &str, text: String| {
+        let name = name.replace('~', "~0").replace('/', "~1");
+        (format!("{pointer}/{name}"), format!("{field}: {text}"))
+    };
     let text = match error.kind() {
         ValidationErrorKind::Required { property } => {
-            let property = property.as_str().unwrap_or_default();
-            return (format!("{pointer}/{property}"), format!("{field}: {property} is required"));
+            let name = property.as_str().unwrap_or_default();
+            return vec![below(name, format!("{name} is required"))];
         }
         ValidationErrorKind::AdditionalProperties { unexpected } => {
-            let first = unexpected.first().map_or("", String::as_str);
-            let text = format!("{field}: Additional property {first} is not allowed");
-            return (format!("{pointer}/{first}"), text);
+            let text = |name: &str| format!("Additional property {name} is not allowed");
+            return unexpected.iter().map(|name| below(name, text(name))).collect();
         }
         ValidationErrorKind::Enum { options } => {
             let options = options.as_array().into_iter().flatten().map(Value::to_string);
@@ -61,7 +64,8 @@ fn violation(error: &ValidationError<'_>) -> (String, String) {
         // The library's own words would repeat the value, and a value may be a secret.
         other => format!("breaks the rule {}", other.keyword()),
     };
-    (pointer, format!("{field}: {text}"))
+    let text = format!("{field}: {text}");
+    vec![(pointer, text)]
 }
 
 fn kind_of(value: &Value) -> &'static str {

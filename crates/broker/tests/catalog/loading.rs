@@ -163,6 +163,14 @@ fn all_broken_rules_are_named_at_once() {
 }
 
 #[test]
+fn what_several_plans_share_is_found_once() {
+    let (line, said) = broken("plans.yaml", "machineType: m5.xlarge", "machineType: m9");
+
+    let unknown = format!("plans.yaml:{line}: machine type \"m9\" is unknown to aws");
+    assert_eq!(said.matches(&unknown).count(), 1, "{said}");
+}
+
+#[test]
 fn a_folder_replaces_files_and_may_not_hold_unknown_ones() {
     let folder = tempfile::tempdir().unwrap();
     let text = Files::embedded().text("service.yaml").unwrap().replace("kymaruntime", "other");
