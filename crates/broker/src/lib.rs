@@ -1,3 +1,4 @@
 //! The environment broker: what the Open Service Broker API means.
 
+pub mod catalog;
 pub mod operations;

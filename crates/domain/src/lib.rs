@@ -2,5 +2,7 @@
 
 pub mod ids;
 pub mod operation;
+pub mod parameters;
+pub mod plan;
 
 pub use ids::{InstanceId, OperationId, RuntimeId};

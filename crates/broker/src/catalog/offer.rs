@@ -1,0 +1,64 @@
+//! Which part of the catalog is offered, and how.
+
+use std::time::Duration;
+
+use super::{Catalog, CatalogError, Plan};
+
+/// What an operator decides about the catalog.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches of an operator")]
+pub struct Offer {
+    /// The names of the plans that can be ordered.
+    pub plans: Vec<String>,
+    /// Whether `oidc` and `administrators` are published.
+    pub additional_parameters: bool,
+    /// Whether parameters that are not published are refused. They are understood otherwise, or ignored.
+    pub closed: bool,
+    /// Whether orders may choose the version of Kyma.
+    pub on_demand_versions: bool,
+    /// Whether instances can be changed, if only by their context.
+    pub updates: bool,
+    /// Whether an instance can go from one plan to another.
+    pub plan_updateable: bool,
+    /// Whether instances can be bound.
+    pub bindable: bool,
+    /// How long platforms should poll at most; as long as an operation may take.
+    pub maximum_polling: Option<Duration>,
+}
+
+impl Default for Offer {
+    fn default() -> Self {
+        Self {
+            plans: vec!["azure".to_owned()],
+            additional_parameters: false,
+            closed: false,
+            on_demand_versions: false,
+            updates: false,
+            plan_updateable: false,
+            bindable: false,
+            maximum_polling: Some(Duration::from_secs(24 * 60 * 60)),
+        }
+    }
+}
+
+impl Offer {
+    /// Refuses to offer what does not exist.
+    pub fn check(&self, catalog: &Catalog) -> Result<(), CatalogError> {
+        match self.plans.iter().find(|name| catalog.plan_named(name).is_none()) {
+            Some(unknown) => Err(CatalogError::UnknownPlan(unknown.clone())),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Catalog {
+    /// The plans that are offered, in the order of the catalog.
+    pub fn offered<'a>(&'a self, offer: &'a Offer) -> impl Iterator<Item = &'a Plan> {
+        self.plans.iter().filter(|plan| offer.plans.iter().any(|name| name == plan.name()))
+    }
+
+    /// The offered plan with this id.
+    pub fn offered_plan(&self, offer: &Offer, id: &str) -> Option<&Plan> {
+        self.plan(id).filter(|plan| offer.plans.iter().any(|name| name == plan.name()))
+    }
+}

@@ -1,0 +1,39 @@
+//! From where an order comes: the platform's region and what follows from it.
+
+use domain::plan::Provider;
+use serde::{Deserialize, Serialize};
+
+use super::Catalog;
+
+/// A platform's region.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Its name.
+    pub platform_region: String,
+    /// Whose machines the platform runs on, as far as the address says.
+    pub provider: Option<Provider>,
+    /// Whether data and operators must stay in the EU.
+    pub eu_access: bool,
+}
+
+impl Place {
+    /// The platform's provider as it is told: `AWS`, or `unknown`.
+    pub fn provider_word(&self) -> &'static str {
+        self.provider.map_or("unknown", Provider::label)
+    }
+}
+
+impl Catalog {
+    /// The place that a request's address names. The default region stands in for its name only: it does not say whose
+    /// machines the platform runs on.
+    pub fn place(&self, region: Option<&str>) -> Place {
+        let given = region.filter(|region| !region.is_empty());
+        let platform_region = given.unwrap_or(&self.regions.default).to_owned();
+        let digit = given.and_then(|region| region.chars().find(char::is_ascii_digit));
+        Place {
+            provider: digit.and_then(|digit| self.regions.providers_by_digit.get(&digit).copied()),
+            eu_access: self.eu_access.regions.contains(&platform_region),
+            platform_region,
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Whether an order can be accepted.
+//!
+//! The order of the checks is part of the protocol: clients see the first failure, and the published schema comes after
+//! the number of nodes and the issuer.
+
+mod form;
+mod rules;
+
+pub(super) use form::form;
+pub(super) use rules::auto_scaler;
+
+use domain::{
+    parameters::Provisioning,
+    plan::{Kind, Provider},
+};
+use serde_json::Value;
+
+use super::{Catalog, Offer, Place, Plan, Refusal, Rule, kubeconfig, oidc, validate::validate};
+
+/// What an order says. It cannot be printed: the parameters may hold a kubeconfig.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// From where.
+    pub place: &'a Place,
+    /// By which global account.
+    pub global_account: &'a str,
+    /// The parameters; none when there are none.
+    pub parameters: Option<&'a Value>,
+}
+
+/// An order that can be accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Accepted {
+    /// Its parameters, as they are kept: versions only where they may be chosen, the licence as the plan has it, the
+    /// kubeconfig in clear.
+    pub parameters: Provisioning,
+    /// Whose machines it will run on; none when it brings its cluster.
+    pub provider: Option<Provider>,
+}
+
+impl Catalog {
+    /// Accepts an order of a plan, or says what is wrong with it.
+    pub fn check_provision(
+        &self,
+        offer: &Offer,
+        plan: &Plan,
+        request: &Request<'_>,
+    ) -> Result<Accepted, Refusal> {
+        const DOING: &str = "while extracting input parameters: while unmarshaling raw parameters";
+        let place = request.place;
+        let Some(raw) = request.parameters else {
+            let text = format!("{DOING}: unexpected end of JSON input");
+            return Err(Refusal::new(Rule::Form, "", text));
+        };
+        let mut parameters: Provisioning = form(raw, DOING)?;
+        let provider = self.provider(plan, place, &parameters)?;
+        let (min, max) = (parameters.auto_scaler_min, parameters.auto_scaler_max);
+        auto_scaler(self.nodes(plan, provider), min, max)?;
+        oidc::check(parameters.oidc.as_ref())?;
+        let schema = self.create_schema(offer, plan, place);
+        validate(&schema, raw, "while validating input parameters")?;
+        if place.eu_access
+            && !self.eu_access.whitelist.iter().any(|ga| ga == request.global_account)
+        {
+            return Err(Refusal::new(Rule::EuAccess, "", self.eu_access.message.clone()));
+        }
+        if !offer.on_demand_versions {
+            parameters.kyma_version = None;
+            parameters.overrides_version = None;
+        }
+        parameters.licence_type = plan.licence_type().map(str::to_owned);
+        if plan.kind() == Kind::OwnCluster {
+            parameters.kubeconfig =
+                parameters.kubeconfig.as_ref().map(kubeconfig::decode).transpose()?;
+            return Ok(Accepted { parameters, provider });
+        }
+        // Of no use to a cluster that is made here, and better not kept.
+        parameters.kubeconfig = None;
+        self.trial_region(plan, &parameters)?;
+        self.sizes(plan, provider, &parameters)?;
+        rules::purpose(parameters.purpose.as_deref())?;
+        self.zones(plan, place, provider, &parameters)?;
+        Ok(Accepted { parameters, provider })
+    }
+
+    /// Whose machines an order runs on; none when it brings its cluster.
+    pub fn provider(
+        &self,
+        plan: &Plan,
+        place: &Place,
+        parameters: &Provisioning,
+    ) -> Result<Option<Provider>, Refusal> {
+        match plan.kind() {
+            Kind::OwnCluster => Ok(None),
+            Kind::Managed => Ok(plan.providers().next()),
+            Kind::Free => {
+                let enabled = |provider: &Provider| {
+                    self.defaults.free_providers.contains(provider)
+                        && plan.cluster(*provider).is_some()
+                };
+                place.provider.filter(enabled).map(Some).ok_or_else(|| {
+                    let word = place.provider_word();
+                    let text = format!(
+                        "while obtaining plan defaults: freemium provider {word} is not enabled"
+                    );
+                    Refusal::new(Rule::FreeProvider, "", text)
+                })
+            }
+            Kind::Trial => match parameters.provider.as_deref().filter(|label| !label.is_empty()) {
+                None => Ok(Some(self.defaults.trial_provider)),
+                Some(label) => Provider::from_label(label)
+                    .filter(|provider| plan.cluster(*provider).is_some())
+                    .map(Some)
+                    .ok_or_else(|| {
+                        let text = format!("trial provider for {label} not yet implemented");
+                        Refusal::new(Rule::TrialProvider, "/provider", text)
+                    }),
+            },
+        }
+    }
+
+    fn trial_region(&self, plan: &Plan, parameters: &Provisioning) -> Result<(), Refusal> {
+        let region = parameters.region.as_deref().unwrap_or_default();
+        let known = region.is_empty() || self.regions.trial.areas.contains_key(region);
+        if plan.kind() != Kind::Trial || known {
+            return Ok(());
+        }
+        let text = "invalid region specified in request for trial";
+        Err(Refusal::new(Rule::TrialRegion, "/region", text))
+    }
+}

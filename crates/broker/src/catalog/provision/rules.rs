@@ -1,0 +1,140 @@
+//! What a schema cannot say.
+
+use std::collections::HashSet;
+
+use domain::{parameters::Provisioning, plan::Provider};
+
+use crate::catalog::{
+    Catalog, Place, Plan, Refusal, Rule,
+    data::{ClusterData, Range},
+    resolve::PURPOSES,
+};
+
+/// AWS networks are cut for this many zones.
+const MOST_ZONES: usize = 4;
+
+/// The fewest nodes are not more than the most; what is left out comes from the plan.
+pub(in crate::catalog) fn auto_scaler(
+    plan: Range,
+    min: Option<i64>,
+    max: Option<i64>,
+) -> Result<(), Refusal> {
+    let lowest = min.unwrap_or_else(|| i64::from(plan.min));
+    let highest = max.unwrap_or_else(|| i64::from(plan.max));
+    if lowest <= highest {
+        return Ok(());
+    }
+    let word = |value: Option<i64>| value.map_or("<nil>".to_owned(), |value| value.to_string());
+    let text = format!(
+        "AutoScalerMax {highest} should be larger than AutoScalerMin {lowest}. User provided values \
+         min:{}, max:{}; plan defaults min:{}, max:{}",
+        word(min),
+        word(max),
+        plan.min,
+        plan.max
+    );
+    let given = [("/autoScalerMin", min), ("/autoScalerMax", max)];
+    let fields =
+        given.into_iter().filter(|(_, value)| value.is_some()).map(|(field, _)| field.to_owned());
+    Err(Refusal { rule: Rule::AutoScaler, fields: fields.collect(), description: text })
+}
+
+/// A plan of fixed size takes no other size; saying the plan's own is harmless.
+fn fixed_size(
+    plan: &Plan,
+    cluster: &ClusterData,
+    nodes: Range,
+    parameters: &Provisioning,
+) -> Result<(), Refusal> {
+    let refuse = |field: &str, only: String| {
+        let text = format!("{field}: plan {} offers only {only}", plan.name());
+        Err(Refusal::new(Rule::FixedSize, &format!("/{field}"), text))
+    };
+    let machine = &cluster.machine_type.value;
+    if parameters.machine_type.as_ref().is_some_and(|asked| !asked.is_empty() && asked != machine) {
+        return refuse("machineType", machine.clone());
+    }
+    if parameters.auto_scaler_min.is_some_and(|asked| asked != i64::from(nodes.min)) {
+        return refuse("autoScalerMin", nodes.min.to_string());
+    }
+    if parameters.auto_scaler_max.is_some_and(|asked| asked != i64::from(nodes.max)) {
+        return refuse("autoScalerMax", nodes.max.to_string());
+    }
+    match (parameters.volume_size_gb, cluster.volume_size_gb) {
+        (Some(asked), Some(size)) if asked != size => refuse("volumeSizeGb", size.to_string()),
+        _ => Ok(()),
+    }
+}
+
+/// A cluster is for something that Gardener knows.
+pub(super) fn purpose(purpose: Option<&str>) -> Result<(), Refusal> {
+    match purpose {
+        Some(purpose) if !purpose.is_empty() && !PURPOSES.contains(&purpose) => {
+            let words = PURPOSES.map(|word| format!("\"{word}\"")).join(", ");
+            let text = format!("purpose: purpose must be one of the following: {words}");
+            Err(Refusal::new(Rule::Purpose, "/purpose", text))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Catalog {
+    /// How many nodes there are unless an order says otherwise.
+    pub(in crate::catalog) fn nodes(&self, plan: &Plan, provider: Option<Provider>) -> Range {
+        let Some(cluster) = provider.and_then(|provider| plan.cluster(provider)) else {
+            return Range { min: 0, max: 0 };
+        };
+        match self.defaults.trial_nodes {
+            Some(nodes) if nodes > 0 && plan.kind() == domain::plan::Kind::Trial => {
+                Range { min: nodes, max: nodes }
+            }
+            _ => cluster.nodes.value,
+        }
+    }
+
+    pub(in crate::catalog) fn sizes(
+        &self,
+        plan: &Plan,
+        provider: Option<Provider>,
+        parameters: &Provisioning,
+    ) -> Result<(), Refusal> {
+        match provider.and_then(|provider| plan.cluster(provider)) {
+            Some(cluster) if plan.kind().has_fixed_size() => {
+                fixed_size(plan, cluster, self.nodes(plan, provider), parameters)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Zones that an order names lie in its region, once each, and not too many. Azure's are the same everywhere, and
+    /// those it does not have are left out.
+    pub(super) fn zones(
+        &self,
+        plan: &Plan,
+        place: &Place,
+        provider: Option<Provider>,
+        parameters: &Provisioning,
+    ) -> Result<(), Refusal> {
+        let (Some(provider), Some(zones)) = (provider, &parameters.zones) else { return Ok(()) };
+        let Some(cluster) = plan.cluster(provider) else { return Ok(()) };
+        if !cluster.zones.value.chosen || provider == Provider::Azure {
+            return Ok(());
+        }
+        let refuse = |field: &str, text: String| Err(Refusal::new(Rule::Zones, field, text));
+        if zones.len() > MOST_ZONES {
+            return refuse("/zones", format!("zones: there can be at most {MOST_ZONES}"));
+        }
+        let region = self.region(plan, place, provider, cluster, parameters);
+        let mut seen = HashSet::new();
+        for (index, zone) in zones.iter().enumerate() {
+            let field = format!("/zones/{index}");
+            if !zone.starts_with(&region) || zone.len() <= region.len() {
+                return refuse(&field, format!("zones.{index}: not a zone of region {region}"));
+            }
+            if !seen.insert(zone) {
+                return refuse(&field, format!("zones.{index}: named twice"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,89 @@
+//! The catalog as platforms read it.
+
+use broker::catalog::Offer;
+use serde_json::{Value, json};
+
+use crate::support::{PLANS, Shop};
+
+fn services(shop: &Shop, offer: &Offer, region: &str) -> Value {
+    shop.catalog.services(offer, &shop.place(region))
+}
+
+#[test]
+fn every_plan_is_published_as_it_always_was() {
+    let shop = Shop::new();
+
+    let document = services(&shop, &shop.offer, "cf-eu10");
+
+    for plan in document["services"][0]["plans"].as_array().unwrap() {
+        insta::assert_json_snapshot!(plan["name"].as_str().unwrap(), plan);
+    }
+}
+
+#[test]
+fn the_service_says_what_can_be_done_with_it() {
+    let shop = Shop::new();
+
+    let mut document = services(&shop, &shop.offer, "cf-eu10");
+
+    document["services"][0]["plans"] = json!([]);
+    insta::assert_json_snapshot!("service", document);
+}
+
+#[test]
+fn only_offered_plans_are_published_in_the_order_of_the_data() {
+    let shop = Shop::new();
+    let offer = Offer { plans: vec!["trial".into(), "aws".into()], ..Offer::default() };
+
+    let document = services(&shop, &offer, "cf-eu10");
+
+    let plans = document["services"][0]["plans"].as_array().unwrap();
+    let names: Vec<&str> = plans.iter().map(|plan| plan["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["aws", "trial"]);
+    assert!(shop.catalog.offered_plan(&offer, shop.plan("aws").id()).is_some());
+    assert!(shop.catalog.offered_plan(&offer, shop.plan("gcp").id()).is_none());
+}
+
+#[test]
+fn nothing_offered_means_no_service() {
+    let shop = Shop::new();
+    let offer = Offer { plans: vec![], ..Offer::default() };
+
+    assert_eq!(services(&shop, &offer, "cf-eu10"), json!({"services": []}));
+}
+
+#[test]
+fn updates_and_bindings_are_announced_once_they_are_switched_on() {
+    let shop = Shop::new();
+    let offer = Offer { updates: true, plan_updateable: true, bindable: true, ..Offer::default() };
+
+    let off = services(&shop, &Offer::default(), "cf-eu10");
+    let on = services(&shop, &offer, "cf-eu10");
+
+    for key in ["bindable", "plan_updateable", "allow_context_updates"] {
+        assert_eq!(off["services"][0][key], json!(false));
+        assert_eq!(on["services"][0][key], json!(true));
+    }
+}
+
+#[test]
+fn every_published_schema_is_valid_draft_4_and_names_it_and_is_small() {
+    let shop = Shop::new();
+    for (additional_parameters, closed) in [(true, false), (false, false), (true, true)] {
+        let offer = Offer { additional_parameters, closed, ..shop.offer.clone() };
+        for region in ["cf-eu10", "cf-eu20", "cf-eu11", "cf-ch20", "cf-eu30"] {
+            let document = services(&shop, &offer, region);
+            let plans = document["services"][0]["plans"].as_array().unwrap().clone();
+
+            assert_eq!(plans.len(), PLANS.len());
+            for plan in plans {
+                for kind in ["create", "update"] {
+                    let schema = &plan["schemas"]["service_instance"][kind]["parameters"];
+                    assert!(jsonschema::draft4::meta::is_valid(schema), "{schema:#}");
+                    assert_eq!(schema["$schema"], "http://json-schema.org/draft-04/schema#");
+                    assert!(schema.to_string().len() < 64 * 1024);
+                }
+            }
+        }
+    }
+}
