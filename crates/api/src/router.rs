@@ -54,10 +54,17 @@ pub struct Broker {
 
 /// The broker's routes, without the layers.
 pub fn broker(parts: Broker) -> Router {
-    let need = |scope| RequireScope::new(parts.verifier.clone(), scope);
-    let reading = need(scope::OPERATIONS_READ).around(operations::reading());
-    let changing = need(scope::OPERATIONS_WRITE).around(operations::changing());
-    reading.merge(changing).with_state(parts.operations).merge(open(parts.readiness))
+    let changing = RequireScope::new(parts.verifier.clone(), scope::OPERATIONS_WRITE)
+        .around(operations::changing());
+    let changing = changing.with_state(parts.operations.clone());
+    watching(parts.operations, parts.verifier).merge(changing).merge(open(parts.readiness))
+}
+
+/// What operators may see of a service's operations.
+pub fn watching(operations: Arc<dyn Operations>, verifier: Arc<Verifier>) -> Router {
+    RequireScope::new(verifier, scope::OPERATIONS_READ)
+        .around(operations::reading())
+        .with_state(operations)
 }
 
 /// What the provisioner's routes need.

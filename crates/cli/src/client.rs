@@ -15,6 +15,8 @@ use crate::connection::{self, Connection};
 const PEOPLE: &str = "kcp";
 /// The simulated outside world.
 const LANDSCAPE: Component = Component("landscape");
+/// The runtime provisioner.
+const PROVISIONER: Component = Component("provisioner");
 
 /// Speaks to one control plane.
 pub(crate) struct Client {
@@ -28,6 +30,14 @@ impl Client {
         let found = connection::find(data)?;
         let address = found.broker.to_string();
         let http = Http::new(Component::BROKER, found.broker.clone(), Limits::DEFAULT)?;
+        Ok(Self { http: http.with_token(token_source(found)?).renewing_refused_tokens(), address })
+    }
+
+    /// The same for the provisioner.
+    pub(crate) fn connect_to_provisioner(data: Option<&Path>) -> anyhow::Result<Self> {
+        let found = connection::find(data)?;
+        let address = found.provisioner.to_string();
+        let http = Http::new(PROVISIONER, found.provisioner.clone(), Limits::DEFAULT)?;
         Ok(Self { http: http.with_token(token_source(found)?).renewing_refused_tokens(), address })
     }
 

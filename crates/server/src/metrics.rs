@@ -42,7 +42,21 @@ pub struct Metrics {
     ended: Family<Stand, Counter>,
     unfinished: Family<Stand, Gauge<f64, AtomicU64>>,
     missed: Counter,
+    /// Gauges by kind, under the names that dashboards of the reference know.
+    in_progress: Vec<(&'static str, Gauge)>,
 }
+
+/// The kinds whose unfinished operations the reference's provisioner counts.
+const COUNTED: [&str; 8] = [
+    "provision",
+    "provision_no_install",
+    "deprovision",
+    "deprovision_no_install",
+    "upgrade",
+    "upgrade_shoot",
+    "hibernate",
+    "reconnect",
+];
 
 impl Default for Metrics {
     fn default() -> Self {
@@ -60,7 +74,8 @@ impl Default for Metrics {
             unfinished.clone(),
         );
         registry.register("events_missed", "Events that were not counted", missed.clone());
-        Self { registry, runs, durations, ended, unfinished, missed }
+        let in_progress = Vec::new();
+        Self { registry, runs, durations, ended, unfinished, missed, in_progress }
     }
 }
 
@@ -69,6 +84,18 @@ fn histogram() -> Histogram {
 }
 
 impl Metrics {
+    /// The same with the gauges of the provisioner.
+    pub fn of_provisioner() -> Self {
+        let mut metrics = Self::default();
+        for kind in COUNTED {
+            let gauge = Gauge::default();
+            let name = format!("provisioner_in_progress_{kind}_operations_total");
+            metrics.registry.register(name, "Operations that are not final", gauge.clone());
+            metrics.in_progress.push((kind, gauge));
+        }
+        metrics
+    }
+
     /// Counts events until there are no more.
     pub async fn count(self: Arc<Self>, mut events: Receiver<Arc<Event>>) {
         loop {
@@ -98,6 +125,11 @@ impl Metrics {
     async fn text(&self, store: &EngineStore) -> anyhow::Result<String> {
         let counted = store.count().await.context("unfinished operations cannot be counted")?;
         self.unfinished.clear();
+        for (kind, gauge) in &self.in_progress {
+            let ours = counted.iter().filter(|one| one.kind == *kind);
+            let sum: u64 = ours.map(|one| one.operations).sum();
+            gauge.set(i64::try_from(sum).unwrap_or(i64::MAX));
+        }
         for one in counted {
             let stand = Stand { kind: one.kind, state: one.state.as_str() };
             #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]

@@ -8,7 +8,7 @@ use anyhow::Context;
 use api::{
     Limits as RequestLimits, RequireScope, Trusted, Verifier,
     graphql::QueryLimits,
-    router::{ProvisionerParts, provisioner, shielded},
+    router::{ProvisionerParts, provisioner, shielded, watching},
     scope,
 };
 use axum::Router;
@@ -25,6 +25,7 @@ use tokio::{net::TcpListener, task::JoinSet};
 
 use crate::{
     metrics::{self, Metrics},
+    operations::Stored,
     readiness::Working,
     serving::Serving,
     settings::provisioner::ProvisionerSettings,
@@ -118,7 +119,7 @@ impl Service {
         verifier: &Arc<Verifier>,
         settings: &ProvisionerSettings,
     ) -> Router {
-        let counted = Arc::new(Metrics::default());
+        let counted = Arc::new(Metrics::of_provisioner());
         tokio::spawn(counted.clone().count(self.engine.events()));
         let metrics = RequireScope::new(verifier.clone(), scope::METRICS_READ)
             .around(metrics::router(counted, self.engine.clone()));
@@ -132,7 +133,8 @@ impl Service {
             body: settings.requests.body.get() as usize,
             time: settings.requests.time,
         };
-        shielded(routes.merge(metrics), limits)
+        let operations = watching(Arc::new(Stored(self.engine.clone())), verifier.clone());
+        shielded(routes.merge(metrics).merge(operations), limits)
     }
 
     /// Finishes what runs, hands back the rest, closes everything.

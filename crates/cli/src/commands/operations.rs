@@ -32,6 +32,9 @@ pub(crate) struct Operations {
     follow: bool,
     #[command(flatten)]
     list: list::List,
+    /// The provisioner's operations instead of the broker's.
+    #[arg(long, global = true)]
+    provisioner: bool,
     /// How the answer looks.
     #[arg(short, long, value_enum, default_value_t, global = true)]
     output: Format,
@@ -60,7 +63,11 @@ enum Command {
 
 impl Operations {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
-        let client = Client::connect(data)?;
+        let client = if self.provisioner {
+            Client::connect_to_provisioner(data)?
+        } else {
+            Client::connect(data)?
+        };
         let command = self.command.unwrap_or(match self.id {
             Some(id) => Command::Show { id, follow: self.follow },
             None => Command::List(self.list),

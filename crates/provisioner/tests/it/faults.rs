@@ -240,3 +240,23 @@ async fn one_call_in_thirty_failing_everywhere_changes_nothing_in_the_end() {
     assert!(world.env().gardener.shoots("").await.unwrap().is_empty());
     assert!(world.landscape.running.landscape.director().objects().is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_replica_goes_on_where_one_was_killed() {
+    let mut world = World::postgres().await;
+    let other = world.another().await;
+    let mut begun = Vec::new();
+    for at in 0..10 {
+        let request = with_kyma(&format!("r-{at}"), "1.22.0");
+        begun.push(world.provisioner.provision(&caller(), request).await.unwrap());
+    }
+
+    world.engine.kill();
+
+    world.provisioner = other.clone();
+    world.engine = other.parts().engine.clone();
+    for one in &begun {
+        world.success_of(&one.id).await;
+    }
+    assert_eq!(world.landscape.running.landscape.director().objects().len(), 10);
+}

@@ -311,17 +311,23 @@ impl<O: Operation> Trying<O> {
     }
 }
 
-/// Waits until the controllers inside have nothing left to do: the agent works on by itself.
+/// Waits until the agent, which works on by itself, has connected and leaves its connection alone for a
+/// while: a token that was replaced makes it begin again.
 async fn settled(server: &cluster::Server, runtime: &str, clock: &Clock) {
-    let secret =
-        || server.get(runtime, "secrets", "kyma-system", "compass-agent-configuration").is_some();
-    let connection = || {
-        let kind = "compassconnections.compass.kyma-project.io";
-        let found = server.get(runtime, kind, "", "compass-connection")?;
-        Some(found["status"]["connectionState"] == "Synchronized")
-    };
+    let kind = "compassconnections.compass.kyma-project.io";
+    let (mut quiet, mut seen) = (0, Value::Null);
     for _ in 0..2_000 {
-        if !secret() || connection() == Some(true) {
+        let secret = server.get(runtime, "secrets", "kyma-system", "compass-agent-configuration");
+        if secret.is_none() {
+            return;
+        }
+        let found = server.get(runtime, kind, "", "compass-connection");
+        let version = found.as_ref().map(|found| found["metadata"]["resourceVersion"].clone());
+        let ready = found.is_some_and(|found| found["status"]["connectionState"] == "Synchronized");
+        let version = version.unwrap_or_default();
+        quiet = if ready && version == seen { quiet + 1 } else { 0 };
+        seen = version;
+        if quiet >= 10 {
             return;
         }
         clock.sleep(Duration::from_millis(5)).await;

@@ -100,7 +100,9 @@ pub(crate) struct World {
     pub(crate) landscape: Landscape,
     pub(crate) provisioner: Provisioner,
     pub(crate) engine: Engine<EngineStore>,
-    _database: TestDatabase,
+    database: TestDatabase,
+    sealer: Sealer,
+    limits: Limits,
     chores: Vec<JoinHandle<()>>,
 }
 
@@ -115,47 +117,24 @@ impl World {
 
     pub(crate) async fn on(database: TestDatabase, limits: Limits) -> Self {
         let landscape = Landscape::start().await;
-        let clock = landscape.clock.clone();
         let opened = database.database().await;
         for set in [Set::Engine, Set::Provisioner] {
             opened.migrate(set).await.unwrap();
         }
+        opened.close().await;
         let sealer = Sealer::generate();
-        let plain = EngineStore::new(opened, sealer.clone(), Time::Database, Planted::Nothing);
-        let store = ProvisionerStore::new(plain.clone(), sealer, clock.clone());
-        let storage = plain.with_changes(store.changes());
-        let env = Arc::new(landscape.env(store.clone(), &clock).await);
-        let settings =
-            engine::Settings { pace: 1_000.0, workers: 40, ..engine::Settings::default() };
-        let engine = Engine::builder(Arc::new(storage), clock.clone(), settings)
-            .serve(provisioning::plan(&limits), env.clone())
-            .unwrap()
-            .serve(provisioning::plan_no_install(&limits), env.clone())
-            .unwrap()
-            .serve(upgrade::plan(&limits), env.clone())
-            .unwrap()
-            .serve(upgrade_shoot::plan(&limits), env.clone())
-            .unwrap()
-            .serve(deprovisioning::plan(&limits), env.clone())
-            .unwrap()
-            .serve(deprovisioning::plan_no_install(&limits), env.clone())
-            .unwrap()
-            .serve(hibernation::plan(&limits), env.clone())
-            .unwrap()
-            .serve(reconnection::plan(&limits), env.clone())
-            .unwrap()
-            .start();
-        let chores =
-            vec![tokio::spawn(shoot_signals::follow(env.gardener.clone(), engine.clone()))];
-        let parts = Parts {
-            store,
-            engine: engine.clone(),
-            env,
-            defaults: provisioner::checking::Defaults::default(),
-            clock,
-        };
-        let provisioner = Provisioner::new(parts);
-        Self { landscape, provisioner, engine, _database: database, chores }
+        let (provisioner, chore) = replica(&landscape, &database, &sealer, &limits).await;
+        let engine = provisioner.parts().engine.clone();
+        let chores = vec![chore];
+        Self { landscape, provisioner, engine, database, sealer, limits, chores }
+    }
+
+    /// One more replica on the same database.
+    pub(crate) async fn another(&mut self) -> Provisioner {
+        let (provisioner, chore) =
+            replica(&self.landscape, &self.database, &self.sealer, &self.limits).await;
+        self.chores.push(chore);
+        provisioner
     }
 
     pub(crate) fn env(&self) -> &Env {
@@ -266,6 +245,47 @@ impl Drop for World {
         }
         self.engine.kill();
     }
+}
+
+async fn replica(
+    landscape: &Landscape,
+    database: &TestDatabase,
+    sealer: &Sealer,
+    limits: &Limits,
+) -> (Provisioner, JoinHandle<()>) {
+    let clock = landscape.clock.clone();
+    let opened = database.database().await;
+    let plain = EngineStore::new(opened, sealer.clone(), Time::Database, Planted::Nothing);
+    let store = ProvisionerStore::new(plain.clone(), sealer.clone(), clock.clone());
+    let storage = plain.with_changes(store.changes());
+    let env = Arc::new(landscape.env(store.clone(), &clock).await);
+    let settings = engine::Settings {
+        pace: 1_000.0,
+        workers: 40,
+        lease: Duration::from_secs(2),
+        ..engine::Settings::default()
+    };
+    let engine = Engine::builder(Arc::new(storage), clock.clone(), settings)
+        .serve(provisioning::plan(limits), env.clone())
+        .unwrap()
+        .serve(provisioning::plan_no_install(limits), env.clone())
+        .unwrap()
+        .serve(upgrade::plan(limits), env.clone())
+        .unwrap()
+        .serve(upgrade_shoot::plan(limits), env.clone())
+        .unwrap()
+        .serve(deprovisioning::plan(limits), env.clone())
+        .unwrap()
+        .serve(deprovisioning::plan_no_install(limits), env.clone())
+        .unwrap()
+        .serve(hibernation::plan(limits), env.clone())
+        .unwrap()
+        .serve(reconnection::plan(limits), env.clone())
+        .unwrap()
+        .start();
+    let chore = tokio::spawn(shoot_signals::follow(env.gardener.clone(), engine.clone()));
+    let defaults = provisioner::checking::Defaults::default();
+    (Provisioner::new(Parts { store, engine, env, defaults, clock }), chore)
 }
 
 /// Whoever calls.
