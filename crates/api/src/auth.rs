@@ -3,6 +3,7 @@
 //! What a reader would get wrong: `iss` is read before the signature is checked, but only to pick
 //! which configured issuer's keys to check it with. Nothing in a token leads to an address or a key.
 
+mod basic;
 mod claims;
 mod guard;
 mod key;
@@ -15,6 +16,8 @@ use base::Clock;
 use jsonwebtoken::{Validation, decode, decode_header};
 use url::Url;
 
+pub(crate) use basic::Platform;
+pub use basic::{Credentials, RequireBasic};
 pub use claims::Principal;
 pub use guard::RequireScope;
 

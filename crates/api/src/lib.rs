@@ -7,10 +7,11 @@ mod events;
 pub mod graphql;
 pub mod health;
 mod operations;
+pub mod osb;
 pub mod router;
 mod version;
 
-pub use auth::{Principal, RequireScope, Trusted, Verifier, scope};
+pub use auth::{Credentials, Principal, RequireScope, Trusted, Verifier, scope};
 pub use correlation::CorrelationId;
 pub use error::Error;
 pub use router::Limits;

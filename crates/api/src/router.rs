@@ -21,7 +21,7 @@ use crate::{
     error::Error,
     graphql::{self, QueryLimits, Runtimes},
     health::{self, Readiness},
-    operations, version,
+    operations, osb, version,
 };
 
 /// What one request may cost.
@@ -67,6 +67,11 @@ pub fn watching(operations: Arc<dyn Operations>, verifier: Arc<Verifier>) -> Rou
         .with_state(operations)
 }
 
+/// The routes that platforms order at, without the layers; beside those of [`broker`].
+pub fn platforms(parts: osb::Parts) -> Router {
+    osb::routes(parts)
+}
+
 /// What the provisioner's routes need.
 #[derive(Clone)]
 pub struct ProvisionerParts {
@@ -107,6 +112,7 @@ pub fn shielded(routes: Router, limits: Limits) -> Router {
         .layer(from_fn(small_headers))
         .layer(TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, limits.time))
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn(osb::frame))
         .layer(from_fn(correlate))
 }
 

@@ -1,4 +1,12 @@
 //! The environment broker: what the Open Service Broker API means.
 
 pub mod catalog;
+pub mod chores;
+pub mod details;
+pub mod instances;
 pub mod operations;
+pub mod order;
+pub mod overrides;
+
+pub use details::Details;
+pub use order::{Context, Order};

@@ -1,5 +1,15 @@
 //! Operations: the plans that change things, and what operators may see and do about them.
 
+pub mod creator;
 pub mod demonstration;
+pub mod deprovisioning;
+pub mod env;
+pub mod limits;
 mod prelude;
+pub mod provisioning;
+mod shared;
 pub mod view;
+
+pub use env::{Env, StepSettings};
+pub use limits::Limits;
+pub use provisioning::{Input, Memory};

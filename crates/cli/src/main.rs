@@ -39,12 +39,12 @@ async fn main() -> ExitCode {
     let cli = Cli::parse();
     let data = cli.data.as_deref();
     let done = match cli.command {
-        Command::Up(command) => command.run(data).await,
+        Command::Up(command) => Box::pin(command.run(data)).await,
         Command::Provisioner(command) => command.run().await,
         Command::Landscape(command) => command.run(data).await,
         Command::Operations(command) => command.run(data).await,
         Command::Demonstrate(command) => command.run(data).await,
-        Command::Check(command) => command.run(),
+        Command::Check(command) => command.run().await,
         Command::Bench(command) => command.run(data).await,
     };
     match done {

@@ -35,8 +35,11 @@ pub const ABOUT: About = About {
     name: "aws",
     purpose: "tells which zones have a machine type, and is emptied of volumes before an account returns to the pool; credentials come from the pool's Secret",
     settings: &[
-        ("KCP_AWS_ENDPOINT", "address of the service; Amazon's own of each region by default"),
-        ("KCP_AWS_MARKET", "global, chinese or ns2: which regions are emptied"),
+        (
+            "KCP_BROKER_AWS_ENDPOINT",
+            "address of the service; Amazon's own of each region by default",
+        ),
+        ("KCP_BROKER_AWS_MARKET", "global, chinese or ns2: which regions are emptied"),
     ],
     called: "zones are looked up before a cluster is ordered; subscription clean-up deletes the volumes of every region",
     when_down: "an order tries again or asks with other credentials of the pool; an account that could not be emptied stays dirty until the next run",

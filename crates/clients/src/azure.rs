@@ -36,8 +36,11 @@ pub const ABOUT: About = About {
     name: "azure",
     purpose: "keeps the event hubs of early runtimes, tells which zones have a machine type, and is emptied before a subscription returns to the pool; credentials come from the pool's Secret",
     settings: &[
-        ("KCP_AZURE_AUTHORITY", "where tokens are issued; the public cloud by default"),
-        ("KCP_AZURE_MANAGEMENT", "address of the resource manager; the public cloud by default"),
+        ("KCP_BROKER_AZURE_AUTHORITY", "where tokens are issued; the public cloud by default"),
+        (
+            "KCP_BROKER_AZURE_MANAGEMENT",
+            "address of the resource manager; the public cloud by default",
+        ),
     ],
     called: "provisioning makes a group with an event hubs namespace, deprovisioning finds the group by its tag and deletes it; zones are looked up before a cluster is ordered; subscription clean-up deletes every group",
     when_down: "provisioning tries again within the step's limit; deprovisioning gives up at its limit and goes on; a subscription that could not be emptied stays dirty until the next run",

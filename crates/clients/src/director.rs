@@ -6,9 +6,33 @@ mod codes;
 mod runtimes;
 mod types;
 
-use crate::{GraphQl, Http};
+use crate::{
+    GraphQl, Http,
+    about::About,
+    error::{Component, Error},
+};
 
 pub use self::types::{Change, Condition, OneTimeToken, Registration, Runtime};
+
+/// What it is to us.
+pub const ABOUT: About = About {
+    name: Component::DIRECTOR.0,
+    purpose: "is the registry of runtimes: each has an entry with labels, and a token to connect with",
+    settings: &[
+        ("KCP_PROVISIONER_DIRECTOR_URL", "its GraphQL endpoint, for the provisioner"),
+        ("KCP_PROVISIONER_DIRECTOR_TOKEN_URL", "where the provisioner's tokens come from"),
+        ("KCP_PROVISIONER_DIRECTOR_CLIENT_ID", "the provisioner's client"),
+        ("KCP_PROVISIONER_DIRECTOR_CLIENT_SECRET", "that client's secret"),
+        ("KCP_BROKER_DIRECTOR_URL", "its GraphQL endpoint, for the broker"),
+        ("KCP_BROKER_DIRECTOR_TOKEN_URL", "where the broker's tokens come from"),
+        ("KCP_BROKER_DIRECTOR_CLIENT_ID", "the broker's client"),
+        ("KCP_BROKER_DIRECTOR_CLIENT_SECRET", "that client's secret"),
+    ],
+    called: "the provisioner registers a runtime before its cluster is made, updates it, asks for the agent's token and \
+             unregisters it at the end; the broker reads the console's address and sets labels",
+    when_down: "provisioning and deprovisioning try again within the stage's limit; a registration whose answer was lost is \
+                found again by its label",
+};
 
 /// The label by which a registration is found again when its answer was lost.
 pub const INSTANCE_LABEL: &str = "broker_instance_id";
@@ -22,6 +46,11 @@ pub struct Director {
 impl Director {
     /// The Director at the base of `http`, which brings the token.
     pub fn new(http: Http) -> Self {
-        Self { graphql: GraphQl::new(http, codes::meaning) }
+        Self { graphql: GraphQl::new(http, codes::of) }
+    }
+
+    /// Finds out whether it can be reached and knows us: asks `tenant` for a runtime that nobody has.
+    pub async fn check(&self, tenant: &str) -> Result<(), Error> {
+        self.runtime(tenant, "00000000-0000-0000-0000-000000000000").await.map(drop)
     }
 }

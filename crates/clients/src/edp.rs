@@ -36,12 +36,15 @@ pub const ABOUT: About = About {
     name: COMPONENT.0,
     purpose: "knows which subaccounts have runtimes, and bills them",
     settings: &[
-        ("KCP_EDP_AUTH_URL", "where tokens come from; /oauth2/token is added"),
-        ("KCP_EDP_ADMIN_URL", "where data tenants are made"),
-        ("KCP_EDP_NAMESPACE", "the namespace of our data tenants, and part of our client id"),
-        ("KCP_EDP_SECRET", "the secret of our client"),
-        ("KCP_EDP_ENVIRONMENT", "the environment of our data tenants: prod"),
-        ("KCP_EDP_REQUIRED", "whether an instance must not do without"),
+        ("KCP_BROKER_EDP_AUTH_URL", "where tokens come from; /oauth2/token is added"),
+        ("KCP_BROKER_EDP_ADMIN_URL", "where data tenants are made"),
+        (
+            "KCP_BROKER_EDP_NAMESPACE",
+            "the namespace of our data tenants, and part of our client id",
+        ),
+        ("KCP_BROKER_EDP_SECRET", "the secret of our client"),
+        ("KCP_BROKER_EDP_ENVIRONMENT", "the environment of our data tenants: prod"),
+        ("KCP_BROKER_EDP_REQUIRED", "whether an instance must not do without"),
     ],
     called: "provisioning makes the data tenant and its metadata, except for own clusters; deprovisioning deletes \
              the metadata and then the tenant",

@@ -22,6 +22,10 @@ impl Component {
     pub const GARDENER: Self = Self("gardener");
     /// A cluster that was made.
     pub const RUNTIME: Self = Self("runtime");
+    /// Whoever makes runtimes for the broker.
+    pub const PROVISIONER: Self = Self("provisioner");
+    /// The cluster that the control plane itself lives in.
+    pub const CONTROL_PLANE: Self = Self("control plane");
     /// Where releases of Kyma are kept.
     pub const RELEASES: Self = Self("kyma releases");
 }
@@ -61,6 +65,8 @@ pub enum Kind {
     Changed,
     /// Something is in the way.
     Conflict,
+    /// It is at work on the thing already: wait until it is done, then try again.
+    Busy,
     /// It does not do what was asked, and will not.
     Refused {
         /// The status it answered with.
@@ -98,6 +104,7 @@ impl Kind {
             | Self::Paused { .. }
             | Self::AnswerLost
             | Self::Changed
+            | Self::Busy
             | Self::NotHeld
             // Credentials are renewed, and malformed answers often come from a proxy in between.
             | Self::Unauthorized
@@ -121,6 +128,7 @@ impl Kind {
             Self::AlreadyExists => "already_exists",
             Self::Changed => "changed",
             Self::Conflict => "conflict",
+            Self::Busy => "busy",
             Self::Refused { .. } => "refused",
             Self::Malformed => "malformed",
         }
@@ -143,6 +151,7 @@ impl fmt::Display for Kind {
             Self::AlreadyExists => f.write_str("has it already"),
             Self::Changed => f.write_str("had it changed by somebody else"),
             Self::Conflict => f.write_str("has something in the way"),
+            Self::Busy => f.write_str("is busy with it already"),
             Self::Refused { status } => write!(f, "refused with status {status}"),
             Self::Malformed => f.write_str("answered something that cannot be understood"),
         }

@@ -11,7 +11,8 @@ use std::sync::{Arc, OnceLock};
 
 use self::watch::ShootWatch;
 use crate::{
-    error::Error,
+    about::About,
+    error::{Component, Error, Kind},
     kubernetes::{Cluster, Objects, Resource},
 };
 
@@ -27,6 +28,27 @@ pub use self::{
     watch::{Signal, Signals},
 };
 
+/// What it is to us.
+pub const ABOUT: About = About {
+    name: Component::GARDENER.0,
+    purpose: "makes the clusters of runtimes, and keeps the pool of hyperscaler accounts",
+    settings: &[
+        ("KCP_PROVISIONER_GARDENER_KUBECONFIG", "the provisioner's way into the garden: a file"),
+        ("KCP_PROVISIONER_GARDENER_PROJECT", "the project whose Shoots are ours"),
+        (
+            "KCP_PROVISIONER_GARDENER_CALLS",
+            "how many calls of the provisioner are under way at once",
+        ),
+        ("KCP_BROKER_GARDENER_KUBECONFIG", "the broker's way into the garden: a file"),
+        ("KCP_BROKER_GARDENER_PROJECT", "the project whose accounts and Shoots are ours"),
+        ("KCP_BROKER_GARDENER_CALLS", "how many calls of the broker are under way at once"),
+    ],
+    called: "the provisioner makes, changes, hibernates and deletes Shoots and asks for kubeconfigs; the broker claims \
+             accounts of the pool and gives them back; both watch or list Shoots",
+    when_down: "operations try again within the stage's limit, and go on where they were; nothing is made twice, because a \
+                Shoot names its runtime and a claim is a label",
+};
+
 /// Marks a Shoot as the one of a runtime.
 pub const RUNTIME_ANNOTATION: &str = "kcp.provisioner.kyma-project.io/runtime-id";
 /// Without this annotation Gardener does not delete.
@@ -36,6 +58,15 @@ pub const CONFIRMATION_ANNOTATION: &str = "confirmation.gardener.cloud/deletion"
 pub const SHOOTS: Resource =
     Resource { group: "core.gardener.cloud", version: "v1beta1", kind: "Shoot", plural: "shoots" };
 
+/// What stands before the name of a project in that of its namespace.
+const PREFIX: &str = "garden-";
+/// Where projects stand.
+const PROJECTS: Resource = Resource {
+    group: "core.gardener.cloud",
+    version: "v1beta1",
+    kind: "Project",
+    plural: "projects",
+};
 /// Where seeds stand.
 const SEEDS: Resource =
     Resource { group: "core.gardener.cloud", version: "v1beta1", kind: "Seed", plural: "seeds" };
@@ -55,7 +86,7 @@ impl Gardener {
     /// The project `project` of the garden behind `cluster`; `owner` is the name under which Gardener
     /// remembers which fields are ours.
     pub fn new(cluster: Cluster, project: &str, owner: &str) -> Self {
-        let namespace = format!("garden-{project}");
+        let namespace = format!("{PREFIX}{project}");
         let shoots = cluster.objects(SHOOTS, Some(&namespace));
         Self { cluster, namespace, shoots, owner: owner.into(), watch: Arc::default() }
     }
@@ -63,6 +94,23 @@ impl Gardener {
     /// The namespace of the project.
     pub fn namespace(&self) -> &str {
         &self.namespace
+    }
+
+    /// Finds out whether it can be reached, knows us, and has the project: [`Kind::NotFound`] if it does not.
+    pub async fn check(&self) -> Result<(), Error> {
+        self.shoots.some(1).await?;
+        let project = self.namespace.strip_prefix(PREFIX).unwrap_or_default();
+        match self.cluster.objects::<serde_json::Value>(PROJECTS, None).find(project).await {
+            Ok(Some(_)) => Ok(()),
+            Ok(None) => {
+                let doing = "looking for the project";
+                let error = Error::new(Component::GARDENER, Kind::NotFound, doing);
+                Err(error.saying(format!("there is no project {project}")))
+            }
+            // Who may list its Shoots is in the project, whether or not they may look at it.
+            Err(error) if error.kind == Kind::Unauthorized => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// The pool of accounts, kept in bindings of one kind.

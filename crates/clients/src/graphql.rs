@@ -19,8 +19,19 @@ pub struct GraphQl {
     codes: Codes,
 }
 
-/// What a system's numbers mean, and what it calls them.
-pub type Codes = fn(Option<i64>) -> (Kind, &'static str);
+/// What a system's refusals mean, and what it calls them.
+pub type Codes = fn(&Refusal<'_>) -> (Kind, Box<str>);
+
+/// What a system says instead of doing what it was asked to do.
+#[derive(Debug, Clone, Copy)]
+pub struct Refusal<'a> {
+    /// Its number, if it has one.
+    pub code: Option<i64>,
+    /// Its own word for it; empty if it has none.
+    pub reason: &'a str,
+    /// What it says to people.
+    pub message: &'a str,
+}
 
 /// One operation of a schema, as it is sent.
 #[derive(Debug, Clone, Copy)]
@@ -103,7 +114,7 @@ impl GraphQl {
         let envelope = serde_json::from_slice::<Envelope>(&raw.body).ok();
         let first = envelope.as_ref().and_then(|envelope| envelope.errors.first());
         if let Some(problem) = first {
-            let (kind, name) = (self.codes)(problem.code());
+            let (kind, name) = (self.codes)(&problem.refusal());
             // A gateway in between may say that nothing works and still send JSON.
             let kind = match raw.kind() {
                 Some(by_status) if problem.code().is_none() || raw.status.is_server_error() => {
@@ -133,6 +144,12 @@ impl GraphQl {
 const UNSENDABLE: Kind = Kind::Refused { status: 400 };
 
 impl Problem {
+    fn refusal(&self) -> Refusal<'_> {
+        let reason = self.extensions.get("error_reason").and_then(Value::as_str);
+        let (reason, message) = (reason.unwrap_or_default(), self.message.as_str());
+        Refusal { code: self.code(), reason, message }
+    }
+
     /// The number under which systems of this family report a failure.
     fn code(&self) -> Option<i64> {
         let code = self.extensions.get("error_code")?;

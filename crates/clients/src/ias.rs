@@ -40,10 +40,13 @@ pub const ABOUT: About = About {
     name: COMPONENT.0,
     purpose: "lets people log in to the tools of a runtime",
     settings: &[
-        ("KCP_IAS_URL", "where it is"),
-        ("KCP_IAS_USER_ID", "the technical user"),
-        ("KCP_IAS_USER_SECRET", "the technical user's secret"),
-        ("KCP_IAS_IDENTITY_PROVIDER", "the identity provider that people come from, by name"),
+        ("KCP_BROKER_IAS_URL", "where it is"),
+        ("KCP_BROKER_IAS_USER_ID", "the technical user"),
+        ("KCP_BROKER_IAS_USER_SECRET", "the technical user's secret"),
+        (
+            "KCP_BROKER_IAS_IDENTITY_PROVIDER",
+            "the identity provider that people come from, by name",
+        ),
     ],
     called: "provisioning makes a service provider with a fresh secret, and sets its addresses once they are known; \
              deprovisioning deletes it",

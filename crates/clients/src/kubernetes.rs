@@ -20,6 +20,7 @@ use kube::client::Body;
 use reqwest::Method;
 use serde::de::DeserializeOwned;
 
+pub(crate) use self::objects::{is_missing, is_no_kind};
 pub use self::{
     classify::error as classified,
     clusters::Clusters,
@@ -62,6 +63,22 @@ impl Cluster {
     /// The objects of one kind, in one namespace or in none.
     pub fn objects<T>(&self, resource: Resource, namespace: Option<&str>) -> Objects<T> {
         Objects::new(self.clone(), resource, namespace)
+    }
+
+    /// Asks for the version of the API server, which it tells whoever it lets in.
+    pub async fn version(&self) -> Result<String, Error> {
+        #[derive(serde::Deserialize)]
+        struct Version {
+            #[serde(rename = "gitVersion")]
+            git_version: String,
+        }
+        let ask = Ask {
+            method: Method::GET,
+            path: "/version",
+            content_type: "application/json",
+            body: Vec::new(),
+        };
+        Ok(self.send::<Version>("asking for its version", ask).await?.git_version)
     }
 
     async fn send<T: DeserializeOwned>(&self, doing: &str, ask: Ask<'_>) -> Result<T, Error> {

@@ -31,7 +31,7 @@ pub const COMPONENT: Component = Component("reconciler");
 pub const ABOUT: About = About {
     name: "reconciler",
     purpose: "installs Kyma in a runtime and keeps it as configured",
-    settings: &[("KCP_RECONCILER_URL", "its address inside the control plane")],
+    settings: &[("KCP_BROKER_RECONCILER_URL", "its address inside the control plane")],
     called: "provisioning, update and upgrade apply a configuration and poll its status; deprovisioning removes the cluster and polls until it is gone",
     when_down: "applying and polling are tried again within the step's limit; removing is given up at its limit, recorded as not completed, and the deprovisioning goes on",
 };

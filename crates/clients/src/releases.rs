@@ -1,14 +1,31 @@
 //! Releases of Kyma: what its installer is made of, by version.
 
+mod components;
+
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use crate::{
+    about::About,
     error::{Component, Error, Kind},
     http::{Http, segment},
     kubernetes::Cluster,
+};
+
+pub use components::{ComponentLists, ListedComponent};
+
+/// What it is to us.
+pub const ABOUT: About = About {
+    name: Component::RELEASES.0,
+    purpose: "has the installer of every version of Kyma, for runtimes that get it from the provisioner",
+    settings: &[
+        ("KCP_PROVISIONER_KYMA_RELEASES", "below this address are the releases"),
+        ("KCP_PROVISIONER_KYMA_DEVELOPMENT", "below this address is what is not released yet"),
+    ],
+    called: "provisioning with Kyma and upgrades of Kyma download the installer of their version once and keep it",
+    when_down: "starting an installation is tried again within the stage's limit; versions that are kept need nobody",
 };
 
 /// How many releases are kept in memory; more than that are rarely in use at once.
@@ -47,8 +64,7 @@ impl Releases {
         let doing = format!("downloading the installer of Kyma {version}");
         let unknown = || Error::new(Component::RELEASES, Kind::NotFound, &doing);
         let part = segment(version).ok_or_else(unknown)?;
-        let is_early =
-            version == "main" || ["PR-", "main-"].iter().any(|prefix| version.starts_with(prefix));
+        let is_early = is_early(version);
         let http = if is_early { &self.development } else { &self.released };
         let installer = fetch(http, &doing, &format!("{part}/kyma-installer-cluster.yaml")).await?;
         let tiller = match fetch(http, &doing, &format!("{part}/tiller.yaml")).await {
@@ -76,6 +92,11 @@ impl Releases {
     fn kept(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Release>>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a version is not released: what is under its name may change.
+fn is_early(version: &str) -> bool {
+    version == "main" || ["PR-", "main-"].iter().any(|prefix| version.starts_with(prefix))
 }
 
 async fn fetch(http: &Http, doing: &str, path: &str) -> Result<String, Error> {

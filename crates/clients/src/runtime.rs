@@ -5,9 +5,13 @@ mod catalog;
 mod connection;
 mod installer;
 mod operators;
-mod secrets;
+pub(crate) mod secrets;
 
-use crate::kubernetes::{Cluster, Resource};
+use crate::{
+    about::About,
+    error::Component,
+    kubernetes::{Cluster, Resource},
+};
 
 pub use self::{
     connection::{Connection, Report},
@@ -16,8 +20,22 @@ pub use self::{
     secrets::Content,
 };
 
-const NAMESPACES: Resource = Resource::core("Namespace", "namespaces");
-const SECRETS: Resource = Resource::core("Secret", "secrets");
+/// What runtimes are to us.
+pub const ABOUT: About = About {
+    name: Component::RUNTIME.0,
+    purpose: "are the clusters that were made; what customers use lives in them",
+    settings: &[
+        ("KCP_PROVISIONER_KEPT_CLIENTS", "how many clients of runtimes are kept at once"),
+        ("KCP_PROVISIONER_KUBECONFIG_LIFETIME", "how long the kubeconfig of a runtime is valid"),
+    ],
+    called: "the provisioner lets operators and administrators in, configures the agent, starts the installer and cleans up \
+             the service catalog; the broker writes the credentials of the BTP operator and removes its objects",
+    when_down: "each runtime has a gate of its own, so a broken one delays nobody else; its own operation tries again within \
+                the stage's limit, and the clean-up before a deletion is given up at its limit",
+};
+
+pub(crate) const NAMESPACES: Resource = Resource::core("Namespace", "namespaces");
+pub(crate) const SECRETS: Resource = Resource::core("Secret", "secrets");
 const CLUSTER_ROLES: Resource = rbac("ClusterRole", "clusterroles");
 const CLUSTER_ROLE_BINDINGS: Resource = rbac("ClusterRoleBinding", "clusterrolebindings");
 

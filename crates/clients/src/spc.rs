@@ -30,7 +30,7 @@ pub const ABOUT: About = About {
     name: COMPONENT.0,
     purpose: "tells customers about maintenance of their runtimes",
     settings: &[(
-        "KCP_NOTIFICATION_URL",
+        "KCP_BROKER_SPC_URL",
         "where maintenance events are made; nobody is told without it",
     )],
     called: "an orchestration creates an event for all its runtimes when it starts and cancels it when it is \

@@ -9,6 +9,7 @@ mod readiness;
 mod serving;
 pub mod settings;
 pub mod shutdown;
+pub mod systems;
 pub mod telemetry;
 pub mod up;
 

@@ -3,6 +3,7 @@
 //! The comments below are the documentation of the settings: the sample file is made of them.
 
 pub mod provisioner;
+pub mod systems;
 mod values;
 
 use std::{
@@ -41,6 +42,9 @@ pub struct Settings {
     /// What is said about it all.
     #[config(nested)]
     pub telemetry: TelemetrySettings,
+    /// The outside systems. A section of which nothing is given is a system that is not called.
+    #[config(nested)]
+    pub systems: systems::SystemSettings,
 }
 
 /// Where everything is kept.

@@ -10,6 +10,7 @@ mod greeting;
 mod landscape;
 mod provisioner;
 mod speed;
+mod systems;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -82,7 +83,8 @@ pub struct Up {
 
 /// Runs it until somebody asks it to stop.
 pub async fn run(options: Options) -> anyhow::Result<()> {
-    let up = Up::start(options).await?;
+    // Boxed, because the settings in it are large.
+    let up = Box::pin(Up::start(options)).await?;
     greeting::print(&up.connection, up.folder.path());
     crate::shutdown::asked().await?;
     eprintln!("stopping; once more stops at once");
@@ -145,6 +147,7 @@ impl Up {
         first(&Stored(engine.clone()))
             .await
             .context("the first demonstration cannot be accepted")?;
+        systems::write(&folder, &credentials, &connection)?;
         connection.write(&folder)?;
         let drain = settings.operations.drain;
         let provisioner = runtimes;

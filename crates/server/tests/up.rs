@@ -198,9 +198,11 @@ async fn a_folder_or_a_port_in_use_is_named() {
     let (_folder, data) = data();
     let port = free_ports();
     let up = Up::start(options(port, &data, "max")).await.unwrap();
-    let error = |options| async {
-        let refused: anyhow::Result<Up> = Up::start(options).await;
-        format!("{:#}", refused.err().unwrap())
+    let error = |options| {
+        Box::pin(async {
+            let refused: anyhow::Result<Up> = Up::start(options).await;
+            format!("{:#}", refused.err().unwrap())
+        })
     };
 
     let locked = error(options(free_ports(), &data, "max")).await;

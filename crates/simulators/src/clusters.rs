@@ -24,8 +24,9 @@ use kube::Client;
 use tokio::net::TcpListener;
 
 use crate::{
-    garden,
+    control_plane, garden,
     landscape::Landscape,
+    lifecycle_manager,
     runtime::{self, Actor, Controllers, Doors, Wakes},
     store,
 };
@@ -49,6 +50,8 @@ pub struct Settings {
     pub garden: garden::Settings,
     /// The runtimes.
     pub runtimes: runtime::Settings,
+    /// The Lifecycle Manager.
+    pub lifecycle_manager: lifecycle_manager::Settings,
 }
 
 /// Clusters that do not start.
@@ -85,6 +88,7 @@ pub struct Clusters {
     known: Arc<Known>,
     controllers: Controllers,
     gardener: Mutex<Option<garden::Controller>>,
+    lifecycle_manager: Mutex<Option<lifecycle_manager::Controller>>,
 }
 
 impl Clusters {
@@ -99,6 +103,7 @@ impl Clusters {
         let (clock, pace) = (landscape.clock().clone(), landscape.pace().clone());
         let (wakes, woken) = Wakes::new();
         let catalog = garden::catalog(Catalog::default(), &settings.garden);
+        let catalog = lifecycle_manager::catalog(catalog, CONTROL_PLANE);
         let catalog = runtime::catalog(catalog, &[GARDEN, CONTROL_PLANE], &wakes);
         let (password, marks) = (Password::new(), Arc::new(Marks::default()));
         std::fs::create_dir_all(folder)
@@ -122,11 +127,20 @@ impl Clusters {
         let controllers =
             Controllers::start(doors, (wakes, woken), runtimes, clock.clone(), pace.clone());
         let client = known.client(GARDEN).await?;
-        let gardener =
-            garden::Controller::start(client, known.clone(), settings.garden, clock, pace);
+        let gardener = garden::Controller::start(
+            client,
+            known.clone(),
+            settings.garden,
+            clock.clone(),
+            pace.clone(),
+        );
+        let client = known.client(CONTROL_PLANE).await?;
+        let modules =
+            lifecycle_manager::Controller::start(client, settings.lifecycle_manager, clock, pace);
         known.wake();
         landscape.attach(systems::all(&known));
-        Ok(Self { known, controllers, gardener: Mutex::new(Some(gardener)) })
+        let (gardener, modules) = (Mutex::new(Some(gardener)), Mutex::new(Some(modules)));
+        Ok(Self { known, controllers, gardener, lifecycle_manager: modules })
     }
 
     /// The server behind all of them.
@@ -165,6 +179,10 @@ impl Clusters {
         if let Some(gardener) = gardener {
             gardener.stop().await;
         }
+        let modules = self.lifecycle_manager.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(modules) = modules {
+            modules.stop().await;
+        }
         self.controllers.stop().await;
         self.known.server.clone().stop().await;
     }
@@ -191,7 +209,14 @@ impl Known {
             "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SYSTEM_NAMESPACE},
         });
         self.server.apply(CONTROL_PLANE, own::USER, &namespace)?;
+        control_plane::furnish(&self.server, CONTROL_PLANE, SYSTEM_NAMESPACE)?;
+        self.furnish_control_plane()?;
         Ok(garden::furnish(&self.client(GARDEN).await?, &self.garden).await?)
+    }
+
+    /// What operators put into the control plane's cluster.
+    fn furnish_control_plane(&self) -> Result<(), Status> {
+        lifecycle_manager::furnish(&self.server, CONTROL_PLANE, SYSTEM_NAMESPACE)
     }
 
     async fn client(&self, cluster: &str) -> Result<Client, Unreached> {
@@ -214,6 +239,9 @@ impl Known {
             }
             if has(runtime::CONNECTIONS) || has("secrets") {
                 self.wakes.wake(&runtime, Actor::Agent);
+            }
+            if has("secrets") || has(runtime::BINDINGS) || has(runtime::INSTANCES) {
+                self.wakes.wake(&runtime, Actor::BtpOperator);
             }
         }
     }

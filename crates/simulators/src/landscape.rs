@@ -30,7 +30,7 @@ use crate::{
     ledger::Ledger,
     pace::{Pace, Speed},
     store::Error as StoreError,
-    system::{OrderError, System},
+    system::{Object, OrderError, System},
     trouble::{self, Troubles},
 };
 use error::Error;
@@ -155,6 +155,12 @@ impl Landscape {
         let found = self.systems().find(|one| one.name() == system);
         let found = found.ok_or_else(|| OrderError::Invalid(format!("no system {system}")))?;
         found.order(order, with)
+    }
+
+    /// What a system keeps; nothing when there is no such system.
+    pub fn objects(&self, system: &str) -> Vec<Object> {
+        let found = self.systems().find(|one| one.name() == system);
+        found.map(System::objects).unwrap_or_default()
     }
 
     fn systems(&self) -> impl Iterator<Item = &dyn System> {

@@ -1,11 +1,12 @@
-//! What lives inside of runtimes: the agent that connects them to the Director, and the Kyma installer.
+//! What lives inside of runtimes: the agent that connects them to the Director, the Kyma installer, the BTP operator.
 //!
-//! Both are clients of any Kubernetes API: all they know is in the objects, so they carry on wherever
+//! All are clients of any Kubernetes API: all they know is in the objects, so they carry on wherever
 //! they were killed. What a reader would get wrong: nothing is polled and nothing is watched by them.
 //! Somebody wakes them ([`Wakes`]): the landscape's own clusters do it with every write that matters,
 //! for other API servers [`Controllers::follow`] does.
 
 mod agent;
+mod btp;
 mod definitions;
 mod follow;
 mod installer;
@@ -31,6 +32,7 @@ use crate::pace::Pace;
 use agent::Agent;
 use installer::Installer;
 
+pub(crate) use btp::{BINDINGS, INSTANCES};
 pub use definitions::definitions;
 pub(crate) use kinds::{CONNECTION, CONNECTIONS, INSTALLATION, INSTALLATIONS, catalog};
 pub(crate) use scenario::OBJECT as SCENARIO;
@@ -46,6 +48,8 @@ pub struct Settings {
     pub synchronising: Duration,
     /// How long the installer takes for one component.
     pub component: Duration,
+    /// How long the BTP operator takes to let go of what was deleted.
+    pub letting_go: Duration,
     /// How long to wait after something failed.
     pub retry: Duration,
 }
@@ -56,6 +60,7 @@ impl Default for Settings {
             connecting: Duration::from_secs(2),
             synchronising: Duration::from_secs(1),
             component: Duration::from_millis(700),
+            letting_go: Duration::from_secs(2),
             retry: Duration::from_secs(5),
         }
     }
@@ -87,6 +92,7 @@ struct Surroundings {
     pace: Pace,
     agent: Agent,
     installer: Installer,
+    btp: btp::Operator,
 }
 
 /// The controllers of all runtimes.
@@ -111,6 +117,7 @@ impl Controllers {
             guests: Mutex::default(),
             agent: Agent::new(settings.clone(), clock.clone(), pace.clone()),
             installer: Installer::new(settings.clone(), pace.clone()),
+            btp: btp::Operator::new(settings.clone(), clock.clone(), pace.clone()),
             settings,
             pace,
         });
@@ -155,6 +162,7 @@ impl Surroundings {
         let acted = match actor {
             Actor::Agent => self.agent.act(&client).await,
             Actor::Installer => self.installer.act(&client).await,
+            Actor::BtpOperator => self.btp.act(&client).await,
         };
         acted.unwrap_or_else(|error| {
             tracing::debug!(runtime, ?actor, %error, "an actor in a runtime comes back later");

@@ -33,6 +33,9 @@ pub const EDP: (&str, &str) = ("edp-namespace;kcp", "edp secret");
 /// The tenants that the Director knows.
 pub const TENANTS: [&str; 2] = ["ga-1", "ga-2"];
 
+/// The scopes that our own provisioner asks for.
+const OURS: [&str; 3] = ["provisioner:read", "provisioner:write", "tenants:any"];
+
 /// What a test may want otherwise.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -119,7 +122,7 @@ impl Running {
 }
 
 fn settings(url: &str, folder: &Path, seed: u64) -> Settings {
-    let scopes: Vec<String> = SCOPES.map(str::to_owned).to_vec();
+    let scopes: Vec<String> = SCOPES.iter().chain(&OURS).map(ToString::to_string).collect();
     let grants = vec![Grant::Password, Grant::AuthorizationCode, Grant::Device, Grant::Refresh];
     let machine = Client {
         id: MACHINE.0.into(),

@@ -4,6 +4,7 @@
 
 #[macro_use]
 pub mod database;
+pub mod broker;
 pub mod engine;
 pub mod error;
 pub mod migrate;
@@ -16,6 +17,7 @@ pub mod testing;
 pub mod transaction;
 
 pub use self::engine::EngineStore;
+pub use broker::BrokerStore;
 pub use database::{Connection, Database, Options, Pool};
 pub use error::Error;
 pub use migrate::Set;

@@ -17,12 +17,16 @@ use crate::{
 pub enum Set {
     /// Operations, their journal, and the replicas that work on them.
     Engine,
+    /// Instances, and what was sent for their runtimes; beside the engine's.
+    Broker,
     /// Runtimes, and what was begun before there was one; beside the engine's.
     Provisioner,
 }
 
 static ENGINE_POSTGRES: Migrator = sqlx::migrate!("migrations/engine/postgres");
 static ENGINE_SQLITE: Migrator = sqlx::migrate!("migrations/engine/sqlite");
+static BROKER_POSTGRES: Migrator = sqlx::migrate!("migrations/broker/postgres");
+static BROKER_SQLITE: Migrator = sqlx::migrate!("migrations/broker/sqlite");
 static PROVISIONER_POSTGRES: Migrator = sqlx::migrate!("migrations/provisioner/postgres");
 static PROVISIONER_SQLITE: Migrator = sqlx::migrate!("migrations/provisioner/sqlite");
 
@@ -31,6 +35,8 @@ impl Set {
         match self {
             Self::Engine if sqlite => &ENGINE_SQLITE,
             Self::Engine => &ENGINE_POSTGRES,
+            Self::Broker if sqlite => &BROKER_SQLITE,
+            Self::Broker => &BROKER_POSTGRES,
             Self::Provisioner if sqlite => &PROVISIONER_SQLITE,
             Self::Provisioner => &PROVISIONER_POSTGRES,
         }
@@ -40,6 +46,7 @@ impl Set {
     fn books(self) -> &'static str {
         match self {
             Self::Engine => "engine_migrations",
+            Self::Broker => "broker_migrations",
             Self::Provisioner => "provisioner_migrations",
         }
     }

@@ -51,6 +51,13 @@ pub const ENGINE: [SealedColumn; 2] = [
     },
 ];
 
+/// The sealed columns of the broker's tables.
+pub const BROKER: [SealedColumn; 3] = [
+    SealedColumn { table: "instances", id: "id", kind: IdKind::Text, column: "ordered" },
+    SealedColumn { table: "instances", id: "id", kind: IdKind::Text, column: "details" },
+    SealedColumn { table: "runtime_states", id: "id", kind: IdKind::Uuid, column: "payload" },
+];
+
 /// The sealed columns of the provisioner's tables.
 pub const PROVISIONER: [SealedColumn; 2] = [
     SealedColumn { table: "runtimes", id: "id", kind: IdKind::Uuid, column: "document" },

@@ -2,9 +2,15 @@
 
 pub(crate) use std::time::Duration;
 
-pub(crate) use engine::{Cx, Retry, Step, StepResult, done, waiting};
+pub(crate) use base::Failure;
+pub(crate) use engine::{Cx, Retry, Step, StepError, StepResult, done, waiting};
 
 /// Seconds.
 pub(crate) const fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
+}
+
+/// Minutes.
+pub(crate) const fn mins(minutes: u64) -> Duration {
+    secs(minutes * 60)
 }

@@ -1,9 +1,15 @@
 //! What the Director's numbers mean.
 
-use crate::error::Kind;
+use crate::{error::Kind, graphql::Refusal};
+
+/// The kind of failure behind a refusal, and the Director's name for it.
+pub(super) fn of(refusal: &Refusal<'_>) -> (Kind, Box<str>) {
+    let (kind, name) = meaning(refusal.code);
+    (kind, name.into())
+}
 
 /// The kind of failure behind a code, and the Director's name for it.
-pub(super) fn meaning(code: Option<i64>) -> (Kind, &'static str) {
+fn meaning(code: Option<i64>) -> (Kind, &'static str) {
     let refused = Kind::Refused { status: 400 };
     match code {
         Some(10) => (Kind::Unavailable, "InternalError"),

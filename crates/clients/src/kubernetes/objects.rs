@@ -28,9 +28,13 @@ pub struct Objects<T> {
 }
 
 #[derive(Deserialize)]
+#[serde(bound = "T: Deserialize<'de>")]
 struct Page<T> {
     #[serde(default)]
     metadata: PageMeta,
+    /// Null when there are none. Without the field it is no list: taking it for an empty one would make
+    /// whoever cleans up believe that nothing is left.
+    #[serde(deserialize_with = "Option::deserialize")]
     items: Option<Vec<T>>,
 }
 
@@ -58,6 +62,17 @@ impl<T> Objects<T> {
             Err(error) if is_missing(&error) => Ok(false),
             deleted => deleted.map(|_| true),
         }
+    }
+
+    /// Removes all objects with matching labels; those with finalizers go later. An empty selector
+    /// matches all.
+    pub async fn delete_all(&self, selector: &str) -> Result<(), Error> {
+        let doing = format!("deleting all {}", self.resource.plural);
+        let pairs: &[(&str, &str)] =
+            if selector.is_empty() { &[] } else { &[("labelSelector", selector)] };
+        let path = format!("{}{}", self.root(&doing)?, query(pairs));
+        let options = json!({"apiVersion": "v1", "kind": "DeleteOptions"});
+        self.ask::<Value>(&doing, Method::DELETE, &path, JSON, &options).await.map(drop)
     }
 
     /// Posts to a part of an object, for what comes back.
@@ -154,6 +169,13 @@ impl<T: DeserializeOwned> Objects<T> {
         }
     }
 
+    /// The first few objects, in any order.
+    pub async fn some(&self, most: u16) -> Result<Vec<T>, Error> {
+        let doing = format!("listing {}", self.resource.plural);
+        let path = format!("{}{}", self.root(&doing)?, query(&[("limit", &most.to_string())]));
+        Ok(self.read::<Page<T>>(&doing, &path).await?.items.unwrap_or_default())
+    }
+
     /// Changes single fields; null removes one.
     pub async fn merge(&self, name: &str, patch: &Value) -> Result<T, Error> {
         let doing = self.doing("changing", name);
@@ -209,7 +231,12 @@ impl<T: DeserializeOwned> Objects<T> {
     }
 }
 
+/// Whether the kind is missing: its definition is not in the cluster.
+pub(crate) fn is_no_kind(error: &Error) -> bool {
+    error.kind == Kind::NotFound && error.reason.as_deref() == Some(NO_SUCH_KIND)
+}
+
 /// Whether the object is missing, and not the kind.
-fn is_missing(error: &Error) -> bool {
+pub(crate) fn is_missing(error: &Error) -> bool {
     error.kind == Kind::NotFound && error.reason.as_deref() != Some(NO_SUCH_KIND)
 }

@@ -86,7 +86,7 @@ impl Runtime {
     }
 }
 
-async fn overwrite(
+pub(crate) async fn overwrite(
     secrets: &Objects<Secret>,
     mut found: Secret,
     content: &Content,
@@ -97,7 +97,7 @@ async fn overwrite(
 }
 
 impl Content {
-    fn write_to(&self, secret: &mut Secret) {
+    pub(crate) fn write_to(&self, secret: &mut Secret) {
         let bytes = |value: &SecretString| ByteString(value.expose_secret().as_bytes().to_vec());
         let data = self.data.iter().map(|(key, value)| (key.clone(), bytes(value)));
         secret.data = Some(data.collect());

@@ -9,6 +9,7 @@ mod kube_api;
 mod kubernetes;
 mod oauth;
 mod pool;
+mod provisioner;
 mod runtime;
 mod support;
 mod tls;

@@ -4,7 +4,10 @@
 //! with its simulated landscape on one machine; they stand beside the reference's limits in the docs.
 
 use std::{
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -19,7 +22,9 @@ const AT_ONCE: usize = 64;
 /// How long all of them may take.
 const PATIENCE: Duration = Duration::from_mins(20);
 /// How often the statuses are asked for.
-const EVERY: Duration = Duration::from_millis(250);
+const EVERY: Duration = Duration::from_secs(1);
+/// How often a call is made again that the provisioner could not serve just then.
+const TRIES: usize = 20;
 
 const PROVISION: &str = "
     mutation ($config: ProvisionRuntimeInput!) {
@@ -55,6 +60,8 @@ pub struct Seen {
     pub made_in: Duration,
     /// From the first removal until the last runtime was gone.
     pub removed_in: Duration,
+    /// How many calls could not be served just then and were made again.
+    pub again: usize,
 }
 
 /// A caller of the API.
@@ -62,11 +69,14 @@ pub struct Seen {
 struct Caller {
     http: reqwest::Client,
     load: Arc<Load>,
+    /// How many calls were made again.
+    again: Arc<AtomicUsize>,
 }
 
 /// Makes all runtimes, waits until all are there, removes them again.
 pub async fn run(load: Load) -> anyhow::Result<Seen> {
-    let caller = Caller { http: reqwest::Client::new(), load: Arc::new(load) };
+    let caller =
+        Caller { http: reqwest::Client::new(), load: Arc::new(load), again: Arc::default() };
     let count = caller.load.runtimes;
     let began = Instant::now();
     let orders = caller.each((0..count).map(|at| (PROVISION, caller.order(at))).collect()).await?;
@@ -88,7 +98,9 @@ pub async fn run(load: Load) -> anyhow::Result<Seen> {
     let mut took: Vec<Duration> = orders.into_iter().map(|(took, _)| took).collect();
     took.sort();
     let at = |part: usize| took[((count * part).div_ceil(100)).clamp(1, count) - 1];
-    Ok(Seen { runtimes: count, accepted_median: at(50), accepted_p99: at(99), made_in, removed_in })
+    let again = caller.again.load(Ordering::Relaxed);
+    let (accepted_median, accepted_p99) = (at(50), at(99));
+    Ok(Seen { runtimes: count, accepted_median, accepted_p99, made_in, removed_in, again })
 }
 
 impl Caller {
@@ -110,18 +122,32 @@ impl Caller {
         }})
     }
 
+    /// Asks as clients of the API do: a code from 400 to 499 is final, everything else is tried again,
+    /// under the same key.
     async fn ask(&self, query: &str, variables: Value) -> anyhow::Result<Value> {
-        let asked = self
-            .http
-            .post(format!("{}/graphql", self.load.provisioner))
-            .bearer_auth(self.load.token.expose_secret())
-            .header("tenant", "bench")
-            .json(&json!({"query": query, "variables": variables}));
-        let answer: Value = asked.send().await?.json().await?;
-        if let Some(error) = answer["errors"][0]["message"].as_str() {
-            bail!("the provisioner refuses: {error}");
+        let (clock, key) = (Clock::running(), uuid::Uuid::now_v7().to_string());
+        let body = json!({"query": query, "variables": variables});
+        for _ in 0..TRIES {
+            let asked = self
+                .http
+                .post(format!("{}/graphql", self.load.provisioner))
+                .bearer_auth(self.load.token.expose_secret())
+                .header("tenant", "bench")
+                .header("idempotency-key", &key)
+                .json(&body);
+            let answer: Value = asked.send().await?.json().await?;
+            let error = &answer["errors"][0];
+            let Some(text) = error["message"].as_str() else {
+                return Ok(answer["data"]["result"].clone());
+            };
+            let code = error["extensions"]["error_code"].as_i64().unwrap_or_default();
+            if (400..500).contains(&code) {
+                bail!("the provisioner refuses: {text}");
+            }
+            self.again.fetch_add(1, Ordering::Relaxed);
+            clock.sleep(EVERY).await;
         }
-        Ok(answer["data"]["result"].clone())
+        bail!("the provisioner cannot be had")
     }
 
     /// Asks all of it, so many at once; how long each took, and its answer, in order.
@@ -181,7 +207,7 @@ impl Seen {
         };
         format!(
             "{} runtimes: order accepted in {:.1} ms (median), {:.1} ms (p99); all there after {:.1} s \
-             ({:.1} per second); all gone after {:.1} s ({:.1} per second)\n",
+             ({:.1} per second); all gone after {:.1} s ({:.1} per second); {} calls made again\n",
             self.runtimes,
             self.accepted_median.as_secs_f64() * 1e3,
             self.accepted_p99.as_secs_f64() * 1e3,
@@ -189,6 +215,7 @@ impl Seen {
             rate(self.made_in),
             self.removed_in.as_secs_f64(),
             rate(self.removed_in),
+            self.again,
         )
     }
 }

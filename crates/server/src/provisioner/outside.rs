@@ -40,6 +40,14 @@ pub(crate) struct Outside {
     pub(crate) agent_patience: std::time::Duration,
 }
 
+/// Clients of those that are reached from the start.
+pub(crate) struct Reached {
+    pub(crate) gardener: Gardener,
+    pub(crate) director: Director,
+    /// Where releases are, and what is not released yet.
+    pub(crate) releases: (Url, Url),
+}
+
 impl Outside {
     /// As the settings have it.
     pub(crate) async fn configured(settings: &ProvisionerSettings) -> anyhow::Result<Self> {
@@ -58,13 +66,12 @@ impl Outside {
         })
     }
 
-    /// Clients of all of it.
-    pub(crate) async fn env(
+    /// Clients of those that are reached from the start.
+    pub(crate) async fn reach(
         self,
         settings: &ProvisionerSettings,
-        store: ProvisionerStore,
         clock: &Clock,
-    ) -> anyhow::Result<Env> {
+    ) -> anyhow::Result<Reached> {
         let limits = Limits { at_once: settings.gardener.calls.get().into(), ..Limits::CLUSTER };
         let gate = Gate::new(Component::GARDENER, limits, clock.clone());
         let garden = Cluster::connect(gate, &self.gardener)
@@ -77,14 +84,30 @@ impl Outside {
         let director = Gate::new(Component::DIRECTOR, Limits::DEFAULT, clock.clone());
         let director =
             Http::through(director, self.director)?.with_token(tokens).renewing_refused_tokens();
+        Ok(Reached {
+            gardener: Gardener::new(garden, &settings.gardener.project, OWNER),
+            director: Director::new(director),
+            releases: self.releases,
+        })
+    }
+
+    /// Clients of all of it.
+    pub(crate) async fn env(
+        self,
+        settings: &ProvisionerSettings,
+        store: ProvisionerStore,
+        clock: &Clock,
+    ) -> anyhow::Result<Env> {
+        let agent_patience = self.agent_patience;
+        let Reached { gardener, director, releases: (released, development) } =
+            self.reach(settings, clock).await?;
         let releases = |url| {
             Http::through(Gate::new(Component::RELEASES, Limits::DEFAULT, clock.clone()), url)
         };
         let kept = NonZeroUsize::from(settings.runtimes.kept_clients);
-        let (released, development) = self.releases;
         Ok(Env {
-            gardener: Gardener::new(garden, &settings.gardener.project, OWNER),
-            director: Director::new(director),
+            gardener,
+            director,
             clusters: Clusters::new(Component::RUNTIME, Limits::CLUSTER, clock.clone(), kept),
             releases: Releases::new(releases(released)?, releases(development)?),
             store,
@@ -102,7 +125,7 @@ impl Outside {
                     acting: settings.runtimes.l3_group.clone(),
                 },
                 service_manager: settings.runtimes.service_manager.clone(),
-                agent_patience: self.agent_patience,
+                agent_patience,
             },
         })
     }

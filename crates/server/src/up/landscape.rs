@@ -23,11 +23,15 @@ use super::{
 use crate::{Settings, readiness::Always};
 
 /// The public client under which people log in.
-const PEOPLE: &str = "kcp";
+pub(super) const PEOPLE: &str = "kcp";
 /// The client under which the broker speaks to the provisioner.
-const BROKER: &str = "kcp-broker";
+pub(super) const BROKER: &str = "kcp-broker";
 /// The client under which the provisioner speaks to the Director.
 pub(super) const PROVISIONER: &str = "kcp-provisioner";
+/// The namespace of data tenants on the event data platform.
+pub(super) const EDP_NAMESPACE: &str = "kcp";
+/// Where the way into the control plane's own cluster is kept.
+pub(super) const CONTROL_PLANE_KUBECONFIG: &str = "kubeconfigs/kcp.yaml";
 /// Where the way into the garden is kept.
 pub(super) const GARDEN_KUBECONFIG: &str = "kubeconfigs/garden.yaml";
 /// Dice that fall alike at every first start.
@@ -77,7 +81,7 @@ pub(super) async fn clusters(
     folder.make("kubeconfigs")?;
     for (name, kubeconfig) in [
         (GARDEN_KUBECONFIG, clusters.garden_kubeconfig()),
-        ("kubeconfigs/kcp.yaml", clusters.control_plane_kubeconfig()),
+        (CONTROL_PLANE_KUBECONFIG, clusters.control_plane_kubeconfig()),
     ] {
         folder.write_privately(name, kubeconfig.as_bytes())?;
     }
@@ -95,8 +99,10 @@ pub(super) async fn stop(clusters: &Clusters, clock: &Clock, grace: Duration) {
 /// The definitions of everything that lives in the simulated clusters, as YAML documents: with them,
 /// the landscape's controllers work on any Kubernetes API server.
 pub fn definitions() -> anyhow::Result<String> {
-    let all =
-        simulators::garden::definitions().into_iter().chain(simulators::runtime::definitions());
+    let all = simulators::garden::definitions()
+        .into_iter()
+        .chain(simulators::lifecycle_manager::definitions())
+        .chain(simulators::runtime::definitions());
     let mut text = String::new();
     for definition in all {
         text += "---\n";
@@ -133,6 +139,7 @@ fn issuer_settings(
                 scopes: every_scope(),
             },
             machine(BROKER),
+            machine(&format!("edp-namespace;{EDP_NAMESPACE}")),
             machine(PROVISIONER),
         ],
         users: vec![User {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{
-    Known,
+    Known, SYSTEM_NAMESPACE,
     place::{CONTROL_PLANE, GARDEN},
     reach::Why,
     watched::{CONTROL, GARDENER, RUNTIMES},
@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     garden::{self, Runtimes as _},
+    lifecycle_manager,
     runtime::{CONNECTION, CONNECTIONS, INSTALLATION, INSTALLATIONS, SCENARIO},
     store::Error,
     system::{Object, OrderError, System},
@@ -168,8 +169,35 @@ impl System for ControlPlane {
         "/clusters/kcp"
     }
 
+    fn orders(&self) -> &'static [&'static str] {
+        &["scenario"]
+    }
+
     fn objects(&self) -> Vec<Object> {
         shown(&self.0, CONTROL_PLANE, &IN_THE_CONTROL_PLANE)
+    }
+
+    /// `scenario`: what shall go wrong with the Kyma `name`.
+    fn order(&self, name: &str, with: &Value) -> Result<(), OrderError> {
+        if name != "scenario" {
+            return Err(OrderError::Unknown(name.into()));
+        }
+        let (name, scenario) = (word(with, "name")?, word(with, "scenario")?);
+        let namespace = with["namespace"].as_str().unwrap_or(SYSTEM_NAMESPACE);
+        let found = self.0.server.get(CONTROL_PLANE, lifecycle_manager::KYMAS, namespace, name);
+        let missing = || OrderError::Invalid(format!("there is no Kyma {name}"));
+        let found = found.ok_or_else(missing)?;
+        let object = json!({
+            "apiVersion": found["apiVersion"],
+            "kind": "Kyma",
+            "metadata": {
+                "name": name,
+                "namespace": namespace,
+                "annotations": {lifecycle_manager::SCENARIO: scenario},
+            },
+        });
+        let applied = self.0.server.apply(CONTROL_PLANE, "landscape", &object);
+        applied.map(drop).map_err(|error| failed(&error))
     }
 
     fn delete(&self, _: &str, _: &str) -> Result<bool, Error> {
@@ -237,7 +265,7 @@ impl System for Runtimes {
     }
 
     /// `refuse` and `accept` close and open the runtime `id`; `agent-disconnect` takes its connection
-    /// to the Director away; `scenario` says what shall go wrong with its `agent` and its `installer`.
+    /// to the Director away; `scenario` says what shall go wrong with its `agent`, its `installer` and its `btp` operator.
     fn order(&self, name: &str, with: &Value) -> Result<(), OrderError> {
         if !self.orders().contains(&name) {
             return Err(OrderError::Unknown(name.into()));
@@ -255,7 +283,8 @@ impl System for Runtimes {
             }
             "agent-disconnect" => json!({"agent": "disconnect"}),
             _ => {
-                let words = ["agent", "installer"].map(|key| (key.to_owned(), with[key].clone()));
+                let words =
+                    ["agent", "installer", "btp"].map(|key| (key.to_owned(), with[key].clone()));
                 Value::Object(words.into_iter().filter(|(_, said)| said.is_string()).collect())
             }
         };

@@ -91,8 +91,8 @@ async fn enter(State(doors): State<Arc<Doors>>, request: Request) -> Response {
 async fn in_kubernetes_words(answer: Response) -> Response {
     let page = answer.headers().get(header::CONTENT_TYPE);
     let page = page.is_some_and(|media| media.as_bytes().starts_with(b"text/html"));
-    // Nobody but a gateway says 502.
-    if !page || answer.status() == StatusCode::BAD_GATEWAY {
+    // Nobody but a gateway says 502, and what is good stays as it is under whatever media type.
+    if !page || answer.status().is_success() || answer.status() == StatusCode::BAD_GATEWAY {
         return answer;
     }
     let code = answer.status().as_u16();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::{
-    Api, Error,
+    Api, Error, ResourceExt,
     api::{
         ApiResource, DeleteParams, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams,
     },
@@ -64,9 +64,19 @@ async fn empty(known: &Known) -> Result<(), Wiped> {
     let (how, all) = (DeleteParams::default(), ListParams::default());
     let secrets: Api<Secret> = Api::namespaced(client.clone(), SYSTEM_NAMESPACE);
     secrets.delete_collection(&how, &all).await?;
-    let maps: Api<ConfigMap> = Api::namespaced(client, SYSTEM_NAMESPACE);
+    let maps: Api<ConfigMap> = Api::namespaced(client.clone(), SYSTEM_NAMESPACE);
     maps.delete_collection(&how, &all).await?;
-    Ok(())
+    let gvk = GroupVersionKind::gvk("operator.kyma-project.io", "v1beta2", "Kyma");
+    let resource = ApiResource::from_gvk_with_plural(&gvk, "kymas");
+    let kymas: Api<DynamicObject> = Api::namespaced_with(client, SYSTEM_NAMESPACE, &resource);
+    kymas.delete_collection(&how, &all).await?;
+    for kyma in kymas.list(&all).await? {
+        let free = json!({"metadata": {"finalizers": null}});
+        let patched =
+            kymas.patch(&kyma.name_any(), &PatchParams::default(), &Patch::Merge(&free)).await;
+        unless_gone(patched.map(drop))?;
+    }
+    Ok(known.furnish_control_plane()?)
 }
 
 fn unless_gone(done: Result<(), Error>) -> Result<(), Error> {
@@ -83,4 +93,6 @@ enum Wiped {
     Unreached(#[from] super::Unreached),
     #[error(transparent)]
     Kube(#[from] Error),
+    #[error(transparent)]
+    Refused(#[from] cluster::Status),
 }

@@ -2,9 +2,25 @@
 
 use serde_json::{Value, json};
 
-/// `CustomResourceDefinitions` of connections and installations.
+/// `CustomResourceDefinitions` of connections, installations, service instances and bindings.
 pub fn definitions() -> Vec<Value> {
-    vec![connection(), installation()]
+    let mut all = vec![connection(), installation()];
+    all.extend(services());
+    all
+}
+
+/// What the BTP operator brings: bindings and instances.
+pub(super) fn services() -> Vec<Value> {
+    let column = |name: &str, path: &str| json!({"name": name, "type": "string", "jsonPath": path});
+    let columns =
+        json!([column("Instance", ".spec.serviceInstanceName"), column("Ready", ".status.ready")]);
+    let all = [("servicebindings", "ServiceBinding"), ("serviceinstances", "ServiceInstance")];
+    all.map(|names| {
+        let mut one = definition("services.cloud.sap.com", names, "Namespaced", &columns, true);
+        one["spec"]["versions"][0]["name"] = json!("v1");
+        one
+    })
+    .into()
 }
 
 fn connection() -> Value {

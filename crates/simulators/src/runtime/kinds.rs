@@ -3,7 +3,7 @@
 use cluster::{Admission, Catalog, Column, Kind, Where};
 use kube::api::{ApiResource, GroupVersionKind};
 
-use super::{Actor, Wakes, scenario};
+use super::{Actor, Wakes, btp, scenario};
 use crate::clusters::own::USER;
 
 /// The agent's connection: its name.
@@ -16,6 +16,8 @@ pub(crate) const INSTALLATION: (&str, &str) = ("default", "kyma-installation");
 pub(crate) const INSTALLATIONS: &str = "installations.installer.kyma-project.io";
 /// The agent's configuration as its caller writes it.
 pub(super) const CONFIGURATION: &str = "compass-agent-configuration";
+/// Whatever the name is.
+const ANY: &str = "";
 /// The installer: its namespace and the name of its deployment.
 pub(super) const INSTALLER: &str = "kyma-installer";
 
@@ -46,13 +48,17 @@ pub(crate) fn catalog(catalog: Catalog, besides: &[&str], wakes: &Wakes) -> Cata
         .column(Column::text("State", ".status.state"))
         .column(Column::text("Description", ".status.description"))
         .column(Column::text("Version", ".status.kymaVersion"));
-    let both: &[Actor] = &[Actor::Agent, Actor::Installer];
+    let everybody: &[Actor] = &[Actor::Agent, Actor::Installer, Actor::BtpOperator];
+    let operator: &[Actor] = &[Actor::BtpOperator];
     let agent: &[Actor] = &[Actor::Agent];
     let installer: &[Actor] = &[Actor::Installer];
     let bells = [
         ("secrets", CONFIGURATION, agent),
         (CONNECTIONS, CONNECTION, agent),
-        ("configmaps", scenario::OBJECT.1, both),
+        ("configmaps", scenario::OBJECT.1, everybody),
+        ("secrets", btp::CREDENTIALS.1, operator),
+        (btp::BINDINGS, ANY, operator),
+        (btp::INSTANCES, ANY, operator),
         (INSTALLATIONS, INSTALLATION.1, installer),
         ("deployments.apps", INSTALLER, installer),
     ];
@@ -72,5 +78,6 @@ pub(crate) fn catalog(catalog: Catalog, besides: &[&str], wakes: &Wakes) -> Cata
 
 /// The actors are not woken by what they write themselves.
 fn concerns(write: &Admission<'_>, name: &str) -> bool {
-    write.object["metadata"]["name"] == name && !write.dry_run && write.user.user != USER
+    let named = name == ANY || write.object["metadata"]["name"] == name;
+    named && !write.dry_run && write.user.user != USER
 }

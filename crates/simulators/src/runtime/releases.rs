@@ -1,4 +1,5 @@
-//! The place where releases of Kyma lie: the installer's objects as one file per version.
+//! The place where releases of Kyma lie: the installer's objects and the list of components, each as one file per
+//! version.
 //!
 //! What a reader would get wrong: `tiller.yaml` is asked for and never there, as for every release that
 //! came after Helm 2.
@@ -24,10 +25,39 @@ use crate::{
 /// Where its paths begin.
 const BASE: &str = "/kyma-releases";
 /// The releases that are there. Builds of `main-…`, `main` and `PR-…` are there as well.
-const VERSIONS: [&str; 12] = [
+pub(crate) const VERSIONS: [&str; 14] = [
     "1.11.0", "1.12.0", "1.13.0", "1.14.0", "1.15.1", "1.16.0", "1.17.1", "1.18.1", "1.19.1",
-    "1.20.0", "1.22.0", "1.24.11",
+    "1.20.0", "1.22.0", "1.24.11", "2.9.3", "2.10.0",
 ];
+/// What has to be there before the rest, with its namespace where it is not the usual one.
+const PREREQUISITES: [(&str, Option<&str>); 3] = [
+    ("cluster-essentials", None),
+    ("istio", Some("istio-system")),
+    ("certificates", Some("istio-system")),
+];
+/// The rest. Some are there for certain plans only, some on demand.
+const COMPONENTS: [(&str, Option<&str>); 18] = [
+    ("istio-resources", None),
+    ("ory", None),
+    ("api-gateway", None),
+    ("cluster-users", None),
+    ("logging", None),
+    ("telemetry", None),
+    ("monitoring", None),
+    ("kiali", None),
+    ("tracing", None),
+    ("eventing", None),
+    ("serverless", None),
+    ("nats-streaming", Some("natss")),
+    ("knative-eventing-kafka", Some("knative-eventing")),
+    ("application-connector", Some("kyma-integration")),
+    ("connectivity-proxy", None),
+    ("busola-migrator", None),
+    ("btp-operator", None),
+    ("service-manager-proxy", None),
+];
+/// The files of a release.
+const FILES: [&str; 2] = ["kyma-installer-cluster.yaml", "kyma-components.yaml"];
 
 /// The bucket.
 struct Releases;
@@ -36,6 +66,7 @@ struct Releases;
 pub(crate) fn mounted() -> Mounted {
     let routes = Router::new()
         .route("/kyma-releases/{version}/kyma-installer-cluster.yaml", get(installer))
+        .route("/kyma-releases/{version}/kyma-components.yaml", get(components))
         .route("/kyma-releases/{version}/{file}", get(async || StatusCode::NOT_FOUND));
     Mounted::new(Arc::new(Releases), routes)
 }
@@ -50,6 +81,26 @@ async fn installer(Path(version): Path<String>) -> Response {
         return StatusCode::NOT_FOUND.into_response();
     }
     ([(header::CONTENT_TYPE, "application/yaml")], objects(&version)).into_response()
+}
+
+async fn components(Path(version): Path<String>) -> Response {
+    if !is_there(&version) {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    let listed = |all: &[(&str, Option<&str>)]| -> Vec<Value> {
+        let each = all.iter().map(|(name, namespace)| match namespace {
+            Some(namespace) => json!({"name": name, "namespace": namespace}),
+            None => json!({"name": name}),
+        });
+        each.collect()
+    };
+    let list = json!({
+        "defaultNamespace": "kyma-system",
+        "prerequisites": listed(&PREREQUISITES),
+        "components": listed(&COMPONENTS),
+    });
+    // JSON is YAML.
+    ([(header::CONTENT_TYPE, "application/yaml")], format!("{list:#}\n")).into_response()
 }
 
 /// The installer's objects as YAML documents.
@@ -105,7 +156,7 @@ impl System for Releases {
         let file = |version: &&str| Object {
             kind: "release",
             id: (*version).to_owned(),
-            value: json!({"files": ["kyma-installer-cluster.yaml"]}),
+            value: json!({"files": FILES}),
         };
         VERSIONS.iter().map(file).collect()
     }

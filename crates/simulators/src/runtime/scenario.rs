@@ -2,6 +2,7 @@
 //!
 //! Key `agent`: `silent` (does nothing), `slow`, `refuse` (never connects), `disconnect` (loses its
 //! connection and needs a new token), `sync-failed`, `metadata-failed`.
+//! Key `btp`: `never` (lets go of nothing), `silent`, `slow`, `no-kinds` (does not bring its kinds).
 //! Key `installer`: `fail=COMPONENT`, `recover=COMPONENT` (fails twice, then goes on), `silent`, `slow`.
 
 use std::collections::BTreeMap;

@@ -9,6 +9,8 @@ pub enum Actor {
     Agent,
     /// Installs Kyma.
     Installer,
+    /// Looks after service instances and bindings.
+    BtpOperator,
 }
 
 /// Rings the bell; never waits.

@@ -83,7 +83,7 @@ async fn only_what_changed_something_is_applied() {
 #[tokio::test]
 async fn a_watch_is_one_call_and_does_not_wait_for_its_end() {
     let world = World::new().await;
-    let maps = namespaced::<ConfigMap>(&world.client("kcp").await, "kcp-system");
+    let maps = namespaced::<ConfigMap>(&world.client("kcp").await, "default");
 
     let mut events = maps.watch(&WatchParams::default(), "0").await.unwrap().boxed();
     maps.create(&PostParams::default(), &map("seen")).await.unwrap();

@@ -1,0 +1,134 @@
+//! What happens when somebody outside does not do what was asked.
+
+use broker::operations::Limits;
+use engine::State;
+use serde_json::json;
+use simulators::{pace::Speed, trouble::Kind};
+use uuid::Uuid;
+
+use crate::{
+    made::Broker,
+    orders::{Wish, own_cluster},
+    outside::{Outside, patient},
+    trying::Trying,
+};
+
+async fn world() -> (Outside, Broker) {
+    let outside = Outside::start(&["aws"], 2).await;
+    let broker = Broker::start(&outside).await;
+    (outside, broker)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn trouble_that_passes_costs_time_and_nothing_else() {
+    let trying = Trying::on(Outside::start(&["aws"], 1).await, false);
+    for system in ["avs", "edp", "reconciler", "control-plane", "gardener", "runtimes", "director"]
+    {
+        trying.outside.trouble(system, 2, Kind::Status { status: 500, body: None });
+    }
+
+    let tried = trying.once().await;
+
+    assert_eq!(tried.end.state, State::Succeeded, "{:#?}", tried.journal);
+    assert_eq!(tried.end.incomplete, Vec::<String>::new());
+    assert_eq!(tried.end.data["edp_created"], true);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_evaluation_that_is_refused_fails_the_order_under_its_systems_name() {
+    let (outside, broker) = world().await;
+    outside.trouble("avs", 100, Kind::Status { status: 400, body: None });
+
+    let ended = broker.provision(&outside, &Wish::aws("f2")).await;
+
+    assert_eq!(ended.snapshot.state, State::Failed);
+    let failure = ended.snapshot.failure.unwrap();
+    assert_eq!(failure.component, "avs", "{failure}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_goes_without_event_data_that_is_refused_unless_it_is_required() {
+    let outside = Outside::start(&["aws"], 2).await;
+    outside.trouble("edp", 1_000, Kind::Status { status: 400, body: None });
+    let optional = Broker::start(&outside).await;
+    let mut env = outside.env(&outside.clock).await;
+    env.settings.edp_required = true;
+    let required = Broker::with(&outside, env, Limits::default()).await;
+
+    let without = optional.provision(&outside, &Wish::aws("f3")).await.succeeded();
+    let failed = required.provision(&outside, &Wish::aws("f4")).await;
+
+    assert!(!without.details.edp_created);
+    assert_eq!(failed.snapshot.state, State::Failed);
+    assert_eq!(failed.snapshot.failure.unwrap().component, "edp");
+}
+
+/// An order whose runtime has an id that is known before.
+async fn trying_with_known_runtime(limits: Limits) -> (Trying, String) {
+    let outside = Outside::start(&["aws"], 1).await;
+    outside.running.clusters().create_runtime("theirs").unwrap();
+    let kubeconfig = outside.running.clusters().kubeconfig("theirs").unwrap();
+    let mut trying = Trying::on(outside, false);
+    trying.wish = Box::new(move |mark| own_cluster(mark, "theirs", &kubeconfig));
+    let runtime = Uuid::new_v4();
+    trying.data.runtime_id = Some(runtime);
+    trying.limits = limits;
+    (trying, runtime.to_string())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kyma_that_cannot_be_installed_fails_the_order_with_the_components_names() {
+    let (trying, runtime) = trying_with_known_runtime(patient()).await;
+    let failures =
+        json!([{"component": "istio", "reason": "no"}, {"component": "ory", "reason": "no"}]);
+    let script = json!({"id": runtime, "failures": failures});
+    trying.outside.running.landscape.order("reconciler", "fail", &script).unwrap();
+
+    let tried = trying.once().await;
+
+    assert_eq!(tried.end.state, State::Failed);
+    let failure = tried.snapshot.failure.unwrap();
+    assert_eq!((&*failure.component, &*failure.reason), ("reconciler", "istio, ory"), "{failure}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reconciler_that_does_not_end_is_told_to_let_go_after_two_hours() {
+    let limits = Limits { reconciler: Limits::default().reconciler, ..patient() };
+    let (trying, _) = trying_with_known_runtime(limits).await;
+    trying.outside.running.landscape.pace().set(Speed::Times(0.000_1));
+
+    let tried = trying.once().await;
+
+    assert_eq!(tried.end.state, State::Failed);
+    assert_eq!(tried.snapshot.failure.unwrap().reason, "timeout");
+    let took = tried.snapshot.ended_at.unwrap().duration_since(tried.snapshot.started_at.unwrap());
+    assert!((2..3).contains(&took.as_hours()), "{took:?}");
+    let told =
+        trying.outside.changes().into_iter().filter(|(_, _, what)| what.contains("delete cluster"));
+    assert_eq!(told.count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_without_an_account_to_pay_for_it_fails_after_ten_minutes_and_says_so() {
+    let trying = Trying::on(Outside::start(&["aws"], 0).await, false);
+
+    let tried = trying.once().await;
+
+    assert_eq!(tried.end.state, State::Failed);
+    let failure = tried.snapshot.failure.unwrap();
+    assert_eq!(failure.reason, "NoFreeAccount", "{failure}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_that_the_provisioner_refuses_fails_the_order_with_its_words() {
+    let mut trying = Trying::on(Outside::start(&["aws"], 1).await, false);
+    // No Shoot can have so long a name.
+    trying.wish = Box::new(|mark| Wish::aws(&format!("{mark}-{}", "x".repeat(40))));
+
+    let tried = trying.once().await;
+
+    assert_eq!(tried.end.state, State::Failed);
+    let failure = tried.snapshot.failure.unwrap();
+    assert_eq!(failure.component, "provisioner", "{failure}");
+    assert!(failure.message.contains("name"), "{failure}");
+}

@@ -1,0 +1,159 @@
+//! Orders of every plan, from acceptance to a runtime with everything around it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use broker::operations::{
+    Limits,
+    provisioning::{Switches, plan},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    made::{Broker, Ended},
+    orders::{Wish, own_cluster},
+    outside::Outside,
+};
+
+/// Steps that only change what has been collected, or only write what the engine keeps.
+const CALL_FREE: [&str; 5] = [
+    "Starting",
+    "Init_Kyma_Template",
+    "BTPOperatorOverrides",
+    "BusolaMigratorOverrides",
+    "Create_Runtime_For_Own_Cluster",
+];
+
+fn wish<'a>(plan: &'a str, region: &'a str, parameters: Value) -> Wish<'a> {
+    Wish { plan, region, parameters, mark: plan.replace('_', "-") }
+}
+
+/// An order of each plan whose clusters are made here.
+fn wishes() -> Vec<Wish<'static>> {
+    let named = |region: &str| json!({"name": "Demo", "region": region});
+    vec![
+        wish("aws", "cf-eu10", named("eu-central-1")),
+        wish("azure", "cf-eu20", named("westeurope")),
+        wish("azure_lite", "cf-eu20", named("westeurope")),
+        wish("gcp", "cf-eu30", named("europe-west3")),
+        wish("openstack", "cf-eu10", named("eu-de-1")),
+        wish("trial", "cf-eu10", json!({"name": "Demo"})),
+        wish("free", "cf-eu10", json!({"name": "Demo"})),
+        wish("preview", "cf-eu10", named("eu-central-1")),
+    ]
+}
+
+/// The settings of each component, by its name, that the Reconciler was told.
+fn settings(outside: &Outside, ended: &Ended) -> BTreeMap<String, Value> {
+    let all = outside.objects("reconciler");
+    let found = all.into_iter().find(|object| object.id == ended.runtime()).unwrap();
+    let components = found.value["kyma"]["components"].as_array().unwrap().clone();
+    let named =
+        |it: Value| (it["component"].as_str().unwrap().to_owned(), it["configuration"].clone());
+    components.into_iter().map(named).collect()
+}
+
+fn setting<'a>(settings: &'a Value, key: &str) -> &'a Value {
+    let found = settings.as_array().unwrap().iter().find(|setting| setting["key"] == key);
+    found.unwrap_or_else(|| panic!("{key} is not in {settings:#}"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_of_every_plan_succeeds_and_changes_everything_once() {
+    let outside = Outside::start(&["aws", "azure", "gcp", "openstack"], 3).await;
+    let broker = Broker::start(&outside).await;
+
+    for wish in wishes() {
+        let ended = broker.provision(&outside, &wish).await.succeeded();
+
+        let row = broker.store.find(&ended.order.instance_id).await.unwrap().unwrap();
+        assert_eq!(row.runtime_id, ended.details.runtime_id, "{}", wish.plan);
+        let kept: broker::Details = serde_json::from_slice(&row.details).unwrap();
+        assert_eq!(kept, ended.details, "{}", wish.plan);
+        let reconciled = ended.details.cluster_configuration_version.is_some();
+        assert_eq!(reconciled, wish.plan != "preview");
+        let watched = ended.details.avs.external_id.is_some();
+        assert_eq!(watched, !["trial", "free"].contains(&wish.plan), "{}", wish.plan);
+    }
+
+    let mut times: BTreeMap<(String, String, String), usize> = BTreeMap::new();
+    for change in outside.changes() {
+        *times.entry(change).or_default() += 1;
+    }
+    // The tags of one evaluation are three changes of it.
+    times.retain(|(_, _, object), times| *times > 1 && !object.contains("tag"));
+    assert!(times.is_empty(), "{times:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_that_is_brought_along_gets_kyma_and_no_runtime_is_ordered() {
+    let outside = Outside::start(&["aws"], 1).await;
+    let broker = Broker::start(&outside).await;
+    outside.running.clusters().create_runtime("theirs").unwrap();
+    let kubeconfig = outside.running.clusters().kubeconfig("theirs").unwrap();
+
+    let wish = own_cluster("own", "theirs", &kubeconfig);
+    let ended = broker.provision(&outside, &wish).await.succeeded();
+
+    let steps: BTreeSet<_> = ended.journal.iter().filter_map(|entry| entry.step.clone()).collect();
+    assert!(steps.contains("Create_Runtime_For_Own_Cluster"), "{steps:?}");
+    assert!(outside.service.callers.lock().unwrap().is_empty());
+    assert!(ended.details.cluster_configuration_version.is_some());
+    assert!(!ended.details.edp_created);
+    let secret = outside.in_cluster("theirs", "secrets", "kyma-system", "sap-btp-manager");
+    assert!(secret.is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_override_reaches_the_reconciler_with_its_mark() {
+    let outside = Outside::start(&["aws"], 1).await;
+    let broker = Broker::start(&outside).await;
+
+    let ended = broker.provision(&outside, &Wish::aws("o1")).await.succeeded();
+
+    let settings = settings(&outside, &ended);
+    for (component, configuration) in &settings {
+        let domain = setting(configuration, "global.domainName");
+        assert_eq!(domain["value"], *ended.order.shoot_domain, "{component}");
+        assert_eq!(setting(configuration, "global.landscape")["secret"], false);
+    }
+    assert_eq!(setting(&settings["monitoring"], "grafana.persistence.enabled")["value"], true);
+    assert_eq!(setting(&settings["logging"], "fluent-bit.output.password")["secret"], true);
+    let operator = &settings["btp-operator"];
+    assert_eq!(setting(operator, "manager.secret.clientsecret")["secret"], true);
+    let cluster = ended.details.sm_cluster_id.unwrap().to_string();
+    assert_eq!(setting(operator, "cluster.id")["value"], *cluster);
+    let instance = setting(&settings["busola-migrator"], "deployment.env.kubeconfigID");
+    assert_eq!(instance["value"], *ended.order.instance_id);
+    assert!(!settings.contains_key("kiali"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_step_calls_somebody_unless_it_is_said_to_call_nobody() {
+    let outside = Outside::start(&["aws"], 1).await;
+    let broker = Broker::start(&outside).await;
+
+    broker.provision(&outside, &Wish::aws("c1")).await.succeeded();
+
+    let callers: BTreeSet<String> = outside.callers().into_iter().collect();
+    let shape = plan(&Limits::default(), Switches::ALL).check().unwrap().shape;
+    let steps = shape.stages.iter().flat_map(|stage| &stage.steps);
+    let silent: Vec<_> = steps
+        .map(|step| step.name.as_str())
+        .filter(|name| !callers.contains(*name) && !CALL_FREE.contains(name))
+        .collect();
+    assert!(silent.is_empty(), "{silent:?} call nobody");
+    let talking: Vec<_> = CALL_FREE.iter().filter(|name| callers.contains(**name)).collect();
+    assert!(talking.is_empty(), "{talking:?} call somebody");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_dashboard_is_where_the_director_says_once_it_does() {
+    let outside = Outside::start(&["aws"], 1).await;
+    let broker = Broker::start(&outside).await;
+
+    let ended = broker.provision(&outside, &Wish::aws("d1")).await.succeeded();
+
+    let row = broker.store.find(&ended.order.instance_id).await.unwrap().unwrap();
+    let said = ended.details.dashboard_url.clone();
+    assert_eq!(row.dashboard_url, said.unwrap_or(ended.order.dashboard_url));
+}

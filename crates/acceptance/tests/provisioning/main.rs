@@ -1,0 +1,13 @@
+//! Provisioning by the broker, against the landscape and a provisioner that works.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod faults;
+mod generated;
+mod life;
+mod made;
+mod older;
+mod orders;
+mod outside;
+mod seen;
+mod service;
+mod trying;

@@ -1,0 +1,74 @@
+//! Orders as the older documents have them: by weights, with Kyma from the provisioner.
+
+use std::collections::BTreeSet;
+
+use broker::operations::{
+    Limits,
+    provisioning::{
+        Switches,
+        legacy::{LegacySwitches, plan},
+    },
+};
+use engine::State;
+use serde_json::Value;
+use simulators::trouble::Kind;
+
+use crate::{made::Broker, orders::Wish, outside::Outside};
+
+async fn world() -> (Outside, Broker) {
+    let outside = Outside::start(&["aws", "azure"], 2).await;
+    let env = outside.older(&outside.clock).await;
+    let plan = plan(&Limits::default(), Switches::of(&env), LegacySwitches::of(&env));
+    let broker = Broker::serving(&outside, env, plan).await;
+    (outside, broker)
+}
+
+/// The names of all overrides that the runtime's installer found, with what holds them.
+fn installed(outside: &Outside, shoot: &str) -> BTreeSet<(&'static str, String)> {
+    let server = outside.running.clusters().server();
+    let mut found = BTreeSet::new();
+    for (kind, resource) in [("plain", "configmaps"), ("secret", "secrets")] {
+        for object in server.list(shoot, resource) {
+            let keys = object["data"].as_object().into_iter().flatten();
+            found.extend(keys.map(|(key, _)| (kind, key.clone())));
+        }
+    }
+    found
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_succeeds_with_every_system_and_every_override_of_the_older_documents() {
+    let (outside, broker) = world().await;
+
+    let ended = broker.provision(&outside, &Wish::aws("l1")).await.succeeded();
+
+    assert!(ended.details.lms.tenant_id.is_some() && !ended.details.lms.failed);
+    assert!(ended.snapshot.incomplete.is_empty(), "{:?}", ended.snapshot.incomplete);
+    for system in ["lms", "ias", "azure", "avs", "edp"] {
+        assert!(outside.changes().iter().any(|(_, of, _)| of == system), "{system}");
+    }
+    let overrides = installed(&outside, &ended.order.shoot_name);
+    for (kind, key) in [
+        ("plain", "global.landscape"),
+        ("plain", "config.sm.url"),
+        ("secret", "sm.password"),
+        ("secret", "grafana.env.GF_AUTH_GENERIC_OAUTH_CLIENT_SECRET"),
+        ("plain", "fluent-bit.backend.forward.host"),
+        ("secret", "fluent-bit.backend.forward.tls.key"),
+    ] {
+        assert!(overrides.contains(&(kind, key.to_owned())), "{key}: {overrides:#?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn logging_that_is_refused_does_not_fail_the_order() {
+    let (outside, broker) = world().await;
+    outside.trouble("lms", 1_000, Kind::Status { status: 400, body: None });
+
+    let ended = broker.provision(&outside, &Wish::aws("l2")).await;
+
+    assert_eq!(ended.snapshot.state, State::Succeeded);
+    assert!(ended.details.lms.failed);
+    let seen: Vec<Value> = outside.objects("lms").into_iter().map(|object| object.value).collect();
+    assert!(seen.is_empty(), "{seen:?}");
+}

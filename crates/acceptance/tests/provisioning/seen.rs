@@ -1,0 +1,128 @@
+//! How the outside world looks from one instance, without what differs from one instance to the next.
+
+use std::sync::Arc;
+
+use broker::{Details, Order};
+use serde_json::{Value, json};
+use simulators::{landscape::Landscape, system::Object};
+use store::BrokerStore;
+
+/// What is looked at.
+#[derive(Clone)]
+pub(crate) struct View {
+    pub(crate) landscape: Arc<Landscape>,
+    pub(crate) server: cluster::Server,
+    pub(crate) rows: BrokerStore,
+    pub(crate) order: Order,
+}
+
+impl View {
+    /// Everything that the order has made, once.
+    pub(crate) async fn seen(&self) -> Value {
+        let order = &self.order;
+        let row = self.rows.find(&order.instance_id).await.unwrap().unwrap();
+        let details: Details = serde_json::from_slice(&row.details).unwrap_or_default();
+        let seen = json!({
+            "row": [row.runtime_id, row.provider, row.region],
+            "accounts": self.accounts(),
+            "tenants": self.named("edp", &order.context.subaccount_id.to_lowercase()),
+            "reconciled": self.reconciled(),
+            "runtimes": self.registered(),
+            "shoots": self.shoots(),
+            "kymas": self.marked("kcp", "kymas.operator.kyma-project.io"),
+            "kubeconfigs": self.marked("kcp", "secrets"),
+            "operator": self.operator_secret(),
+        });
+        self.plain(&seen, &details)
+    }
+
+    /// Without ids, names and times.
+    fn plain(&self, seen: &Value, details: &Details) -> Value {
+        let order = &self.order;
+        let ids = [details.runtime_id, details.sm_cluster_id];
+        let [runtime, cluster] =
+            ids.map(|id| id.map_or_else(|| "-none-".into(), |id| id.to_string()));
+        let mut text = seen.to_string();
+        for (word, name) in [
+            (runtime.as_str(), "RUNTIME"),
+            (&cluster, "CLUSTER"),
+            (&order.instance_id, "INSTANCE"),
+            (&order.shoot_name, "SHOOT"),
+            (&order.context.globalaccount_id, "ACCOUNT"),
+            (&order.context.subaccount_id, "SUBACCOUNT"),
+            (&order.context.subaccount_id.to_lowercase(), "SUBACCOUNT"),
+        ] {
+            text = text.replace(word, name);
+        }
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn accounts(&self) -> usize {
+        let tenant = json!(self.order.context.globalaccount_id);
+        let all = self.server.list("garden", "secretbindings.core.gardener.cloud");
+        all.iter().filter(|it| it["metadata"]["labels"]["tenantName"] == tenant).count()
+    }
+
+    /// What a system keeps under a name, somewhere in its id.
+    fn named(&self, system: &str, name: &str) -> Vec<Value> {
+        let mut all = self.landscape.objects(system);
+        all.retain(|object| object.id.contains(name));
+        all.sort_by(|one, other| one.id.cmp(&other.id));
+        all.into_iter().map(|Object { kind, id, value }| json!([kind, id, value])).collect()
+    }
+
+    fn reconciled(&self) -> Vec<Value> {
+        let all = self.landscape.objects("reconciler").into_iter();
+        let ours = all.filter(|it| it.value["metadata"]["instanceID"] == *self.order.instance_id);
+        let said = |it: Object| {
+            let configurations = it.value["configurations"].as_array().map(Vec::len);
+            json!([
+                it.id,
+                it.value["metadata"],
+                it.value["kyma"],
+                it.value["status"],
+                configurations
+            ])
+        };
+        ours.map(said).collect()
+    }
+
+    fn registered(&self) -> Vec<Value> {
+        let all = self.landscape.objects("director").into_iter();
+        let ours = all.filter(|it| it.kind == "runtime");
+        let ours = ours.filter(|it| it.value["tenant"] == *self.order.context.globalaccount_id);
+        ours.map(|it| json!(it.id)).collect()
+    }
+
+    fn shoots(&self) -> Vec<Value> {
+        let all = self.server.list("garden", "shoots.core.gardener.cloud");
+        let account = &self.order.context.globalaccount_id;
+        let ours = all.iter().filter(|it| it["metadata"]["labels"]["account"] == **account);
+        ours.map(|it| json!([it["metadata"]["name"], it["spec"]["region"]])).collect()
+    }
+
+    /// Objects of the control plane with our instance's mark.
+    fn marked(&self, cluster: &str, resource: &str) -> Vec<Value> {
+        let all = self.server.list(cluster, resource);
+        let mark = &self.order.instance_id;
+        let ours = all
+            .iter()
+            .filter(|it| it["metadata"]["labels"]["kyma-project.io/instance-id"] == **mark);
+        ours.map(|it| {
+            let metadata = &it["metadata"];
+            json!([
+                metadata["name"],
+                metadata["labels"],
+                metadata["annotations"]["skr-domain"],
+                it["spec"]
+            ])
+        })
+        .collect()
+    }
+
+    fn operator_secret(&self) -> Option<Value> {
+        let found =
+            self.server.get(&self.order.shoot_name, "secrets", "kyma-system", "sap-btp-manager")?;
+        Some(json!(found["data"].as_object().map(|data| data.keys().cloned().collect::<Vec<_>>())))
+    }
+}

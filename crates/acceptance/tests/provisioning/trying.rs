@@ -1,0 +1,175 @@
+//! Orders that are tried on a clock that is held: hours pass in a moment.
+//!
+//! What a reader would get wrong: all trials share one landscape and one provisioner, and have the same operation, so
+//! the same keys. Each has a global account of its own, because keys count within one.
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering::SeqCst},
+};
+
+use base::Clock;
+use broker::{
+    Details,
+    operations::{
+        Input, Limits,
+        provisioning::{self, Provisioning, Switches},
+    },
+};
+use engine::{
+    Planted,
+    testing::{Scenario, Setting, Stores, Tried, try_out},
+};
+use serde_json::{Value, json};
+use store::{BrokerStore, Database, EngineStore, Sealer, Set, engine::Time, testing::TestDatabase};
+
+use crate::{
+    orders::{Wish, row},
+    outside::{Outside, patient},
+    seen::View,
+};
+
+/// Orders, one after the other.
+pub(crate) struct Trying {
+    pub(crate) outside: Outside,
+    /// What is ordered.
+    pub(crate) wish: Box<dyn Fn(&str) -> Wish<'static> + Send + Sync>,
+    /// What is known already.
+    pub(crate) data: Details,
+    /// How long things may take.
+    pub(crate) limits: Limits,
+    databases: Arc<Slot>,
+    count: AtomicUsize,
+}
+
+/// Hands the database of a trial from the scenario, which fills it, to the engine, which opens it.
+#[derive(Default)]
+struct Slot {
+    postgres: bool,
+    next: Mutex<Option<Arc<Made>>>,
+}
+
+struct Made {
+    test: TestDatabase,
+    sealer: Sealer,
+    clock: Clock,
+}
+
+/// The same database, opened as often as a process would.
+pub(crate) struct Trials {
+    slot: Arc<Slot>,
+    made: Option<Arc<Made>>,
+}
+
+impl Made {
+    async fn new(postgres: bool, clock: &Clock) -> Arc<Self> {
+        let test = if postgres { TestDatabase::postgres().await } else { TestDatabase::sqlite() };
+        let database = test.database().await;
+        for set in [Set::Engine, Set::Broker] {
+            database.migrate(set).await.unwrap();
+        }
+        database.close().await;
+        Arc::new(Self { test, sealer: Sealer::generate(), clock: clock.clone() })
+    }
+
+    async fn open(&self) -> (BrokerStore, EngineStore) {
+        let database = Database::open(&store::Options::new(self.test.url())).await.unwrap();
+        let time = Time::Held(self.clock.clone());
+        let plain = EngineStore::new(database, self.sealer.clone(), time, Planted::Nothing);
+        let rows = BrokerStore::new(plain.clone(), self.sealer.clone(), self.clock.clone());
+        let storage = plain.with_changes(rows.changes());
+        (rows, storage)
+    }
+}
+
+impl Stores for Trials {
+    type Store = EngineStore;
+
+    async fn create(&self, _: &Clock) -> Self {
+        let made = self.slot.next.lock().unwrap().take();
+        Self { slot: self.slot.clone(), made }
+    }
+
+    async fn open(&self) -> Arc<EngineStore> {
+        Arc::new(self.made.as_ref().unwrap().open().await.1)
+    }
+}
+
+impl Trying {
+    pub(crate) fn on(outside: Outside, postgres: bool) -> Self {
+        Self {
+            outside,
+            wish: Box::new(Wish::aws),
+            data: Details::default(),
+            limits: patient(),
+            databases: Arc::new(Slot { postgres, ..Slot::default() }),
+            count: AtomicUsize::new(0),
+        }
+    }
+
+    /// Takes one order to its end.
+    pub(crate) async fn once(&self) -> Tried {
+        try_out(self, &self.trials(), None).await
+    }
+
+    pub(crate) fn trials(&self) -> Trials {
+        Trials { slot: self.databases.clone(), made: None }
+    }
+}
+
+impl Scenario for Trying {
+    type Operation = Provisioning;
+
+    async fn fresh(&self, clock: &Clock) -> Setting<Provisioning> {
+        let at = self.count.fetch_add(1, SeqCst);
+        let order = (self.wish)(&format!("t{at}")).order(&self.outside.catalog);
+        self.outside.introduce(&order.context.globalaccount_id);
+        let made = Made::new(self.databases.postgres, clock).await;
+        let (rows, storage) = made.open().await;
+        rows.insert(&row(&order)).await.unwrap();
+        drop(storage);
+        *self.databases.next.lock().unwrap() = Some(made);
+        let env = self.outside.env(clock).await;
+        let view = View {
+            landscape: self.outside.running.landscape.clone(),
+            server: self.outside.running.clusters().server().clone(),
+            rows,
+            order: order.clone(),
+        };
+        Setting {
+            plan: provisioning::plan(
+                &self.limits,
+                Switches { edp_required: true, ..Switches::of(&env) },
+            ),
+            env: Arc::new(env),
+            instance: order.instance_id.clone(),
+            input: Input { order },
+            data: self.data.clone(),
+            world: Box::new(move || {
+                let view = view.clone();
+                Box::pin(async move { view.seen().await })
+            }),
+        }
+    }
+
+    fn comparable(&self, mut data: Value) -> Value {
+        // Which it is differs from one order to the next; that there is one does not.
+        for id in [
+            "runtime_id",
+            "target_operation_id",
+            "target_secret",
+            "sm_cluster_id",
+            "kyma_name",
+            "cluster_configuration_version",
+            "cluster_configuration_at",
+        ] {
+            data[id] = json!(!data[id].is_null());
+        }
+        // The runtime's agent tells it to the Director when it has connected, before or after we look.
+        data["dashboard_url"] = Value::Null;
+        for id in ["internal_id", "external_id"] {
+            data["avs"][id] = json!(!data["avs"][id].is_null());
+        }
+        data
+    }
+}

@@ -1,0 +1,54 @@
+//! The version that a platform speaks: any 2.x, and it has to say so.
+
+use axum::{
+    extract::Request,
+    http::{HeaderMap, HeaderName, Method},
+    middleware::Next,
+    response::Response,
+};
+
+use super::error::Refused;
+
+const HEADER: HeaderName = HeaderName::from_static("x-broker-api-version");
+/// The first minor version in which instances and bindings can be fetched.
+const FETCHING: u32 = 14;
+
+/// Lets through who speaks a version that is spoken here.
+pub(super) async fn check(request: Request, next: Next) -> Result<Response, Refused> {
+    let minor = minor(request.headers())?;
+    if minor < FETCHING
+        && let Some(what) = fetched(&request)
+    {
+        return Err(Refused::Version(format!(
+            "get {what} endpoint only supported starting with OSB version 2.14"
+        )));
+    }
+    Ok(next.run(request).await)
+}
+
+fn minor(headers: &HeaderMap) -> Result<u32, Refused> {
+    let refuse = |text: &str| Err(Refused::Version(format!("X-Broker-API-Version Header {text}")));
+    let said = headers.get(HEADER).map(|value| value.to_str().unwrap_or("?").trim());
+    let Some(said) = said.filter(|said| !said.is_empty()) else { return refuse("not set") };
+    let number = |text: &str| text.parse::<u32>().ok();
+    let version = said.split_once('.').and_then(|(major, minor)| number(major).zip(number(minor)));
+    match version {
+        None => refuse("must contain a version"),
+        Some((2, minor)) => Ok(minor),
+        Some(_) => refuse("must be 2.x"),
+    }
+}
+
+/// What a request fetches, if it is one of those that came with version 2.14.
+fn fetched(request: &Request) -> Option<&'static str> {
+    let path = request.uri().path();
+    if request.method() != Method::GET {
+        None
+    } else if path.contains("/service_bindings/") {
+        Some("binding")
+    } else if path.contains("/service_instances/") && !path.ends_with("/last_operation") {
+        Some("instance")
+    } else {
+        None
+    }
+}

@@ -1,0 +1,115 @@
+//! Who may ask, and for whom.
+
+use axum::{
+    body::Body,
+    http::{Request, StatusCode, header},
+};
+use serde_json::json;
+
+use crate::{
+    canned::Canned,
+    service::{ANY, PLATFORM, Reply, Service, WRITE, basic},
+};
+
+const TOKEN_PATH: &str = "/oauth/v2/service_instances/i-1";
+const PASSWORD_PATH: &str = "/v2/service_instances/i-1";
+
+async fn ask(service: &Service, path: &str, authorization: Option<&str>) -> Reply {
+    let mut request = Request::get(path).header("x-broker-api-version", "2.17");
+    if let Some(authorization) = authorization {
+        request = request.header(header::AUTHORIZATION, authorization);
+    }
+    service.send(request.body(Body::empty()).unwrap()).await
+}
+
+#[tokio::test]
+async fn every_door_opens_with_its_own_key_only() {
+    let canned = Canned::new();
+    let service = Service::around(canned.clone()).await;
+    let good_token = format!("Bearer {}", service.token(&[WRITE, ANY], None));
+    let wrong_scope = format!("Bearer {}", service.token(&["cld:read", ANY], None));
+    let no_tenant = format!("Bearer {}", service.token(&[WRITE], None));
+    let good_password = basic(PLATFORM.0, PLATFORM.1);
+    let table = [
+        (TOKEN_PATH, None, 401),
+        (TOKEN_PATH, Some("Bearer nonsense"), 401),
+        (TOKEN_PATH, Some(good_password.as_str()), 401),
+        (TOKEN_PATH, Some(wrong_scope.as_str()), 403),
+        (TOKEN_PATH, Some(no_tenant.as_str()), 403),
+        (TOKEN_PATH, Some(good_token.as_str()), 200),
+        (PASSWORD_PATH, None, 401),
+        (PASSWORD_PATH, Some(good_token.as_str()), 401),
+        (PASSWORD_PATH, Some(&basic(PLATFORM.0, "wrong")), 401),
+        (PASSWORD_PATH, Some(&basic("nobody", PLATFORM.1)), 401),
+        (PASSWORD_PATH, Some(&basic(PLATFORM.0, "")), 401),
+        (PASSWORD_PATH, Some("Basic ???"), 401),
+        (PASSWORD_PATH, Some(good_password.as_str()), 200),
+    ];
+
+    for (path, authorization, expected) in table {
+        let reply = ask(&service, path, authorization).await;
+        assert_eq!(reply.status.as_u16(), expected, "{path} {authorization:?}");
+        if expected != 200 {
+            assert!(!reply.description().is_empty());
+            assert_eq!(reply.json().get("error"), None);
+        }
+    }
+    assert_eq!(canned.calls().len(), 2);
+}
+
+#[tokio::test]
+async fn who_is_not_let_in_is_told_how_to_ask() {
+    let service = Service::around(Canned::new()).await;
+
+    let token = ask(&service, TOKEN_PATH, None).await;
+    let password = ask(&service, PASSWORD_PATH, None).await;
+
+    assert_eq!(token.headers[header::WWW_AUTHENTICATE], "Bearer");
+    let scheme = password.headers[header::WWW_AUTHENTICATE].to_str().unwrap();
+    assert!(scheme.starts_with("Basic realm="), "{scheme}");
+    insta::assert_snapshot!("no_token", token.shown());
+    insta::assert_snapshot!("no_password", password.shown());
+}
+
+#[tokio::test]
+async fn the_key_decides_for_which_tenant_and_the_headers_tell_on_whose_behalf() {
+    let canned = Canned::new();
+    let service = Service::around(canned.clone()).await;
+    let any = format!("Bearer {}", service.token(&[WRITE, ANY], None));
+    let own = format!("Bearer {}", service.token(&[WRITE, ANY], Some("ga-7")));
+
+    for authorization in [&any, &own] {
+        let request = Request::get(TOKEN_PATH)
+            .header("x-broker-api-version", "2.17")
+            .header("x-broker-api-originating-identity", "cloudfoundry e30=")
+            .header(header::USER_AGENT, "cf/8")
+            .header(header::AUTHORIZATION, authorization);
+        service.send(request.body(Body::empty()).unwrap()).await;
+    }
+    ask(&service, PASSWORD_PATH, Some(&basic(PLATFORM.0, PLATFORM.1))).await;
+    ask(&service, PASSWORD_PATH, Some(&basic("tenant", PLATFORM.1))).await;
+
+    let callers: Vec<_> = canned.calls().into_iter().map(|(caller, _)| caller).collect();
+    let tenants: Vec<_> = callers.iter().map(|caller| caller.tenant.as_deref()).collect();
+    assert_eq!(tenants, [None, Some("ga-7"), None, Some("ga-1")]);
+    assert_eq!(callers[0].originating_identity.as_deref(), Some("cloudfoundry e30="));
+    assert_eq!(callers[0].user_agent.as_deref(), Some("cf/8"));
+    assert_eq!(callers[2].originating_identity, None);
+}
+
+#[tokio::test]
+async fn the_path_names_the_region() {
+    let canned = Canned::new();
+    let service = Service::around(canned.clone()).await;
+    let body = json!({"service_id": "s", "plan_id": "p"});
+
+    service.put("/oauth/v2/service_instances/a", &body).await;
+    service.put("/oauth/cf-us21/v2/service_instances/a%20b%2Fc", &body).await;
+    let odd = service.put("/oauth/cf%00eu/v2/service_instances/a", &body).await;
+
+    let asked: Vec<String> = canned.calls().into_iter().map(|(_, asked)| asked).collect();
+    assert!(asked[0].starts_with("provision a in None"), "{asked:?}");
+    assert!(asked[1].starts_with("provision a b/c in Some(\"cf-us21\")"), "{asked:?}");
+    assert_eq!((odd.status, asked.len()), (StatusCode::BAD_REQUEST, 2));
+    assert!(odd.description().starts_with("region "));
+}

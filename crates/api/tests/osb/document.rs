@@ -1,0 +1,31 @@
+//! The published document and the routes say the same.
+
+use serde_json::Value;
+
+use crate::{canned::Canned, service::Service};
+
+pub(crate) const DOCUMENT: &str = include_str!("../../../../docs/openapi/osb.yaml");
+const METHODS: [&str; 5] = ["get", "put", "patch", "delete", "post"];
+
+#[tokio::test]
+async fn every_path_and_method_is_served_as_the_document_says_and_no_other() {
+    let document: Value = serde_saphyr::from_str(DOCUMENT).unwrap();
+    let service = Service::around(Canned::new()).await;
+
+    for (path, described) in document["paths"].as_object().unwrap() {
+        let concrete = path.replace("{instance_id}", "i-1").replace("{binding_id}", "b-1");
+        for method in METHODS {
+            let uri = format!("/oauth/cf-eu10{concrete}?service_id=s&plan_id=p");
+            let reply = service.put_or_call(method, &uri).await;
+            let status = reply.status.as_u16().to_string();
+            match described.get(method) {
+                Some(operation) => {
+                    let known = operation["responses"].get(&status).is_some();
+                    assert!(known, "{method} {path} answers {status}");
+                }
+                None => assert_eq!(status, "405", "{method} {path}"),
+            }
+        }
+    }
+    assert_eq!(document["paths"].as_object().unwrap().len(), 5);
+}

@@ -1,0 +1,129 @@
+//! The routes around some use cases, and how tests call them.
+
+use std::sync::{Arc, OnceLock};
+
+use api::{
+    Credentials, Limits,
+    osb::{Instances, Parts},
+    router::{platforms, shielded},
+};
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    http::{HeaderMap, Request, StatusCode, header, request::Builder},
+};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use jsonwebtoken::{Algorithm, Header, encode};
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+use crate::support::tokens::{AUDIENCE, KeyServer, NOW};
+
+pub(crate) const WRITE: &str = "broker:write";
+pub(crate) const ANY: &str = "tenants:any";
+pub(crate) const PLATFORM: (&str, &str) = ("platform", "correct horse");
+/// Where an instance is, with the query that every change needs.
+pub(crate) const INSTANCE: &str = "/oauth/cf-eu10/v2/service_instances/i-1";
+pub(crate) const WAITING: &str = "accepts_incomplete=true";
+pub(crate) const HINTS: &str = "service_id=s&plan_id=p&accepts_incomplete=true";
+
+pub(crate) struct Service {
+    routes: Router,
+    keys: KeyServer,
+    /// May do everything; made once, because signing takes its time.
+    token: OnceLock<String>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Reply {
+    pub(crate) fn json(&self) -> Value {
+        assert_eq!(self.headers[header::CONTENT_TYPE], "application/json", "{}", self.text);
+        serde_json::from_str(&self.text).unwrap_or_else(|why| panic!("{why}: {}", self.text))
+    }
+
+    pub(crate) fn description(&self) -> String {
+        self.json()["description"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// For snapshots.
+    pub(crate) fn shown(&self) -> String {
+        format!("{}\n{}", self.status, serde_json::to_string_pretty(&self.json()).unwrap())
+    }
+}
+
+impl Service {
+    pub(crate) async fn around(instances: Arc<dyn Instances>) -> Self {
+        let keys = KeyServer::start().await;
+        let tenant = |user: &str, tenant: Option<&str>| Credentials {
+            user: user.into(),
+            password: PLATFORM.1.to_owned().into(),
+            tenant: tenant.map(str::to_owned),
+        };
+        let parts = Parts {
+            instances,
+            verifier: Arc::new(keys.verifier()),
+            platforms: vec![tenant(PLATFORM.0, None), tenant("tenant", Some("ga-1"))],
+        };
+        let limits = Limits { body: 100_000, ..Limits::DEFAULT };
+        Self { routes: shielded(platforms(parts), limits), keys, token: OnceLock::new() }
+    }
+
+    /// A good token with these scopes, for this tenant or for none.
+    pub(crate) fn token(&self, scopes: &[&str], tenant: Option<&str>) -> String {
+        let mut header = Header::new(Algorithm::RS256);
+        header.kid = Some("rsa".into());
+        let mut claims = json!({
+            "iss": self.keys.url, "sub": "platform", "aud": AUDIENCE, "exp": NOW + 3600, "scp": scopes,
+        });
+        if let Some(tenant) = tenant {
+            claims["tenant"] = tenant.into();
+        }
+        encode(&header, &claims, &self.keys.rsa.private).unwrap()
+    }
+
+    /// A request with a token that may do everything, in a version that has everything.
+    pub(crate) fn request(&self, method: &str, uri: &str) -> Builder {
+        let token = self.token.get_or_init(|| self.token(&[WRITE, ANY], None));
+        Request::builder()
+            .method(method)
+            .uri(uri)
+            .header(header::AUTHORIZATION, format!("Bearer {token}"))
+            .header("x-broker-api-version", "2.17")
+    }
+
+    pub(crate) async fn send(&self, request: Request<Body>) -> Reply {
+        let response = self.routes.clone().oneshot(request).await.unwrap();
+        let (status, headers) = (response.status(), response.headers().clone());
+        let body = to_bytes(response.into_body(), 1 << 22).await.unwrap();
+        Reply { status, headers, text: String::from_utf8(body.to_vec()).unwrap() }
+    }
+
+    pub(crate) async fn call(&self, method: &str, uri: &str) -> Reply {
+        self.send(self.request(method, uri).body(Body::empty()).unwrap()).await
+    }
+
+    /// A request with the body that its method needs.
+    pub(crate) async fn put_or_call(&self, method: &str, uri: &str) -> Reply {
+        if method == "put" {
+            return self.put(uri, &json!({"service_id": "s", "plan_id": "p"})).await;
+        }
+        self.call(&method.to_uppercase(), uri).await
+    }
+
+    pub(crate) async fn put(&self, uri: &str, body: &Value) -> Reply {
+        let body = Body::from(body.to_string());
+        self.send(self.request("PUT", uri).body(body).unwrap()).await
+    }
+}
+
+/// User and password as a header has them.
+pub(crate) fn basic(user: &str, password: &str) -> String {
+    format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")))
+}

@@ -1,0 +1,4 @@
+//! What is looked after when nobody orders anything: what removals left over, and trying them again.
+
+pub mod leftovers;
+pub mod retrigger;

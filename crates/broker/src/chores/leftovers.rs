@@ -1,0 +1,146 @@
+//! What is left of instances that were removed, until it is gone.
+//!
+//! What a reader would get wrong: it is read from the last removal itself, not from a list of its own, so it is never
+//! out of date. While that removal is tried again, the list shrinks with it.
+
+use engine::{OperationId, Storage, StorageError};
+use jiff::Timestamp;
+use serde::Serialize;
+use store::{
+    BrokerStore, EngineStore,
+    broker::{Instance, InstanceFilter, PageKey},
+};
+use uuid::Uuid;
+
+use crate::operations::deprovisioning::{self, Data};
+
+/// An instance of which something is left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Leftover {
+    /// The instance.
+    pub instance: String,
+    /// Whose it was.
+    pub global_account: String,
+    /// The subaccount.
+    pub subaccount: String,
+    /// The plan's name.
+    pub plan_name: String,
+    /// The cluster, if one was made.
+    pub runtime_id: Option<Uuid>,
+    /// When it was removed.
+    pub since: Timestamp,
+    /// The last removal.
+    pub operation: Option<OperationId>,
+    /// What is left.
+    pub left: Vec<Left>,
+}
+
+/// One thing that is left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Left {
+    /// The step that could not remove it.
+    pub step: String,
+    /// What it is.
+    pub what: &'static str,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The broker's rows cannot be read.
+    #[error("the instances cannot be read")]
+    Instances(#[from] store::Error),
+    /// The operations cannot be read or written.
+    #[error("the operations cannot be reached")]
+    Operations(#[from] StorageError),
+}
+
+/// Some of the instances of which something is left, the longest known first, and where to go on.
+pub async fn list(
+    store: &BrokerStore,
+    operations: &EngineStore,
+    after: Option<PageKey>,
+    most: u32,
+) -> Result<(Vec<Leftover>, Option<PageKey>), Error> {
+    let filter = InstanceFilter { deleted: Some(true), after, most, ..InstanceFilter::default() };
+    let page = store.list(&filter).await?;
+    let mut found = Vec::with_capacity(page.instances.len());
+    for row in page.instances {
+        found.extend(of_row(store, operations, row).await?);
+    }
+    Ok((found, page.next))
+}
+
+/// What is left of one instance; none when it is there, or all of it is gone.
+pub async fn of(
+    store: &BrokerStore,
+    operations: &EngineStore,
+    instance: &str,
+) -> Result<Option<Leftover>, Error> {
+    match store.find(instance).await? {
+        Some(row) => of_row(store, operations, row).await,
+        None => Ok(None),
+    }
+}
+
+async fn of_row(
+    store: &BrokerStore,
+    operations: &EngineStore,
+    row: Instance,
+) -> Result<Option<Leftover>, Error> {
+    let Some(since) = row.deleted_at else { return Ok(None) };
+    let operation = store.last_operation(&row.id, Some(&[deprovisioning::KIND])).await?;
+    let left = match operation {
+        Some(id) => left_by(operations, id).await?,
+        None => Vec::new(),
+    };
+    Ok(Some(Leftover {
+        instance: row.id,
+        global_account: row.global_account,
+        subaccount: row.subaccount,
+        plan_name: row.plan_name,
+        runtime_id: row.runtime_id,
+        since,
+        operation,
+        left,
+    }))
+}
+
+async fn left_by(operations: &EngineStore, id: OperationId) -> Result<Vec<Left>, Error> {
+    let Some(found) = operations.read(id).await? else { return Ok(Vec::new()) };
+    let data: Data = serde_json::from_slice(&found.data).unwrap_or_default();
+    Ok(data.left.into_iter().map(|step| Left { what: what(&step), step }).collect())
+}
+
+/// What a step removes, for people.
+fn what(step: &str) -> &'static str {
+    match step {
+        "BTPOperator_Cleanup" => "services that were ordered through the cluster",
+        "De-provision_AVS_Evaluations" => "evaluations in the availability service",
+        "EDP_Deregistration" => "the data tenant in the event data platform",
+        "IAS_Deregistration" => "service providers in identity authentication",
+        "Delete_Kyma_Resource" | "Check_Kyma_Resource_Deleted" => "the Kyma resource",
+        "Deregister_Cluster" | "Check_Cluster_Deregistration" => "the cluster in the Reconciler",
+        "Remove_Runtime" | "Check_Runtime_Removal" => "the cluster",
+        "Release_Subscription" => "the claim on a provider's account",
+        "Delete_Kubeconfig" => "the kubeconfig in the control plane",
+        "Deprovision Azure Event Hubs" => "the resource group with the event hubs",
+        _ => "something that this version does not know",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operations::deprovisioning::{Limits, Systems, plan};
+
+    #[test]
+    fn what_every_step_removes_has_a_name() {
+        let shape = plan(&Limits::default(), Systems::ALL).check().unwrap().shape;
+        let stages = &shape.stages[1..shape.stages.len() - 1];
+
+        for stage in stages {
+            assert_ne!(what(&stage.name), what(""), "{}", stage.name);
+        }
+    }
+}

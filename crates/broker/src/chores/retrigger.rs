@@ -1,0 +1,81 @@
+//! Tries again what a removal could not complete.
+
+use engine::{
+    Engine, OperationId, State, Storage,
+    storage::{Acceptance, Unfinished, Verdict},
+};
+use store::{BrokerStore, EngineStore};
+
+use super::leftovers::Error;
+use crate::operations::deprovisioning;
+
+/// What became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Retriggered {
+    /// This operation continues the last removal; only what was not completed runs.
+    Begun(OperationId),
+    /// This removal is under way already.
+    Running(OperationId),
+    /// This operation has to end first.
+    Blocked(OperationId),
+    /// The instance was never removed, or nothing of it is left.
+    Nothing,
+}
+
+/// Continues the last removal of an instance, if it left something or failed.
+pub async fn retrigger(
+    engine: &Engine<EngineStore>,
+    store: &BrokerStore,
+    instance: &str,
+) -> Result<Retriggered, Error> {
+    let last = store.last_operation(instance, Some(&[deprovisioning::KIND])).await?;
+    let Some(last) = last else { return Ok(Retriggered::Nothing) };
+    let Some(found) = engine.storage().read(last).await? else { return Ok(Retriggered::Nothing) };
+    if !found.state.is_final() {
+        return Ok(Retriggered::Running(last));
+    }
+    if found.state == State::Succeeded && found.incomplete.is_empty() {
+        return Ok(Retriggered::Nothing);
+    }
+    let (new, acceptance) = engine.retry(last, &pairs).await?;
+    Ok(match acceptance {
+        Acceptance::Started | Acceptance::Queued => Retriggered::Begun(new),
+        Acceptance::Same(running) => Retriggered::Running(running),
+        Acceptance::Refused(other) => Retriggered::Blocked(other),
+    })
+}
+
+/// One removal at a time; behind anything else nobody waits.
+fn pairs(unfinished: &[Unfinished]) -> Verdict {
+    let removal = unfinished.iter().find(|other| other.kind == deprovisioning::KIND);
+    match (removal, unfinished.first()) {
+        (Some(removal), _) => Verdict::Same(removal.id),
+        (None, Some(other)) => Verdict::Refuse(other.id),
+        (None, None) => Verdict::Queue,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unfinished(kind: &str) -> Unfinished {
+        Unfinished {
+            id: OperationId::from_u128(7),
+            kind: kind.into(),
+            state: State::InProgress,
+            admitted: true,
+            digest: None,
+            canceling: false,
+        }
+    }
+
+    #[test]
+    fn a_removal_under_way_answers_and_anything_else_is_in_the_way() {
+        let id = OperationId::from_u128(7);
+
+        assert_eq!(pairs(&[]), Verdict::Queue);
+        assert_eq!(pairs(&[unfinished("deprovision")]), Verdict::Same(id));
+        assert_eq!(pairs(&[unfinished("update")]), Verdict::Refuse(id));
+    }
+}

@@ -1,0 +1,85 @@
+//! What the steps have learnt about an instance: the data of its operations, and kept on its row so that the
+//! next operation begins with it.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// What is known about an instance. Every field is written by one family of steps.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Details {
+    /// The cluster, once it is ordered.
+    pub runtime_id: Option<Uuid>,
+    /// The provisioner's operation that is followed.
+    pub target_operation_id: Option<String>,
+    /// The account that pays: the secret's name.
+    pub target_secret: Option<String>,
+    /// The version of Kyma, and where it came from.
+    pub runtime_version: Option<RuntimeVersion>,
+    /// The name of the runtime at the provisioner and the Reconciler.
+    pub cluster_name: Option<String>,
+    /// Where its owner manages the cluster, as the Director says.
+    pub dashboard_url: Option<String>,
+    /// Evaluations of its availability.
+    pub avs: Avs,
+    /// Whether its data tenant was made.
+    pub edp_created: bool,
+    /// The cluster's id for the Service Manager; made once.
+    pub sm_cluster_id: Option<Uuid>,
+    /// The Kyma resource's namespace.
+    pub kyma_namespace: Option<String>,
+    /// The Kyma resource's name.
+    pub kyma_name: Option<String>,
+    /// The template of the Kyma resource.
+    pub kyma_template: Option<String>,
+    /// The version of the Reconciler's configuration; none when it has none.
+    pub cluster_configuration_version: Option<i64>,
+    /// When the Reconciler got that configuration first; how long it may take is counted from there.
+    pub cluster_configuration_at: Option<Timestamp>,
+    /// Whether the Reconciler was told to delete.
+    pub cluster_configuration_deleted: bool,
+    /// When it was told.
+    pub reconciler_deregistration_at: Option<Timestamp>,
+    /// Logging as a service, of the older documents.
+    pub lms: Lms,
+    /// Whether Azure Event Hubs were removed, of the older documents.
+    pub event_hubs_deleted: bool,
+}
+
+/// A version of Kyma.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuntimeVersion {
+    /// The version.
+    pub version: String,
+    /// `parameters`, `defaults` or `account-mapping`.
+    pub origin: String,
+    /// Its first number.
+    pub major: u32,
+}
+
+/// Evaluations of an instance's availability.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Avs {
+    /// Asked from inside.
+    pub internal_id: Option<i64>,
+    /// Whether it was removed.
+    pub internal_deleted: bool,
+    /// Asked from outside.
+    pub external_id: Option<i64>,
+    /// Whether it was removed.
+    pub external_deleted: bool,
+}
+
+/// Logging as a service.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Lms {
+    /// The tenant there.
+    pub tenant_id: Option<String>,
+    /// Whether it was given up.
+    pub failed: bool,
+    /// When the tenant was asked for.
+    pub requested_at: Option<Timestamp>,
+}

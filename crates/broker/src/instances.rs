@@ -1,0 +1,107 @@
+//! The use cases behind the Open Service Broker API: one file each.
+//!
+//! What a reader would get wrong: nothing outside is called here. An order is checked, resolved and stored with its
+//! operation in one transaction; everything else is done by the operation.
+
+mod catalog;
+mod deprovision;
+mod describing;
+mod durations;
+mod error;
+mod find;
+mod labels;
+mod last_operation;
+mod limits;
+mod orderer;
+pub mod pairs;
+mod provision;
+mod repetition;
+mod requests;
+mod stored;
+
+use std::{collections::HashMap, sync::Arc};
+
+use base::Clock;
+use engine::{Shape, Storage, storage::Snapshot};
+use store::{BrokerStore, EngineStore};
+use uuid::Uuid;
+
+use crate::catalog::{Catalog, Offer};
+use durations::Durations;
+
+pub use error::Error;
+pub use find::{Found, Record};
+pub use labels::{Labels, TrialNotice};
+pub use last_operation::{LastOperation, Progress};
+pub use provision::Provisioned;
+pub use requests::{Caller, Deprovision, Provision};
+
+/// The broker. Clones are the same one.
+#[derive(Clone)]
+pub struct Broker(Arc<Inner>);
+
+/// What the broker is made of.
+pub struct Parts {
+    /// Its rows.
+    pub store: BrokerStore,
+    /// The operations beside them.
+    pub operations: EngineStore,
+    /// The plans that operations follow, without their code.
+    pub shapes: Vec<Arc<Shape>>,
+    /// What can be ordered.
+    pub catalog: Arc<Catalog>,
+    /// Which part of it.
+    pub offer: Offer,
+    /// Everything else that an operator decides.
+    pub settings: Settings,
+    /// The time.
+    pub clock: Clock,
+}
+
+/// What an operator decides about answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// The dashboard that opens every instance.
+    pub dashboard: String,
+    /// The domain under which clusters get theirs.
+    pub shoot_domain: String,
+    /// The broker's own address, when instances are labelled with where their kubeconfig is.
+    pub kubeconfig_label: Option<String>,
+    /// What owners of trials are told about the end.
+    pub trial_notice: Option<TrialNotice>,
+}
+
+struct Inner {
+    parts: Parts,
+    shapes: HashMap<String, Arc<Shape>>,
+    durations: Durations,
+}
+
+impl Broker {
+    /// A broker of these parts.
+    pub fn new(parts: Parts) -> Self {
+        let shapes = parts.shapes.iter().map(|shape| (shape.kind.clone(), shape.clone())).collect();
+        Self(Arc::new(Inner { parts, shapes, durations: Durations::default() }))
+    }
+
+    /// What it is made of.
+    pub fn parts(&self) -> &Parts {
+        &self.0.parts
+    }
+
+    async fn snapshot(&self, id: Uuid) -> Result<Option<Snapshot>, Error> {
+        Ok(self.parts().operations.read(id).await?)
+    }
+
+    /// The newest operation of an instance, of any kind or of these.
+    async fn newest(
+        &self,
+        instance: &str,
+        kinds: Option<&[&str]>,
+    ) -> Result<Option<Snapshot>, Error> {
+        match self.parts().store.last_operation(instance, kinds).await? {
+            Some(id) => self.snapshot(id).await,
+            None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The end of an instance, in whatever state it is.
+
+use domain::OperationId;
+use engine::{
+    State, Storage,
+    storage::{Acceptance, Snapshot},
+};
+use store::broker::{Accepted, Instance};
+use uuid::Uuid;
+
+use super::{
+    Broker, Caller, Deprovision, Error,
+    pairs::{self, DEPROVISION},
+    requests::named,
+    stored::{self, Asked},
+};
+use crate::Order;
+
+/// How often it is begun again when somebody else has changed the instance meanwhile.
+const TRIES: usize = 5;
+
+impl Broker {
+    /// Removes an instance with everything that was made for it; gives the operation that does, which is the running
+    /// one when there is one.
+    pub async fn deprovision(
+        &self,
+        caller: &Caller,
+        request: Deprovision,
+    ) -> Result<OperationId, Error> {
+        named(&request.service_id, &request.plan_id)?;
+        for _ in 0..TRIES {
+            let there = self.parts().store.find(&request.instance_id).await?;
+            let Some(row) = there.filter(|row| caller.sees(&row.global_account)) else {
+                return Err(Error::Gone);
+            };
+            if !request.accepts_incomplete {
+                return Err(Error::AsyncRequired);
+            }
+            let before = self.newest(&row.id, Some(&[DEPROVISION])).await?;
+            let begun = match before {
+                Some(removal) if is_enough(&removal) => Some(removal.id),
+                Some(removal) => Some(self.go_on(&removal).await?),
+                None => self.begin(caller, &row).await?,
+            };
+            if let Some(operation) = begun {
+                return Ok(operation.into());
+            }
+        }
+        Err(Error::Busy)
+    }
+
+    /// A new operation that runs only what an earlier one has not completed.
+    async fn go_on(&self, removal: &Snapshot) -> Result<Uuid, Error> {
+        let id = OperationId::new().uuid();
+        let pairs = |unfinished: &[_]| pairs::verdict(DEPROVISION, id, unfinished);
+        match self.parts().operations.continue_from(removal.id, id, &pairs).await? {
+            Acceptance::Started | Acceptance::Queued => Ok(id),
+            Acceptance::Same(other) => Ok(other),
+            Acceptance::Refused(_) => Err(Error::Busy),
+        }
+    }
+
+    /// The first removal. `None`: the instance was changed meanwhile, look again.
+    async fn begin(&self, caller: &Caller, row: &Instance) -> Result<Option<Uuid>, Error> {
+        let order: Order = serde_json::from_slice(&row.order)?;
+        let id = OperationId::new().uuid();
+        let operation = stored::deprovision(id, &Asked::by(caller, order))?;
+        let pairs = |unfinished: &[_]| pairs::verdict(DEPROVISION, id, unfinished);
+        let accepted =
+            self.parts().store.accept(&row.id, row.revision, operation, &pairs, None).await?;
+        match accepted {
+            Accepted::Yes(Acceptance::Started | Acceptance::Queued) => Ok(Some(id)),
+            Accepted::Yes(Acceptance::Same(other)) => Ok(Some(other)),
+            Accepted::Yes(Acceptance::Refused(_)) => Err(Error::Busy),
+            Accepted::Changed => Ok(None),
+            Accepted::Gone => Err(Error::Gone),
+        }
+    }
+}
+
+/// Whether a removal runs, or has left nothing.
+fn is_enough(removal: &Snapshot) -> bool {
+    match removal.state {
+        State::Pending | State::InProgress => removal.cancel.is_none(),
+        State::Succeeded => removal.incomplete.is_empty(),
+        State::Failed | State::Canceled => false,
+    }
+}

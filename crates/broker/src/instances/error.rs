@@ -1,0 +1,75 @@
+//! Why a use case did not do what it was asked to do: what the platform can do about it.
+
+use engine::StorageError;
+use store::error::Trouble;
+
+use crate::catalog::Refusal;
+
+/// A request that is not carried out. Nothing was changed, except where nobody can say.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Something in the request is missing or wrong.
+    #[error("{0}")]
+    Bad(String),
+    /// The catalog does not allow it.
+    #[error("{0}")]
+    Refused(#[from] Refusal),
+    /// There are enough instances already.
+    #[error("{0}")]
+    Limit(String),
+    /// It takes long, and the platform cannot wait.
+    #[error("This service plan requires client support for asynchronous service operations.")]
+    AsyncRequired,
+    /// Another operation of the instance is in the way.
+    #[error(
+        "The Service Broker does not support concurrent requests that mutate the same resource."
+    )]
+    Busy,
+    /// The platform believes in a maintenance that the catalog does not publish.
+    #[error("maintenance_info was passed, but the broker catalog contains no maintenance_info")]
+    MaintenanceInfo,
+    /// The id is or was another instance's.
+    #[error("{0}")]
+    Taken(&'static str),
+    /// There is no such thing, or none for this caller.
+    #[error("{0}")]
+    NotFound(String),
+    /// There is nothing to remove.
+    #[error("the instance does not exist")]
+    Gone,
+    /// The caller may not speak for this global account.
+    #[error("the credentials are for another global account than context.globalaccount_id")]
+    Foreign,
+    /// The store is not there right now, or did not say whether it wrote.
+    #[error("the store is not available")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// Something is wrong here.
+    #[error("the store answered something unexpected")]
+    Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        match error.trouble() {
+            Trouble::Broken | Trouble::Passing => Self::Unavailable(error.into()),
+            Trouble::Data | Trouble::Misfit => Self::Internal(error.into()),
+        }
+    }
+}
+
+impl From<StorageError> for Error {
+    fn from(error: StorageError) -> Self {
+        match error {
+            StorageError::Unavailable(_) | StorageError::Unknown(_) => {
+                Self::Unavailable(error.into())
+            }
+            StorageError::Refused(_) => Self::Internal(error.into()),
+        }
+    }
+}
+
+impl From<serde_json::Error> for Error {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Internal(error.into())
+    }
+}

@@ -1,0 +1,114 @@
+//! One instance, as its owner sees it.
+
+use std::time::Duration;
+
+use engine::State;
+use serde::Serialize;
+use store::broker::Instance;
+
+use super::{
+    Broker, Caller, Error, Labels,
+    labels::{self, Life},
+    pairs::PROVISION,
+};
+use crate::{Context, Order, catalog::Place};
+use domain::parameters::Provisioning;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// An instance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Its service.
+    pub service_id: String,
+    /// Its plan.
+    pub plan_id: String,
+    /// Where its owner manages it.
+    pub dashboard_url: String,
+    /// How it was ordered.
+    pub record: Record,
+    /// What its owner is told.
+    pub labels: Labels,
+}
+
+/// How an instance was ordered, without credentials.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Record {
+    /// Its plan.
+    pub plan_id: String,
+    /// Its service.
+    pub service_id: String,
+    /// Who ordered, and for whom.
+    pub ers_context: Context,
+    /// What was asked for.
+    pub parameters: Provisioning,
+    /// From which region of the platform.
+    pub platform_region: String,
+    /// Whose machines that region runs on.
+    pub platform_provider: &'static str,
+}
+
+impl Broker {
+    /// An instance that was made completely and is not removed.
+    pub async fn find(&self, caller: &Caller, instance: &str) -> Result<Found, Error> {
+        let missing =
+            || Error::NotFound(format!("instance with instanceID {instance} does not exist"));
+        let there = self.parts().store.find(instance).await?;
+        let row = there.filter(|row| caller.sees(&row.global_account)).ok_or_else(missing)?;
+        let Some(made_by) = self.newest(&row.id, Some(&[PROVISION])).await? else {
+            let text = format!("failed to get operation for instanceID {instance}");
+            return Err(Error::NotFound(text));
+        };
+        let unmade = match made_by.state {
+            State::Succeeded => None,
+            State::Failed | State::Canceled => Some("failed"),
+            State::Pending | State::InProgress => Some("in progress"),
+        };
+        if let Some(word) = unmade {
+            return Err(Error::NotFound(format!("provisioning of instanceID {instance} {word}")));
+        }
+        if row.deleted_at.is_some() {
+            return Err(missing());
+        }
+        self.found(row)
+    }
+
+    fn found(&self, row: Instance) -> Result<Found, Error> {
+        let parts = self.parts();
+        let order: Order = serde_json::from_slice(&row.order)?;
+        let lifetime =
+            parts.catalog.plan(&row.plan_id).and_then(|plan| plan.limits().lifetime_days);
+        let life = Life {
+            created_at: row.created_at,
+            expired_at: row.expired_at,
+            lifetime: lifetime.map(|days| DAY * days),
+        };
+        let mut labels = labels::of(&parts.settings, &order);
+        labels::add_trial(&mut labels, &parts.settings, &order, &life, parts.clock.now());
+        Ok(Found {
+            service_id: row.service_id,
+            plan_id: row.plan_id,
+            dashboard_url: row.dashboard_url,
+            record: Record::of(order),
+            labels,
+        })
+    }
+}
+
+impl Record {
+    fn of(order: Order) -> Self {
+        let place = Place {
+            platform_region: order.platform_region,
+            provider: order.platform_provider,
+            eu_access: order.resolved.eu_access,
+        };
+        Self {
+            plan_id: order.plan_id,
+            service_id: order.service_id,
+            ers_context: Context { sm_operator_credentials: None, ..order.context },
+            parameters: order.parameters.shown(),
+            platform_provider: place.provider_word(),
+            platform_region: place.platform_region,
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! How far an operation is, in the words of the protocol.
+
+use std::time::Duration;
+
+use domain::OperationId;
+use engine::{State, explain, storage::Snapshot};
+
+use super::{
+    Broker, Caller, Error,
+    describing::describe,
+    pairs::{DEPROVISION, PROVISION},
+};
+
+/// The kinds that platforms have asked for; what operators do to an instance is not theirs to follow.
+const PLATFORMS: [&str; 3] = [PROVISION, DEPROVISION, "update"];
+
+/// Platforms come back after this time when nothing better is known, and never later or sooner than these.
+const USUAL: Duration = Duration::from_secs(10);
+const SOONEST: Duration = Duration::from_secs(1);
+const LATEST: Duration = Duration::from_secs(60);
+
+/// How far an operation is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastOperation {
+    /// Its state.
+    pub progress: Progress,
+    /// What it is doing, or how it ended, for people.
+    pub description: String,
+    /// When it is worth asking again.
+    pub retry_after: Option<Duration>,
+    /// Whether the instance can be used after a removal that failed.
+    pub instance_usable: Option<bool>,
+}
+
+/// The states that platforms know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// Not ended.
+    InProgress,
+    /// Ended well.
+    Succeeded,
+    /// Ended badly.
+    Failed,
+}
+
+impl Progress {
+    /// The word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InProgress => "in progress",
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl Broker {
+    /// How far an operation of an instance is: the named one, or the newest that a platform has asked for. It is told
+    /// after the instance is gone, too.
+    pub async fn last_operation(
+        &self,
+        caller: &Caller,
+        instance: &str,
+        operation: Option<&str>,
+    ) -> Result<LastOperation, Error> {
+        let found = match operation {
+            Some(named) => self.operation_named(caller, instance, named).await?,
+            None => {
+                let newest = self.newest(instance, Some(&PLATFORMS)).await?;
+                newest.filter(|found| caller.sees(&found.lane)).ok_or_else(|| {
+                    Error::NotFound(format!("Operation with instance_id {instance} not exist"))
+                })?
+            }
+        };
+        Ok(self.told(&found).await)
+    }
+
+    async fn operation_named(
+        &self,
+        caller: &Caller,
+        instance: &str,
+        named: &str,
+    ) -> Result<Snapshot, Error> {
+        let unknown = || Error::NotFound(format!("Operation with id {named} not exist"));
+        let id: OperationId = named.parse().map_err(|_| unknown())?;
+        let found = self.snapshot(id.uuid()).await?;
+        let found = found.filter(|found| caller.sees(&found.lane)).ok_or_else(unknown)?;
+        if found.instance != instance {
+            return Err(Error::Bad("operation exists, but instanceID is invalid".into()));
+        }
+        Ok(found)
+    }
+
+    async fn told(&self, operation: &Snapshot) -> LastOperation {
+        let now = self.parts().clock.now();
+        let shape = self.0.shapes.get(&operation.kind);
+        let explanation = explain(shape.map(AsRef::as_ref), operation, now);
+        let usual = self.usual(operation).await;
+        let progress = progress(operation.state);
+        let until_next = explanation.next_try.map(|next| next.duration_since(now));
+        let wait = until_next.map_or(USUAL, |wait| Duration::try_from(wait).unwrap_or_default());
+        LastOperation {
+            progress,
+            description: describe(operation, &explanation, usual, now),
+            retry_after: (progress == Progress::InProgress).then(|| wait.clamp(SOONEST, LATEST)),
+            // What was begun to be removed cannot be relied upon.
+            instance_usable: (progress == Progress::Failed && operation.kind == DEPROVISION)
+                .then_some(false),
+        }
+    }
+}
+
+/// One that was called off has not done what it was asked to do.
+fn progress(state: State) -> Progress {
+    match state {
+        State::Pending | State::InProgress => Progress::InProgress,
+        State::Succeeded => Progress::Succeeded,
+        State::Failed | State::Canceled => Progress::Failed,
+    }
+}

@@ -1,0 +1,97 @@
+//! Who orders, and for whom: the `context` of a request.
+
+use serde_json::Value;
+
+use super::{Error, requests::storable};
+use crate::Context;
+
+const DOING: &str = "while extracting ers context";
+
+/// Reads a context. What it says is not repeated in errors: it may be a credential.
+pub(super) fn read(context: Option<&Value>) -> Result<Context, Error> {
+    let bad = |problem: &str| Error::Bad(format!("{DOING}: {problem}"));
+    let Some(context) = context.filter(|context| !context.is_null()) else {
+        return Err(bad("while decoding context: unexpected end of JSON input"));
+    };
+    let Value::Object(fields) = context else {
+        return Err(bad("while decoding context: context is not an object"));
+    };
+    // `null` says nothing, as if the field were not there.
+    let said = fields.iter().filter(|(_, value)| !value.is_null());
+    let said: Value = said.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let mut context: Context = serde_path_to_error::deserialize(&said).map_err(|error| {
+        let problem = match error.inner().to_string() {
+            missing if missing.starts_with("missing field") => missing,
+            _ => "has the wrong type".to_owned(),
+        };
+        bad(&format!("while decoding context: {}: {problem}", error.path()))
+    })?;
+    for (name, value) in [
+        ("global accountID", &context.globalaccount_id),
+        ("subAccountID", &context.subaccount_id),
+        ("UserID", &context.user_id),
+    ] {
+        if value.is_empty() {
+            return Err(bad(&format!("{name} parameter cannot be empty")));
+        }
+    }
+    storable("context.globalaccount_id", &context.globalaccount_id)?;
+    storable("context.subaccount_id", &context.subaccount_id)?;
+    context.user_id = context.user_id.to_lowercase();
+    Ok(context)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn refusal(context: &Value) -> String {
+        read(Some(context)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn accounts_and_the_person_are_needed() {
+        let whole = json!({"globalaccount_id": "ga", "subaccount_id": "sa", "user_id": "Jo@Test", "new": 1});
+        let without = |field: &str| {
+            let mut context = whole.clone();
+            context[field] = Value::Null;
+            refusal(&context)
+        };
+
+        assert_eq!(read(Some(&whole)).unwrap().user_id, "jo@test");
+        assert!(
+            without("globalaccount_id").ends_with(": global accountID parameter cannot be empty")
+        );
+        assert!(without("subaccount_id").ends_with(": subAccountID parameter cannot be empty"));
+        assert!(without("user_id").ends_with(": UserID parameter cannot be empty"));
+        assert!(read(None).unwrap_err().to_string().ends_with("unexpected end of JSON input"));
+    }
+
+    #[test]
+    fn a_wrong_field_is_named_and_its_value_is_not_repeated() {
+        let credentials = refusal(&json!({"sm_operator_credentials": "hush"}));
+        let incomplete = refusal(&json!({"sm_operator_credentials": {"clientid": "hush"}}));
+
+        assert!(
+            credentials.ends_with("sm_operator_credentials: has the wrong type"),
+            "{credentials}"
+        );
+        assert!(incomplete.ends_with("missing field `clientsecret`"), "{incomplete}");
+        assert!(!credentials.contains("hush") && !incomplete.contains("hush"));
+        assert!(refusal(&json!({"active": "yes"})).contains("active: has the wrong type"));
+    }
+
+    #[test]
+    fn accounts_that_no_database_keeps_are_refused() {
+        let context =
+            |id: &str| json!({"globalaccount_id": id, "subaccount_id": "sa", "user_id": "jo"});
+
+        assert_eq!(refusal(&context("a\0b")), "context.globalaccount_id has control characters");
+        assert_eq!(
+            refusal(&context(&"x".repeat(256))),
+            "context.globalaccount_id is longer than 255 bytes"
+        );
+    }
+}

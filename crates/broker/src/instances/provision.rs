@@ -1,0 +1,184 @@
+//! An order: checked, resolved, and stored with its operation in one transaction.
+
+use domain::{OperationId, parameters::Provisioning, plan::Kind};
+use serde::Serialize;
+use store::broker::{AcceptedInstance, NewInstance};
+use uuid::Uuid;
+
+use super::{
+    Broker, Caller, Error, Labels, Provision, labels, limits, orderer,
+    requests::{named, storable},
+    stored::{self, Asked},
+};
+use crate::{
+    Context, Order,
+    catalog::{Orderer, Place, Plan, Request, names},
+};
+
+/// The id was ordered before, with other words.
+const OTHER_WORDS: &str = "provisioning operation already exist";
+/// The id was ordered before, and what was ordered is gone.
+pub(super) const GONE: &str = "cannot fetch instance for operation";
+
+/// An accepted order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Provisioned {
+    /// The operation that makes the instance; none when the instance is complete already.
+    pub operation: Option<OperationId>,
+    /// Where its owner will manage it.
+    pub dashboard_url: String,
+    /// What its owner is told.
+    pub labels: Labels,
+}
+
+/// What makes two orders the same. Written in this order, so that the same order gives the same bytes.
+#[derive(Serialize)]
+struct Comparable<'a> {
+    service_id: &'a str,
+    plan_id: &'a str,
+    platform_region: &'a str,
+    context: &'a Context,
+    parameters: &'a Provisioning,
+}
+
+impl Broker {
+    /// Accepts an order. One that was accepted before is answered with what became of it.
+    pub async fn provision(
+        &self,
+        caller: &Caller,
+        request: Provision,
+    ) -> Result<Provisioned, Error> {
+        let order = self.checked(caller, &request)?;
+        let comparable = Comparable {
+            service_id: &order.service_id,
+            plan_id: &order.plan_id,
+            platform_region: &order.platform_region,
+            context: &order.context,
+            parameters: &order.parameters,
+        };
+        let digest = serde_json::to_vec(&comparable)?;
+        let new = NewInstance {
+            id: order.instance_id.clone(),
+            global_account: order.context.globalaccount_id.clone(),
+            subaccount: order.context.subaccount_id.clone(),
+            service_id: order.service_id.clone(),
+            plan_id: order.plan_id.clone(),
+            plan_name: order.plan_name.clone(),
+            provider: order.resolved.provider_word().to_owned(),
+            region: order.resolved.region_word().to_owned(),
+            platform_region: order.platform_region.clone(),
+            shoot_name: order.shoot_name.clone(),
+            dashboard_url: order.dashboard_url.clone(),
+            order: serde_json::to_vec(&order)?,
+            details: None,
+        };
+        let plan = self.plan(&order.plan_id)?;
+        let id = OperationId::new();
+        let operation = stored::provision(id.uuid(), &Asked::by(caller, order.clone()))?;
+        let limits = limits::of(plan);
+        let accepted = self.parts().store.accept_new(&new, &digest, operation, &limits).await?;
+        match accepted {
+            AcceptedInstance::Accepted => Ok(self.provisioned(Some(id), &order)),
+            AcceptedInstance::Same { operation } => self.repeated(operation, &order).await,
+            AcceptedInstance::Conflict { .. } => Err(Error::Taken(OTHER_WORDS)),
+            AcceptedInstance::Reused { .. } => Err(Error::Taken(GONE)),
+            AcceptedInstance::Limit(which) => Err(limits::reached(plan, which)),
+        }
+    }
+
+    /// The answer to an order.
+    pub(super) fn provisioned(&self, operation: Option<OperationId>, order: &Order) -> Provisioned {
+        Provisioned {
+            operation,
+            dashboard_url: order.dashboard_url.clone(),
+            labels: labels::of(&self.parts().settings, order),
+        }
+    }
+
+    /// Everything about an order that can be decided without looking at what is stored. Clients see the first thing
+    /// that is wrong, so the order of the checks is part of the protocol.
+    fn checked(&self, caller: &Caller, request: &Provision) -> Result<Order, Error> {
+        let parts = self.parts();
+        named(&request.service_id, &request.plan_id)?;
+        if request.service_id != parts.catalog.service_id() {
+            return Err(Error::Bad("service-id not in the catalog".into()));
+        }
+        let plan = self.plan(&request.plan_id)?;
+        if request.maintenance_version.is_some() {
+            return Err(Error::MaintenanceInfo);
+        }
+        if !request.accepts_incomplete {
+            return Err(Error::AsyncRequired);
+        }
+        storable("instance_id", &request.instance_id)?;
+        let context = orderer::read(request.context.as_ref())?;
+        if !caller.sees(&context.globalaccount_id) {
+            return Err(Error::Foreign);
+        }
+        let place = parts.catalog.place(request.region.as_deref());
+        storable("region", &place.platform_region)?;
+        let asked = Request {
+            place: &place,
+            global_account: &context.globalaccount_id,
+            parameters: request.parameters.as_ref(),
+        };
+        let accepted = parts.catalog.check_provision(&parts.offer, plan, &asked)?;
+        self.order(&request.instance_id, plan, &place, context, accepted.parameters)
+    }
+
+    fn plan(&self, id: &str) -> Result<&Plan, Error> {
+        let parts = self.parts();
+        parts
+            .catalog
+            .offered_plan(&parts.offer, id)
+            .ok_or_else(|| Error::Bad("plan-id not in the catalog".into()))
+    }
+
+    /// An order with everything that follows from it, and names drawn for what it will make.
+    fn order(
+        &self,
+        instance: &str,
+        plan: &Plan,
+        place: &Place,
+        context: Context,
+        parameters: Provisioning,
+    ) -> Result<Order, Error> {
+        let parts = self.parts();
+        let orderer =
+            Orderer { user_id: &context.user_id, license_type: context.license_type.as_deref() };
+        let random = || Uuid::new_v4().into_bytes();
+        let resolved = parts.catalog.resolve(plan, place, &parameters, &orderer, random())?;
+        let (shoot_name, shoot_domain) = match plan.kind() {
+            Kind::OwnCluster => brought(&parameters)?,
+            _ => {
+                let shoot = names::shoot_name(random());
+                let domain = names::shoot_domain(&shoot, &parts.settings.shoot_domain);
+                (shoot, domain)
+            }
+        };
+        Ok(Order {
+            instance_id: instance.to_owned(),
+            service_id: parts.catalog.service_id().to_owned(),
+            plan_id: plan.id().to_owned(),
+            plan_name: plan.name().to_owned(),
+            plan_kind: plan.kind(),
+            platform_region: place.platform_region.clone(),
+            platform_provider: place.provider,
+            dashboard_url: names::dashboard_url(&parts.settings.dashboard, plan.kind(), instance),
+            context,
+            parameters,
+            resolved,
+            shoot_name,
+            shoot_domain,
+        })
+    }
+}
+
+/// The names of a cluster that the order brings along.
+fn brought(parameters: &Provisioning) -> Result<(String, String), Error> {
+    let name = parameters.shoot_name.clone().unwrap_or_default();
+    let domain = parameters.shoot_domain.clone().unwrap_or_default();
+    storable("parameters.shootName", &name)?;
+    storable("parameters.shootDomain", &domain)?;
+    Ok((name, domain))
+}

@@ -1,0 +1,85 @@
+//! What platforms ask for. None of it can be printed: it may hold credentials.
+
+use serde_json::Value;
+
+use super::Error;
+
+/// Whoever asks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Caller {
+    /// The only global account that it may speak for; none when it may speak for any.
+    pub tenant: Option<String>,
+    /// On whose behalf the platform asks, in the platform's words; kept with the operation.
+    pub originating_identity: Option<String>,
+    /// The program that asks.
+    pub user_agent: Option<String>,
+}
+
+impl Caller {
+    /// Whether something of this global account is there for the caller.
+    pub(super) fn sees(&self, global_account: &str) -> bool {
+        self.tenant.as_deref().is_none_or(|own| own == global_account)
+    }
+}
+
+/// An order.
+#[derive(Clone, Default)]
+pub struct Provision {
+    /// The instance, as the platform calls it.
+    pub instance_id: String,
+    /// The platform's region, from the address.
+    pub region: Option<String>,
+    /// The service; empty when none was named.
+    pub service_id: String,
+    /// The plan; empty when none was named.
+    pub plan_id: String,
+    /// Who orders, and for whom.
+    pub context: Option<Value>,
+    /// What is ordered.
+    pub parameters: Option<Value>,
+    /// The version of the maintenance that the platform believes in.
+    pub maintenance_version: Option<String>,
+    /// Whether the platform can wait.
+    pub accepts_incomplete: bool,
+}
+
+/// The end of an instance.
+#[derive(Debug, Clone, Default)]
+pub struct Deprovision {
+    /// The instance, as the platform calls it.
+    pub instance_id: String,
+    /// The service; empty when none was named. Which one does not matter.
+    pub service_id: String,
+    /// The plan; empty when none was named. Which one does not matter.
+    pub plan_id: String,
+    /// Whether the platform can wait.
+    pub accepts_incomplete: bool,
+}
+
+/// The longest name that is stored.
+const LONGEST_NAME: usize = 255;
+
+/// Whether both databases can keep a name, and find it again.
+pub(super) fn storable(field: &str, name: &str) -> Result<(), Error> {
+    let problem = if name.is_empty() {
+        "is empty"
+    } else if name.len() > LONGEST_NAME {
+        "is longer than 255 bytes"
+    } else if name.chars().any(char::is_control) {
+        "has control characters"
+    } else {
+        return Ok(());
+    };
+    Err(Error::Bad(format!("{field} {problem}")))
+}
+
+/// Whether a request names its service and its plan.
+pub(super) fn named(service_id: &str, plan_id: &str) -> Result<(), Error> {
+    if service_id.is_empty() {
+        return Err(Error::Bad("service_id missing".into()));
+    }
+    if plan_id.is_empty() {
+        return Err(Error::Bad("plan_id missing".into()));
+    }
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! How an operation is handed to the store: what its plan reads, and beside it what is kept for audit.
+
+use engine::storage::NewOperation;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::{
+    Caller, Error,
+    pairs::{DEPROVISION, PROVISION},
+};
+use crate::Order;
+
+/// The input of every operation that a platform asks for. Plans leave out what they do not know.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Asked {
+    /// What was ordered.
+    pub(super) order: Order,
+    /// Whether the instance is to come back.
+    #[serde(default)]
+    pub(super) temporary: bool,
+    /// The program that asked.
+    #[serde(default)]
+    pub(super) user_agent: Option<String>,
+    /// On whose behalf.
+    #[serde(default)]
+    pub(super) originating_identity: Option<String>,
+}
+
+impl Asked {
+    pub(super) fn by(caller: &Caller, order: Order) -> Self {
+        Self {
+            order,
+            temporary: false,
+            user_agent: caller.user_agent.clone(),
+            originating_identity: caller.originating_identity.clone(),
+        }
+    }
+}
+
+/// The operation that makes an instance.
+pub(super) fn provision(id: Uuid, asked: &Asked) -> Result<NewOperation, Error> {
+    operation(PROVISION, id, asked)
+}
+
+/// The operation that removes an instance. Its first step brings what is known from the instance's row.
+pub(super) fn deprovision(id: Uuid, asked: &Asked) -> Result<NewOperation, Error> {
+    operation(DEPROVISION, id, asked)
+}
+
+fn operation(kind: &str, id: Uuid, asked: &Asked) -> Result<NewOperation, Error> {
+    Ok(NewOperation {
+        id,
+        instance: asked.order.instance_id.clone(),
+        kind: kind.to_owned(),
+        data_version: 1,
+        lane: asked.order.context.globalaccount_id.clone(),
+        input: serde_json::to_vec(asked)?,
+        // Plans know nothing yet; every field of their data has a default.
+        data: b"{}".to_vec(),
+        digest: None,
+    })
+}

@@ -1,0 +1,106 @@
+//! What the steps collect about a runtime before it is ordered, and the requests that are made of it.
+//!
+//! What a reader would get wrong: it lives in memory only and is made anew whenever its stage starts over, so every step
+//! that adds something adds it again. It holds secrets, and nothing of it can be stored.
+
+mod components;
+mod error;
+mod kyma;
+mod payload;
+mod plan_configuration;
+mod provision;
+mod runtime_version;
+
+pub use error::CreatorError;
+pub use plan_configuration::PlanConfiguration;
+pub use provision::Place;
+
+pub(super) use plan_configuration::plan_configuration;
+pub(super) use runtime_version::runtime_version;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use clients::releases::ListedComponent;
+
+use crate::{Order, overrides::Overrides};
+
+/// The component that connects a runtime with the Service Manager.
+pub(super) const BTP_OPERATOR: &str = "btp-operator";
+
+/// What has been collected.
+#[derive(Debug, Clone)]
+pub struct Creator {
+    /// The version of Kyma.
+    version: String,
+    /// All components that the version and the plan have.
+    components: Vec<ListedComponent>,
+    /// Which of them are there only on demand, and whether there is one.
+    optional: BTreeMap<String, bool>,
+    /// What the order names, in lower case.
+    asked: BTreeSet<String>,
+    overrides: Overrides,
+    /// How the Director knows the runtime.
+    labels: BTreeMap<String, String>,
+    /// The template of the Kyma resource.
+    pub kyma_template: Option<String>,
+}
+
+impl Creator {
+    /// For an order of a version with these components and those of its plan: what the plan does without is left out,
+    /// what it has on demand is there if the order names it.
+    pub fn new(
+        order: &Order,
+        version: &str,
+        mut all: Vec<ListedComponent>,
+        plan: PlanConfiguration,
+    ) -> Self {
+        all.extend(plan.additional_components);
+        let removed = components::removed(order);
+        all.retain(|component| !removed.contains(&component.name.as_str()));
+        let asked = order.parameters.components.iter().flatten();
+        let mut creator = Self {
+            version: version.to_owned(),
+            components: all,
+            optional: BTreeMap::new(),
+            asked: asked.map(|name| name.to_lowercase()).collect(),
+            overrides: Overrides::default(),
+            labels: BTreeMap::new(),
+            kyma_template: plan.kyma_template,
+        };
+        for component in components::OPTIONAL {
+            creator.disable(component);
+        }
+        creator
+    }
+
+    /// Leaves a component out unless the order names it or it is enabled later.
+    pub fn disable(&mut self, component: &str) {
+        let asked = self.asked.contains(&component.to_lowercase());
+        self.optional.insert(component.to_owned(), asked);
+    }
+
+    /// Has a component in that is there on demand.
+    pub fn enable(&mut self, component: &str) {
+        self.optional.insert(component.to_owned(), true);
+    }
+
+    /// Overrides, to add some.
+    pub fn overrides(&mut self) -> &mut Overrides {
+        &mut self.overrides
+    }
+
+    /// Sets a label of the runtime.
+    pub fn label(&mut self, key: &str, value: impl Into<String>) {
+        self.labels.insert(key.to_owned(), value.into());
+    }
+
+    /// The components that the runtime gets.
+    fn wanted(&self) -> impl Iterator<Item = &ListedComponent> {
+        let is_off =
+            |component: &ListedComponent| self.optional.get(&component.name) == Some(&false);
+        self.components.iter().filter(move |component| !is_off(component))
+    }
+}
+
+#[cfg(test)]
+mod tests;

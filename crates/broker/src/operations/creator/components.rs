@@ -1,0 +1,32 @@
+//! Which components of Kyma an order does without.
+
+use domain::plan::{Kind, Provider};
+
+use crate::Order;
+
+/// Those that are installed only if the order names them.
+pub(super) const OPTIONAL: [&str; 2] = ["kiali", "tracing"];
+
+const NO_PLAN_HAS: [&str; 2] = ["backup", "backup-init"];
+/// On Azure, events go through Event Hubs.
+const WITH_EVENT_HUBS: [&str; 2] = ["nats-streaming", "knative-provisioner-natss"];
+const WITHOUT_EVENT_HUBS: [&str; 1] = ["knative-eventing-kafka"];
+/// What needs something that only our own clusters have.
+const NOT_FOR_STRANGERS: [&str; 3] =
+    ["connectivity", "connectivity-proxy", "application-connector"];
+
+/// Those that an order's plan does without.
+pub(super) fn removed(order: &Order) -> Vec<&'static str> {
+    let provider = order.resolved.cluster.as_ref().map(|cluster| cluster.provider);
+    let event_hubs = order.plan_kind == Kind::Managed && provider == Some(Provider::Azure);
+    let mut removed = NO_PLAN_HAS.to_vec();
+    if event_hubs {
+        removed.extend(WITH_EVENT_HUBS);
+    } else {
+        removed.extend(WITHOUT_EVENT_HUBS);
+    }
+    if order.plan_kind == Kind::OwnCluster {
+        removed.extend(NOT_FOR_STRANGERS);
+    }
+    removed
+}

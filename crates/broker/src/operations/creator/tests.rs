@@ -1,0 +1,264 @@
+//! What becomes of an order: the provisioner's input and the Reconciler's payload, field by field.
+
+use clients::provisioner::DnsProvider;
+use secrecy::SecretString;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{
+    Context,
+    catalog::{Catalog, Offer, Orderer, Request},
+};
+
+/// An order of a plan as the catalog resolves it.
+fn order(plan: &str, region: &str, parameters: &Value) -> Order {
+    let catalog = Catalog::embedded().unwrap();
+    let offer = Offer {
+        plans: catalog.plans().iter().map(|plan| plan.name().to_owned()).collect(),
+        additional_parameters: true,
+        ..Offer::default()
+    };
+    let (plan, place) = (catalog.plan_named(plan).unwrap(), catalog.place(Some(region)));
+    let request = Request { place: &place, global_account: "ga", parameters: Some(parameters) };
+    let accepted = catalog.check_provision(&offer, plan, &request).unwrap();
+    let orderer = Orderer { user_id: "Jo@x.test", license_type: Some("CUSTOMER") };
+    let resolved = catalog.resolve(plan, &place, &accepted.parameters, &orderer, [7; 16]).unwrap();
+    Order {
+        instance_id: "instance-1".into(),
+        service_id: catalog.service_id().into(),
+        plan_id: plan.id().into(),
+        plan_name: plan.name().into(),
+        plan_kind: plan.kind(),
+        platform_region: region.into(),
+        platform_provider: place.provider,
+        context: Context {
+            subaccount_id: "sa".into(),
+            globalaccount_id: "ga".into(),
+            user_id: "jo@x.test".into(),
+            ..Context::default()
+        },
+        parameters: accepted.parameters,
+        resolved,
+        shoot_name: "c-1234567".into(),
+        shoot_domain: "c-1234567.kyma.test".into(),
+        dashboard_url: "https://dashboard.test".into(),
+    }
+}
+
+fn component(name: &str) -> ListedComponent {
+    ListedComponent { name: name.into(), namespace: "kyma-system".into(), url: None }
+}
+
+fn creator(order: &Order, components: &[&str]) -> Creator {
+    let plan = PlanConfiguration { additional_components: Vec::new(), kyma_template: None };
+    Creator::new(order, "2.10.0", components.iter().map(|name| component(name)).collect(), plan)
+}
+
+fn input(order: &Order) -> Value {
+    let dns = [DnsProvider {
+        domains_include: vec!["kyma.test".into()],
+        primary: true,
+        secret_name: "dns".into(),
+        kind: "aws-route53".into(),
+    }];
+    let place = Place { name: "demo-abcde", target_secret: "account", dns_providers: &dns };
+    let mut creator = creator(order, &[]);
+    creator.label("broker_instance_id", "instance-1");
+    serde_json::to_value(creator.provision(order, place).unwrap()).unwrap()
+}
+
+fn payload(creator: &Creator, order: &Order) -> Result<Value, CreatorError> {
+    let kubeconfig = SecretString::from("kubeconfig");
+    let cluster = creator.cluster(order, "runtime-1", "demo-abcde", &kubeconfig)?;
+    Ok(serde_json::to_value(cluster).unwrap())
+}
+
+#[test]
+fn an_order_on_aws_is_sent_with_every_field() {
+    let order = order(
+        "aws",
+        "cf-eu10",
+        &json!({
+            "name": "demo", "region": "eu-central-1", "zones": ["eu-central-1a"], "machineType": "m5.2xlarge",
+            "autoScalerMin": 4, "autoScalerMax": 6, "administrators": ["ada@x.test"],
+        }),
+    );
+
+    let input = input(&order);
+
+    assert_eq!(
+        input["runtimeInput"],
+        json!({
+            "name": "demo-abcde", "labels": {"broker_instance_id": "instance-1"},
+        })
+    );
+    assert_eq!(input["clusterConfig"]["administrators"], json!(["ada@x.test"]));
+    assert!(input.get("kymaConfig").is_none());
+    assert_eq!(
+        input["clusterConfig"]["gardenerConfig"],
+        json!({
+            "name": "c-1234567",
+            "provider": "aws",
+            "targetSecret": "account",
+            "region": "eu-central-1",
+            "workerCidr": "10.250.0.0/16",
+            "providerSpecificConfig": {"awsConfig": {"vpcCidr": "10.250.0.0/16", "awsZones": [{
+                "name": "eu-central-1a", "workerCidr": "10.250.0.0/19", "publicCidr": "10.250.32.0/20",
+                "internalCidr": "10.250.48.0/20",
+            }]}},
+            "kubernetesVersion": "1.32.4",
+            "machineType": "m5.2xlarge",
+            "machineImage": "gardenlinux",
+            "diskType": "gp2",
+            "volumeSizeGB": 50,
+            "autoScalerMin": 4,
+            "autoScalerMax": 6,
+            "maxSurge": 1,
+            "maxUnavailable": 0,
+            "purpose": "development",
+            "enableKubernetesVersionAutoUpdate": false,
+            "enableMachineImageVersionAutoUpdate": false,
+            "dnsConfig": {"domain": "c-1234567.kyma.test", "providers": [{
+                "domainsInclude": ["kyma.test"], "primary": true, "secretName": "dns", "type": "aws-route53",
+            }]},
+            "oidcConfig": {
+                "clientID": "kyma-runtime", "groupsClaim": "groups", "issuerURL": "https://issuer.example.test",
+                "signingAlgs": ["RS256"], "usernameClaim": "sub", "usernamePrefix": "-",
+            },
+            "shootNetworkingFilterDisabled": true,
+            "euAccess": false,
+        })
+    );
+}
+
+#[test]
+fn each_provider_is_told_what_only_it_asks_for() {
+    let specific = |plan: &str, region: &str, parameters: Value| {
+        let input = input(&order(plan, region, &parameters));
+        input["clusterConfig"]["gardenerConfig"]["providerSpecificConfig"].clone()
+    };
+
+    let azure =
+        specific("azure", "cf-eu20", json!({"name": "a", "region": "westeurope", "zones": ["2"]}));
+    let gcp = specific("gcp", "cf-eu30", json!({"name": "a", "region": "europe-west3"}));
+    let openstack = specific("openstack", "cf-eu10", json!({"name": "a", "region": "eu-de-1"}));
+
+    assert_eq!(azure["azureConfig"]["vnetCidr"], "10.250.0.0/16");
+    assert_eq!(azure["azureConfig"]["enableNatGateway"], true);
+    assert_eq!(azure["azureConfig"]["azureZones"][0]["name"], 2);
+    assert_eq!(gcp["gcpConfig"]["zones"].as_array().map(Vec::len), Some(1));
+    assert_eq!(openstack["openStackConfig"]["loadBalancerProvider"], "f5");
+    assert_eq!(openstack["openStackConfig"]["cloudProfileName"], "converged-cloud-cp");
+    assert_eq!(openstack["openStackConfig"]["floatingPoolName"], "FloatingIP-external-cp-kyma");
+}
+
+#[test]
+fn licences_go_with_the_plans_that_have_one() {
+    let licence = |plan: &str, region: &str, parameters: Value| {
+        let input = input(&order(plan, region, &parameters));
+        input["clusterConfig"]["gardenerConfig"]["licenceType"].clone()
+    };
+
+    assert_eq!(licence("trial", "cf-eu10", json!({"name": "a"})), "TestDevelopmentAndDemo");
+    assert_eq!(
+        licence("gcp", "cf-eu30", json!({"name": "a", "region": "europe-west3"})),
+        Value::Null
+    );
+}
+
+#[test]
+fn every_component_gets_the_domain_then_the_global_overrides_then_its_own() {
+    let order = order("aws", "cf-eu10", &json!({"name": "demo", "region": "eu-central-1"}));
+    let mut creator = creator(&order, &["istio", "logging"]);
+    creator.overrides().set(None, "global.level", "info", false);
+    creator.overrides().set(Some("logging"), "password", "hush", true);
+    creator.overrides().set(Some("logging"), "global.level", "true", false);
+
+    let payload = payload(&creator, &order).unwrap();
+
+    let domain =
+        json!({"key": "global.domainName", "value": "c-1234567.kyma.test", "secret": false});
+    let components = &payload["kymaConfig"]["components"];
+    assert_eq!(
+        components[0]["configuration"],
+        json!([
+            domain, {"key": "global.level", "value": "info", "secret": false},
+        ])
+    );
+    assert_eq!(
+        components[1]["configuration"],
+        json!([
+            domain,
+            {"key": "global.level", "value": true, "secret": false},
+            {"key": "password", "value": "hush", "secret": true},
+        ])
+    );
+    assert_eq!(
+        payload["metadata"],
+        json!({
+            "globalAccountID": "ga", "subAccountID": "sa", "serviceID": order.service_id,
+            "servicePlanID": order.plan_id, "servicePlanName": "aws", "shootName": "c-1234567",
+            "instanceID": "instance-1", "region": "eu-central-1",
+        })
+    );
+    assert_eq!(payload["kymaConfig"]["profile"], "Production");
+}
+
+#[test]
+fn an_operator_without_all_of_its_credentials_is_not_sent() {
+    let order = order("aws", "cf-eu10", &json!({"name": "demo", "region": "eu-central-1"}));
+    let mut creator = creator(&order, &[BTP_OPERATOR]);
+    creator.disable(BTP_OPERATOR);
+    assert!(payload(&creator, &order).is_ok());
+
+    creator.enable(BTP_OPERATOR);
+    let keys = ["clientid", "clientsecret", "url", "sm_url", "tokenurl"];
+    for key in keys {
+        creator.overrides().set(Some(BTP_OPERATOR), &format!("manager.secret.{key}"), "x", true);
+    }
+    creator.overrides().set(Some(BTP_OPERATOR), "manager.priorityClassName", "kyma-system", false);
+    creator.overrides().set(Some(BTP_OPERATOR), "cluster.id", "", false);
+
+    assert_eq!(payload(&creator, &order), Err(CreatorError::Operator("cluster.id")));
+}
+
+#[test]
+fn plans_do_without_what_they_cannot_use_and_orders_name_what_they_want() {
+    let all =
+        ["backup", "kiali", "tracing", "nats-streaming", "knative-eventing-kafka", "connectivity"];
+    let names = |plan: &str, region: &str, parameters: Value| {
+        let order = order(plan, region, &parameters);
+        let creator = creator(&order, &all);
+        creator.wanted().map(|component| component.name.clone()).collect::<Vec<_>>()
+    };
+
+    let aws = json!({"name": "a", "region": "eu-central-1", "components": ["Kiali"]});
+    let azure = json!({"name": "a", "region": "westeurope"});
+    assert_eq!(names("aws", "cf-eu10", aws), ["kiali", "nats-streaming", "connectivity"]);
+    assert_eq!(names("azure", "cf-eu20", azure), ["knative-eventing-kafka", "connectivity"]);
+    assert_eq!(names("trial", "cf-eu10", json!({"name": "a"})), ["nats-streaming", "connectivity"]);
+}
+
+#[test]
+fn kyma_for_the_provisioner_has_every_override_with_its_mark() {
+    let order = order("aws", "cf-eu10", &json!({"name": "demo", "region": "eu-central-1"}));
+    let mut creator = creator(&order, &["logging"]);
+    creator.overrides().set(None, "global.level", "info", false);
+    creator.overrides().set(Some("logging"), "password", "hush", true);
+
+    let kyma = serde_json::to_value(creator.kyma(&order)).unwrap();
+
+    assert_eq!(
+        kyma,
+        json!({
+            "version": "2.10.0",
+            "profile": "Production",
+            "components": [{
+                "component": "logging", "namespace": "kyma-system",
+                "configuration": [{"key": "password", "value": "hush", "secret": true}],
+            }],
+            "configuration": [{"key": "global.level", "value": "info", "secret": false}],
+            "conflictStrategy": "Replace",
+        })
+    );
+}

@@ -1,0 +1,36 @@
+//! Waits until the Lifecycle Manager has let go of the Kyma resource.
+
+use clients::Kind;
+use engine::wait;
+
+use super::{
+    Deprovisioning, KYMA_STEPS, calling,
+    delete_kyma_resource::{delete, namespace},
+    kyma_name,
+};
+use crate::operations::prelude::*;
+
+pub(super) struct CheckKymaResourceDeleted;
+
+impl Step<Deprovisioning> for CheckKymaResourceDeleted {
+    const NAME: &'static str = "Check_Kyma_Resource_Deleted";
+    const RETRY: Retry = Retry::DEFAULT.polling(secs(5), secs(15)).backing_off(secs(1), secs(30));
+
+    async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
+        let env = cx.env;
+        let (Some(manager), Some(name)) = (&env.lifecycle_manager, kyma_name(cx)) else {
+            return cx.data.gone(&KYMA_STEPS);
+        };
+        let found = match manager.find(namespace(cx, manager.namespace()), &name).await {
+            Err(error) if error.kind == Kind::NotFound => None,
+            found => found.map_err(calling)?,
+        };
+        let Some(kyma) = found else { return cx.data.gone(&KYMA_STEPS) };
+        if !kyma.deleting {
+            // The step before could not get through.
+            delete(cx).await?;
+        }
+        let state = kyma.state.as_deref().unwrap_or("without a state");
+        wait(format!("the Lifecycle Manager removes its modules: {state}"))
+    }
+}

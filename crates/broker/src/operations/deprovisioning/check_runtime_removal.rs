@@ -1,0 +1,78 @@
+//! Waits until the provisioner has removed the cluster.
+//!
+//! What a reader would get wrong: a removal that failed is ordered again, and every earlier one is asked about first.
+//! The number of calls before an order is part of its idempotency key: it makes the order a new one.
+
+use base::Failure;
+use clients::{
+    Kind,
+    provisioner::{OperationState, OperationStatus, Tenant},
+};
+use engine::{StepError, wait};
+
+use super::{
+    Deprovisioning, RUNTIME_STEPS, calling,
+    remove_runtime::{Ordered, order},
+};
+use crate::operations::prelude::*;
+
+pub(super) struct CheckRuntimeRemoval;
+
+impl Step<Deprovisioning> for CheckRuntimeRemoval {
+    const NAME: &'static str = "Check_Runtime_Removal";
+    const RETRY: Retry = Retry::DEFAULT.polling(secs(30), secs(30)).backing_off(secs(5), secs(60));
+
+    async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
+        if !cx.data.cluster_may_exist() {
+            return cx.data.gone(&RUNTIME_STEPS);
+        }
+        let mut failed = None;
+        for removal in cx.data.removals.clone() {
+            match status(cx, &removal).await? {
+                // Forgotten by the provisioner: whether the cluster is there, the next order tells.
+                None => {}
+                Some(OperationStatus { state: OperationState::Succeeded, .. }) => {
+                    return cx.data.gone(&RUNTIME_STEPS);
+                }
+                Some(status) if status.state == OperationState::Failed => failed = Some(status),
+                Some(status) => return wait(progress(&status)),
+            }
+        }
+        match order(cx).await? {
+            Ordered::Gone => cx.data.gone(&RUNTIME_STEPS),
+            Ordered::NotYet(reason) => wait(reason),
+            Ordered::Yes => match failed {
+                Some(status) => Err(StepError::transient(failure(status))),
+                None => wait("the provisioner was told to remove the cluster"),
+            },
+        }
+    }
+}
+
+/// How an operation is doing, if the provisioner has it.
+async fn status(
+    cx: &Cx<'_, Deprovisioning>,
+    operation: &str,
+) -> Result<Option<OperationStatus>, StepError> {
+    let tenant = Tenant::new(&cx.input.order.context.globalaccount_id);
+    match cx.env.provisioner.operation_status(tenant, operation).await {
+        Err(error) if error.kind == Kind::NotFound => Ok(None),
+        status => status.map(Some).map_err(calling),
+    }
+}
+
+fn progress(status: &OperationStatus) -> String {
+    let said = status.message.as_deref().unwrap_or("it has begun");
+    format!("the provisioner removes the cluster: {said}")
+}
+
+/// What the provisioner says about a removal that failed.
+fn failure(status: OperationStatus) -> Failure {
+    match status.last_error {
+        Some(error) => Failure::new(error.component, error.reason, error.message),
+        None => {
+            let text = status.message.unwrap_or_else(|| "it does not say why".into());
+            Failure::new("provisioner", "removal_failed", text)
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Ends the watch over the runtime: first from inside, then from outside.
+
+use clients::avs::Scope;
+
+use super::{Deprovisioning, calling};
+use crate::operations::prelude::*;
+
+pub(super) struct DeprovisionAvsEvaluations;
+
+impl Step<Deprovisioning> for DeprovisionAvsEvaluations {
+    const NAME: &'static str = "De-provision_AVS_Evaluations";
+    const RETRY: Retry = Retry::every(secs(10));
+
+    async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
+        let (env, input) = (cx.env, cx.input);
+        let Some(avs) = &env.avs else { return cx.data.gone(&[Self::NAME]) };
+        let plan = &input.order.plan_name;
+        let known = &cx.data.details.avs;
+        if let Some(id) = known.internal_id.filter(|_| !known.internal_deleted) {
+            // Its parent keeps an evaluation that is deleted first.
+            let parent = avs.settings().parent_of(plan, Scope::Internal);
+            avs.unlink(parent, id).await.map_err(calling)?;
+            avs.delete(id).await.map_err(calling)?;
+            cx.data.details.avs.internal_deleted = true;
+            cx.save().await?;
+        }
+        let known = &cx.data.details.avs;
+        if let Some(id) = known.external_id.filter(|_| !known.external_deleted) {
+            let scope = Scope::External { domain: &input.order.shoot_domain };
+            let parent = avs.settings().parent_of(plan, scope);
+            avs.unlink(parent, id).await.map_err(calling)?;
+            avs.delete(id).await.map_err(calling)?;
+            cx.data.details.avs.external_deleted = true;
+        }
+        cx.data.gone(&[Self::NAME])
+    }
+}

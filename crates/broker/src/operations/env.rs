@@ -1,0 +1,118 @@
+//! What steps may reach. What is not configured is not there, and the steps that need it are not in the plan.
+
+use std::{sync::Arc, time::Duration};
+
+use clients::{
+    Gate,
+    avs::Avs,
+    azure::Cloud,
+    director::Director,
+    edp::Edp,
+    gardener::{BindingKind, Gardener},
+    ias::Ias,
+    kubernetes::{Cluster, Clusters},
+    lifecycle_manager::LifecycleManager,
+    lms::Lms,
+    provisioner::{DnsProvider, Provisioner},
+    reconciler::Reconciler,
+    releases::ComponentLists,
+};
+
+use secrecy::SecretString;
+
+use crate::catalog::Catalog;
+
+/// What steps may reach.
+pub struct Env {
+    /// Plans, regions, defaults.
+    pub catalog: Arc<Catalog>,
+    /// The garden: the pool of accounts is in it.
+    pub gardener: Gardener,
+    /// The control plane's own cluster: overrides, plan configuration, Kyma resources.
+    pub control_plane: Cluster,
+    /// Clients of the runtimes.
+    pub clusters: Clusters,
+    /// Whoever makes the runtimes.
+    pub provisioner: Provisioner,
+    /// What releases of Kyma consist of.
+    pub components: ComponentLists,
+    /// The registry of runtimes; asked for the dashboard's address.
+    pub director: Option<Director>,
+    /// Availability.
+    pub avs: Option<Avs>,
+    /// Event data.
+    pub edp: Option<Edp>,
+    /// Identities.
+    pub ias: Option<Ias>,
+    /// Logging, of the older documents.
+    pub lms: Option<Lms>,
+    /// Managed Kafka, of the older documents.
+    pub event_hubs: Option<EventHubs>,
+    /// Whoever installs Kyma.
+    pub reconciler: Option<Reconciler>,
+    /// Whoever keeps Kyma's modules.
+    pub lifecycle_manager: Option<LifecycleManager>,
+    /// Everything else.
+    pub settings: StepSettings,
+}
+
+/// How Azure is reached with the credentials of an account of the pool.
+pub struct EventHubs {
+    /// Which cloud.
+    pub cloud: Cloud,
+    /// The way to it.
+    pub gate: Arc<Gate>,
+    /// The way to its issuer.
+    pub tokens: Arc<Gate>,
+    /// The garden, where the credentials are.
+    pub garden: Cluster,
+}
+
+/// Credentials of the Service Manager that are not the order's own.
+#[derive(Debug, Clone)]
+pub struct ServiceManager {
+    /// Where it is.
+    pub url: String,
+    /// Who we are.
+    pub user: String,
+    /// How we prove it.
+    pub password: SecretString,
+    /// Whether they count even when the order brings some.
+    pub always: bool,
+}
+
+/// How steps work.
+#[derive(Debug, Clone)]
+pub struct StepSettings {
+    /// The version of Kyma when nobody names one.
+    pub default_kyma_version: String,
+    /// Whether an order fails when its data tenant cannot be made.
+    pub edp_required: bool,
+    /// Where overrides and plan configuration are.
+    pub namespace: String,
+    /// The `ConfigMap` that maps accounts to versions of Kyma.
+    pub account_versions: Option<String>,
+    /// Which objects hold the accounts of the pool.
+    pub account_bindings: BindingKind,
+    /// Who serves the clusters' domains.
+    pub dns_providers: Vec<DnsProvider>,
+    /// Credentials of the Service Manager, of the older documents; the order's own are used without.
+    pub service_manager: Option<ServiceManager>,
+    /// How long waiting steps may wait, at most.
+    pub patience: Duration,
+}
+
+impl Default for StepSettings {
+    fn default() -> Self {
+        Self {
+            default_kyma_version: "2.10.0".into(),
+            edp_required: false,
+            namespace: "kcp-system".into(),
+            account_versions: Some("kyma-versions".into()),
+            account_bindings: BindingKind::Secret,
+            dns_providers: Vec::new(),
+            service_manager: None,
+            patience: Duration::from_hours(6),
+        }
+    }
+}

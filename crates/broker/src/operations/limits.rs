@@ -1,0 +1,24 @@
+//! How long operations, and what they wait for, may take.
+
+use std::time::Duration;
+
+/// How long things may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// One provisioning in all.
+    pub provisioning: Duration,
+    /// The provisioner, with one runtime.
+    pub runtime: Duration,
+    /// The Reconciler, with one configuration.
+    pub reconciler: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            provisioning: Duration::from_hours(24),
+            runtime: Duration::from_hours(6),
+            reconciler: Duration::from_hours(2),
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Makes a runtime and everything around it: the plan.
+//!
+//! What a reader would get wrong: all that the steps of `create_runtime` collect for the order and for Kyma is in
+//! memory, so the steps that collect it, wait for the cluster and use it are one stage. `Check_Runtime` therefore stands
+//! in it, under the label of the stage that documents show it in.
+
+mod apply_kyma;
+mod avs_create_external_eval_step;
+mod avs_create_internal_eval_step;
+mod avs_tags;
+mod btp_operator_overrides;
+mod busola_migrator_overrides;
+mod check_cluster_configuration;
+mod check_runtime;
+mod create_cluster_configuration;
+mod create_runtime_for_own_cluster;
+mod create_runtime_without_kyma;
+mod edp_registration;
+mod get_kubeconfig;
+mod init_kyma_template;
+mod inject_btp_operator_credentials;
+pub mod legacy;
+mod overrides_from_secrets_and_config_step;
+mod provision_initialization;
+mod resolve_target_secret;
+mod starting;
+mod sync_kubeconfig;
+
+use engine::{Operation, Plan, Step};
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    creator::Creator,
+    env::Env,
+    limits::Limits,
+    shared::{has_operator_credentials, is_kept_available, is_not_preview, is_ours, is_theirs},
+};
+use crate::{Details, Order};
+
+/// A runtime, and everything around it.
+pub struct Provisioning;
+
+impl Operation for Provisioning {
+    const KIND: &'static str = "provision";
+    type Input = Input;
+    type Data = Details;
+    type Memory = Memory;
+    type Env = Env;
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Input {
+    /// The order.
+    pub order: Order,
+}
+
+/// What must not be stored.
+#[derive(Default)]
+pub struct Memory {
+    /// What is collected for the order and for Kyma.
+    pub creator: Option<Creator>,
+    /// The way into the runtime.
+    pub kubeconfig: Option<SecretString>,
+    /// The certificate that was asked for, of the older documents.
+    certificate: Option<legacy::Certificate>,
+}
+
+/// What there is besides the provisioner. The steps of what is not there are not in the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "four systems, each there or not")]
+pub struct Switches {
+    /// Availability.
+    pub avs: bool,
+    /// Event data; an order may be required to have it.
+    pub edp: bool,
+    /// Whoever installs Kyma.
+    pub reconciler: bool,
+    /// Whoever keeps Kyma's modules.
+    pub lifecycle_manager: bool,
+    /// Whether an order fails without event data.
+    pub edp_required: bool,
+}
+
+impl Switches {
+    /// Everything.
+    pub const ALL: Self = Self {
+        avs: true,
+        edp: true,
+        reconciler: true,
+        lifecycle_manager: true,
+        edp_required: true,
+    };
+
+    /// What steps can reach.
+    pub fn of(env: &Env) -> Self {
+        Self {
+            avs: env.avs.is_some(),
+            edp: env.edp.is_some(),
+            reconciler: env.reconciler.is_some(),
+            lifecycle_manager: env.lifecycle_manager.is_some(),
+            edp_required: env.settings.edp_required,
+        }
+    }
+}
+
+/// What is done for an order.
+pub fn plan(limits: &Limits, on: Switches) -> Plan<Provisioning> {
+    let edp = edp_registration::EdpRegistration.when(is_ours).switched(on.edp);
+    let edp = if on.edp_required { edp } else { edp.or_skip() };
+    Plan::within(limits.provisioning)
+        .stage("start")
+        .step(starting::Starting)
+        .stage("create_runtime")
+        .step(provision_initialization::ProvisionInitialization)
+        .step(init_kyma_template::InitKymaTemplate)
+        .step(resolve_target_secret::ResolveTargetSecret.when(is_ours))
+        .step(avs_create_internal_eval_step::AvsCreateInternalEvalStep.switched(on.avs))
+        .step(edp)
+        .step(
+            overrides_from_secrets_and_config_step::OverridesFromSecretsAndConfigStep
+                .when(is_not_preview),
+        )
+        .step(btp_operator_overrides::BtpOperatorOverrides.when(has_operator_credentials))
+        .step(busola_migrator_overrides::BusolaMigratorOverrides)
+        .step(create_runtime_without_kyma::CreateRuntimeWithoutKyma.when(is_ours))
+        .step(create_runtime_for_own_cluster::CreateRuntimeForOwnCluster.when(is_theirs))
+        .step(
+            check_runtime::CheckRuntime
+                .when(is_ours)
+                .labelled("check_runtime")
+                .waiting_for(limits.runtime)
+                .failing_for(limits.runtime),
+        )
+        .step(get_kubeconfig::GetKubeconfig)
+        .step(
+            inject_btp_operator_credentials::InjectBtpOperatorCredentials
+                .when(has_operator_credentials),
+        )
+        .step(sync_kubeconfig::SyncKubeconfig.switched(on.lifecycle_manager))
+        .step(
+            create_cluster_configuration::CreateClusterConfiguration
+                .when(is_not_preview)
+                .switched(on.reconciler)
+                .failing_for(limits.reconciler),
+        )
+        .stage("check_kyma")
+        .step(
+            check_cluster_configuration::CheckClusterConfiguration { within: limits.reconciler }
+                .when(is_not_preview)
+                .switched(on.reconciler)
+                .waiting_for(limits.reconciler)
+                .failing_for(limits.reconciler),
+        )
+        .stage("create_kyma_resource")
+        .step(apply_kyma::ApplyKyma.switched(on.lifecycle_manager))
+        .stage("post_actions")
+        .step(
+            avs_create_external_eval_step::AvsCreateExternalEvalStep
+                .when(is_kept_available)
+                .switched(on.avs),
+        )
+        .step(avs_tags::AvsTags.when(is_ours).switched(on.avs))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,32 @@
+//! Has the runtime's availability watched from outside, now that there is something to see.
+
+use clients::avs::Scope;
+use serde_json::json;
+
+use super::Provisioning;
+use crate::operations::{
+    prelude::*,
+    shared::{evaluations::create, keep, needed},
+};
+
+pub(super) struct AvsCreateExternalEvalStep;
+
+impl Step<Provisioning> for AvsCreateExternalEvalStep {
+    const NAME: &'static str = "AVS_Create_External_Eval_Step";
+    const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(20));
+
+    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+        if cx.data.avs.external_id.is_some() && !cx.data.avs.external_deleted {
+            return done();
+        }
+        let avs = needed(cx.env.avs.as_ref(), "avs")?;
+        let order = &cx.input.order;
+        let id = create(avs, order, Scope::External { domain: &order.shoot_domain }).await?;
+        cx.data.avs.external_id = Some(id);
+        cx.data.avs.external_deleted = false;
+        keep(cx, json!({}))?;
+        // It cannot be found again, so its id is kept before anything else happens.
+        cx.save().await?;
+        done()
+    }
+}

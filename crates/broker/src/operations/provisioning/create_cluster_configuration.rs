@@ -1,0 +1,42 @@
+//! Hands the cluster, and the Kyma that it shall have, to the Reconciler.
+//!
+//! What a reader would get wrong: an answer that was lost costs nothing. The same payload has the version that it had.
+
+use serde_json::json;
+
+use super::Provisioning;
+use crate::operations::{
+    prelude::*,
+    shared::{creator, keep, kubeconfig, missing, needed, runtime_id},
+};
+
+pub(super) struct CreateClusterConfiguration;
+
+impl Step<Provisioning> for CreateClusterConfiguration {
+    const NAME: &'static str = "Create_Cluster_Configuration";
+    const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1));
+
+    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+        if cx.data.cluster_configuration_version.is_some() {
+            return done();
+        }
+        let reconciler = needed(cx.env.reconciler.as_ref(), "reconciler")?;
+        let runtime = runtime_id(cx)?;
+        let name = cx.data.cluster_name.clone().unwrap_or_default();
+        let Some(kubeconfig) = kubeconfig(cx).await? else {
+            return Err(missing("the runtime has no kubeconfig any more"));
+        };
+        let order = &cx.input.order;
+        let cluster = creator(cx)?.cluster(order, &runtime, &name, &kubeconfig)?;
+        let state = reconciler.apply_cluster(&cluster).await?;
+        cx.data.cluster_configuration_version = Some(state.configuration_version);
+        cx.data.cluster_configuration_at.get_or_insert(cx.now);
+        cx.data.cluster_configuration_deleted = false;
+        let payload =
+            serde_json::to_value(&cluster).map_err(|error| StepError::internal(&error))?;
+        let holds = ["cluster-setup", "kyma-version"];
+        let state = json!({"payload": payload, "holds": holds, "runtime_id": runtime});
+        keep(cx, json!({ "runtime_state": state }))?;
+        done()
+    }
+}

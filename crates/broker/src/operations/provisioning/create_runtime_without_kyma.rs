@@ -1,0 +1,53 @@
+//! Orders the cluster from the provisioner. Kyma comes later, from the Reconciler.
+//!
+//! What a reader would get wrong: an order whose answer was lost is not lost. The call carries a key that is the same
+//! in every run, and the provisioner answers a repetition with what it began the first time.
+
+use serde_json::json;
+use uuid::Uuid;
+
+use super::Provisioning;
+use crate::operations::{
+    creator::Place,
+    prelude::*,
+    shared::{creator, keep, missing, tenant},
+};
+
+pub(super) struct CreateRuntimeWithoutKyma;
+
+impl Step<Provisioning> for CreateRuntimeWithoutKyma {
+    const NAME: &'static str = "Create_Runtime_Without_Kyma";
+    const RETRY: Retry =
+        Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(60)).each_within(secs(150));
+
+    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+        if cx.data.runtime_id.is_some() {
+            return done();
+        }
+        let order = &cx.input.order;
+        let name = cx.data.cluster_name.clone().unwrap_or_default();
+        let target_secret = cx.data.target_secret.clone().unwrap_or_default();
+        let dns_providers = &cx.env.settings.dns_providers;
+        let creator = creator(cx)?;
+        creator.label("broker_instance_id", &order.instance_id);
+        creator.label("global_subaccount_id", &order.context.subaccount_id);
+        creator.label("operator_grafanaUrl", format!("https://grafana.{}", order.shoot_domain));
+        let place = Place { name: &name, target_secret: &target_secret, dns_providers };
+        let wanted = creator.provision(order, place)?;
+        let begun = cx.env.provisioner.provision(tenant(order), &wanted).await?;
+        let runtime = begun.runtime_id.as_deref().map(Uuid::parse_str).transpose();
+        let (Ok(Some(runtime)), Some(operation)) = (runtime, begun.id) else {
+            return Err(missing("the provisioner did not say what it began"));
+        };
+        cx.data.runtime_id = Some(runtime);
+        cx.data.target_operation_id = Some(operation);
+        let payload = serde_json::to_value(&wanted).map_err(|error| StepError::internal(&error))?;
+        let row = json!({
+            "runtime_id": runtime,
+            "region": order.resolved.region_word(),
+            "runtime_state": {"payload": payload, "holds": ["cluster-config"]},
+        });
+        keep(cx, row)?;
+        done()
+    }
+}

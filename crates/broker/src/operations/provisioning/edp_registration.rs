@@ -1,0 +1,38 @@
+//! Registers the subaccount with the event data platform.
+
+use clients::edp::Tenant;
+use serde_json::json;
+
+use super::Provisioning;
+use crate::operations::{
+    prelude::*,
+    shared::{keep, needed},
+};
+
+pub(super) struct EdpRegistration;
+
+impl Step<Provisioning> for EdpRegistration {
+    const NAME: &'static str = "EDP_Registration";
+    const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(30));
+
+    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+        if cx.data.edp_created {
+            return done();
+        }
+        let edp = needed(cx.env.edp.as_ref(), "edp")?;
+        let order = &cx.input.order;
+        let tenant = Tenant::of_subaccount(&order.context.subaccount_id);
+        let metadata = tenant.metadata(&order.platform_region, &order.plan_name);
+        match edp.register(&tenant, &metadata).await.map_err(StepError::from) {
+            Ok(()) => {}
+            Err(StepError::Fatal(failure)) if !cx.env.settings.edp_required => {
+                tracing::warn!(operation.id = %cx.operation, %failure, "the runtime goes without event data");
+                return done();
+            }
+            Err(error) => return Err(error),
+        }
+        cx.data.edp_created = true;
+        keep(cx, json!({}))?;
+        done()
+    }
+}

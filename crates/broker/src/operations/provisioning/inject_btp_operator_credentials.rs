@@ -1,0 +1,58 @@
+//! Puts the BTP operator's credentials into the runtime.
+
+use clients::btp::{Btp, ManagerCredentials, ManagerState};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::Provisioning;
+use crate::operations::{
+    prelude::*,
+    shared::{inside, keep, kubeconfig, missing, open},
+};
+
+pub(super) struct InjectBtpOperatorCredentials;
+
+impl Step<Provisioning> for InjectBtpOperatorCredentials {
+    const NAME: &'static str = "Inject_BTP_Operator_Credentials";
+    const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(60));
+
+    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+        let given = cx.input.order.context.sm_operator_credentials.as_ref();
+        let given = given.ok_or_else(|| missing("the order brings no credentials"))?;
+        let cluster_id = match cx.data.sm_cluster_id {
+            Some(kept) => kept,
+            None => {
+                let made = *cx.data.sm_cluster_id.insert(Uuid::new_v4());
+                keep(cx, json!({}))?;
+                cx.save().await?;
+                made
+            }
+        };
+        let credentials = ManagerCredentials {
+            client_id: given.clientid.clone().into(),
+            client_secret: given.clientsecret.expose().into(),
+            service_manager_url: given.sm_url.clone(),
+            token_url: given.url.clone(),
+            cluster_id: cluster_id.to_string(),
+        };
+        let Some(kubeconfig) = kubeconfig(cx).await? else {
+            return Err(missing("the runtime has no kubeconfig any more"));
+        };
+        match write(cx, &kubeconfig, &credentials).await {
+            Ok(()) => done(),
+            Err(error) => Err(inside(cx, error)),
+        }
+    }
+}
+
+async fn write(
+    cx: &Cx<'_, Provisioning>,
+    kubeconfig: &secrecy::SecretString,
+    credentials: &ManagerCredentials,
+) -> Result<(), clients::Error> {
+    let btp = Btp::new(open(cx.env, kubeconfig).await?);
+    if btp.manager(credentials).await? == ManagerState::Same {
+        return Ok(());
+    }
+    btp.write_manager(credentials).await.map(drop)
+}

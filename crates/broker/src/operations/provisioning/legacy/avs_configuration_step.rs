@@ -1,0 +1,44 @@
+//! Has the runtime's availability watched from inside and from outside, and tells the runtime how to report.
+
+use clients::avs::Scope;
+use serde_json::json;
+
+use super::super::Provisioning;
+use crate::operations::{
+    prelude::*,
+    shared::{creator, evaluations::create, keep, needed},
+};
+
+const COMPONENT: &str = "avs-bridge";
+
+pub(super) struct AvsConfigurationStep;
+
+impl Step<Provisioning> for AvsConfigurationStep {
+    const NAME: &'static str = "AVS_Configuration_Step";
+    const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(30));
+
+    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+        let avs = needed(cx.env.avs.as_ref(), "avs")?;
+        let order = &cx.input.order;
+        let internal = match cx.data.avs.internal_id {
+            Some(kept) => kept,
+            None => {
+                let made = create(avs, order, Scope::Internal).await?;
+                cx.data.avs.internal_id = Some(made);
+                keep(cx, json!({}))?;
+                // It cannot be found again, so its id is kept before anything else happens.
+                cx.save().await?;
+                made
+            }
+        };
+        if cx.data.avs.external_id.is_none() {
+            let scope = Scope::External { domain: &order.shoot_domain };
+            cx.data.avs.external_id = Some(create(avs, order, scope).await?);
+            keep(cx, json!({}))?;
+            cx.save().await?;
+        }
+        let key = "avs_bridge.config.evaluations.cluster.id";
+        creator(cx)?.overrides().set(Some(COMPONENT), key, &internal.to_string(), false);
+        done()
+    }
+}

@@ -1,0 +1,63 @@
+//! Orders the runtime, Kyma included, from the provisioner; then the stage starts over and waits for it.
+//!
+//! What a reader would get wrong: a repetition after a crash is not the same request, because certificates and secrets
+//! in it are new, so the provisioner would refuse it. What an earlier run ordered is looked for in the Director.
+
+use clients::{Kind, provisioner::OperationStatus};
+use engine::step::again;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::super::Provisioning;
+use crate::operations::{
+    creator::Place,
+    prelude::*,
+    shared::{creator, keep, missing, tenant},
+};
+
+pub(super) struct CreateRuntime;
+
+impl Step<Provisioning> for CreateRuntime {
+    const NAME: &'static str = "Create_Runtime";
+    const RETRY: Retry =
+        Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(60)).each_within(secs(150));
+
+    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+        let order = &cx.input.order;
+        let name = cx.data.cluster_name.clone().unwrap_or_default();
+        let target_secret = cx.data.target_secret.clone().unwrap_or_default();
+        let dns_providers = &cx.env.settings.dns_providers;
+        let creator = creator(cx)?;
+        creator.label("broker_instance_id", &order.instance_id);
+        creator.label("global_subaccount_id", &order.context.subaccount_id);
+        let place = Place { name: &name, target_secret: &target_secret, dns_providers };
+        let mut wanted = creator.provision(order, place)?;
+        wanted.kyma = Some(creator.kyma(order));
+        let begun = match ordered_before(cx).await? {
+            Some(begun) => begun,
+            None => cx.env.provisioner.provision(tenant(order), &wanted).await?,
+        };
+        let runtime = begun.runtime_id.as_deref().map(Uuid::parse_str).transpose();
+        let (Ok(Some(runtime)), Some(operation)) = (runtime, begun.id) else {
+            return Err(missing("the provisioner did not say what it began"));
+        };
+        cx.data.runtime_id = Some(runtime);
+        cx.data.target_operation_id = Some(operation);
+        keep(cx, json!({"runtime_id": runtime, "region": order.resolved.region_word()}))?;
+        again(secs(1), "the runtime is ordered")
+    }
+}
+
+/// What an earlier run ordered and did not live to save.
+async fn ordered_before(cx: &Cx<'_, Provisioning>) -> Result<Option<OperationStatus>, StepError> {
+    let Some(director) = &cx.env.director else { return Ok(None) };
+    let order = &cx.input.order;
+    let account = &order.context.globalaccount_id;
+    let Some(runtime) = director.find_by_instance(account, &order.instance_id).await? else {
+        return Ok(None);
+    };
+    match cx.env.provisioner.runtime_status(tenant(order), &runtime).await {
+        Err(error) if error.kind == Kind::NotFound => Ok(None),
+        status => Ok(status?.last_operation),
+    }
+}

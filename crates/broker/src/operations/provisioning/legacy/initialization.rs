@@ -1,0 +1,66 @@
+//! Begins to collect what the runtime is ordered with; once it is ordered, waits for it and ends the operation.
+
+use clients::{ias::ProviderKind, provisioner::OperationState};
+use engine::step::finish;
+use serde_json::json;
+use url::Url;
+
+use super::super::{
+    Provisioning, check_runtime::dashboard, check_runtime::failed,
+    provision_initialization::ProvisionInitialization,
+};
+use crate::operations::{
+    prelude::*,
+    shared::{keep, missing, runtime_id, tenant},
+};
+
+pub(super) struct Initialization;
+
+impl Step<Provisioning> for Initialization {
+    const NAME: &'static str = "Initialization";
+    const RETRY: Retry = Retry::DEFAULT
+        .polling(secs(20), mins(2))
+        .backing_off(secs(2), mins(1))
+        .failing_for(mins(60));
+
+    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+        if cx.data.runtime_id.is_none() {
+            return ProvisionInitialization.run(cx).await;
+        }
+        let runtime = runtime_id(cx)?;
+        let operation = cx.data.target_operation_id.as_deref();
+        let operation =
+            operation.ok_or_else(|| missing("the provisioner's operation is not known"))?;
+        let tenant = tenant(&cx.input.order);
+        let status = cx.env.provisioner.operation_status(tenant, operation).await?;
+        match status.state {
+            OperationState::Succeeded => {}
+            OperationState::Pending | OperationState::InProgress => {
+                let said = status.message.unwrap_or_default();
+                return waiting(format!("the runtime is being made: {said}")).into();
+            }
+            OperationState::Failed => return Err(failed(status)),
+        }
+        if let Some(url) = dashboard(cx, &runtime).await? {
+            cx.data.dashboard_url = Some(url.clone());
+            keep(cx, json!({"dashboard_url": url}))?;
+        }
+        set_addresses(cx).await?;
+        finish("the runtime is there")
+    }
+}
+
+/// Tells IAS where people are sent back to. That it does not want to know is no reason to give up the runtime.
+async fn set_addresses(cx: &Cx<'_, Provisioning>) -> Result<(), StepError> {
+    let order = &cx.input.order;
+    let dashboard = cx.data.dashboard_url.as_ref().unwrap_or(&order.dashboard_url);
+    let (Some(ias), Ok(dashboard)) = (&cx.env.ias, Url::parse(dashboard)) else { return Ok(()) };
+    let set = ias.set_type(ProviderKind::Grafana, &order.instance_id, &dashboard).await;
+    match set.map_err(StepError::from) {
+        Err(StepError::Fatal(failure)) => {
+            tracing::warn!(operation.id = %cx.operation, %failure, "IAS does not know where the dashboards are");
+            Ok(())
+        }
+        set => set,
+    }
+}

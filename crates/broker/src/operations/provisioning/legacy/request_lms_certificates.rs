@@ -1,0 +1,118 @@
+//! Waits for the logging tenant and gives the runtime a certificate to send logs with.
+//!
+//! What a reader would get wrong: it never fails the operation. A runtime without logging is better than none.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use clients::lms::{CertificateRequest, Info, Lms};
+use secrecy::ExposeSecret;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{super::Provisioning, Certificate};
+use crate::operations::{
+    prelude::*,
+    shared::{creator, keep, missing, needed},
+};
+
+const COMPONENT: &str = "logging";
+
+pub(super) struct RequestLmsCertificates;
+
+/// Only with a tenant that was not given up.
+pub(super) fn has_tenant(cx: &Cx<'_, Provisioning>) -> engine::Applies {
+    let lms = &cx.data.lms;
+    engine::Applies::when(lms.tenant_id.is_some() && !lms.failed, "there is no logging tenant")
+}
+
+impl Step<Provisioning> for RequestLmsCertificates {
+    const NAME: &'static str = "Request_LMS_Certificates";
+    const RETRY: Retry = Retry::DEFAULT
+        .polling(secs(5), secs(30))
+        .backing_off(secs(5), mins(1))
+        .waiting_for(mins(30))
+        .failing_for(mins(10))
+        .then_skip();
+
+    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+        match requested(cx).await {
+            Err(StepError::Fatal(failure)) => {
+                tracing::warn!(operation.id = %cx.operation, %failure, "the runtime goes without logging");
+                cx.data.lms.failed = true;
+                keep(cx, json!({}))?;
+                done()
+            }
+            ended => ended,
+        }
+    }
+}
+
+async fn requested(cx: &mut Cx<'_, Provisioning>) -> StepResult {
+    let lms = needed(cx.env.lms.as_ref(), "lms")?;
+    let tenant = cx.data.lms.tenant_id.clone();
+    let tenant = tenant.ok_or_else(|| missing("the logging tenant is not known"))?;
+    if !lms.readiness(&tenant).await?.is_ready() {
+        return waiting("the logging tenant is being made").into();
+    }
+    let info = lms.tenant(&tenant).await?;
+    if cx.memory.certificate.is_none() {
+        let certificate = request(lms, &tenant, &cx.input.order.context.globalaccount_id).await?;
+        cx.memory.certificate = Some(certificate);
+    }
+    let Some(kept) = &cx.memory.certificate else {
+        return waiting("the certificate is asked for").into();
+    };
+    let signed = lms.signed_certificate(&kept.callback).await?;
+    let (Some(signed), Some(authority)) = (signed, lms.authority(&tenant).await?) else {
+        return waiting("the certificate is being signed").into();
+    };
+    let key = kept.key.clone();
+    override_logging(cx, &info, [&authority, &signed, key.expose_secret()])?;
+    done()
+}
+
+async fn request(lms: &Lms, tenant: &str, account: &str) -> Result<Certificate, StepError> {
+    let (account, unit) = (account.to_owned(), Uuid::new_v4().to_string());
+    // Making a key is a lot of computing.
+    let made = tokio::task::spawn_blocking(move || CertificateRequest::new(&account, &unit)).await;
+    let made = made.map_err(|error| StepError::internal(&error))??;
+    let callback = lms.request_certificate(tenant, &made.csr).await?;
+    Ok(Certificate { callback, key: made.key })
+}
+
+fn override_logging(
+    cx: &mut Cx<'_, Provisioning>,
+    info: &Info,
+    tls: [&str; 3],
+) -> Result<(), StepError> {
+    let subaccount = &cx.input.order.context.subaccount_id;
+    let [authority, certificate, key] = tls.map(|text| BASE64_STANDARD.encode(text));
+    let creator = creator(cx)?;
+    creator.label("operator_lmsUrl", info.kibana_url());
+    let plain = [
+        ("conf.Output.forward.enabled", "true"),
+        ("conf.Output.forward.Match", "kube.*"),
+        ("backend.forward.host", &info.forward_host()),
+        ("backend.forward.port", "8443"),
+        ("backend.forward.tls.enabled", "true"),
+        ("backend.forward.tls.verify", "On"),
+        ("conf.Filter.record_modifier.enabled", "true"),
+        ("conf.Filter.record_modifier.Match", "kube.*"),
+        ("conf.Filter.record_modifier.Key", "subaccount_id"),
+        ("conf.Filter.record_modifier.Value", subaccount),
+        ("conf.Filter.Kubernetes.Merge_Log", "Off"),
+        (
+            "conf.Input.Kubernetes.Exclude_Path",
+            "/var/log/containers/*_dex-*.log,/var/log/containers/*_kcproxy-*.log",
+        ),
+    ];
+    let overrides = creator.overrides();
+    for (key, value) in plain {
+        overrides.set(Some(COMPONENT), &format!("fluent-bit.{key}"), value, false);
+    }
+    for (name, value) in [("ca", authority), ("cert", certificate), ("key", key)] {
+        // Whoever has the key sends logs in our name.
+        let path = format!("fluent-bit.backend.forward.tls.{name}");
+        overrides.set(Some(COMPONENT), &path, &value, name == "key");
+    }
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! Finds out which Kyma the order gets, and begins to collect what it is ordered with.
+
+use serde_json::json;
+
+use super::Provisioning;
+use crate::{
+    catalog::names::runtime_name,
+    operations::{
+        creator::{self, BTP_OPERATOR, Creator},
+        prelude::*,
+        shared::keep,
+    },
+};
+
+pub(super) struct ProvisionInitialization;
+
+impl Step<Provisioning> for ProvisionInitialization {
+    const NAME: &'static str = "Provision_Initialization";
+    const RETRY: Retry = Retry::DEFAULT.backing_off(secs(2), secs(30)).failing_for(mins(5));
+
+    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+        let order = &cx.input.order;
+        // Kept from then on: the stage may start over after operators have changed their minds.
+        let version = match &cx.data.runtime_version {
+            Some(kept) => kept.clone(),
+            None => creator::runtime_version(cx.env, order).await?,
+        };
+        let plan = creator::plan_configuration(cx.env, &order.plan_name, &version.version).await?;
+        let components = cx.env.components.of(&version.version).await?;
+        let mut creator = Creator::new(order, &version.version, components.to_vec(), plan);
+        creator.disable(BTP_OPERATOR);
+        cx.memory.creator = Some(creator);
+        cx.data.runtime_version = Some(version);
+        // Of the operation's id, so that a run that was lost had the same name.
+        let mut dice = [0; 5];
+        dice.copy_from_slice(&cx.root.as_bytes()[11..]);
+        cx.data.cluster_name.get_or_insert_with(|| runtime_name(&order.parameters.name, dice));
+        let resolved = &order.resolved;
+        let row = json!({"provider": resolved.provider_word(), "region": resolved.region_word()});
+        keep(cx, row)?;
+        done()
+    }
+}

@@ -1,0 +1,55 @@
+//! Finds the account that pays for the cluster: the order's own, the global account's, or one that many use.
+
+use clients::{Error, gardener::Wanted};
+use domain::plan::Kind as PlanKind;
+use serde_json::json;
+
+use super::Provisioning;
+use crate::operations::{
+    prelude::*,
+    shared::{keep, missing},
+};
+
+pub(super) struct ResolveTargetSecret;
+
+impl Step<Provisioning> for ResolveTargetSecret {
+    const NAME: &'static str = "Resolve_Target_Secret";
+    const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(10));
+
+    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+        if cx.data.target_secret.is_some() {
+            return done();
+        }
+        let order = &cx.input.order;
+        let cluster = order.resolved.cluster.as_ref();
+        let cluster = cluster.ok_or_else(|| missing("the order has no cluster to pay for"))?;
+        if let Some(named) = &cluster.target_secret {
+            cx.data.target_secret = Some(named.clone());
+            keep(cx, json!({}))?;
+            return done();
+        }
+        let pool = cx.env.gardener.pool(cx.env.settings.account_bindings);
+        let wanted =
+            Wanted { hyperscaler: cluster.provider.as_str(), eu_access: order.resolved.eu_access };
+        // The tenant's own is found again; which of the shared ones is least used may change, so it is kept.
+        let binding = if order.plan_kind == PlanKind::Trial {
+            pool.shared(Wanted { eu_access: false, ..wanted }).await
+        } else {
+            pool.claim(&order.context.globalaccount_id, wanted).await
+        };
+        let binding = binding.map_err(exhausted)?;
+        let secret = pool.name_for_shoot(&binding);
+        let secret = secret.ok_or_else(|| missing("the account's binding names no secret"))?;
+        cx.data.target_secret = Some(secret.to_owned());
+        keep(cx, json!({}))?;
+        done()
+    }
+}
+
+/// An empty pool fills up again when accounts have been cleaned, so it is worth some patience.
+fn exhausted(error: Error) -> StepError {
+    match error.kind {
+        clients::Kind::NotFound => StepError::transient(error.failure()),
+        _ => error.into(),
+    }
+}

@@ -1,0 +1,25 @@
+//! Gives the Lifecycle Manager the way into the runtime.
+
+use super::Provisioning;
+use crate::operations::{
+    prelude::*,
+    shared::{kubeconfig, kyma, missing, needed},
+};
+
+pub(super) struct SyncKubeconfig;
+
+impl Step<Provisioning> for SyncKubeconfig {
+    const NAME: &'static str = "Sync_Kubeconfig";
+    const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(5));
+
+    async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+        let manager = needed(cx.env.lifecycle_manager.as_ref(), "lifecycle manager")?;
+        let name = kyma::name(cx.data).ok_or_else(|| missing("the runtime was never ordered"))?;
+        let Some(kubeconfig) = kubeconfig(cx).await? else {
+            return Err(missing("the runtime has no kubeconfig any more"));
+        };
+        let marks = kyma::marks(&cx.input.order, cx.data, &name);
+        manager.write_kubeconfig(&name, &kubeconfig, &marks).await?;
+        done()
+    }
+}

@@ -1,0 +1,130 @@
+//! What the steps of several plans have in common: conditions, and what they need from their surroundings.
+
+pub(super) mod evaluations;
+pub(super) mod event_hubs;
+pub(super) mod kyma;
+
+use clients::{Component, Error, Kind, kubernetes::Cluster, provisioner::Tenant};
+use domain::plan::Kind as PlanKind;
+use engine::{Applies, Cx, StepError};
+use secrecy::SecretString;
+use serde_json::{Value, json};
+
+use super::{creator::Creator, env::Env, prelude::Failure, provisioning::Provisioning};
+use crate::Order;
+
+type Context<'a> = Cx<'a, Provisioning>;
+
+/// The plan whose runtimes get Kyma from the Lifecycle Manager alone. Nothing else tells it from its elder.
+const PREVIEW: &str = "preview";
+
+/// Only for clusters that are made here.
+pub(super) fn is_ours(cx: &Context<'_>) -> Applies {
+    let theirs = cx.input.order.plan_kind == PlanKind::OwnCluster;
+    Applies::when(!theirs, "the order brings its own cluster")
+}
+
+/// Only for clusters that are brought along.
+pub(super) fn is_theirs(cx: &Context<'_>) -> Applies {
+    let theirs = cx.input.order.plan_kind == PlanKind::OwnCluster;
+    Applies::when(theirs, "the cluster is made by the provisioner")
+}
+
+/// Only where the Reconciler installs Kyma.
+pub(super) fn is_not_preview(cx: &Context<'_>) -> Applies {
+    let preview = cx.input.order.plan_name == PREVIEW;
+    Applies::when(!preview, "the plan has no Kyma from the Reconciler")
+}
+
+/// Only where the order brings credentials for the BTP operator.
+pub(super) fn has_operator_credentials(cx: &Context<'_>) -> Applies {
+    let given = cx.input.order.context.sm_operator_credentials.is_some();
+    Applies::when(given, "the order brings no credentials for the BTP operator")
+}
+
+/// Only where outages count.
+pub(super) fn is_kept_available(cx: &Context<'_>) -> Applies {
+    let tried = matches!(cx.input.order.plan_kind, PlanKind::Trial | PlanKind::Free);
+    Applies::when(!tried, "trial and free runtimes are not watched from outside")
+}
+
+/// Keeps what was learnt on the instance's row too, with whatever else changes there, in the commit of this run. What
+/// comes after a failed or superseded operation begins with it.
+pub(super) fn keep(cx: &mut Context<'_>, also: Value) -> Result<(), StepError> {
+    let details = serde_json::to_value(&*cx.data).map_err(|error| StepError::internal(&error))?;
+    let mut body = json!({ "details": details });
+    if let (Some(body), Value::Object(also)) = (body.as_object_mut(), also) {
+        body.extend(also);
+    }
+    cx.change("instance", body);
+    Ok(())
+}
+
+/// What has been collected so far.
+pub(super) fn creator<'a>(cx: &'a mut Context<'_>) -> Result<&'a mut Creator, StepError> {
+    // The stage's first step makes it, so it is there; and if it is not, starting over brings it back.
+    cx.memory.creator.as_mut().ok_or_else(|| {
+        StepError::transient(Failure::new("broker", "memory_lost", "nothing has been collected"))
+    })
+}
+
+/// The runtime's id, once it is ordered.
+pub(super) fn runtime_id(cx: &Context<'_>) -> Result<String, StepError> {
+    let id = cx.data.runtime_id.map(|id| id.to_string());
+    id.ok_or_else(|| missing("the runtime was never ordered"))
+}
+
+/// Something that an earlier step should have left behind.
+pub(super) fn missing(what: &str) -> StepError {
+    StepError::fatal(Failure::new("broker", "invalid_operation_data", what))
+}
+
+/// A system that the plan has steps for, and that is not configured here any more: another replica may have it.
+pub(super) fn needed<'a, T>(system: Option<&'a T>, name: &'static str) -> Result<&'a T, StepError> {
+    system.ok_or_else(|| {
+        StepError::transient(Failure::new(
+            name,
+            "not_configured",
+            format!("{name} is not configured"),
+        ))
+    })
+}
+
+/// For whom the provisioner is called.
+pub(super) fn tenant(order: &Order) -> Tenant<'_> {
+    Tenant { id: &order.context.globalaccount_id, subaccount: Some(&order.context.subaccount_id) }
+}
+
+/// The way into the runtime: the one in memory, the order's, or the provisioner's; none until there is one.
+pub(super) async fn kubeconfig(cx: &mut Context<'_>) -> Result<Option<SecretString>, StepError> {
+    if let Some(kept) = &cx.memory.kubeconfig {
+        return Ok(Some(kept.clone()));
+    }
+    let order = &cx.input.order;
+    let found = if order.plan_kind == PlanKind::OwnCluster {
+        let given = order.parameters.kubeconfig.as_ref();
+        let given = given.ok_or_else(|| missing("the order brings no kubeconfig"))?;
+        Some(SecretString::from(given.expose()))
+    } else {
+        let runtime = runtime_id(cx)?;
+        cx.env.provisioner.runtime_status(tenant(order), &runtime).await?.kubeconfig().cloned()
+    };
+    cx.memory.kubeconfig.clone_from(&found);
+    Ok(found)
+}
+
+/// The runtime, opened.
+pub(super) async fn open(env: &Env, kubeconfig: &SecretString) -> Result<Cluster, Error> {
+    env.clusters.get(kubeconfig).await
+}
+
+/// A failed call into the runtime. When it does not know us any more, the next run asks for another way in.
+pub(super) fn inside(cx: &mut Context<'_>, error: Error) -> StepError {
+    if error.component == Component::RUNTIME
+        && error.kind == Kind::Unauthorized
+        && let Some(kubeconfig) = cx.memory.kubeconfig.take()
+    {
+        cx.env.clusters.forget(&kubeconfig);
+    }
+    error.into()
+}

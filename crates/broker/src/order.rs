@@ -1,0 +1,90 @@
+//! What was ordered, with everything that came with it. Stored sealed: it holds credentials.
+
+use domain::{
+    parameters::{Provisioning, Resolved, Sensitive},
+    plan::{Kind, Provider},
+};
+use serde::{Deserialize, Serialize};
+
+/// What was ordered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Order {
+    /// The instance, as the platform calls it.
+    pub instance_id: String,
+    /// The service.
+    pub service_id: String,
+    /// The plan.
+    pub plan_id: String,
+    /// The plan's name.
+    pub plan_name: String,
+    /// What is special about the plan.
+    pub plan_kind: Kind,
+    /// The region of the platform, from the path; may be empty.
+    pub platform_region: String,
+    /// The provider that the platform's region stands on.
+    pub platform_provider: Option<Provider>,
+    /// Who ordered, and for whom.
+    pub context: Context,
+    /// What was asked for.
+    pub parameters: Provisioning,
+    /// What came of it: every default filled in, the zones drawn.
+    pub resolved: Resolved,
+    /// The Shoot's name.
+    pub shoot_name: String,
+    /// The cluster's domain.
+    pub shoot_domain: String,
+    /// Where its owner manages the cluster.
+    pub dashboard_url: String,
+}
+
+/// Who ordered, and for whom: the platform's words.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Context {
+    /// The platform's tenant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tenant_id: Option<String>,
+    /// The subaccount.
+    pub subaccount_id: String,
+    /// The global account: the tenant of everything below.
+    pub globalaccount_id: String,
+    /// Credentials for the BTP operator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sm_operator_credentials: Option<OperatorCredentials>,
+    /// Whether the subaccount is active.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub active: Option<bool>,
+    /// The person, in lower case.
+    pub user_id: String,
+    /// How it is paid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commercial_model: Option<String>,
+    /// Under which licence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub license_type: Option<String>,
+    /// Where the order comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// The platform.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub platform: Option<String>,
+    /// The platform's region.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub region: Option<String>,
+}
+
+/// Credentials for the BTP operator.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OperatorCredentials {
+    /// The client's id.
+    pub clientid: String,
+    /// The client's secret.
+    pub clientsecret: Sensitive,
+    /// The Service Manager.
+    pub sm_url: String,
+    /// Where tokens come from.
+    pub url: String,
+    /// The application.
+    #[serde(default)]
+    pub xsappname: String,
+}

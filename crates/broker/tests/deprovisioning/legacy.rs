@@ -1,0 +1,126 @@
+//! The plan of the older documents, end to end.
+
+use std::collections::BTreeMap;
+
+use clients::{
+    Component, Gate, Limits,
+    azure::{self, Azure, Credentials, Settings, name_for},
+    gardener::{BindingKind, Wanted},
+};
+use serde_json::json;
+
+use crate::{
+    furnishing::{Furnished, Parts},
+    rows::row,
+    world::{World, incomplete},
+};
+
+const NOTHING: [&str; 0] = [];
+/// The older documents know neither the Lifecycle Manager nor the Reconciler.
+const PARTS: Parts = Parts { services: false, kyma: false, reconciler: false, ..Parts::ALL };
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_instance_goes_with_everything_by_the_plan_of_the_older_documents() {
+    let world = World::legacy().await;
+    let made = world.made(PARTS).await;
+
+    let ended = world.removed(&made).await;
+
+    assert_eq!(incomplete(&ended), NOTHING);
+    assert_eq!(world.there(&made).await, NOTHING);
+    assert_eq!(world.landscape.provisioner.heard("deprovisionRuntime"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_instance_that_never_had_a_cluster_goes_too() {
+    let world = World::legacy().await;
+    let made = world.made(Parts { cluster: false, ..PARTS }).await;
+
+    let ended = world.removed(&made).await;
+
+    assert_eq!(incomplete(&ended), NOTHING);
+    assert_eq!(world.there(&made).await, NOTHING);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_could_not_be_removed_is_left_over_and_tried_again() {
+    let world = World::legacy().await;
+    let made = world.made(PARTS).await;
+    world.landscape.down("edp");
+
+    let ended = world.removed(&made).await;
+    world.landscape.calm();
+    let kept = world.there(&made).await;
+    let again = world.removed_again(&made).await;
+
+    assert_eq!(incomplete(&ended), ["EDP_Deregistration"]);
+    assert_eq!(kept, ["data tenant", "row, marked"]);
+    assert_eq!(incomplete(&again), NOTHING);
+    assert_eq!(world.there(&made).await, NOTHING);
+    assert_eq!(world.landscape.provisioner.heard("deprovisionRuntime"), 1);
+}
+
+/// The account that is the instance's, known to Azure, with the instance's resource group in it.
+async fn with_event_hubs(world: &World) -> (Furnished, Azure) {
+    let order = world.next_order("azure");
+    let pool = world.eyes.gardener.pool(BindingKind::Secret);
+    let wanted = Wanted { hyperscaler: "azure", eu_access: false };
+    let claimed = pool.claim(&order.context.globalaccount_id, wanted).await.unwrap();
+    let account = pool.name_for_shoot(&claimed).unwrap().to_owned();
+    let credentials = Credentials {
+        subscription_id: format!("subscription-of-{account}"),
+        tenant_id: "landscape".into(),
+        client_id: format!("client-of-{account}"),
+        client_secret: format!("secret-of-{account}").into(),
+    };
+    let with = json!({
+        "subscription": credentials.subscription_id, "tenant": credentials.tenant_id,
+        "client": credentials.client_id, "secret": format!("secret-of-{account}"),
+    });
+    world.landscape.running.landscape.order("azure", "add-subscription", &with).unwrap();
+    let cloud = world.eyes.event_hubs.as_ref().unwrap().cloud.clone();
+    let gate = |component| Gate::new(component, Limits::DEFAULT, world.landscape.clock.clone());
+    let settings = Settings { cloud, credentials };
+    let azure = Azure::through(gate(azure::COMPONENT), gate(Component::ISSUER), &settings).unwrap();
+    let tags = BTreeMap::from([("InstanceID".to_owned(), order.instance_id.clone())]);
+    azure.put_group(&name_for(&order.instance_id), "westeurope", &tags).await.unwrap();
+    let details = broker::Details { target_secret: Some(account), ..broker::Details::default() };
+    world.reach.store.insert(&row(&order, Some(&details))).await.unwrap();
+    (Furnished { order, details }, azure)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_resource_group_with_the_event_hubs_is_deleted() {
+    let world = World::legacy().await;
+    let (made, azure) = with_event_hubs(&world).await;
+    world.landscape.trouble(
+        "azure",
+        "DELETE",
+        1,
+        simulators::trouble::Kind::LostAnswer { status: None },
+    );
+
+    let ended = world.removed(&made).await;
+
+    assert_eq!(incomplete(&ended), NOTHING);
+    assert_eq!(azure.groups().await.unwrap(), []);
+    assert_eq!(world.there(&made).await, NOTHING);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_azure_that_is_down_keeps_the_row_until_it_is_back() {
+    let world = World::legacy().await;
+    let (made, azure) = with_event_hubs(&world).await;
+    world.landscape.down("azure");
+
+    let ended = world.removed(&made).await;
+    world.landscape.calm();
+    let listed = world.left_of(&made).await.unwrap();
+    let again = world.removed_again(&made).await;
+
+    assert_eq!(incomplete(&ended), ["Deprovision Azure Event Hubs"]);
+    assert_eq!(listed.left[0].what, "the resource group with the event hubs");
+    assert_eq!(incomplete(&again), NOTHING);
+    assert_eq!(azure.groups().await.unwrap(), []);
+    assert_eq!(world.there(&made).await, NOTHING);
+}

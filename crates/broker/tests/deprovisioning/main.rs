@@ -1,0 +1,16 @@
+//! Removing instances: every step against its system over HTTP, the plan under every disturbance, what is left over
+//! and tried again, and instances that were only half made.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod creating;
+mod faults;
+mod furnishing;
+mod generated;
+mod halves;
+mod landscape;
+mod leftovers;
+mod legacy;
+mod plan;
+mod provisioner;
+mod rows;
+mod world;

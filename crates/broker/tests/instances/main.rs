@@ -1,0 +1,70 @@
+//! The use cases behind the Open Service Broker API, always on both databases. No engine runs: the tests say what
+//! becomes of operations.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod deprovisioning;
+mod finding;
+mod following;
+mod limits;
+mod provisioning;
+mod repeating;
+mod world;
+
+/// One test per promise and database.
+macro_rules! promises {
+    ($($database:ident),+: $themes:tt) => {
+        $(promises! { @on $database $themes })+
+    };
+    (@on $database:ident {$($theme:ident: $($promise:ident),+ $(,)?;)+}) => {
+        mod $database {
+            $(mod $theme {$(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                async fn $promise() {
+                    crate::$theme::$promise(crate::world::World::$database().await).await;
+                }
+            )+})+
+        }
+    };
+}
+
+promises! { sqlite, postgres: {
+    provisioning:
+        an_order_is_stored_with_its_operation,
+        what_was_ordered_stands_in_the_input_with_whoever_asked,
+        the_first_thing_that_is_wrong_is_told_and_nothing_is_stored,
+        a_tenant_orders_for_itself_alone;
+    repeating:
+        the_same_words_are_answered_with_the_same_operation,
+        a_complete_instance_is_answered_without_an_operation,
+        a_failed_order_is_answered_with_its_operation,
+        other_words_under_the_same_id_are_a_conflict,
+        an_instance_that_is_being_removed_is_in_the_way,
+        an_id_is_not_used_again,
+        of_twenty_orders_at_once_one_operation_answers_all;
+    limits:
+        a_global_account_has_one_trial,
+        a_repeated_trial_is_no_second_one,
+        of_twenty_trials_at_once_one_is_accepted;
+    deprovisioning:
+        an_unknown_instance_is_gone,
+        a_platform_that_cannot_wait_is_told_so,
+        a_removal_is_accepted_once_and_answered_again,
+        a_removal_stops_a_running_order,
+        what_was_not_completed_is_gone_on_with,
+        another_tenants_instance_is_not_there,
+        of_twenty_removals_at_once_one_operation_answers_all;
+    finding:
+        an_instance_is_found_once_it_is_complete,
+        credentials_are_not_told,
+        a_trial_tells_when_it_ends,
+        what_is_left_over_is_not_found;
+    following:
+        a_new_order_is_in_progress,
+        a_waiting_step_tells_its_place_its_reason_and_its_time,
+        earlier_runs_tell_how_long_it_usually_takes,
+        a_failure_is_told_in_its_own_words,
+        the_newest_operation_is_told_when_none_is_named,
+        a_removed_instance_still_tells_how_it_went,
+        operations_of_others_are_not_told;
+}}

@@ -1,0 +1,280 @@
+//! A broker on a database, and the hand that ends operations in place of an engine.
+
+use std::{sync::Arc, time::Duration};
+
+use base::{Clock, Failure};
+use broker::{
+    catalog::{Catalog, Offer},
+    instances::{
+        Broker, Caller, Deprovision, Error, LastOperation, Parts, Provision, Provisioned, Settings,
+        TrialNotice,
+    },
+};
+use domain::OperationId;
+use engine::{
+    Planted, Position, Retry, Shape, State, Storage,
+    plan::{StageShape, StepShape},
+    storage::{Ask, Change, Commit, Entry, Landed, Outcome, Run, Snapshot, Then},
+};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use store::{
+    BrokerStore, EngineStore, Sealer, Set,
+    engine::{Filter, Time},
+    testing::TestDatabase,
+};
+
+pub(crate) const SERVICE: &str = "47c9dcbf-ff30-448e-ab36-d3bad66ba281";
+pub(crate) const AWS: &str = "361c511f-f939-4621-b228-d0fb79a1fe15";
+pub(crate) const TRIAL: &str = "7d55d31d-35ae-4438-bf13-6ffdfa107d9f";
+
+pub(crate) struct World {
+    pub(crate) broker: Broker,
+    pub(crate) store: BrokerStore,
+    pub(crate) engine: EngineStore,
+    pub(crate) clock: Clock,
+    _database: TestDatabase,
+}
+
+/// What a step has to say when it is committed by hand.
+pub(crate) struct Said {
+    pub(crate) step: &'static str,
+    pub(crate) outcome: Outcome,
+    pub(crate) note: Option<&'static str>,
+}
+
+impl World {
+    pub(crate) async fn sqlite() -> Self {
+        Self::on(TestDatabase::sqlite()).await
+    }
+
+    pub(crate) async fn postgres() -> Self {
+        Self::on(TestDatabase::postgres().await).await
+    }
+
+    async fn on(test: TestDatabase) -> Self {
+        let clock = Clock::held_at(Timestamp::from_second(1_767_268_800).unwrap());
+        let database = test.database().await;
+        database.migrate(Set::Engine).await.unwrap();
+        database.migrate(Set::Broker).await.unwrap();
+        let sealer = Sealer::generate();
+        let time = Time::Held(clock.clone());
+        let engine = EngineStore::new(database, sealer.clone(), time, Planted::Nothing);
+        let store = BrokerStore::new(engine.clone(), sealer, clock.clone());
+        let engine = engine.with_changes(store.changes());
+        let catalog = Arc::new(Catalog::embedded().unwrap());
+        let plans = ["aws", "azure", "trial", "free", "own_cluster"].map(str::to_owned).to_vec();
+        let broker = Broker::new(Parts {
+            store: store.clone(),
+            operations: engine.clone(),
+            shapes: vec![shape("provision"), shape("deprovision")],
+            catalog,
+            offer: Offer { plans, ..Offer::default() },
+            settings: Settings {
+                dashboard: "https://dashboard.test".into(),
+                shoot_domain: "kyma.test".into(),
+                kubeconfig_label: Some("https://stage.test".into()),
+                trial_notice: Some(TrialNotice {
+                    subaccounts: Some(vec!["sa-1".into()]),
+                    documentation: "https://help.test/trial".into(),
+                }),
+            },
+            clock: clock.clone(),
+        });
+        Self { broker, store, engine, clock, _database: test }
+    }
+
+    pub(crate) async fn order(&self, instance: &str) -> Result<Provisioned, Error> {
+        self.broker.provision(&Caller::default(), request(instance, AWS)).await
+    }
+
+    /// Orders, and gives the operation.
+    pub(crate) async fn ordered(&self, instance: &str) -> OperationId {
+        self.order(instance).await.unwrap().operation.unwrap()
+    }
+
+    /// Orders, and lets the order end well.
+    pub(crate) async fn made(&self, instance: &str) -> OperationId {
+        let operation = self.ordered(instance).await;
+        self.end(&operation, State::Succeeded, vec![]).await;
+        operation
+    }
+
+    pub(crate) async fn remove(&self, instance: &str) -> Result<OperationId, Error> {
+        self.broker.deprovision(&Caller::default(), removal(instance)).await
+    }
+
+    pub(crate) async fn follow(
+        &self,
+        instance: &str,
+        operation: Option<&OperationId>,
+    ) -> Result<LastOperation, Error> {
+        let named = operation.map(ToString::to_string);
+        self.broker.last_operation(&Caller::default(), instance, named.as_deref()).await
+    }
+
+    pub(crate) async fn read(&self, operation: &OperationId) -> Snapshot {
+        self.engine.read(operation.uuid()).await.unwrap().unwrap()
+    }
+
+    /// How many operations are stored.
+    pub(crate) async fn operations(&self) -> usize {
+        let filter = Filter { most: 1_000, ..Filter::default() };
+        self.engine.list(&filter).await.unwrap().operations.len()
+    }
+
+    /// Ends an operation.
+    pub(crate) async fn end(&self, operation: &OperationId, state: State, changes: Vec<Change>) {
+        let now = self.clock.now();
+        self.commit(operation, None, changes, Then::End, |position| {
+            position.state = state;
+            position.ended_at = Some(now);
+        })
+        .await;
+    }
+
+    /// Ends an operation that has left something undone.
+    pub(crate) async fn end_incomplete(&self, operation: &OperationId, step: &str) {
+        let now = self.clock.now();
+        let change = Change { topic: "instance".into(), body: json!({"deleted": true}) };
+        self.commit(operation, None, vec![change], Then::End, |position| {
+            position.state = State::Succeeded;
+            position.ended_at = Some(now);
+            position.incomplete = vec![step.to_owned()];
+        })
+        .await;
+    }
+
+    /// Fails an operation.
+    pub(crate) async fn fail(&self, operation: &OperationId, message: &str) {
+        let now = self.clock.now();
+        self.commit(operation, None, vec![], Then::End, |position| {
+            position.state = State::Failed;
+            position.ended_at = Some(now);
+            position.failure = Some(Failure::new("gardener", "refused", message));
+        })
+        .await;
+    }
+
+    /// Lets a step say something: it is done, or it waits for a minute.
+    pub(crate) async fn say(&self, operation: &OperationId, said: &Said) {
+        let now = self.clock.now();
+        let then = Then::Sleep { until: now + Duration::from_secs(30), awaits: None };
+        let run = Run {
+            stage: "work".into(),
+            step: said.step.into(),
+            number: 1,
+            began_at: now,
+            ended_at: now,
+            outcome: said.outcome,
+            reason: said.note.map(str::to_owned),
+            failure: None,
+            next_at: None,
+            repeats: None,
+        };
+        self.commit(operation, Some(run), vec![], then, |position| {
+            position.state = State::InProgress;
+            position.started_at = position.started_at.or(Some(now));
+            position.stage = Some("work".into());
+            position.step = Some(said.step.into());
+            position.note = said.note.map(str::to_owned);
+            let clock = position.clocks.entry(said.step.into()).or_default();
+            clock.waiting_since = match said.outcome {
+                Outcome::Wait => clock.waiting_since.or(Some(now)),
+                _ => None,
+            };
+        })
+        .await;
+    }
+
+    pub(crate) async fn journal(&self, operation: &OperationId) -> Vec<Entry> {
+        self.engine.journal(operation.uuid()).await.unwrap()
+    }
+
+    async fn commit(
+        &self,
+        operation: &OperationId,
+        run: Option<Run>,
+        changes: Vec<Change>,
+        then: Then,
+        change: impl FnOnce(&mut Position),
+    ) {
+        let joined = self.engine.join("hand", Duration::from_secs(60)).await.unwrap();
+        self.engine.reap().await.unwrap();
+        let kinds = ["provision", "deprovision"].map(|kind| (kind.to_owned(), 1));
+        let ask =
+            Ask { replica: joined.replica, kinds: &kinds, room: 100, crowded: &[], after_lane: "" };
+        let claimed = self.engine.claim(&ask).await.unwrap().operations;
+        let mut held = claimed.into_iter().find(|held| held.id == operation.uuid()).unwrap();
+        change(&mut held.position);
+        let commit = Commit {
+            id: held.id,
+            epoch: held.epoch,
+            serial: held.serial,
+            position: held.position,
+            then,
+            run,
+            data: None,
+            data_version: 1,
+            changes,
+        };
+        let landed = self.engine.commit(joined.replica, &[commit]).await.unwrap();
+        assert!(matches!(landed[0], Landed::Yes { .. }), "{landed:?}");
+        self.engine.leave(joined.replica).await.unwrap();
+    }
+}
+
+/// A plan of three steps.
+fn shape(kind: &str) -> Arc<Shape> {
+    let step = |name: &str| StepShape {
+        name: name.to_owned(),
+        retry: Retry::DEFAULT,
+        weight: 1,
+        label: None,
+        conditional: false,
+    };
+    let steps = vec![step("Starting"), step("Create_Runtime"), step("Check_Runtime")];
+    let stages = vec![StageShape { name: "work".into(), steps }];
+    Arc::new(Shape { kind: kind.into(), limit: Duration::from_secs(86_400), stages })
+}
+
+/// A good order.
+pub(crate) fn request(instance: &str, plan: &str) -> Provision {
+    Provision {
+        instance_id: instance.into(),
+        region: Some("cf-eu10".into()),
+        service_id: SERVICE.into(),
+        plan_id: plan.into(),
+        context: Some(context("ga-1")),
+        parameters: Some(json!({"name": "dev"})),
+        maintenance_version: None,
+        accepts_incomplete: true,
+    }
+}
+
+pub(crate) fn context(global_account: &str) -> Value {
+    json!({
+        "globalaccount_id": global_account,
+        "subaccount_id": "sa-1",
+        "user_id": "Jo@Example.test",
+        "sm_operator_credentials": {
+            "clientid": "c", "clientsecret": "hush", "sm_url": "https://sm.test",
+            "url": "https://auth.test", "xsappname": "x",
+        },
+    })
+}
+
+/// The end of an instance.
+pub(crate) fn removal(instance: &str) -> Deprovision {
+    Deprovision {
+        instance_id: instance.into(),
+        service_id: SERVICE.into(),
+        plan_id: AWS.into(),
+        accepts_incomplete: true,
+    }
+}
+
+/// Somebody who speaks for one global account.
+pub(crate) fn tenant(tenant: &str) -> Caller {
+    Caller { tenant: Some(tenant.into()), ..Caller::default() }
+}

@@ -1,0 +1,141 @@
+//! `kcp check` against a landscape: everything reached, and what is said when something is not.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::{fs, path::Path, process::Command};
+
+use support::{KCP, Running, free_ports, start};
+
+/// The systems of the broker's file.
+const SYSTEMS: [&str; 17] = [
+    "gardener",
+    "control plane",
+    "lifecycle manager",
+    "provisioner",
+    "director",
+    "reconciler",
+    "avs",
+    "edp",
+    "ias",
+    "lms",
+    "spc",
+    "cis events",
+    "cis accounts",
+    "cis entitlements",
+    "aws",
+    "azure",
+    "azure tokens",
+];
+
+/// Whether it found everything in order, and what it said.
+fn check(config: &Path) -> (bool, String) {
+    let output = Command::new(KCP).args(["check", "--config"]).arg(config).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.success(), text(output.stdout) + &text(output.stderr))
+}
+
+fn line<'a>(said: &'a str, system: &str) -> &'a str {
+    let found = said.lines().find(|line| line.starts_with(&format!("{system} ")));
+    found.unwrap_or_else(|| panic!("{system} is not in {said}"))
+}
+
+fn up() -> (tempfile::TempDir, Running, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let running = start(&["up", "--speed", "max"], folder.path(), free_ports());
+    let settings = fs::read_to_string(folder.path().join("broker.toml")).unwrap();
+    (folder, running, settings)
+}
+
+/// Writes a file in which one line after a section's head is another one.
+fn changed(folder: &Path, settings: &str, section: &str, key: &str, value: &str) -> Box<Path> {
+    let (before, after) = settings.split_once(&format!("[systems.{section}]\n")).unwrap();
+    let old = after.lines().find(|line| line.starts_with(&format!("{key} = "))).unwrap();
+    let new = format!("{key} = \"{value}\"");
+    let text = format!("{before}[systems.{section}]\n{}", after.replacen(old, &new, 1));
+    let path = folder.join("changed.toml");
+    fs::write(&path, text).unwrap();
+    path.into()
+}
+
+#[test]
+fn everything_in_the_landscape_is_reached_and_what_is_wrong_is_said_in_plain_words() {
+    let (folder, running, settings) = up();
+    let folder = folder.path();
+
+    let (fine, said) = check(&folder.join("broker.toml"));
+    assert!(fine, "{said}");
+    assert!(said.starts_with("the settings are valid\n"), "{said}");
+    for system in SYSTEMS {
+        assert!(line(&said, system).ends_with("reached"), "{said}");
+    }
+
+    let table = [
+        ("director", "client_secret", "wrong", "director", "does not know our client"),
+        ("edp", "secret", "wrong", "edp", "does not know our client"),
+        ("ias", "user_secret", "wrong", "ias", "does not accept our credentials"),
+        ("lms", "token", "wrong", "lms", "does not accept our credentials"),
+        ("spc", "url", "http://127.0.0.1:9/spc", "spc", "nobody who listens"),
+        ("spc", "url", "http://nowhere.invalid/", "spc", "name that cannot be found"),
+        ("gardener", "project", "theirs", "gardener", "there is no project theirs"),
+        ("provisioner", "client_secret", "wrong", "provisioner", "does not know our client"),
+    ];
+    for (section, key, value, system, wanted) in table {
+        let (fine, said) = check(&changed(folder, &settings, section, key, value));
+        // The terminal is narrow, and words are broken over lines.
+        let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(!fine, "{section}.{key}: {said}");
+        assert!(line(&said, system).len() > system.len(), "{said}");
+        assert!(flat.contains(wanted), "{section}.{key}: {flat}");
+        assert!(!said.contains("hush"), "{said}");
+        let others = SYSTEMS.iter().filter(|other| **other != system);
+        assert!(others.into_iter().all(|other| line(&said, other).ends_with("reached")), "{said}");
+    }
+
+    drop(running);
+    let (fine, said) = check(&folder.join("broker.toml"));
+    let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!fine && flat.matches("nobody who listens").count() >= SYSTEMS.len(), "{said}");
+}
+
+#[test]
+fn what_is_missing_is_named_before_anybody_is_called() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("broker.toml");
+    fs::write(&path, "[systems.ias]\nurl = \"http://127.0.0.1:9/\"\n").unwrap();
+
+    let (fine, said) = check(&path);
+
+    assert!(!fine, "{said}");
+    assert!(said.contains("systems.ias.user_id is missing"), "{said}");
+    assert!(said.contains("KCP_BROKER_IAS_USER_ID"), "{said}");
+}
+
+#[test]
+fn the_provisioners_systems_are_reached_too() {
+    let (folder, _running, _) = up();
+    let connection = fs::read(folder.path().join("connection.json")).unwrap();
+    let connection: serde_json::Value = serde_json::from_slice(&connection).unwrap();
+    let landscape = connection["landscape"].as_str().unwrap();
+    let credentials = fs::read(folder.path().join("credentials.json")).unwrap();
+    let credentials: serde_json::Value = serde_json::from_slice(&credentials).unwrap();
+    let path = folder.path().join("provisioner.toml");
+    let text = format!(
+        "[gardener]\nkubeconfig = {:?}\n[director]\nurl = \"{landscape}/director/graphql\"\n\
+         token_url = \"{landscape}/oauth2/token\"\nclient_secret = {}\n\
+         [kyma]\nreleases = \"{landscape}/kyma-releases\"\ndevelopment = \"{landscape}/kyma-releases\"\n",
+        folder.path().join("kubeconfigs/garden.yaml"),
+        credentials["client_secret"],
+    );
+    fs::write(&path, text).unwrap();
+
+    let output =
+        Command::new(KCP).args(["check", "--provisioner", "--config"]).arg(&path).output().unwrap();
+
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{said}");
+    for system in ["gardener", "director", "kyma releases", "kyma development"] {
+        assert!(line(&said, system).ends_with("reached"), "{said}");
+    }
+}

@@ -1,0 +1,45 @@
+//! What the BTP operator has in a runtime: its credentials, and the objects that it keeps for customers.
+//!
+//! What a reader would get wrong: objects go when the operator has let go of them, not when they are deleted. Where
+//! the operator is gone before them, their finalizers have to be taken away.
+
+mod manager;
+mod services;
+
+pub use self::{
+    manager::{ManagerCredentials, ManagerState, Written},
+    services::Left,
+};
+use crate::{about::About, error::Component, kubernetes::Cluster, runtime::Runtime};
+
+/// What it is to us.
+pub const ABOUT: About = About {
+    name: "btp operator",
+    purpose: "connects a runtime with the Service Manager; it lives in the runtime, and we give it credentials",
+    settings: &[],
+    called: "provisioning and updates write the Secret kyma-system/sap-btp-manager if the order brought credentials; the \
+             suspension of a trial deletes all ServiceBindings and ServiceInstances before the runtime goes",
+    when_down: "writing tries again until the step's limit; after half an hour of waiting, finalizers that are left are \
+                taken away once, and the suspension goes on",
+};
+
+/// Its name in errors and metrics: that of the runtime in which it works.
+pub const COMPONENT: Component = Component::RUNTIME;
+
+/// The namespace of everything that is ours.
+const NAMESPACE: &str = "kyma-system";
+
+/// The BTP operator's side of a runtime.
+#[derive(Debug, Clone)]
+pub struct Btp {
+    cluster: Cluster,
+    runtime: Runtime,
+}
+
+impl Btp {
+    /// In the runtime behind `cluster`.
+    pub fn new(cluster: Cluster) -> Self {
+        let runtime = Runtime::new(cluster.clone(), manager::OWNER);
+        Self { cluster, runtime }
+    }
+}

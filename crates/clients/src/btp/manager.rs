@@ -1,0 +1,135 @@
+//! The Secret with the operator's credentials, and the id under which the Service Manager knows the cluster.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::json;
+
+use super::{Btp, NAMESPACE};
+use crate::{
+    error::{Error, Kind},
+    kubernetes::Resource,
+    runtime::{Content, SECRETS},
+};
+
+/// Who looks after the Secret.
+pub(super) const OWNER: &str = "kcp-kyma-environment-broker";
+const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
+const WATCHED_BY: &str = "app.kubernetes.io/watched-by";
+const SECRET: &str = "sap-btp-manager";
+const CONFIG_MAPS: Resource = Resource::core("ConfigMap", "configmaps");
+const CLUSTER_INFO: &str = "cluster-info";
+const NOTICE: &str = "This Secret is generated. Do not edit it: changes are overwritten.";
+
+/// What the operator gets into the Service Manager with.
+#[derive(Debug, Clone)]
+pub struct ManagerCredentials {
+    /// The client.
+    pub client_id: SecretString,
+    /// The client's secret.
+    pub client_secret: SecretString,
+    /// The Service Manager.
+    pub service_manager_url: String,
+    /// Where its tokens come from.
+    pub token_url: String,
+    /// The id of the cluster: made once per instance and kept.
+    pub cluster_id: String,
+}
+
+/// What writing the Secret found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// Who said that the Secret was theirs, if it was not us.
+    pub foreign_owner: Option<String>,
+}
+
+/// How the Secret compares with what it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ManagerState {
+    /// It is not there.
+    Missing,
+    /// It has other values under these keys.
+    Different(Vec<&'static str>),
+    /// It is as it should be.
+    Same,
+}
+
+impl ManagerCredentials {
+    fn values(&self) -> [(&'static str, SecretString); 5] {
+        [
+            ("clientid", self.client_id.clone()),
+            ("clientsecret", self.client_secret.clone()),
+            ("sm_url", self.service_manager_url.clone().into()),
+            ("tokenurl", self.token_url.clone().into()),
+            ("cluster_id", self.cluster_id.clone().into()),
+        ]
+    }
+}
+
+impl Btp {
+    /// Writes the Secret, whatever it held before. That somebody else says it is theirs is told and changes nothing.
+    pub async fn write_manager(&self, credentials: &ManagerCredentials) -> Result<Written, Error> {
+        let secrets = self.cluster.objects::<Secret>(SECRETS, Some(NAMESPACE));
+        let labels = secrets.find(SECRET).await?.and_then(|found| found.metadata.labels);
+        let owner = labels.unwrap_or_default().remove(MANAGED_BY);
+        let foreign_owner = owner.filter(|owner| owner != OWNER);
+        if let Some(owner) = &foreign_owner {
+            tracing::warn!(
+                owner,
+                "the Secret {NAMESPACE}/{SECRET} is somebody else's and is overwritten"
+            );
+        }
+        let data = credentials.values().map(|(key, value)| (key.to_owned(), value));
+        let content = Content {
+            data: data.into(),
+            labels: [MANAGED_BY, WATCHED_BY].map(|key| (key.to_owned(), OWNER.to_owned())).into(),
+            annotations: BTreeMap::from([("Warning".to_owned(), NOTICE.to_owned())]),
+        };
+        self.runtime.write_secret(NAMESPACE, SECRET, &content).await?;
+        Ok(Written { foreign_owner })
+    }
+
+    /// Compares the Secret with what it should be.
+    pub async fn manager(&self, wanted: &ManagerCredentials) -> Result<ManagerState, Error> {
+        let Some(found) = self.runtime.secret(NAMESPACE, SECRET).await? else {
+            return Ok(ManagerState::Missing);
+        };
+        let differs = |(key, value): &(&'static str, SecretString)| {
+            found.get(*key).map(Vec::as_slice) != Some(value.expose_secret().as_bytes())
+        };
+        let different: Vec<_> =
+            wanted.values().iter().filter(|pair| differs(pair)).map(|(key, _)| *key).collect();
+        let same = different.is_empty();
+        Ok(if same { ManagerState::Same } else { ManagerState::Different(different) })
+    }
+
+    /// The id of the cluster: the one that stands in the runtime, or `wanted`, which then does.
+    pub async fn cluster_id(&self, wanted: &str) -> Result<String, Error> {
+        let maps = self.cluster.objects::<ConfigMap>(CONFIG_MAPS, Some(NAMESPACE));
+        let id = |map: ConfigMap| map.data.unwrap_or_default().remove("id");
+        if let Some(found) = maps.find(CLUSTER_INFO).await?.and_then(id) {
+            return Ok(found);
+        }
+        let object = json!({"metadata": {"name": CLUSTER_INFO}, "data": {"id": wanted}});
+        let made = match maps.create(CLUSTER_INFO, &object).await {
+            Err(error) if error.kind == Kind::NotFound => {
+                self.runtime.ensure_namespace(NAMESPACE).await?;
+                maps.create(CLUSTER_INFO, &object).await
+            }
+            made => made,
+        };
+        match made {
+            // There without an id, or made by somebody meanwhile.
+            Err(error) if error.kind == Kind::AlreadyExists => {
+                let there = maps.get(CLUSTER_INFO).await?;
+                if let Some(found) = id(there) {
+                    return Ok(found);
+                }
+                maps.merge(CLUSTER_INFO, &json!({"data": {"id": wanted}})).await?;
+            }
+            made => drop(made?),
+        }
+        Ok(wanted.to_owned())
+    }
+}

@@ -1,0 +1,354 @@
+//! The provisioner's client: golden requests, what refusals mean, lost answers, hostile names.
+
+use std::time::Duration;
+
+use axum::{
+    Json,
+    body::Body,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use clients::{
+    Component, Gate, Kind, Limits,
+    provisioner::{
+        self, Access, AwsProvider, AwsZone, Cluster, OperationState, OperationType, Provider,
+        Provision, Provisioner, RuntimeInput, Settings, ShootChange, Tenant, Upgrade, UpgradeShoot,
+    },
+};
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+
+use crate::support::{Journal, answering, behaving, caller, lost, nobody, noon, short};
+
+const TENANT: Tenant<'_> = Tenant { id: "ga", subaccount: Some("sa") };
+const STATUS: &str =
+    "{ id operation state message runtimeID lastError { errMessage reason component } } }";
+
+fn status() -> Value {
+    json!({
+        "id": "o-1", "operation": "ProvisionNoInstall", "state": "InProgress", "message": "m",
+        "runtimeID": "r-1", "more": 1,
+        "lastError": {"errMessage": "", "reason": "", "component": ""},
+    })
+}
+
+fn data(result: &Value) -> Response {
+    Json(json!({"data": {"result": result}})).into_response()
+}
+
+fn refusal(code: &Value, reason: &str, message: &str) -> Response {
+    let extensions =
+        json!({"error_code": code, "error_component": "provisioner", "error_reason": reason});
+    let first = json!({"message": message, "path": ["result"], "extensions": extensions});
+    Json(json!({"errors": [first, {"message": "other"}], "data": {"result": null}})).into_response()
+}
+
+fn client(url: &url::Url, limits: Limits) -> Provisioner {
+    let gate = || Gate::new(provisioner::COMPONENT, limits, noon());
+    let settings = Settings { url: url.join("/graphql").unwrap(), access: None };
+    Provisioner::through(gate(), gate(), &settings).unwrap()
+}
+
+async fn provisioner<F>(answer: F) -> (Provisioner, Journal)
+where
+    F: Fn(usize) -> Response + Clone + Send + Sync + 'static,
+{
+    let (url, journal) = answering(move |number, _| answer(number)).await;
+    (client(&url, Limits::DEFAULT), journal)
+}
+
+fn order(name: &str) -> Provision {
+    let zone = AwsZone { name: "eu-central-1a".into(), ..AwsZone::default() };
+    Provision {
+        runtime_input: RuntimeInput { name: name.into(), ..RuntimeInput::default() },
+        cluster: (
+            Cluster {
+                name: "c-1".into(),
+                provider: "aws".into(),
+                eu_access: Some(false),
+                max_unavailable: Some(0),
+                provider_config: Provider::Aws(AwsProvider {
+                    vpc_cidr: "10.250.0.0/16".into(),
+                    aws_zones: vec![zone],
+                }),
+                ..Cluster::default()
+            },
+            vec!["ada@example.org".into()],
+        ),
+        kyma: None,
+    }
+}
+
+#[tokio::test]
+async fn requests_are_what_the_provisioner_documents() {
+    let (provisioner, heard) = provisioner(|number| match number {
+        4 | 6 => data(&json!("o-1")),
+        _ => data(&status()),
+    })
+    .await;
+    let change = UpgradeShoot {
+        cluster: ShootChange { auto_scaler_max: Some(5), ..ShootChange::default() },
+        administrators: Vec::new(),
+    };
+    let upgrade = Upgrade { kubernetes_version: Some("1.30.1".into()), kyma: None };
+
+    let begun = provisioner.provision(TENANT, &order("demo")).await.unwrap();
+    provisioner.upgrade(TENANT, "r-1", &upgrade).await.unwrap();
+    provisioner.upgrade_shoot(TENANT, "r-1", &change).await.unwrap();
+    let removal = provisioner.deprovision(TENANT, "r-1").await.unwrap();
+    provisioner.hibernate(TENANT, "r-1").await.unwrap();
+    provisioner.reconnect(TENANT, "r-1").await.unwrap();
+    provisioner.operation_status(Tenant::new("ga"), "o-1").await.unwrap();
+    provisioner.provision_registered(TENANT, "r-1", &order("demo")).await.unwrap();
+
+    assert_eq!(removal, "o-1");
+    assert_eq!(
+        (begun.operation, begun.state),
+        (OperationType::ProvisionNoInstall, OperationState::InProgress)
+    );
+    assert_eq!((begun.runtime_id.as_deref(), begun.last_error), (Some("r-1"), None));
+    let zone =
+        json!({"name": "eu-central-1a", "publicCidr": "", "internalCidr": "", "workerCidr": ""});
+    let config = json!({
+        "runtimeInput": {"name": "demo"},
+        "clusterConfig": {
+            "gardenerConfig": {
+                "name": "c-1", "provider": "aws", "targetSecret": "", "region": "", "workerCidr": "",
+                "providerSpecificConfig": {
+                    "awsConfig": {"vpcCidr": "10.250.0.0/16", "awsZones": [zone]},
+                },
+                "maxUnavailable": 0, "euAccess": false,
+            },
+            "administrators": ["ada@example.org"],
+        },
+    });
+    let id = json!({"id": "r-1"});
+    let golden = [
+        (
+            format!(
+                "mutation ($config: ProvisionRuntimeInput!) {{ result: provisionRuntime(config: $config) {STATUS}"
+            ),
+            json!({"config": config}),
+        ),
+        (
+            format!(
+                "mutation ($id: String!, $config: UpgradeRuntimeInput!) {{ result: upgradeRuntime(id: $id, config: $config) {STATUS}"
+            ),
+            json!({"id": "r-1", "config": {"kubernetesVersion": "1.30.1"}}),
+        ),
+        (
+            format!(
+                "mutation ($id: String!, $config: UpgradeShootInput!) {{ result: upgradeShoot(id: $id, config: $config) {STATUS}"
+            ),
+            json!({"id": "r-1", "config": {"gardenerConfig": {"autoScalerMax": 5}}}),
+        ),
+        ("mutation ($id: String!) { result: deprovisionRuntime(id: $id) }".into(), id.clone()),
+        (
+            format!("mutation ($id: String!) {{ result: hibernateRuntime(id: $id) {STATUS}"),
+            id.clone(),
+        ),
+        ("mutation ($id: String!) { result: reconnectRuntimeAgent(id: $id) }".into(), id),
+        (
+            format!("query ($id: String!) {{ result: runtimeOperationStatus(id: $id) {STATUS}"),
+            json!({"id": "o-1"}),
+        ),
+        (
+            format!(
+                "mutation ($id: String!, $config: ProvisionRuntimeInput!) {{ result: provisionRuntime(runtimeID: $id, config: $config) {STATUS}"
+            ),
+            json!({"id": "r-1", "config": config}),
+        ),
+    ];
+    let all = heard.all();
+    assert_eq!(all.len(), golden.len());
+    for (heard, (query, variables)) in all.iter().zip(&golden) {
+        assert_eq!(heard.json(), json!({"query": query, "variables": variables}));
+        assert_eq!((heard.method.as_str(), heard.path.as_str()), ("POST", "/graphql"));
+        assert_eq!(heard.header("tenant"), Some("ga"));
+        assert_eq!(heard.header("content-type"), Some("application/json; charset=utf-8"));
+    }
+    assert_eq!(all[0].header("sub-account"), Some("sa"));
+    assert_eq!(all[6].header("sub-account"), None);
+}
+
+#[tokio::test]
+async fn a_runtimes_status_is_read_with_what_is_missing_and_what_is_new() {
+    let (whole, _) = provisioner(|_| {
+        data(&json!({
+            "lastOperationStatus": status(),
+            "runtimeConnectionStatus": {"status": "Connected", "new": 1},
+            "hibernationStatus": {"hibernated": true},
+            "runtimeConfiguration": {
+                "kubeconfig": "k3bec0nfig", "kymaConfig": {"version": "1.24.11"},
+                "clusterConfig": {"name": "c-1", "volumeSizeGB": 50, "oidcConfig": {"clientID": "c"}},
+            },
+        }))
+    })
+    .await;
+    let (bare, _) =
+        provisioner(|_| data(&json!({"runtimeConfiguration": {"kubeconfig": ""}}))).await;
+
+    let whole = whole.runtime_status(TENANT, "r-1").await.unwrap();
+    let bare = bare.runtime_status(TENANT, "r-1").await.unwrap();
+
+    assert_eq!(whole.kubeconfig().unwrap().expose_secret(), "k3bec0nfig");
+    assert_eq!(whole.kyma_version(), Some("1.24.11"));
+    assert_eq!(whole.hibernated(), Some(true));
+    assert_eq!(whole.cluster().unwrap().volume_size_gb, Some(50));
+    assert!(!format!("{whole:?}").contains("k3bec0nfig"));
+    assert!(bare.kubeconfig().is_none() && bare.cluster().is_none() && bare.agent.is_none());
+}
+
+#[tokio::test]
+async fn refusals_are_classified_by_what_known_clients_rely_on() {
+    let busy = "cannot start new operation for r Runtime while previous one is in progress";
+    let table = [
+        (json!(2), "err_db_not_found", "no", Kind::NotFound),
+        (json!(400), "err_provisioner_internal", busy, Kind::Busy),
+        (json!(400), "err_provisioner_internal", "no", Kind::Refused { status: 400 }),
+        (json!(403), "Forbidden", "no", Kind::Refused { status: 403 }),
+        (json!(1), "err_db_internal", "no", Kind::Unavailable),
+        (json!(500), "err_provisioner_internal", busy, Kind::Unavailable),
+        (json!(501), "gardener", "no", Kind::Unavailable),
+        (json!(null), "", "no", Kind::Unavailable),
+    ];
+
+    for (code, reason, message, kind) in table {
+        let (provisioner, _) = provisioner({
+            let code = code.clone();
+            move |_| refusal(&code, reason, message)
+        })
+        .await;
+        let error = provisioner.upgrade(TENANT, "r", &Upgrade::default()).await.unwrap_err();
+        assert_eq!(error.kind, kind, "{code} {reason}");
+        assert_eq!(error.component, Component::PROVISIONER);
+        assert_eq!(error.said.as_deref(), Some(message));
+    }
+}
+
+#[tokio::test]
+async fn statuses_and_strange_answers_are_classified() {
+    let throttled = |after| Kind::Throttled { retry_after: after };
+    let table = [
+        (400, Kind::Refused { status: 400 }),
+        (401, Kind::Unauthorized),
+        (403, Kind::Unauthorized),
+        (404, Kind::Refused { status: 404 }),
+        (408, Kind::Unavailable),
+        (409, Kind::Conflict),
+        (422, Kind::Refused { status: 422 }),
+        (429, throttled(Some(Duration::from_secs(7)))),
+        (500, Kind::Unavailable),
+        (502, Kind::Unavailable),
+        (503, throttled(Some(Duration::from_secs(7)))),
+        (504, Kind::Unavailable),
+    ];
+    for (status, kind) in table {
+        let (provisioner, _) = provisioner(move |_| {
+            let status = StatusCode::from_u16(status).unwrap();
+            (status, [("retry-after", "7")], "<html>").into_response()
+        })
+        .await;
+        let error = provisioner.deprovision(TENANT, "r").await.unwrap_err();
+        assert_eq!(error.kind, kind, "{status}");
+    }
+    for body in [
+        "",
+        "{",
+        "[]",
+        "{}",
+        r#"{"data":{}}"#,
+        r#"{"data":{"result":null}}"#,
+        r#"{"data":{"result":7}}"#,
+    ] {
+        let (provisioner, _) = provisioner(move |_| Response::new(Body::from(body))).await;
+        let error = provisioner.deprovision(TENANT, "r").await.unwrap_err();
+        assert_eq!(error.kind, Kind::Malformed, "{body}");
+    }
+    let (wrong, _) = provisioner(|_| {
+        let mut strange = status();
+        strange["state"] = json!(3);
+        data(&strange)
+    })
+    .await;
+    let named = wrong.operation_status(TENANT, "o").await.unwrap_err();
+    assert!(named.to_string().contains("state"), "{named}");
+}
+
+#[tokio::test]
+async fn what_has_no_answer_may_have_been_done() {
+    let (cut, _) = provisioner(|_| lost()).await;
+    let silent = behaving(|stream| async move {
+        let _kept = stream;
+        std::future::pending::<()>().await;
+    })
+    .await;
+
+    let cut = cut.deprovision(TENANT, "r").await.unwrap_err();
+    let late = client(&silent, short()).deprovision(TENANT, "r").await.unwrap_err();
+    let refused = client(&nobody().await, short()).deprovision(TENANT, "r").await.unwrap_err();
+    let (long, _) = answering(|_, _| data(&json!("x".repeat(200_000)))).await;
+    let small = Limits { body: 1_000, ..Limits::DEFAULT };
+    let large = client(&long, small).deprovision(TENANT, "r").await.unwrap_err();
+
+    assert_eq!(cut.kind, Kind::AnswerLost);
+    assert_eq!(late.kind, Kind::AnswerLost);
+    assert_eq!(refused.kind, Kind::Unavailable);
+    assert_eq!(large.kind, Kind::Malformed);
+}
+
+#[tokio::test]
+async fn hostile_values_arrive_as_they_are_and_repetitions_carry_the_same_key() {
+    let (provisioner, heard) = provisioner(|_| data(&status())).await;
+    let hostile = format!("\"\\\n}}){{ü {}", "x".repeat(10_000));
+
+    let order = order(&hostile);
+    for run in [1, 2] {
+        let call = provisioner.provision_registered(TENANT, &hostile, &order);
+        caller(run).scope(call).await.unwrap();
+    }
+
+    let all = heard.all();
+    assert_eq!(all[0].json()["variables"]["id"], hostile);
+    assert_eq!(all[0].json()["variables"]["config"]["runtimeInput"]["name"], hostile);
+    let keys: Vec<_> = all.iter().map(|one| one.header("idempotency-key").unwrap()).collect();
+    assert_eq!(keys[0], keys[1]);
+}
+
+#[tokio::test]
+async fn tokens_are_fetched_once_and_renewed_when_they_are_refused() {
+    let (url, heard) = answering(|number, heard| match heard.path.as_str() {
+        "/token" => Json(json!({
+            "access_token": format!("t0ken-{number}"), "token_type": "Bearer", "expires_in": 3600,
+        }))
+        .into_response(),
+        _ if heard.header("authorization") == Some("Bearer t0ken-1") && number > 3 => {
+            StatusCode::UNAUTHORIZED.into_response()
+        }
+        _ => data(&status()),
+    })
+    .await;
+    let gate = || Gate::new(provisioner::COMPONENT, Limits::DEFAULT, noon());
+    let settings = Settings {
+        url: url.join("/graphql").unwrap(),
+        access: Some(Access {
+            token_url: url.join("/token").unwrap(),
+            client_id: "kcp".into(),
+            client_secret: "hush".to_owned().into(),
+        }),
+    };
+    let provisioner = Provisioner::through(gate(), gate(), &settings).unwrap();
+
+    for _ in 0..4 {
+        provisioner.operation_status(TENANT, "o").await.unwrap();
+    }
+
+    let tokens = heard.all().iter().filter(|one| one.path == "/token").count();
+    assert_eq!(tokens, 2);
+    let asked = heard.all().into_iter().find(|one| one.path == "/token").unwrap();
+    assert!(
+        asked.body.contains("provisioner%3Aread") && asked.body.contains("tenants%3Aany"),
+        "{}",
+        asked.body
+    );
+}

@@ -1,0 +1,179 @@
+//! Whether the systems can be reached and know us: `kcp check`.
+//!
+//! What a reader would get wrong: a check changes nothing anywhere. It asks for things that nobody has, and takes it
+//! for a good answer that they are not there.
+
+use base::Clock;
+use clients::{
+    Component, Error, Gate, Http, Kind, Limits, gardener::Gardener, kubernetes::Cluster,
+};
+use futures::future::{BoxFuture, FutureExt, join_all};
+use url::Url;
+
+use super::Systems;
+use crate::{provisioner::Outside, settings::provisioner::ProvisionerSettings};
+
+/// A tenant for questions that need one.
+const TENANT: &str = "kcp-check";
+
+/// What became of one system's check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// The system.
+    pub system: &'static str,
+    /// What is wrong, in plain words; nothing if it was reached and knows us.
+    pub wrong: Option<String>,
+}
+
+type Asked<'a> = (&'static str, BoxFuture<'a, Result<(), Error>>);
+
+impl Systems {
+    /// Asks all systems at once.
+    pub async fn check(&self) -> Vec<Checked> {
+        let mut asked: Vec<Asked<'_>> = Vec::new();
+        macro_rules! ask {
+            ($($name:literal: $client:expr,)*) => {
+                $(if let Some(client) = &$client {
+                    asked.push(($name, client.check().boxed()));
+                })*
+            };
+        }
+        ask! {
+            "gardener": self.gardener,
+        }
+        if let Some(cluster) = &self.control_plane {
+            asked.push(("control plane", version(cluster).boxed()));
+        }
+        if let Some(modules) = &self.lifecycle_manager {
+            asked.push(("lifecycle manager", modules.client.check().boxed()));
+        }
+        ask! {
+            "provisioner": self.provisioner,
+        }
+        if let Some(director) = &self.director {
+            asked.push(("director", director.check(TENANT).boxed()));
+        }
+        ask! {
+            "reconciler": self.reconciler,
+            "avs": self.avs,
+            "edp": self.edp,
+            "ias": self.ias,
+            "lms": self.lms,
+            "spc": self.spc,
+            "cis events": self.events,
+            "cis accounts": self.accounts,
+            "cis entitlements": self.entitlements,
+        }
+        // Their credentials are in the pool: that somebody answers is all that can be found out.
+        if let Some(endpoint) = self.aws.as_ref().and_then(|aws| aws.endpoint.clone()) {
+            asked.push(("aws", answers(clients::aws::COMPONENT, endpoint).boxed()));
+        }
+        if let Some(cloud) = &self.azure {
+            let component = clients::azure::COMPONENT;
+            asked.push(("azure", answers(component, cloud.management.clone()).boxed()));
+            asked.push(("azure tokens", answers(component, cloud.authority.clone()).boxed()));
+        }
+        judged(asked).await
+    }
+}
+
+/// Asks all systems that the provisioner reaches.
+pub async fn provisioner(settings: &ProvisionerSettings) -> anyhow::Result<Vec<Checked>> {
+    let clock = Clock::running();
+    let outside = Outside::configured(settings).await?;
+    let reached = outside.reach(settings, &clock).await?;
+    let (gardener, director): (Gardener, _) = (reached.gardener, reached.director);
+    let (released, development) = reached.releases;
+    let asked: Vec<Asked<'_>> = vec![
+        ("gardener", gardener.check().boxed()),
+        ("director", director.check(TENANT).boxed()),
+        ("kyma releases", answers(Component::RELEASES, released).boxed()),
+        ("kyma development", answers(Component::RELEASES, development).boxed()),
+    ];
+    Ok(judged(asked).await)
+}
+
+async fn version(cluster: &Cluster) -> Result<(), Error> {
+    cluster.version().await.map(drop)
+}
+
+/// Whether anybody answers, whatever they say.
+async fn answers(component: Component, url: Url) -> Result<(), Error> {
+    let gate = Gate::new(component, Limits::DEFAULT, Clock::running());
+    let http = Http::through(gate, url)?;
+    match http.send("asking whether anybody answers", http.get("")).await {
+        Err(error) if matches!(error.kind, Kind::Unavailable | Kind::Throttled { .. }) => {
+            Err(error)
+        }
+        _ => Ok(()),
+    }
+}
+
+async fn judged(asked: Vec<Asked<'_>>) -> Vec<Checked> {
+    let judge = async |(system, asking): Asked<'_>| {
+        let wrong = asking.await.err().map(|error| words(&error));
+        Checked { system, wrong }
+    };
+    join_all(asked.into_iter().map(judge)).await
+}
+
+/// What is wrong, in plain words.
+fn words(error: &Error) -> String {
+    let whole = base::failure::chain(error);
+    let tokens = error.component == Component::ISSUER;
+    let who = if tokens { "the issuer of its tokens" } else { "it" };
+    let plain = match error.kind {
+        Kind::Unauthorized if tokens => {
+            "the issuer of its tokens does not know our client, or not with this secret".to_owned()
+        }
+        Kind::Unauthorized => "it does not accept our credentials".to_owned(),
+        Kind::NotFound => "it does not have what the settings name".to_owned(),
+        Kind::Refused { status: 404 } => format!("{who} is not at this address"),
+        Kind::Malformed => format!("{who} answers, but not like the system it should be"),
+        Kind::Unavailable | Kind::AnswerLost => format!("{who} {}", unreached(&whole)),
+        kind => format!("{who} {kind}"),
+    };
+    format!("{plain} ({whole})")
+}
+
+/// Why nobody answered. There is nothing but text to tell by: the libraries below keep their errors to themselves.
+fn unreached(whole: &str) -> &'static str {
+    let whole = whole.to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| whole.contains(word));
+    if says(&["dns error", "failed to lookup"]) {
+        "has a name that cannot be found"
+    } else if says(&["connection refused"]) {
+        "has nobody who listens at its address"
+    } else if says(&["certificate", "tls", "handshake", "invalidcontenttype"]) {
+        "shows a certificate that is not accepted, or does not speak TLS"
+    } else if says(&["timed out", "timeout", "deadline"]) {
+        "does not answer in time"
+    } else {
+        "is not well, or cannot be reached"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_said_in_plain_words() {
+        let of = |component, kind, said: &str| {
+            words(&Error::new(component, kind, "asking").saying(said))
+        };
+        let edp = Component("edp");
+        let table = [
+            (of(edp, Kind::Unavailable, "dns error: no such host"), "name that cannot be found"),
+            (of(edp, Kind::Unavailable, "Connection refused"), "nobody who listens"),
+            (of(edp, Kind::Unavailable, "invalid peer certificate"), "certificate"),
+            (of(edp, Kind::Unauthorized, ""), "does not accept our credentials"),
+            (of(Component::ISSUER, Kind::Unauthorized, ""), "does not know our client"),
+            (of(edp, Kind::Refused { status: 404 }, ""), "not at this address"),
+        ];
+
+        for (said, wanted) in table {
+            assert!(said.contains(wanted), "{said}");
+        }
+    }
+}

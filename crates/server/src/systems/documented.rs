@@ -1,0 +1,118 @@
+//! The table of all outside systems, printed from what their clients say about themselves.
+
+use std::fmt::Write as _;
+
+use clients::{
+    about::About, avs, aws, azure, btp, cis, director, edp, gardener, ias, lifecycle_manager, lms,
+    oauth, provisioner, reconciler, releases, runtime, spc,
+};
+
+/// All systems, in the order in which a reader meets them.
+pub const ALL: [About; 17] = [
+    oauth::ABOUT,
+    gardener::ABOUT,
+    runtime::ABOUT,
+    provisioner::ABOUT,
+    director::ABOUT,
+    releases::ABOUT,
+    lifecycle_manager::ABOUT,
+    reconciler::ABOUT,
+    btp::ABOUT,
+    avs::ABOUT,
+    edp::ABOUT,
+    ias::ABOUT,
+    lms::ABOUT,
+    spc::ABOUT,
+    cis::ABOUT,
+    aws::ABOUT,
+    azure::ABOUT,
+];
+
+const HEAD: &str = "\
+# Outside systems
+
+Printed from the code by `cargo test -p kcp-server` with `KCP_UPDATE_SAMPLES=1`; do not edit it here.
+
+Every system is reached through a gate of its own: a limit for calls at once, a deadline, and a pause after many failures in
+a row. Clients never try again by themselves; the operation does, and it remembers. `kcp check` reaches every system that is
+configured and says what is wrong. Where each setting stands in a file is shown by [config/broker.toml](../config/broker.toml) and
+[config/provisioner.toml](../config/provisioner.toml).
+
+| System | What it is for | What is called when | While it is down |
+|---|---|---|---|
+";
+
+/// The whole document.
+pub fn table() -> String {
+    let mut text = HEAD.to_owned();
+    for about in ALL {
+        let About { name, purpose, called, when_down, .. } = about;
+        let anchor = name.replace(' ', "-");
+        let _ = writeln!(text, "| [{name}](#{anchor}) | {purpose} | {called} | {when_down} |");
+    }
+    text.push_str("\n## Settings\n");
+    for about in ALL {
+        let _ = writeln!(text, "\n### {}\n", about.name);
+        if about.settings.is_empty() {
+            text.push_str("None.\n");
+            continue;
+        }
+        text.push_str("| Variable | What |\n|---|---|\n");
+        for (variable, what) in about.settings {
+            let _ = writeln!(text, "| `{variable}` | {what} |");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_document_is_what_the_code_says() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/systems.md");
+        if std::env::var_os("KCP_UPDATE_SAMPLES").is_some() {
+            std::fs::write(path, table()).unwrap();
+        }
+
+        let kept = std::fs::read_to_string(path).unwrap_or_default();
+        let how = "run this test with KCP_UPDATE_SAMPLES=1 to write docs/systems.md";
+        assert_eq!(kept, table(), "{how}");
+    }
+
+    #[test]
+    fn every_setting_that_is_told_of_exists_and_the_other_way_round() {
+        let samples = crate::settings::sample() + &crate::settings::provisioner::sample();
+        let told: Vec<&str> =
+            ALL.iter().flat_map(|about| about.settings).map(|(variable, _)| *variable).collect();
+        let sections = samples.split("environment variable `").skip(1);
+        let existing: BTreeSet<&str> = sections.filter_map(|text| text.split('`').next()).collect();
+        let of_systems = existing.iter().filter(|variable| {
+            ALL.iter().flat_map(|about| about.settings).any(|(known, _)| {
+                let section =
+                    |name: &str| name.splitn(4, '_').take(3).collect::<Vec<_>>().join("_");
+                variable.starts_with("KCP_BROKER_") && section(known) == section(variable)
+            })
+        });
+
+        for variable in &told {
+            assert!(existing.contains(variable), "{variable} is told of and does not exist");
+        }
+        for variable in of_systems {
+            assert!(told.contains(variable), "{variable} exists and is not told of");
+        }
+    }
+
+    #[test]
+    fn no_system_and_no_setting_is_told_of_twice() {
+        let names: BTreeSet<_> = ALL.iter().map(|about| about.name).collect();
+        let settings: Vec<_> = ALL.iter().flat_map(|about| about.settings).collect();
+        let distinct: BTreeSet<_> = settings.iter().map(|(variable, _)| variable).collect();
+
+        assert_eq!(names.len(), ALL.len());
+        assert_eq!(distinct.len(), settings.len());
+    }
+}

@@ -1,0 +1,42 @@
+//! What shall happen to a Kyma other than the usual, written into one of its annotations.
+//!
+//! A list separated by commas, such as `slow,stuck-delete`. Words that are not known are left aside.
+
+use kube::{ResourceExt, api::DynamicObject};
+
+/// What shall happen to a Kyma.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+pub(super) struct Scenario {
+    /// Everything takes five times as long.
+    pub(super) slow: bool,
+    /// Its modules end in an error.
+    pub(super) error: bool,
+    /// Its modules end with a warning.
+    pub(super) warning: bool,
+    /// It is never let go of.
+    pub(super) stuck_delete: bool,
+    /// It goes from `Ready` to `Error` and back.
+    pub(super) flapping: bool,
+    /// Nobody looks at it.
+    pub(super) silent: bool,
+}
+
+impl Scenario {
+    /// Reads it from a Kyma.
+    pub(super) fn of(kyma: &DynamicObject) -> Self {
+        Self::parse(kyma.annotations().get(super::SCENARIO).map_or("", String::as_str))
+    }
+
+    fn parse(text: &str) -> Self {
+        let says = |word: &str| text.split(',').any(|found| found.trim() == word);
+        Self {
+            slow: says("slow"),
+            error: says("error"),
+            warning: says("warning"),
+            stuck_delete: says("stuck-delete"),
+            flapping: says("flapping"),
+            silent: says("silent"),
+        }
+    }
+}

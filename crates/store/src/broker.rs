@@ -1,0 +1,59 @@
+//! The broker's tables: instances, and what was sent for their runtimes.
+//!
+//! They are in the same database as the engine's, so that an instance and its operation are written
+//! together. What a reader would get wrong: whoever changes an instance together with an operation touches
+//! the *operation first*, as a step's commit does; only an instance that nobody can see yet comes before
+//! its operation. And an instance's row goes with the instance, while its operations stay.
+
+mod accept;
+mod accept_new;
+mod changes;
+#[cfg(any(test, feature = "testing"))]
+mod insert;
+mod instances;
+mod limits;
+mod list;
+mod rows;
+mod states;
+#[cfg(test)]
+mod tests;
+mod texts;
+
+use std::sync::Arc;
+
+use base::Clock;
+
+pub use accept::Accepted;
+pub use accept_new::AcceptedInstance;
+pub use changes::TOPIC;
+pub use instances::Counted;
+pub use limits::{Limit, Limits, Reached};
+pub use list::{InstanceFilter, Page, PageKey};
+pub use rows::{Instance, LONGEST, NewInstance};
+pub use states::{NewRuntimeState, RuntimeState};
+
+use crate::{Database, EngineStore, Sealer, engine::ApplyChange};
+
+/// The broker's store. Clones share everything.
+#[derive(Clone)]
+pub struct BrokerStore {
+    engine: EngineStore,
+    sealer: Sealer,
+    clock: Clock,
+}
+
+impl BrokerStore {
+    /// A store beside the engine's, on a database that was migrated for both.
+    pub fn new(engine: EngineStore, sealer: Sealer, clock: Clock) -> Self {
+        Self { engine, sealer, clock }
+    }
+
+    /// What applies changes of [`TOPIC`]; to be registered with the engine's store that works.
+    pub fn changes(&self) -> Arc<dyn ApplyChange> {
+        Arc::new(changes::Changes { sealer: self.sealer.clone(), clock: self.clock.clone() })
+    }
+
+    fn database(&self) -> &Database {
+        self.engine.database()
+    }
+}

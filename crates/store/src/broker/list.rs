@@ -1,0 +1,239 @@
+//! Pages of instances, oldest first, by key: the last page costs what the first one costs.
+//!
+//! There is one text for each way in, because an index serves only a condition that is always there. Where
+//! instances are named one by one, they are all read and put in order here: there are few of them.
+
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use super::{
+    BrokerStore, Instance,
+    rows::{Row, can_be},
+    texts::{Text, ids, list, sql},
+};
+use crate::{Error, Moment};
+
+/// Which instances to list. What is empty does not choose; what has several values means any of them.
+#[derive(Debug, Clone, Default)]
+pub struct InstanceFilter {
+    /// Global accounts.
+    pub accounts: Vec<String>,
+    /// Subaccounts.
+    pub subaccounts: Vec<String>,
+    /// Names of plans.
+    pub plans: Vec<String>,
+    /// The provider's regions.
+    pub regions: Vec<String>,
+    /// Names of Shoots.
+    pub shoots: Vec<String>,
+    /// Runtimes.
+    pub runtimes: Vec<Uuid>,
+    /// Ids of instances.
+    pub ids: Vec<String>,
+    /// Only those of which something is left over, or only the others.
+    pub deleted: Option<bool>,
+    /// Only those that have expired, or only the others.
+    pub expired: Option<bool>,
+    /// Only those after this one: where the page before ended.
+    pub after: Option<PageKey>,
+    /// How many of them to pass over; each one costs. For pages that are asked for by number.
+    pub skip: u32,
+    /// How many at most.
+    pub most: u32,
+}
+
+/// Where a page ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageKey {
+    /// When its last instance was accepted.
+    pub created_at: Timestamp,
+    /// Its last instance.
+    pub id: String,
+}
+
+/// Some instances, and where to go on.
+#[derive(Debug, Clone, Default)]
+pub struct Page {
+    /// The instances, oldest first.
+    pub instances: Vec<Instance>,
+    /// Where the next page begins; `None` on the last one.
+    pub next: Option<PageKey>,
+}
+
+/// A statement with all conditions: its first words, the condition that is always there, the end.
+macro_rules! chosen {
+    ($what:tt, $way:tt, $end:tt) => {
+        sql!(
+            "SELECT " $what " FROM instances WHERE " $way "
+             AND (" (unset "$1") " OR " (any "global_account" "$1") ")
+             AND (" (unset "$2") " OR " (any "subaccount" "$2") ")
+             AND (" (unset "$3") " OR " (any "plan_name" "$3") ")
+             AND (" (unset "$4") " OR " (any "region" "$4") ")
+             AND (" (unset "$5") " OR " (any "shoot_name" "$5") ")
+             AND (" (unset "$6") " OR " (any_id "runtime_id" "$6") ")
+             AND (" (unset "$7") " OR " (any "id" "$7") ")
+             AND COALESCE((deleted_at IS NOT NULL) = $8, true)
+             AND COALESCE((expired_at IS NOT NULL) = $9, true)" $end
+        )
+    };
+}
+/// A page, and how many there are on all pages.
+macro_rules! pages {
+    ($way:tt) => {
+        Pages {
+            page: chosen!(
+                columns,
+                $way,
+                " AND (created_at, id) > ($10, $11) ORDER BY created_at, id LIMIT $12 OFFSET $13"
+            ),
+            total: chosen!("count(*)", $way, " AND (created_at, id) > ($10, $11)"),
+        }
+    };
+}
+
+#[derive(Clone, Copy)]
+struct Pages {
+    page: Text,
+    total: Text,
+}
+
+const ALL: Pages = pages!("true");
+const LEFT_OVER: Pages = pages!("deleted_at IS NOT NULL");
+const OF_ACCOUNT: Pages = pages!((first "global_account" "$1"));
+const OF_SUBACCOUNT: Pages = pages!((first "subaccount" "$2"));
+
+const BY_ID: Text = chosen!(columns, (any "id" "$7"), "");
+const BY_RUNTIME: Text = chosen!(columns, (any_id "runtime_id" "$6"), "");
+const BY_SHOOT: Text = chosen!(columns, (any "shoot_name" "$5"), "");
+
+/// Every statement, with the index it goes by.
+#[cfg(test)]
+pub(super) const LISTS: &[(Text, &str)] = &[
+    (ALL.page, "instances_by_age"),
+    (ALL.total, "instances_by_age"),
+    (LEFT_OVER.page, "instances_left_over"),
+    (LEFT_OVER.total, "instances_left_over"),
+    (OF_ACCOUNT.page, "instances_of_account"),
+    (OF_ACCOUNT.total, "instances_of_account"),
+    (OF_SUBACCOUNT.page, "instances_of_subaccount"),
+    (OF_SUBACCOUNT.total, "instances_of_subaccount"),
+    (BY_ID, "instances"),
+    (BY_RUNTIME, "instances_one_per_runtime"),
+    (BY_SHOOT, "instances_of_shoot"),
+];
+
+/// How to come to the instances.
+enum Way {
+    /// Page by page.
+    Paged(Pages),
+    /// All at once.
+    Few(Text),
+}
+
+/// The lists to bind.
+struct Lists([Option<String>; 7]);
+
+impl InstanceFilter {
+    fn way(&self) -> Way {
+        match (self.subaccounts.as_slice(), self.accounts.as_slice()) {
+            _ if !self.ids.is_empty() => Way::Few(BY_ID),
+            _ if !self.runtimes.is_empty() => Way::Few(BY_RUNTIME),
+            _ if !self.shoots.is_empty() => Way::Few(BY_SHOOT),
+            ([one], _) if can_be(one) => Way::Paged(OF_SUBACCOUNT),
+            (_, [one]) if can_be(one) => Way::Paged(OF_ACCOUNT),
+            _ if self.deleted == Some(true) => Way::Paged(LEFT_OVER),
+            _ => Way::Paged(ALL),
+        }
+    }
+
+    fn lists(&self) -> Lists {
+        let texts = |values: &[String]| (!values.is_empty()).then(|| list(values));
+        Lists([
+            texts(&self.accounts),
+            texts(&self.subaccounts),
+            texts(&self.plans),
+            texts(&self.regions),
+            texts(&self.shoots),
+            (!self.runtimes.is_empty()).then(|| ids(&self.runtimes)),
+            texts(&self.ids),
+        ])
+    }
+
+    /// Where to begin: no instance is as old, none has an empty id.
+    fn start(&self) -> (Moment, &str) {
+        let start = self.after.as_ref().map(|after| (after.created_at, after.id.as_str()));
+        let (created_at, id) = start.unwrap_or((Timestamp::UNIX_EPOCH, ""));
+        (created_at.into(), id)
+    }
+}
+
+/// The conditions, bound.
+macro_rules! bound {
+    ($query:expr, $filter:expr) => {{
+        let mut query = $query;
+        for list in $filter.lists().0 {
+            query = query.bind(list);
+        }
+        query.bind($filter.deleted).bind($filter.expired)
+    }};
+}
+
+impl BrokerStore {
+    /// A page of instances, oldest first.
+    pub async fn list(&self, filter: &InstanceFilter) -> Result<Page, Error> {
+        let most = filter.most as usize;
+        let mut rows = match filter.way() {
+            Way::Paged(pages) => self.page(filter, pages.page).await?,
+            Way::Few(text) => {
+                let rows = self.few(filter, text).await?.into_iter();
+                rows.skip(filter.skip as usize).take(most.saturating_add(1)).collect()
+            }
+        };
+        let more = rows.len() > most;
+        rows.truncate(most);
+        let next = rows.last().filter(|_| more);
+        let next =
+            next.map(|last| PageKey { created_at: last.created_at.into(), id: last.id.clone() });
+        let opened = rows.into_iter().map(|row| row.open(&self.sealer));
+        Ok(Page { instances: opened.collect::<Result<_, _>>()?, next })
+    }
+
+    /// How many instances there are on the pages after [`InstanceFilter::after`], all of them together.
+    pub async fn total(&self, filter: &InstanceFilter) -> Result<u64, Error> {
+        let pages = match filter.way() {
+            Way::Paged(pages) => pages,
+            Way::Few(text) => return Ok(self.few(filter, text).await?.len() as u64),
+        };
+        let (created_at, id) = filter.start();
+        let total: i64 = on!(self.database().reader(), pages.total, |text, pool| {
+            bound!(sqlx::query_scalar(text), filter).bind(created_at).bind(id).fetch_one(pool).await
+        })?;
+        Ok(total.unsigned_abs())
+    }
+
+    /// One more than a page, if there are so many.
+    async fn page(&self, filter: &InstanceFilter, text: Text) -> Result<Vec<Row>, Error> {
+        let (created_at, id) = filter.start();
+        let rows = on!(self.database().reader(), text, |text, pool| {
+            bound!(sqlx::query_as(text), filter)
+                .bind(created_at)
+                .bind(id)
+                .bind(i64::from(filter.most) + 1)
+                .bind(i64::from(filter.skip))
+                .fetch_all(pool)
+                .await
+        })?;
+        Ok(rows)
+    }
+
+    /// All of a few, in order.
+    async fn few(&self, filter: &InstanceFilter, text: Text) -> Result<Vec<Row>, Error> {
+        let mut rows: Vec<Row> = on!(self.database().reader(), text, |text, pool| {
+            bound!(sqlx::query_as(text), filter).fetch_all(pool).await
+        })?;
+        let start = filter.start();
+        rows.retain(|row| (row.created_at, row.id.as_str()) > start);
+        rows.sort_by(|one, other| (one.created_at, &one.id).cmp(&(other.created_at, &other.id)));
+        Ok(rows)
+    }
+}

@@ -1,0 +1,145 @@
+//! One operation of an instance at a time, together with the order it was made for.
+
+use engine::{
+    State, Storage as _,
+    storage::{Acceptance, Landed, Unfinished, Verdict},
+};
+use futures::future::join_all;
+use serde_json::json;
+use store::broker::Accepted;
+
+use crate::bench::{Bench, instance, operation, queue, refuse};
+
+pub(crate) async fn of_fifty_operations_at_once_one_starts_and_the_others_are_refused(b: Bench) {
+    let there = b.ready("one").await;
+    let accept = |n: usize| {
+        let (store, revision) = (b.store.clone(), there.revision);
+        async move {
+            let order = n.to_string();
+            let order = n.is_multiple_of(2).then_some(order.as_bytes());
+            store.accept("one", revision, operation("one"), &refuse, order).await.unwrap()
+        }
+    };
+
+    let answers = join_all((0..50).map(accept)).await;
+
+    let started = answers.iter().filter(|a| **a == Accepted::Yes(Acceptance::Started)).count();
+    let refused =
+        answers.iter().filter(|a| matches!(a, Accepted::Yes(Acceptance::Refused(_)))).count();
+    assert_eq!((started, refused), (1, 49), "{answers:?}");
+    let winner = answers.iter().position(|a| *a == Accepted::Yes(Acceptance::Started)).unwrap();
+    let expected = if winner.is_multiple_of(2) { winner.to_string() } else { "order".into() };
+    assert_eq!(b.find("one").await.order, expected.as_bytes());
+}
+
+pub(crate) async fn an_order_lands_with_its_operation_if_nothing_changed_in_between(b: Bench) {
+    let there = b.ready("one").await;
+    let (first, second) = (operation("one"), operation("one"));
+    let (kept, lost) = (first.id, second.id);
+    let read = there.revision;
+    b.wait(5);
+
+    let accepted = b.store.accept("one", read, first, &queue, Some(b"new")).await.unwrap();
+    let changed = b.store.accept("one", read, second, &queue, Some(b"old")).await.unwrap();
+    let without = b.store.accept("one", read, operation("one"), &queue, None).await.unwrap();
+
+    assert_eq!(accepted, Accepted::Yes(Acceptance::Started));
+    assert_eq!(changed, Accepted::Changed);
+    assert_eq!(without, Accepted::Yes(Acceptance::Queued));
+    let found = b.find("one").await;
+    assert_eq!((found.order.as_slice(), found.revision), (&b"new"[..], read + 1));
+    assert_eq!((found.created_at, found.updated_at), (there.created_at, b.clock.now()));
+    assert!(b.is_stored(kept).await && !b.is_stored(lost).await);
+}
+
+pub(crate) async fn what_changed_in_between_also_takes_a_cancellation_back(b: Bench) {
+    let running = b.order(&instance("one")).await;
+    let supersede = |unfinished: &[Unfinished]| {
+        let ids: Vec<_> = unfinished.iter().map(|one| one.id).collect();
+        if ids.is_empty() { Verdict::Queue } else { Verdict::Supersede(ids, "deleted".into()) }
+    };
+
+    let late = b.store.accept("one", 7, operation("one"), &supersede, Some(b"new")).await.unwrap();
+    let untouched = b.engine.read(running).await.unwrap().unwrap().cancel;
+    let now = b.store.accept("one", 1, operation("one"), &supersede, Some(b"new")).await.unwrap();
+
+    assert_eq!((late, untouched), (Accepted::Changed, None));
+    assert_eq!(now, Accepted::Yes(Acceptance::Queued));
+    let cancel = b.engine.read(running).await.unwrap().unwrap().cancel.unwrap();
+    assert_eq!((cancel.state, cancel.reason.as_str()), (State::Failed, "deleted"));
+}
+
+pub(crate) async fn what_was_accepted_answers_its_repetition_whatever_became_of_the_instance(
+    b: Bench,
+) {
+    let there = b.ready("one").await;
+    let removal = operation("one");
+    let id = removal.id;
+    let accept =
+        |operation| b.store.accept("one", there.revision, operation, &refuse, Some(b"new"));
+    accept(removal.clone()).await.unwrap();
+
+    let while_it_runs = accept(removal.clone()).await.unwrap();
+    let replica = b.join().await;
+    b.end(replica, "one", json!({ "removed": true })).await;
+    let afterwards = accept(removal).await.unwrap();
+
+    assert_eq!(while_it_runs, Accepted::Yes(Acceptance::Same(id)));
+    assert_eq!(afterwards, Accepted::Yes(Acceptance::Same(id)));
+    assert!(b.is_gone("one").await);
+}
+
+pub(crate) async fn nothing_is_accepted_on_an_instance_that_is_removed_or_unknown(b: Bench) {
+    b.made("removed", json!({ "removed": true })).await;
+    let long = "x".repeat(10_000);
+
+    for instance in ["removed", "unknown", "", "\0", long.as_str()] {
+        for order in [None, Some(&b"new"[..])] {
+            let late = operation(instance);
+            let id = late.id;
+
+            let answer = b.store.accept(instance, 1, late, &queue, order).await;
+
+            assert_eq!(answer.unwrap(), Accepted::Gone);
+            assert!(!b.is_stored(id).await);
+        }
+    }
+    assert!(b.is_gone("removed").await);
+}
+
+pub(crate) async fn what_is_left_over_can_be_worked_on(b: Bench) {
+    b.made("one", json!({ "deleted": true })).await;
+
+    let again = b.store.accept("one", 0, operation("one"), &queue, None).await.unwrap();
+
+    assert_eq!(again, Accepted::Yes(Acceptance::Started));
+    let replica = b.join().await;
+    b.end(replica, "one", json!({ "removed": true })).await;
+    assert!(b.is_gone("one").await);
+}
+
+pub(crate) async fn acceptances_and_commits_of_one_instance_do_not_lock_each_other_out(b: Bench) {
+    let replica = b.join().await;
+    b.order(&instance("one")).await;
+    for round in 0..100 {
+        let held = b.claim(replica, "one").await;
+        let end = b.ends(&held, json!({ "details": { "round": round } }));
+        let (one, two) = (operation("one"), operation("one"));
+
+        let (landed, one, two) = futures::join!(
+            b.commit(replica, end),
+            b.store.accept("one", 0, one, &refuse, None),
+            b.store.accept("one", 0, two, &refuse, None),
+        );
+
+        assert!(matches!(landed, Landed::Yes { .. }), "in round {round}: {landed:?}");
+        let started = [one.unwrap(), two.unwrap()];
+        let started = started.iter().filter(|a| **a == Accepted::Yes(Acceptance::Started)).count();
+        assert!(started < 2, "in round {round}");
+        if started == 0 {
+            let next = b.store.accept("one", 0, operation("one"), &refuse, None).await;
+            assert_eq!(next.unwrap(), Accepted::Yes(Acceptance::Started), "in round {round}");
+        }
+    }
+    assert_eq!(b.find("one").await.revision, 101);
+}

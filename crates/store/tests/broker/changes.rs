@@ -1,0 +1,127 @@
+//! A step's changes to its instance land with its result, or not at all.
+
+use engine::storage::Landed;
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::bench::{Bench, instance};
+
+pub(crate) async fn a_change_lands_with_its_commit(b: Bench) {
+    let runtime = Uuid::new_v4();
+    b.order(&instance("one")).await;
+    let replica = b.join().await;
+    let held = b.claim(replica, "one").await;
+    b.order(&instance("other")).await;
+    b.wait(5);
+    let first = b.done(
+        &held,
+        json!({
+            "details": { "target_secret": "pool-1" },
+            "runtime_id": runtime,
+            "provider": "AWS",
+            "region": "eu-central-1",
+            "dashboard_url": "https://console.test",
+        }),
+    );
+    let landed = b.commit(replica, first).await;
+    assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
+    b.wait(5);
+    let between = b.find("one").await;
+    let mut second = b.done(&held, json!({ "order": "bm90IEpTT04=", "details": null }));
+    second.serial += 1;
+
+    let landed = b.commit(replica, second).await;
+
+    assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
+    assert_eq!(between.details, br#"{"target_secret":"pool-1"}"#);
+    assert_eq!((between.order.as_slice(), between.revision), (&b"order"[..], 2));
+    let after = b.find("one").await;
+    assert_eq!((after.order.as_slice(), after.revision), (&b"not JSON"[..], 3));
+    assert_eq!((after.details, after.runtime_id), (between.details, Some(runtime)));
+    assert_eq!((after.provider.as_str(), after.region.as_str()), ("AWS", "eu-central-1"));
+    assert_eq!(after.dashboard_url, "https://console.test");
+    assert_eq!(after.updated_at, b.clock.now());
+    assert_eq!(b.store.find_by_runtime(runtime).await.unwrap().unwrap().id, "one");
+    assert_eq!(b.find("other").await.revision, 1);
+}
+
+pub(crate) async fn a_runtime_is_taken_away_again(b: Bench) {
+    let runtime = Uuid::new_v4();
+    b.order(&instance("one")).await;
+    let replica = b.join().await;
+    let held = b.claim(replica, "one").await;
+    b.commit(replica, b.done(&held, json!({ "runtime_id": runtime }))).await;
+    let mut untouched = b.done(&held, json!({ "provider": "AWS" }));
+    untouched.serial += 1;
+    b.commit(replica, untouched).await;
+    let before = b.find("one").await.runtime_id;
+    let mut away = b.done(&held, json!({ "runtime_id": null }));
+    away.serial += 2;
+
+    let landed = b.commit(replica, away).await;
+
+    assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
+    assert_eq!((before, b.find("one").await.runtime_id), (Some(runtime), None));
+    assert!(b.store.find_by_runtime(runtime).await.unwrap().is_none());
+}
+
+pub(crate) async fn a_fenced_commit_changes_no_instance(b: Bench) {
+    b.order(&instance("one")).await;
+    let replica = b.join().await;
+    let held = b.claim(replica, "one").await;
+    for change in [json!({ "details": {}, "deleted": true }), json!({ "removed": true })] {
+        let mut commit = b.done(&held, change);
+        commit.serial += 7;
+
+        let landed = b.commit(replica, commit).await;
+
+        assert_eq!(landed, Landed::Fenced);
+    }
+
+    let found = b.find("one").await;
+    assert_eq!((found.details.as_slice(), found.revision), (&b""[..], 1));
+    assert_eq!(found.deleted_at, None);
+}
+
+pub(crate) async fn a_runtime_belongs_to_one_instance(b: Bench) {
+    let runtime = Uuid::new_v4();
+    b.made("one", json!({ "runtime_id": runtime })).await;
+    b.order(&instance("other")).await;
+    let replica = b.join().await;
+    let held = b.claim(replica, "other").await;
+
+    let landed = b.commit(replica, b.done(&held, json!({ "runtime_id": runtime }))).await;
+
+    assert!(matches!(landed, Landed::Rejected(_)), "{landed:?}");
+    assert_eq!(b.store.find_by_runtime(runtime).await.unwrap().unwrap().id, "one");
+    assert_eq!(b.find("other").await.runtime_id, None);
+}
+
+pub(crate) async fn what_a_change_does_not_mean_is_refused_without_telling_it(b: Bench) {
+    b.order(&instance("one")).await;
+    let replica = b.join().await;
+    let held = b.claim(replica, "one").await;
+
+    for (change, word) in [
+        (json!({ "deleted": true, "colour": "hunter2" }), "colour"),
+        (json!({ "colour": null }), "colour"),
+        (json!({ "details": "hunter2!" }), "details"),
+        (json!({ "order": "hunter2!" }), "order"),
+        (json!({ "runtime_id": "hunter2" }), "runtime_id"),
+        (json!({ "region": ["hunter2"] }), "region"),
+        (json!({ "provider": "hunter2\0" }), "provider"),
+        (json!({ "deleted": "hunter2" }), "deleted"),
+        (json!({ "removed": "hunter2" }), "removed"),
+        (json!({ "runtime_state": { "payload": {}, "colour": "hunter2" } }), "runtime_state"),
+        (json!({ "runtime_state": { "payload": {}, "holds": ["hunter2"] } }), "holds"),
+        (json!({ "runtime_state": { "payload": { "no": "runtime" } } }), "no runtime"),
+        (json!("hunter2"), "no fields"),
+    ] {
+        let landed = b.commit(replica, b.done(&held, change)).await;
+        let Landed::Rejected(text) = &landed else { panic!("{landed:?}") };
+        assert!(text.contains(word) && !text.contains("hunter2"), "{text}");
+    }
+
+    let found = b.find("one").await;
+    assert_eq!((found.revision, found.deleted_at), (1, None));
+}

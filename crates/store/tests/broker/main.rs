@@ -1,0 +1,85 @@
+//! Every promise of the broker's store, always on both databases.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod accepting;
+mod bench;
+mod changes;
+mod limits;
+mod listing;
+mod ordering;
+mod removing;
+mod sealing;
+mod states;
+mod tables;
+
+/// One test per promise and database.
+macro_rules! promises {
+    ($($database:ident),+: $themes:tt) => {
+        $(promises! { @on $database $themes })+
+    };
+    (@on $database:ident {$($theme:ident: $($promise:ident),+ $(,)?;)+}) => {
+        mod $database {
+            $(mod $theme {$(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                async fn $promise() {
+                    crate::$theme::$promise(crate::bench::Bench::$database().await).await;
+                }
+            )+})+
+        }
+    };
+}
+
+promises! { sqlite, postgres: {
+    ordering:
+        a_new_instance_is_stored_with_its_operation,
+        an_operation_that_cannot_be_stored_leaves_no_instance,
+        an_operation_of_another_instance_is_not_taken_over,
+        an_operation_must_name_its_instance,
+        a_request_is_told_from_another_under_the_same_id,
+        a_request_is_recognised_after_the_keys_were_rotated,
+        of_fifty_orders_under_one_id_one_is_accepted_and_the_others_are_told,
+        an_order_repeated_after_a_lost_answer_stores_nothing_more,
+        an_id_is_any_text_that_is_not_too_long,
+        what_cannot_be_stored_is_refused_by_name;
+    limits:
+        of_fifty_orders_for_one_place_one_is_accepted,
+        a_limit_counts_what_it_says,
+        a_repetition_is_recognised_when_the_limit_is_reached,
+        orders_under_crossed_limits_do_not_lock_each_other_out;
+    accepting:
+        of_fifty_operations_at_once_one_starts_and_the_others_are_refused,
+        an_order_lands_with_its_operation_if_nothing_changed_in_between,
+        what_changed_in_between_also_takes_a_cancellation_back,
+        what_was_accepted_answers_its_repetition_whatever_became_of_the_instance,
+        nothing_is_accepted_on_an_instance_that_is_removed_or_unknown,
+        what_is_left_over_can_be_worked_on,
+        acceptances_and_commits_of_one_instance_do_not_lock_each_other_out;
+    changes:
+        a_change_lands_with_its_commit,
+        a_runtime_is_taken_away_again,
+        a_fenced_commit_changes_no_instance,
+        a_runtime_belongs_to_one_instance,
+        what_a_change_does_not_mean_is_refused_without_telling_it;
+    removing:
+        what_is_left_over_is_marked_once_and_stays_readable,
+        removal_keeps_the_operations_readable,
+        an_id_is_never_used_again,
+        an_order_and_the_removal_of_its_id_at_once_have_one_outcome;
+    listing:
+        pages_follow_each_other_without_gaps,
+        every_condition_chooses,
+        conditions_hold_together_whichever_index_leads,
+        the_last_operation_is_the_newest_of_its_kinds,
+        instances_are_counted_by_plan;
+    states:
+        the_latest_state_is_found_by_what_it_holds,
+        a_state_lands_with_its_commit_or_not_at_all,
+        states_go_with_their_instance;
+    sealing:
+        s1_orders_details_and_states_are_nowhere_in_clear,
+        s3_instances_are_read_without_the_old_key_after_a_rotation,
+        an_order_opens_in_its_own_row_only;
+    tables:
+        migrations_run_twice_and_at_once_beside_the_engines;
+}}
