@@ -51,7 +51,7 @@ async fn a_kubeconfig_is_written_and_found_after_every_fault() {
     }
     let last = modules.find_kubeconfig("k-0").await.unwrap().unwrap();
     assert_eq!(last.expose_secret(), kubeconfig(Fault::ALL.len() - 1).expose_secret());
-    assert_eq!(world.all("kcp", "secrets").len(), Fault::ALL.len());
+    assert_eq!(world.kubeconfigs(), Fault::ALL.len());
 }
 
 #[tokio::test]
@@ -74,7 +74,7 @@ async fn a_kubeconfig_goes_after_every_fault() {
         |_, _| {},
     )
     .await;
-    assert!(world.all("kcp", "secrets").is_empty());
+    assert_eq!(world.kubeconfigs(), 0);
 }
 
 #[tokio::test]

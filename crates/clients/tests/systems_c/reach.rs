@@ -69,10 +69,10 @@ async fn a_dropped_call_leaves_no_half_written_state_and_the_turn_is_free() {
 
     let call = modules.write_kubeconfig("k", &secret, &none);
     let dropped = tokio::time::timeout(Duration::from_millis(500), call).await;
-    let without = world.all("kcp", "secrets").len();
+    let without = world.kubeconfigs();
     world.running.landscape.troubles().clear(None).unwrap();
     modules.write_kubeconfig("k", &secret, &none).await.unwrap();
 
     assert!(dropped.is_err());
-    assert_eq!((without, world.all("kcp", "secrets").len()), (0, 1));
+    assert_eq!((without, world.kubeconfigs()), (0, 1));
 }

@@ -83,6 +83,14 @@ impl World {
     pub(crate) fn all(&self, cluster: &str, resource: &str) -> Vec<Arc<Value>> {
         self.running.clusters().server().list(cluster, resource)
     }
+
+    /// The kubeconfigs in the control plane's cluster; the landscape has Secrets of its own there.
+    pub(crate) fn kubeconfigs(&self) -> usize {
+        let is_one = |object: &&Arc<Value>| {
+            object["metadata"]["name"].as_str().is_some_and(|name| name.starts_with("kubeconfig-"))
+        };
+        self.all("kcp", "secrets").iter().filter(is_one).count()
+    }
 }
 
 pub(crate) fn marks(pairs: &[(&str, &str)]) -> Marks {
