@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use k8s_openapi::{
     ByteString,
     api::core::v1::{ConfigMap, Secret},
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -31,6 +32,8 @@ const INSTALLATION: (&str, &str) = ("default", "kyma-installation");
 const INSTALLER: &str = "kyma-installer";
 /// Tells the installer what to do.
 const ACTION: &str = "action";
+/// Names who started the installation last, so that whoever asks again knows.
+const STARTED_BY: &str = "kcp.provisioner.kyma-project.io/operation-id";
 
 /// What is to be installed.
 #[derive(Debug, Clone)]
@@ -95,6 +98,8 @@ pub struct Installation {
     pub failed: Vec<(String, String)>,
     /// The version that it is about, when it says.
     pub version: String,
+    /// Who started it last, when it is known.
+    pub started_by: String,
 }
 
 /// How an installation is doing, in a word.
@@ -116,6 +121,8 @@ pub enum InstallState {
 
 #[derive(Deserialize)]
 struct Object {
+    #[serde(default)]
+    metadata: ObjectMeta,
     #[serde(default)]
     status: Status,
 }
@@ -141,7 +148,7 @@ impl Runtime {
     pub async fn installation(&self) -> Result<Installation, Error> {
         let (namespace, name) = INSTALLATION;
         let objects = self.cluster.objects::<Object>(INSTALLATIONS, Some(namespace));
-        let status = match objects.get(name).await {
+        let Object { metadata, status } = match objects.get(name).await {
             // Neither the object nor its kind.
             Err(error) if error.kind == Kind::NotFound => {
                 return Ok(Installation {
@@ -149,9 +156,10 @@ impl Runtime {
                     description: String::new(),
                     failed: Vec::new(),
                     version: String::new(),
+                    started_by: String::new(),
                 });
             }
-            object => object?.status,
+            object => object?,
         };
         let state = match status.state.as_str() {
             "" => InstallState::Idle,
@@ -166,11 +174,20 @@ impl Runtime {
             description: status.description,
             failed: failed.collect(),
             version: status.kyma_version,
+            started_by: metadata
+                .annotations
+                .and_then(|mut all| all.remove(STARTED_BY))
+                .unwrap_or_default(),
         })
     }
 
-    /// Brings the installer of a release and what it is to install, and starts it.
-    pub async fn install(&self, release: &Release, install: &Install) -> Result<(), Error> {
+    /// Brings the installer of a release and what it is to install, and starts it in the name of `by`.
+    pub async fn install(
+        &self,
+        release: &Release,
+        install: &Install,
+        by: &str,
+    ) -> Result<(), Error> {
         self.cluster.apply_all(&release.tiller, &self.owner).await?;
         self.cluster.apply_all(&release.installer, &self.owner).await?;
         for scope in &install.scopes {
@@ -183,7 +200,8 @@ impl Runtime {
         if let Some(profile) = install.profile {
             spec["profile"] = profile.into();
         }
-        let patch = json!({"metadata": {"labels": {ACTION: "install"}}, "spec": spec});
+        let metadata = json!({"labels": {ACTION: "install"}, "annotations": {STARTED_BY: by}});
+        let patch = json!({"metadata": metadata, "spec": spec});
         installations.merge(name, &patch).await.map(|_| ())
     }
 

@@ -195,7 +195,7 @@ impl<O: Operation> Trying<O> {
         let install =
             clients::runtime::Install { profile: None, modules: Vec::new(), scopes: Vec::new() };
         // Kinds of a release may need a moment.
-        self.until(|| async { runtime.install(&release, &install).await.is_ok() }).await;
+        self.until(|| async { runtime.install(&release, &install, "test").await.is_ok() }).await;
         self.until(|| async {
             let found = runtime.installation().await.unwrap();
             found.state == clients::runtime::InstallState::Installed

@@ -25,7 +25,7 @@ impl<O: OnRuntime> Step<O> for StartInstallation {
             return done();
         }
         let release = cx.env.releases.find(&kyma.version).await.map_err(calling)?;
-        match runtime.install(&release, &installing::install(kyma)).await {
+        match runtime.install(&release, &installing::install(kyma), &cx.root.to_string()).await {
             Ok(()) => done(),
             Err(error) => Err(inside(cx, error)),
         }

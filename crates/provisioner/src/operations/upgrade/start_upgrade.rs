@@ -31,7 +31,7 @@ impl Step<Upgrade> for StartUpgrade {
                 return Err(StepError::fatal(failure));
             }
             // An earlier run of ours started it.
-            InstallState::InProgress if found.version == kyma.version => return done(),
+            _ if found.started_by == cx.root.to_string() => return done(),
             InstallState::InProgress => {
                 return wait("another installation is in progress");
             }
@@ -39,7 +39,9 @@ impl Step<Upgrade> for StartUpgrade {
         }
         let release = cx.env.releases.find(&kyma.version).await.map_err(calling)?;
         let started = match runtime.remove_installer().await {
-            Ok(()) => runtime.install(&release, &installing::install(kyma)).await,
+            Ok(()) => {
+                runtime.install(&release, &installing::install(kyma), &cx.root.to_string()).await
+            }
             Err(error) => Err(error),
         };
         match started {
