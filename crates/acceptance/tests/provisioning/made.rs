@@ -98,7 +98,7 @@ impl Broker {
                 tokio::select! { _ = events.recv() => {}, () = soon => {} }
             }
         };
-        match tokio::time::timeout(Duration::from_secs(90), waiting).await {
+        match tokio::time::timeout(Duration::from_secs(300), waiting).await {
             Ok(snapshot) => snapshot,
             Err(_) => {
                 let why = self.engine.explain(id).await.unwrap();

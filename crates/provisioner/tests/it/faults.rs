@@ -73,7 +73,7 @@ async fn gardener_that_throttles_breaks_and_resets_is_tried_again() {
         Kind::Malformed { body: None },
     ];
     for trouble in ways {
-        world.trouble("gardener", 2, trouble);
+        world.trouble("gardener", 1, trouble);
     }
 
     let begun = order(&world, "rough").await;

@@ -154,7 +154,8 @@ impl World {
                 tokio::select! { _ = events.recv() => {}, () = soon => {} }
             }
         };
-        let ended = tokio::time::timeout(Duration::from_secs(90), waiting).await;
+        // Far more than the sum of the back-offs that the faults cause: it ends a test that hangs.
+        let ended = tokio::time::timeout(Duration::from_secs(300), waiting).await;
         match ended {
             Ok(status) => status,
             Err(_) => {
