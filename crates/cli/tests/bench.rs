@@ -43,3 +43,19 @@ fn an_unknown_figure_is_refused_before_anything_starts() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(error, "Error: \"B99\" is not a figure of this benchmark\n");
 }
+
+#[test]
+fn orders_succeed_once_each_while_replicas_are_killed() {
+    let mut kcp = Command::new(env!("CARGO_BIN_EXE_kcp"));
+    kcp.args(["bench", "orders", "--orders", "50", "--kill-every", "5"]);
+    if let Some(binaries) = std::env::var_os("KCP_TEST_POSTGRES_BIN") {
+        kcp.arg("--postgres-bin").arg(binaries);
+    }
+
+    // It fails by itself when an order does not succeed, a cluster is made twice, or anything is left.
+    let output = kcp.assert().success().get_output().stdout.clone();
+
+    let said = String::from_utf8(output).unwrap();
+    assert!(said.starts_with("50 orders at once to 3 replicas"), "{said}");
+    assert!(!said.contains(" 0 of them killed"), "{said}");
+}

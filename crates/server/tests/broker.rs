@@ -132,6 +132,14 @@ impl<'a> Platform<'a> {
         panic!("{path} does not end");
     }
 
+    /// Whether the order of an instance has not come to this step yet.
+    async fn is_before(&self, path: &str, step: usize) -> bool {
+        let (_, answer) = self.ask(Method::GET, &format!("{path}/last_operation"), None).await;
+        let text = answer["description"].as_str().unwrap_or_default();
+        let at = text.strip_prefix("step ").and_then(|text| text.split(' ').next()?.parse().ok());
+        answer["state"] == "in progress" && at.unwrap_or(0) < step
+    }
+
     /// Everything that outside systems keep, without what belongs to tokens.
     async fn things(&self) -> Things {
         let (_, systems) = self.ask(Method::GET, "/landscape/systems", None).await;
@@ -240,6 +248,38 @@ async fn every_plan_is_ordered_and_removed_over_a_socket_and_nothing_is_left() {
     // The parent of all evaluations was there before; the landscape only learns of it from the first one. The
     // operator in the cluster that was brought goes on, and so do its credentials.
     after.retain(|thing| thing.1 != "parent" && thing.2 != "kyma-system/sap-btp-manager");
+    let left: Vec<_> = after.symmetric_difference(&before).collect();
+    assert!(left.is_empty(), "{left:?}");
+    up.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_removal_stops_an_order_at_whatever_step_it_is_and_leaves_nothing() {
+    let data = tempfile::tempdir().unwrap();
+    let up = start(data.path(), settings::load(None).unwrap()).await;
+    let platform = Platform::of(&up).await;
+    let before = platform.things().await;
+    let paths: Vec<String> =
+        (0..12).map(|at| format!("/oauth/v2/service_instances/removed-at-step-{at}")).collect();
+
+    for (at, path) in paths.iter().enumerate() {
+        let order = platform.order("aws", &json!({}));
+        let asked = format!("{path}?accepts_incomplete=true");
+        assert_eq!(platform.ask(Method::PUT, &asked, Some(&order)).await.0, 202);
+        while platform.is_before(path, at * 2).await {}
+        let (service, plan) = (&platform.service, &platform.plans["aws"]);
+        let removal = format!("{asked}&service_id={service}&plan_id={plan}");
+        let (status, first) = platform.ask(Method::DELETE, &removal, None).await;
+        let (_, again) = platform.ask(Method::DELETE, &removal, None).await;
+        assert_eq!(status, 202, "{first}");
+        assert!(again["operation"] == first["operation"] || again == json!({}), "{again}");
+    }
+    for path in &paths {
+        platform.succeeded(path).await;
+    }
+
+    let mut after = platform.things().await;
+    after.retain(|thing| thing.1 != "parent");
     let left: Vec<_> = after.symmetric_difference(&before).collect();
     assert!(left.is_empty(), "{left:?}");
     up.stop().await;
