@@ -6,6 +6,7 @@ pub mod error;
 mod events;
 pub mod graphql;
 pub mod health;
+mod leftovers;
 mod operations;
 pub mod osb;
 pub mod router;

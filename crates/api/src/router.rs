@@ -21,7 +21,7 @@ use crate::{
     error::Error,
     graphql::{self, QueryLimits, Runtimes},
     health::{self, Readiness},
-    operations, osb, version,
+    leftovers, operations, osb, version,
 };
 
 /// What one request may cost.
@@ -54,7 +54,7 @@ pub struct Broker {
 
 /// The broker's routes, without the layers.
 pub fn broker(parts: Broker) -> Router {
-    let changing = RequireScope::new(parts.verifier.clone(), scope::OPERATIONS_WRITE)
+    let changing = RequireScope::of_operators(parts.verifier.clone(), scope::OPERATIONS_WRITE)
         .around(operations::changing());
     let changing = changing.with_state(parts.operations.clone());
     watching(parts.operations, parts.verifier).merge(changing).merge(open(parts.readiness))
@@ -62,7 +62,7 @@ pub fn broker(parts: Broker) -> Router {
 
 /// What operators may see of a service's operations.
 pub fn watching(operations: Arc<dyn Operations>, verifier: Arc<Verifier>) -> Router {
-    RequireScope::new(verifier, scope::OPERATIONS_READ)
+    RequireScope::of_operators(verifier, scope::OPERATIONS_READ)
         .around(operations::reading())
         .with_state(operations)
 }
@@ -70,6 +70,13 @@ pub fn watching(operations: Arc<dyn Operations>, verifier: Arc<Verifier>) -> Rou
 /// The routes that platforms order at, without the layers; beside those of [`broker`].
 pub fn platforms(parts: osb::Parts) -> Router {
     osb::routes(parts)
+}
+
+/// What is left of instances that were removed, without the layers; beside the routes of [`broker`].
+pub fn leftovers(broker: ::broker::instances::Broker, verifier: Arc<Verifier>) -> Router {
+    RequireScope::of_operators(verifier, scope::OPERATIONS_READ)
+        .around(leftovers::routes())
+        .with_state(broker)
 }
 
 /// What the provisioner's routes need.

@@ -98,6 +98,24 @@ async fn operations_are_called_off_and_demonstrated_with_the_scope_for_it() {
 }
 
 #[tokio::test]
+async fn a_token_of_one_tenant_does_not_show_everybodys_operations() {
+    let service = service().await;
+    let token = service.keys.token_of(Some("ga-1"), BOTH);
+
+    for (method, path) in [("GET", "/operations"), ("POST", "/demonstrations")] {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("x-correlation-id", "test-1")
+            .header(header::AUTHORIZATION, format!("Bearer {token}"))
+            .body(Body::empty())
+            .unwrap();
+        let (status, body) = service.send(request).await;
+        assert_eq!(status, StatusCode::FORBIDDEN, "{body}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_wrong_is_named_and_nothing_else_is_told() {
     let service = service().await;
     let get = async |path: &str| service.call("GET", path, Some(READ)).await;

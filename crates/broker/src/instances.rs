@@ -11,6 +11,7 @@ mod error;
 mod find;
 mod labels;
 mod last_operation;
+mod leftovers;
 mod limits;
 mod orderer;
 pub mod pairs;
@@ -33,6 +34,7 @@ pub use error::Error;
 pub use find::{Found, Record};
 pub use labels::{Labels, TrialNotice};
 pub use last_operation::{LastOperation, Progress};
+pub use leftovers::LeftoverPage;
 pub use provision::Provisioned;
 pub use requests::{Caller, Deprovision, Provision};
 

@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 use anyhow::Context;
 use api::{
     Credentials, Limits as RequestLimits, RequireScope, Trusted, Verifier, osb,
-    router::{self, platforms, shielded},
+    router::{self, leftovers, platforms, shielded},
     scope,
 };
 use axum::Router;
@@ -80,7 +80,7 @@ impl Service {
         };
         let engine = Engine::builder(Arc::new(operations.clone()), clock.clone(), engine_settings)
             .serve(demonstration::plan(settings.operations.limit), surroundings(place.speed))?;
-        let engine = serve(engine, &limits, env, reach, settings.runtimes.legacy)?.start();
+        let engine = serve(engine, &limits, env, reach, settings)?.start();
         let broker = Broker::new(Parts {
             store,
             operations,
@@ -97,7 +97,7 @@ impl Service {
     pub(crate) fn routes(&self, verifier: &Arc<Verifier>, known: Vec<Credentials>) -> Router {
         let counted = Arc::new(Metrics::default());
         tokio::spawn(counted.clone().count(self.engine.events()));
-        let metrics = RequireScope::new(verifier.clone(), scope::METRICS_READ)
+        let metrics = RequireScope::of_operators(verifier.clone(), scope::METRICS_READ)
             .around(metrics::router(counted, self.engine.clone()));
         let orders = platforms(osb::Parts {
             instances: Arc::new(self.broker.clone()),
@@ -111,6 +111,7 @@ impl Service {
         })
         .merge(metrics)
         .merge(orders)
+        .merge(leftovers(self.broker.clone(), verifier.clone()))
     }
 
     /// The operators' view of its operations.
@@ -131,15 +132,16 @@ fn serve(
     limits: &Limits,
     env: Arc<Env>,
     reach: Arc<Reach>,
-    legacy: bool,
+    settings: &Settings,
 ) -> anyhow::Result<Builder<EngineStore>> {
     let switches = provisioning::Switches::of(&env);
     let systems = deprovisioning::Systems::of(&env);
     let removal = deprovisioning::Limits {
         operation: limits.provisioning,
+        failing: settings.operations.removal_patience,
         ..deprovisioning::Limits::default()
     };
-    let (making, removing) = if legacy {
+    let (making, removing) = if settings.runtimes.legacy {
         let older = LegacySwitches::of(&env);
         let making = provisioning::legacy::plan(limits, switches, older);
         (making, deprovisioning::legacy::plan(&removal, systems))

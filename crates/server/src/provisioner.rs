@@ -100,7 +100,7 @@ impl Service {
     ) -> Router {
         let counted = Arc::new(Metrics::of_provisioner());
         tokio::spawn(counted.clone().count(self.engine.events()));
-        let metrics = RequireScope::new(verifier.clone(), scope::METRICS_READ)
+        let metrics = RequireScope::of_operators(verifier.clone(), scope::METRICS_READ)
             .around(metrics::router(counted, self.engine.clone()));
         let routes = provisioner(ProvisionerParts {
             provisioner: Arc::new(self.provisioner.clone()),

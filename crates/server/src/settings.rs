@@ -85,6 +85,9 @@ pub struct OperationSettings {
     /// How long one operation may take in all.
     #[config(env = "KCP_BROKER_OPERATION_LIMIT", default = "24h", deserialize_with = friendly)]
     pub limit: Duration,
+    /// How long a step of a removal may fail in a row before the removal goes on without it.
+    #[config(env = "KCP_BROKER_REMOVAL_PATIENCE", default = "5m", deserialize_with = friendly)]
+    pub removal_patience: Duration,
     /// How many steps run at once on this machine.
     #[config(env = "KCP_BROKER_WORKERS", default = 20)]
     pub workers: NonZeroU16,

@@ -20,6 +20,8 @@ use crate::error::Error;
 pub struct RequireScope {
     verifier: Arc<Verifier>,
     scopes: Vec<&'static str>,
+    /// Whether what is behind the door belongs to all tenants at once.
+    operators: bool,
 }
 
 impl RequireScope {
@@ -30,7 +32,12 @@ impl RequireScope {
 
     /// A door that opens with any of these; the routes behind it look closer.
     pub fn any_of(verifier: Arc<Verifier>, scopes: &[&'static str]) -> Self {
-        Self { verifier, scopes: scopes.to_vec() }
+        Self { verifier, scopes: scopes.to_vec(), operators: false }
+    }
+
+    /// A door to what belongs to all tenants at once: it stays closed to a token that is for one of them.
+    pub fn of_operators(verifier: Arc<Verifier>, scope: &'static str) -> Self {
+        Self { operators: true, ..Self::new(verifier, scope) }
     }
 
     /// Puts the door in front of these routes. Paths that none of them serves stay outside.
@@ -54,6 +61,10 @@ async fn check(
     })?;
     if !door.scopes.iter().any(|scope| principal.scopes.contains(*scope)) {
         tracing::info!(subject = principal.subject, scopes = ?door.scopes, "a token lacks a scope");
+        return Err(Error::Forbidden);
+    }
+    if door.operators && principal.tenant.is_some() {
+        tracing::info!(subject = principal.subject, "a token is for one tenant only");
         return Err(Error::Forbidden);
     }
     request.extensions_mut().insert(principal);

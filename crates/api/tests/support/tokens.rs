@@ -133,10 +133,16 @@ impl KeyServer {
 
     /// A good token with these scopes.
     pub fn token(&self, scopes: &[&str]) -> String {
+        self.token_of(None, scopes)
+    }
+
+    /// The same for one tenant alone.
+    pub fn token_of(&self, tenant: Option<&str>, scopes: &[&str]) -> String {
         let mut header = jsonwebtoken::Header::new(Algorithm::RS256);
         header.kid = Some("rsa".into());
         let claims = json!({
             "iss": self.url, "sub": "admin", "aud": AUDIENCE, "exp": NOW + 3600, "scp": scopes,
+            "tenant": tenant,
         });
         jsonwebtoken::encode(&header, &claims, &self.rsa.private).unwrap()
     }
