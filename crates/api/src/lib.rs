@@ -9,6 +9,7 @@ pub mod health;
 mod operations;
 pub mod osb;
 pub mod router;
+pub mod runtimes;
 mod version;
 
 pub use auth::{Credentials, Principal, RequireScope, Trusted, Verifier, scope};

@@ -21,7 +21,7 @@ use crate::{
     error::Error,
     graphql::{self, QueryLimits, Runtimes},
     health::{self, Readiness},
-    operations, osb, version,
+    operations, osb, runtimes, version,
 };
 
 /// What one request may cost.
@@ -70,6 +70,11 @@ pub fn watching(operations: Arc<dyn Operations>, verifier: Arc<Verifier>) -> Rou
 /// The routes that platforms order at, without the layers; beside those of [`broker`].
 pub fn platforms(parts: osb::Parts) -> Router {
     osb::routes(parts)
+}
+
+/// The routes that tell what runs, without the layers; beside those of [`broker`].
+pub fn runtimes(parts: runtimes::Parts) -> Router {
+    runtimes::routes(parts)
 }
 
 /// What the provisioner's routes need.
