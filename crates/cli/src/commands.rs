@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub(crate) mod bench;
+pub(crate) mod broker;
 pub(crate) mod check;
 pub(crate) mod demonstrate;
 pub(crate) mod landscape;

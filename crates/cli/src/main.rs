@@ -10,7 +10,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
-use commands::{bench, check, demonstrate, landscape, operations, provisioner, up};
+use commands::{bench, broker, check, demonstrate, landscape, operations, provisioner, up};
 
 /// A control plane for managed Kubernetes runtimes.
 #[derive(Parser)]
@@ -26,6 +26,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Up(up::Up),
+    Broker(broker::Broker),
     Provisioner(provisioner::Provisioner),
     Landscape(landscape::Landscape),
     Operations(operations::Operations),
@@ -40,6 +41,7 @@ async fn main() -> ExitCode {
     let data = cli.data.as_deref();
     let done = match cli.command {
         Command::Up(command) => Box::pin(command.run(data)).await,
+        Command::Broker(command) => command.run().await,
         Command::Provisioner(command) => command.run().await,
         Command::Landscape(command) => command.run(data).await,
         Command::Operations(command) => command.run(data).await,

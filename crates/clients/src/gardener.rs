@@ -91,6 +91,11 @@ impl Gardener {
         Self { cluster, namespace, shoots, owner: owner.into(), watch: Arc::default() }
     }
 
+    /// The garden itself.
+    pub fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
     /// The namespace of the project.
     pub fn namespace(&self) -> &str {
         &self.namespace

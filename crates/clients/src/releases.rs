@@ -19,12 +19,14 @@ pub use components::{ComponentLists, ListedComponent};
 /// What it is to us.
 pub const ABOUT: About = About {
     name: Component::RELEASES.0,
-    purpose: "has the installer of every version of Kyma, for runtimes that get it from the provisioner",
+    purpose: "has the installer and the list of components of every version of Kyma",
     settings: &[
         ("KCP_PROVISIONER_KYMA_RELEASES", "below this address are the releases"),
         ("KCP_PROVISIONER_KYMA_DEVELOPMENT", "below this address is what is not released yet"),
+        ("KCP_BROKER_RELEASES_URL", "the same for the broker's lists of components"),
+        ("KCP_BROKER_RELEASES_DEVELOPMENT_URL", "the same for what is not released yet"),
     ],
-    called: "provisioning with Kyma and upgrades of Kyma download the installer of their version once and keep it",
+    called: "provisioning with Kyma and upgrades of Kyma download the installer of their version once and keep it; so does the broker with the list of its components",
     when_down: "starting an installation is tried again within the stage's limit; versions that are kept need nobody",
 };
 

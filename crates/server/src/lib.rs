@@ -1,9 +1,11 @@
 //! Settings, wiring, telemetry, shutdown.
 
 pub mod bench;
+pub mod broker;
 mod demonstration;
 pub mod metrics;
 mod operations;
+mod place;
 pub mod provisioner;
 mod readiness;
 mod serving;

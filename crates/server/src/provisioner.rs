@@ -13,23 +13,24 @@ use api::{
 };
 use axum::Router;
 use base::Clock;
-use engine::{Engine, Planted};
+use engine::Engine;
 use provisioner::{
     Parts, Provisioner,
     chores::{abandoned_intents, failed_runtimes, shoot_signals},
     operations::{deprovisioning, hibernation, provisioning, reconnection, upgrade, upgrade_shoot},
 };
-use secrecy::SecretString;
-use store::{Database, EngineStore, ProvisionerStore, Sealer, Set, engine::Time};
+use store::{EngineStore, ProvisionerStore, Sealer, Set};
 use tokio::{net::TcpListener, task::JoinSet};
 
 use crate::{
     metrics::{self, Metrics},
     operations::Stored,
+    place::Place,
     readiness::Working,
     serving::Serving,
     settings::provisioner::ProvisionerSettings,
     shutdown,
+    up::Speed,
 };
 pub(crate) use outside::Outside;
 
@@ -43,18 +44,6 @@ pub(crate) struct Service {
     chores: JoinSet<()>,
 }
 
-/// What depends on where it runs.
-pub(crate) struct Place {
-    /// The database.
-    pub(crate) url: SecretString,
-    /// What seals secrets.
-    pub(crate) sealer: Sealer,
-    /// The name under which the engine takes over from its earlier self.
-    pub(crate) replica: Option<String>,
-    /// How many times faster than written steps poll.
-    pub(crate) pace: f64,
-}
-
 impl Service {
     /// Opens the database and begins to work.
     pub(crate) async fn start(
@@ -64,20 +53,10 @@ impl Service {
         clock: &Clock,
     ) -> anyhow::Result<Self> {
         let limits = settings.limits.checked()?;
-        let options = store::Options {
-            connections: settings.database.connections.get(),
-            schema: Some(settings.database.schema.clone()),
-            ..store::Options::new(place.url)
-        };
-        let database = Database::open(&options)
-            .await
-            .context("the provisioner's database cannot be opened")?;
-        for set in [Set::Engine, Set::Provisioner] {
-            let migrated = database.migrate(set).await;
-            migrated.context("the provisioner's database cannot be brought up to date")?;
-        }
-        let plain =
-            EngineStore::new(database, place.sealer.clone(), Time::Database, Planted::Nothing);
+        let database = &settings.database;
+        let plain = place
+            .store("provisioner", database.connections.get(), &database.schema, Set::Provisioner)
+            .await?;
         let store = ProvisionerStore::new(plain.clone(), place.sealer, clock.clone());
         let storage = plain.with_changes(store.changes());
         let env = Arc::new(outside.env(settings, store.clone(), clock).await?);
@@ -85,7 +64,7 @@ impl Service {
             replica: place.replica,
             lease: settings.operations.lease,
             workers: settings.operations.workers.get().into(),
-            pace: place.pace,
+            pace: place.speed.factor(),
             keep_journal: settings.operations.keep_journal,
             ..engine::Settings::default()
         };
@@ -150,7 +129,8 @@ pub async fn run(settings: ProvisionerSettings) -> anyhow::Result<()> {
     let clock = Clock::running();
     let sealer = Sealer::from_file_or_create(&settings.database.sealing_keys)
         .context("the keys that seal secrets cannot be read or made")?;
-    let place = Place { url: settings.database.url.clone(), sealer, replica: None, pace: 1.0 };
+    let place =
+        Place { url: settings.database.url.clone(), sealer, replica: None, speed: Speed::NORMAL };
     let outside = Outside::configured(&settings).await?;
     let listener = TcpListener::bind(settings.listen)
         .await

@@ -2,6 +2,7 @@
 //!
 //! The comments below are the documentation of the settings: the sample file is made of them.
 
+pub mod orders;
 pub mod provisioner;
 pub mod systems;
 mod values;
@@ -9,7 +10,7 @@ mod values;
 use std::{
     net::SocketAddr,
     num::{NonZeroU16, NonZeroU32},
-    path::Path,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
@@ -36,6 +37,18 @@ pub struct Settings {
     /// Whose tokens are accepted.
     #[config(nested)]
     pub access: AccessSettings,
+    /// What can be ordered.
+    #[config(nested)]
+    pub catalog: orders::CatalogSettings,
+    /// What orders become.
+    #[config(nested)]
+    pub runtimes: orders::RuntimeSettings,
+    /// What owners are told.
+    #[config(nested)]
+    pub answers: orders::AnswerSettings,
+    /// The Service Manager, of the older documents.
+    #[config(nested)]
+    pub service_manager: orders::ServiceManagerSettings,
     /// What one request may cost.
     #[config(nested)]
     pub requests: RequestSettings,
@@ -60,6 +73,9 @@ pub struct DatabaseSettings {
     /// How many connections at most.
     #[config(env = "KCP_BROKER_DATABASE_CONNECTIONS", default = 10)]
     pub connections: NonZeroU32,
+    /// The file with the keys that seal orders; made when it is not there. `kcp up` decides by itself.
+    #[config(env = "KCP_BROKER_SEALING_KEYS", default = "kcp-broker.key")]
+    pub sealing_keys: PathBuf,
 }
 
 /// How operations are worked through.
@@ -93,6 +109,15 @@ pub struct AccessSettings {
     /// Whom tokens must be for.
     #[config(env = "KCP_BROKER_AUDIENCE", default = "kcp")]
     pub audience: String,
+    /// The user that opens `/v2` to platforms that know nothing but Basic authentication. Without it nothing does.
+    #[config(env = "KCP_BROKER_PLATFORM_USER")]
+    pub platform_user: Option<String>,
+    /// That user's password.
+    #[config(env = "KCP_BROKER_PLATFORM_PASSWORD")]
+    pub platform_password: Option<SecretString>,
+    /// The only global account that user may speak for; any if none is named.
+    #[config(env = "KCP_BROKER_PLATFORM_TENANT")]
+    pub platform_tenant: Option<String>,
 }
 
 /// What one request may cost.

@@ -40,6 +40,8 @@ pub struct Systems {
     pub provisioner: Option<Provisioner>,
     /// The registry of runtimes.
     pub director: Option<Director>,
+    /// Where releases of Kyma are, if not where everybody finds them.
+    pub releases: Option<Releases>,
     /// Whoever installs Kyma and keeps it.
     pub reconciler: Option<Reconciler>,
     /// The availability service.
@@ -73,6 +75,15 @@ pub struct Modules {
     pub template: Option<String>,
     /// The version whose template counts for what is not released.
     pub default_version: Option<String>,
+}
+
+/// Where releases of Kyma are.
+#[derive(Debug, Clone)]
+pub struct Releases {
+    /// Below this address are the releases.
+    pub released: Url,
+    /// Below this address is what is not released yet.
+    pub development: Url,
 }
 
 /// Where Amazon is.

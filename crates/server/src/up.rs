@@ -4,6 +4,7 @@
 //! anything is started; the connection file appears when all of it answers, and not before.
 
 mod alone;
+mod broker;
 mod connection;
 mod folder;
 mod greeting;
@@ -15,31 +16,22 @@ mod systems;
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context;
-use api::{
-    Limits, RequireScope, Trusted, Verifier,
-    router::{Broker, broker, shielded},
-    scope,
-};
-use axum::Router;
+use api::{Trusted, Verifier, router::shielded};
 use base::Clock;
-use broker::operations::demonstration;
-use console::{Console, Service};
-use engine::{Engine, Planted};
+use engine::Engine;
 use secrecy::SecretString;
 use simulators::clusters::Clusters;
-use store::{Database, EngineStore, Sealer, Set, engine::Time};
+use store::EngineStore;
 
 use crate::{
     Settings,
-    demonstration::{first, surroundings},
-    metrics::{self, Metrics},
-    operations::Stored,
+    broker::{Service as Broker, request_limits},
+    demonstration::first,
     provisioner::Service as Provisioning,
-    readiness::Working,
     serving::{Serving, listen},
     settings::provisioner::ProvisionerSettings,
 };
-use folder::{Credentials, Folder};
+use folder::Folder;
 
 pub use alone::{Alone, run as run_landscape};
 pub use connection::Connection;
@@ -74,7 +66,7 @@ pub struct Up {
     pub connection: Connection,
     folder: Folder,
     clock: Clock,
-    engine: Engine<EngineStore>,
+    broker: Broker,
     provisioner: Provisioning,
     clusters: Clusters,
     serving: Serving,
@@ -119,39 +111,42 @@ impl Up {
         )?;
         let token = landscape::token(landscape.issuer(), &credentials)?;
         let connection = Connection::new(port, token, &credentials);
-        let engine =
-            start_engine(&folder, &credentials, database.clone(), speed, &settings, &clock).await?;
         let mut serving = Serving::default();
         serving.add("the landscape", landscape_port, landscape::router(&landscape));
         let clusters = landscape::clusters(&folder, &landscape, clusters_port).await?;
-        let limits =
-            Limits { body: settings.requests.body.get() as usize, time: settings.requests.time };
         let verifier = verifier(&connection, &settings, &clock)?;
         let runtimes = provisioner::start(
             &folder,
             &credentials,
             &connection,
             &clusters,
-            (database, speed),
+            (database.clone(), speed),
             &provisioner,
             &clock,
         )
         .await?;
         let routes = runtimes.router(&verifier, &provisioner);
         serving.add("the provisioner", provisioner_port, routes);
-        let routes = broker_routes(&connection, &engine, verifier);
-        serving.add("the broker", broker_port, shielded(routes, limits));
+        let systems = systems::write(&folder, &credentials, &connection)?;
+        let broker = Box::pin(broker::start(
+            &folder,
+            &credentials,
+            &systems,
+            (database, speed),
+            &settings,
+            &clock,
+        ))
+        .await?;
+        let routes = broker::routes(&broker, &connection, &credentials, &verifier);
+        serving.add("the broker", broker_port, shielded(routes, request_limits(&settings)));
 
         wait_for_lease(&runtimes.engine).await?;
-        wait_for_lease(&engine).await?;
-        first(&Stored(engine.clone()))
-            .await
-            .context("the first demonstration cannot be accepted")?;
-        systems::write(&folder, &credentials, &connection)?;
+        wait_for_lease(&broker.engine).await?;
+        first(&broker.operations()).await.context("the first demonstration cannot be accepted")?;
         connection.write(&folder)?;
         let drain = settings.operations.drain;
         let provisioner = runtimes;
-        Ok(Self { connection, folder, clock, engine, provisioner, clusters, serving, drain })
+        Ok(Self { connection, folder, clock, broker, provisioner, clusters, serving, drain })
     }
 
     /// Finishes what runs, hands back the rest, closes everything.
@@ -160,49 +155,12 @@ impl Up {
         let grace = GRACE.min(self.drain);
         let ((), (), ()) = tokio::join!(
             self.serving.stop(&self.clock, grace),
-            self.engine.stop(self.drain),
+            self.broker.stop(self.drain),
             self.provisioner.stop(self.drain),
         );
         // Last, because steps that are being finished still call them.
         landscape::stop(&self.clusters, &self.clock, grace).await;
-        self.engine.storage().database().close().await;
     }
-}
-
-async fn start_engine(
-    folder: &Folder,
-    credentials: &Credentials,
-    url: Option<SecretString>,
-    speed: Speed,
-    settings: &Settings,
-    clock: &Clock,
-) -> anyhow::Result<Engine<EngineStore>> {
-    let url = match url {
-        Some(url) => url,
-        None => folder.database("kcp.db")?,
-    };
-    let options = store::Options {
-        connections: settings.database.connections.get(),
-        schema: Some(settings.database.schema.clone()),
-        ..store::Options::new(url)
-    };
-    let database = Database::open(&options).await.context("the database cannot be opened")?;
-    database.migrate(Set::Engine).await.context("the database cannot be brought up to date")?;
-    let sealer = Sealer::from_file_or_create(&folder.file("sealing.key"))
-        .context("the key that seals secrets cannot be read or made")?;
-    let storage = EngineStore::new(database, sealer, Time::Database, Planted::Nothing);
-    let engine_settings = engine::Settings {
-        replica: Some(credentials.replica.clone()),
-        lease: settings.operations.lease,
-        workers: settings.operations.workers.get().into(),
-        pace: speed.factor(),
-        keep_journal: settings.operations.keep_journal,
-        ..engine::Settings::default()
-    };
-    let engine = Engine::builder(Arc::new(storage), clock.clone(), engine_settings)
-        .serve(demonstration::plan(settings.operations.limit), surroundings(speed))?
-        .start();
-    Ok(engine)
 }
 
 /// Whose tokens open doors: those of the landscape's issuer, and of all that the settings name.
@@ -219,28 +177,6 @@ fn verifier(
         keys: None,
     });
     Ok(Arc::new(Verifier::new(trusted.collect(), clock.clone())?))
-}
-
-fn broker_routes(
-    connection: &Connection,
-    engine: &Engine<EngineStore>,
-    verifier: Arc<Verifier>,
-) -> Router {
-    let counted = Arc::new(Metrics::default());
-    tokio::spawn(counted.clone().count(engine.events()));
-    let metrics = RequireScope::new(verifier.clone(), scope::METRICS_READ)
-        .around(metrics::router(counted, engine.clone()));
-    let operations = Arc::new(Stored(engine.clone()));
-    let services = [
-        ("broker", &connection.broker),
-        ("provisioner", &connection.provisioner),
-        ("landscape", &connection.landscape),
-    ]
-    .map(|(name, address)| Service { name, address: address.clone() });
-    let pages =
-        console::router(Console { operations: operations.clone(), services: services.into() });
-    let readiness = Arc::new(Working(engine.clone()));
-    broker(Broker { operations, readiness, verifier }).merge(metrics).merge(pages)
 }
 
 async fn wait_for_lease(engine: &Engine<EngineStore>) -> anyhow::Result<()> {

@@ -1,6 +1,6 @@
 //! What steps may reach. What is not configured is not there, and the steps that need it are not in the plan.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use clients::{
     Gate,
@@ -98,8 +98,6 @@ pub struct StepSettings {
     pub dns_providers: Vec<DnsProvider>,
     /// Credentials of the Service Manager, of the older documents; the order's own are used without.
     pub service_manager: Option<ServiceManager>,
-    /// How long waiting steps may wait, at most.
-    pub patience: Duration,
 }
 
 impl Default for StepSettings {
@@ -112,7 +110,6 @@ impl Default for StepSettings {
             account_bindings: BindingKind::Secret,
             dns_providers: Vec::new(),
             service_manager: None,
-            patience: Duration::from_hours(6),
         }
     }
 }

@@ -28,6 +28,9 @@ pub struct SystemSettings {
     /// The registry of runtimes.
     #[config(nested)]
     pub director: DirectorSection,
+    /// Where releases of Kyma are; the public ones if nothing is said.
+    #[config(nested)]
+    pub releases: ReleasesSection,
     /// Whoever installs Kyma and keeps it.
     #[config(nested)]
     pub reconciler: ReconcilerSection,
@@ -160,6 +163,16 @@ sections! {
         /// That client's secret.
         #[config(env = "KCP_BROKER_DIRECTOR_CLIENT_SECRET")]
         client_secret: SecretString,
+    }
+
+    /// Where releases of Kyma are; the public ones if nothing is said.
+    ReleasesSection {
+        /// Below this address are the releases.
+        #[config(env = "KCP_BROKER_RELEASES_URL")]
+        url: Url,
+        /// Below this address is what is not released yet.
+        #[config(env = "KCP_BROKER_RELEASES_DEVELOPMENT_URL")]
+        development_url: Url,
     }
 
     /// Whoever installs Kyma and keeps it.

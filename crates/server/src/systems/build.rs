@@ -24,7 +24,7 @@ use clients::{
 use secrecy::SecretString;
 use url::Url;
 
-use super::{Amazon, Modules, Systems};
+use super::{Amazon, Modules, Releases, Systems};
 use crate::settings::systems::{
     AvsSection, AwsSection, AzureSection, DirectorSection, EdpSection, GardenerSection, IasSection,
     LifecycleManagerSection, LmsSection, ProvisionerSection, SystemSettings,
@@ -78,6 +78,13 @@ impl Systems {
                 made.provisioner(&settings.provisioner)
             })?,
             director: given(settings.director.is_given(), || made.director(&settings.director))?,
+            releases: given(settings.releases.is_given(), || {
+                let (needed, section) = (Needed("releases"), &settings.releases);
+                let released = needed.of("url", section.url.as_ref())?;
+                let development = section.development_url.clone();
+                let development = development.unwrap_or_else(|| released.clone());
+                Ok(Releases { released, development })
+            })?,
             reconciler: given(settings.reconciler.is_given(), || {
                 let url = Needed("reconciler").of("url", settings.reconciler.url.as_ref())?;
                 let settings = reconciler::Settings { url };

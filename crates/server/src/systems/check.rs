@@ -64,6 +64,12 @@ impl Systems {
             "cis accounts": self.accounts,
             "cis entitlements": self.entitlements,
         }
+        if let Some(releases) = &self.releases {
+            let component = Component::RELEASES;
+            asked.push(("kyma releases", answers(component, releases.released.clone()).boxed()));
+            let development = releases.development.clone();
+            asked.push(("kyma development", answers(component, development).boxed()));
+        }
         // Their credentials are in the pool: that somebody answers is all that can be found out.
         if let Some(endpoint) = self.aws.as_ref().and_then(|aws| aws.endpoint.clone()) {
             asked.push(("aws", answers(clients::aws::COMPONENT, endpoint).boxed()));

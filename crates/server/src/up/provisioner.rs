@@ -15,7 +15,8 @@ use super::{
     landscape::PROVISIONER,
 };
 use crate::{
-    provisioner::{Outside, Place, Service},
+    place::Place,
+    provisioner::{Outside, Service},
     settings::provisioner::ProvisionerSettings,
 };
 
@@ -41,7 +42,7 @@ pub(super) async fn start(
         },
         sealer,
         replica: Some(credentials.replica.clone()),
-        pace: speed.factor(),
+        speed,
     };
     let at = |path: &str| {
         let address = format!("{}{path}", connection.landscape);

@@ -66,6 +66,7 @@ fn text(
     section("control_plane", &[("kubeconfig", &file(CONTROL_PLANE_KUBECONFIG))])?;
     section("lifecycle_manager", &[("template", lifecycle_manager::TEMPLATES)])?;
     section("reconciler", &[("url", &at("/reconciler"))])?;
+    section("releases", &[("url", &at("/kyma-releases"))])?;
     section("spc", &[("url", &at("/spc"))])?;
     section("aws", &[("endpoint", &at("/aws/"))])?;
     section("azure", &[("authority", &at("/azure")), ("management", &at("/azure"))])?;

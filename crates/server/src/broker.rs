@@ -1,0 +1,185 @@
+//! The environment broker as a service: its database, its engine, what it reaches, what it answers.
+
+mod outside;
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::Context;
+use api::{
+    Credentials, Limits as RequestLimits, RequireScope, Trusted, Verifier, osb,
+    router::{self, platforms, shielded},
+    scope,
+};
+use axum::Router;
+use base::Clock;
+use broker::{
+    instances::{Broker, Parts},
+    operations::{
+        Env, Limits, demonstration,
+        deprovisioning::{self, Reach},
+        provisioning::{self, legacy::LegacySwitches},
+    },
+};
+use engine::{Builder, Engine};
+use store::{BrokerStore, EngineStore, Sealer, Set};
+use tokio::net::TcpListener;
+
+use crate::{
+    Settings,
+    demonstration::surroundings,
+    metrics::{self, Metrics},
+    operations::Stored,
+    place::Place,
+    readiness::Working,
+    serving::Serving,
+    settings::systems::SystemSettings,
+    shutdown,
+    systems::Systems,
+    up::Speed,
+};
+
+/// How long requests may go on after the order to stop.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// A broker that works.
+pub(crate) struct Service {
+    pub(crate) engine: Engine<EngineStore>,
+    broker: Broker,
+}
+
+impl Service {
+    /// Opens the database and begins to work; `systems` are those that it reaches.
+    pub(crate) async fn start(
+        settings: &Settings,
+        systems: &SystemSettings,
+        place: Place,
+        clock: &Clock,
+    ) -> anyhow::Result<Self> {
+        let (catalog, offer) = outside::catalog(&settings.catalog)?;
+        let limits = outside::limits(settings)?;
+        let reached = Systems::open(systems, clock).await.context("the settings are not valid")?;
+        let env = Arc::new(outside::env(settings, reached, catalog.clone(), clock)?);
+        let database = &settings.database;
+        let plain = place
+            .store("broker", database.connections.get(), &database.schema, Set::Broker)
+            .await?;
+        let store = BrokerStore::new(plain.clone(), place.sealer.clone(), clock.clone());
+        let operations = plain.with_changes(store.changes());
+        let reach = Arc::new(Reach {
+            env: env.clone(),
+            store: store.clone(),
+            operations: operations.clone(),
+        });
+        let engine_settings = engine::Settings {
+            replica: place.replica,
+            lease: settings.operations.lease,
+            workers: settings.operations.workers.get().into(),
+            pace: place.speed.factor(),
+            keep_journal: settings.operations.keep_journal,
+            ..engine::Settings::default()
+        };
+        let engine = Engine::builder(Arc::new(operations.clone()), clock.clone(), engine_settings)
+            .serve(demonstration::plan(settings.operations.limit), surroundings(place.speed))?;
+        let engine = serve(engine, &limits, env, reach, settings.runtimes.legacy)?.start();
+        let broker = Broker::new(Parts {
+            store,
+            operations,
+            shapes: engine.shapes(),
+            catalog,
+            offer,
+            settings: outside::answers(settings),
+            clock: clock.clone(),
+        });
+        Ok(Self { engine, broker })
+    }
+
+    /// What it answers, without the layers around it.
+    pub(crate) fn routes(&self, verifier: &Arc<Verifier>, known: Vec<Credentials>) -> Router {
+        let counted = Arc::new(Metrics::default());
+        tokio::spawn(counted.clone().count(self.engine.events()));
+        let metrics = RequireScope::new(verifier.clone(), scope::METRICS_READ)
+            .around(metrics::router(counted, self.engine.clone()));
+        let orders = platforms(osb::Parts {
+            instances: Arc::new(self.broker.clone()),
+            verifier: verifier.clone(),
+            platforms: known,
+        });
+        router::broker(router::Broker {
+            operations: self.operations(),
+            readiness: Arc::new(Working(self.engine.clone())),
+            verifier: verifier.clone(),
+        })
+        .merge(metrics)
+        .merge(orders)
+    }
+
+    /// The operators' view of its operations.
+    pub(crate) fn operations(&self) -> Arc<Stored> {
+        Arc::new(Stored(self.engine.clone()))
+    }
+
+    /// Finishes what runs, hands back the rest, closes everything.
+    pub(crate) async fn stop(self, drain: Duration) {
+        self.engine.stop(drain).await;
+        self.engine.storage().database().close().await;
+    }
+}
+
+/// The plans of orders and removals: today's, or those of the older documents.
+fn serve(
+    engine: Builder<EngineStore>,
+    limits: &Limits,
+    env: Arc<Env>,
+    reach: Arc<Reach>,
+    legacy: bool,
+) -> anyhow::Result<Builder<EngineStore>> {
+    let switches = provisioning::Switches::of(&env);
+    let systems = deprovisioning::Systems::of(&env);
+    let removal = deprovisioning::Limits {
+        operation: limits.provisioning,
+        ..deprovisioning::Limits::default()
+    };
+    let (making, removing) = if legacy {
+        let older = LegacySwitches::of(&env);
+        let making = provisioning::legacy::plan(limits, switches, older);
+        (making, deprovisioning::legacy::plan(&removal, systems))
+    } else {
+        (provisioning::plan(limits, switches), deprovisioning::plan(&removal, systems))
+    };
+    Ok(engine.serve(making, env)?.serve(removing, reach)?)
+}
+
+/// What one request may cost.
+pub(crate) fn request_limits(settings: &Settings) -> RequestLimits {
+    RequestLimits { body: settings.requests.body.get() as usize, time: settings.requests.time }
+}
+
+/// Runs a broker until somebody asks it to stop: `kcp broker`.
+pub async fn run(settings: Settings) -> anyhow::Result<()> {
+    let clock = Clock::running();
+    let sealer = Sealer::from_file_or_create(&settings.database.sealing_keys)
+        .context("the keys that seal secrets cannot be read or made")?;
+    let url = settings.database.url.clone();
+    let place = Place { url, sealer, replica: None, speed: Speed::NORMAL };
+    let listener = TcpListener::bind(settings.listen)
+        .await
+        .with_context(|| format!("{} cannot be listened on", settings.listen))?;
+    let service = Service::start(&settings, &settings.systems, place, &clock).await?;
+    let audiences = vec![settings.access.audience.clone()];
+    let trusted = settings.access.issuers.iter().map(|issuer| Trusted {
+        issuer: issuer.clone(),
+        audiences: audiences.clone(),
+        keys: None,
+    });
+    let verifier = Arc::new(Verifier::new(trusted.collect(), clock.clone())?);
+    let routes = service.routes(&verifier, outside::platforms(&settings.access)?);
+    let mut serving = Serving::default();
+    let address = listener.local_addr()?;
+    serving.add("the broker", listener, shielded(routes, request_limits(&settings)));
+    tracing::info!(%address, "the broker answers");
+    shutdown::asked().await?;
+    let drain = settings.operations.drain;
+    serving.stop(&clock, GRACE.min(drain)).await;
+    service.stop(drain).await;
+    Ok(())
+}

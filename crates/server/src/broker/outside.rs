@@ -1,0 +1,205 @@
+//! The broker's settings in the words of its parts: the catalog, the limits, and what steps reach.
+
+use std::{num::NonZeroUsize, sync::Arc};
+
+use anyhow::{Context, ensure};
+use api::Credentials;
+use base::Clock;
+use broker::{
+    catalog::{Catalog, Files, Offer},
+    instances::{self, TrialNotice},
+    operations::{
+        Env, Limits, StepSettings,
+        env::{EventHubs, ServiceManager},
+    },
+};
+use clients::{
+    Component, Gate, Http, Limits as Calls, gardener::BindingKind, kubernetes::Clusters,
+    provisioner::DnsProvider, releases::ComponentLists,
+};
+use serde::Deserialize;
+use url::Url;
+
+use crate::{
+    Settings,
+    settings::{
+        AccessSettings,
+        orders::{Bindings, CatalogSettings, RuntimeSettings, ServiceManagerSettings},
+    },
+    systems::{Releases, Systems},
+};
+
+/// How many clients of runtimes are kept.
+const CLIENTS: NonZeroUsize = NonZeroUsize::new(200).unwrap();
+/// Where everybody finds releases, and what is not released yet.
+const RELEASED: &str = "https://storage.googleapis.com/kyma-prow-artifacts";
+const DEVELOPMENT: &str = "https://storage.googleapis.com/kyma-development-artifacts";
+
+/// What can be ordered, and which part of it.
+pub(super) fn catalog(settings: &CatalogSettings) -> anyhow::Result<(Arc<Catalog>, Offer)> {
+    let files = match &settings.folder {
+        Some(folder) => Files::folder(folder).context("catalog.folder")?,
+        None => Files::embedded(),
+    };
+    let catalog = Catalog::load(&files).context("the catalog is not valid")?;
+    let catalog = catalog
+        .adjusted(|defaults| {
+            if let Some(issuer) = &settings.oidc_issuer_url {
+                issuer.as_str().trim_end_matches('/').clone_into(&mut defaults.oidc.issuer_url);
+            }
+            if let Some(client) = &settings.oidc_client_id {
+                defaults.oidc.client_id.clone_from(client);
+            }
+        })
+        .context("catalog.oidc_issuer_url, catalog.oidc_client_id")?;
+    let plans = if settings.plans.is_empty() {
+        catalog.plans().iter().map(|plan| plan.name().to_owned()).collect()
+    } else {
+        settings.plans.clone()
+    };
+    let offer = Offer {
+        plans,
+        additional_parameters: settings.additional_parameters,
+        closed: settings.closed,
+        on_demand_versions: settings.on_demand_versions,
+        ..Offer::default()
+    };
+    offer.check(&catalog).context("catalog.plans")?;
+    Ok((Arc::new(catalog), offer))
+}
+
+/// How long things may take. What is waited for must end before whoever waits.
+pub(super) fn limits(settings: &Settings) -> anyhow::Result<Limits> {
+    let limits = Limits {
+        provisioning: settings.operations.limit,
+        runtime: settings.runtimes.limit,
+        reconciler: settings.runtimes.reconciliation_limit,
+    };
+    let waits = limits.runtime + limits.reconciler;
+    ensure!(
+        waits < limits.provisioning,
+        "runtimes.limit and runtimes.reconciliation_limit together must be less than operations.limit"
+    );
+    Ok(limits)
+}
+
+/// What owners are told.
+pub(super) fn answers(settings: &Settings) -> instances::Settings {
+    let answers = &settings.answers;
+    let notice = |documentation: String| TrialNotice { subaccounts: None, documentation };
+    instances::Settings {
+        dashboard: answers.dashboard.clone(),
+        shoot_domain: settings.runtimes.shoot_domain.clone(),
+        kubeconfig_label: answers.address.clone(),
+        trial_notice: answers.trial_documentation.clone().map(notice),
+    }
+}
+
+/// The platforms that know nothing but Basic authentication.
+pub(super) fn platforms(access: &AccessSettings) -> anyhow::Result<Vec<Credentials>> {
+    let (user, password) = (access.platform_user.clone(), access.platform_password.clone());
+    match (user, password) {
+        (Some(user), Some(password)) => {
+            Ok(vec![Credentials { user, password, tenant: access.platform_tenant.clone() }])
+        }
+        (None, None) => Ok(Vec::new()),
+        _ => anyhow::bail!("access.platform_user and access.platform_password belong together"),
+    }
+}
+
+/// What steps reach.
+pub(super) fn env(
+    settings: &Settings,
+    systems: Systems,
+    catalog: Arc<Catalog>,
+    clock: &Clock,
+) -> anyhow::Result<Env> {
+    let needed = |section: &str| format!("the broker cannot work without systems.{section}");
+    let gardener = systems.gardener.with_context(|| needed("gardener"))?;
+    let gate = |component| Gate::new(component, Calls::DEFAULT, clock.clone());
+    let event_hubs = systems.azure.filter(|_| settings.runtimes.legacy).map(|cloud| EventHubs {
+        cloud,
+        gate: gate(clients::azure::COMPONENT),
+        tokens: gate(Component::ISSUER),
+        garden: gardener.cluster().clone(),
+    });
+    let releases = match systems.releases {
+        Some(releases) => releases,
+        None => Releases { released: RELEASED.parse()?, development: DEVELOPMENT.parse()? },
+    };
+    let from = |url: Url| Http::through(gate(Component::RELEASES), url);
+    Ok(Env {
+        catalog,
+        gardener,
+        control_plane: systems.control_plane.with_context(|| needed("control_plane"))?,
+        clusters: Clusters::new(Component::RUNTIME, Calls::CLUSTER, clock.clone(), CLIENTS),
+        provisioner: systems.provisioner.with_context(|| needed("provisioner"))?,
+        components: ComponentLists::new(from(releases.released)?, from(releases.development)?),
+        director: systems.director,
+        avs: systems.avs,
+        edp: systems.edp,
+        ias: systems.ias,
+        lms: systems.lms.filter(|_| settings.runtimes.legacy),
+        event_hubs,
+        reconciler: systems.reconciler,
+        lifecycle_manager: systems.lifecycle_manager.map(|modules| modules.client),
+        settings: steps(&settings.runtimes, &settings.service_manager)?,
+    })
+}
+
+fn steps(
+    runtimes: &RuntimeSettings,
+    service_manager: &ServiceManagerSettings,
+) -> anyhow::Result<StepSettings> {
+    Ok(StepSettings {
+        default_kyma_version: runtimes.kyma_version.clone(),
+        edp_required: runtimes.data_tenant_required,
+        namespace: runtimes.overrides_namespace.clone(),
+        account_versions: Some(runtimes.account_versions.clone()),
+        account_bindings: match runtimes.account_bindings {
+            Bindings::Secret => BindingKind::Secret,
+            Bindings::Credentials => BindingKind::Credentials,
+        },
+        dns_providers: dns_providers(runtimes)?,
+        service_manager: self::service_manager(service_manager)?,
+    })
+}
+
+fn service_manager(settings: &ServiceManagerSettings) -> anyhow::Result<Option<ServiceManager>> {
+    match (settings.url.clone(), settings.user.clone(), settings.password.clone()) {
+        (Some(url), Some(user), Some(password)) => {
+            Ok(Some(ServiceManager { url, user, password, always: settings.always }))
+        }
+        (None, None, None) => Ok(None),
+        _ => anyhow::bail!(
+            "service_manager.url, service_manager.user and service_manager.password belong together"
+        ),
+    }
+}
+
+/// Somebody who serves domains, as the file has it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Served {
+    domains_include: Vec<String>,
+    #[serde(default)]
+    primary: bool,
+    secret_name: String,
+    #[serde(rename = "type")]
+    kind: String,
+}
+
+fn dns_providers(settings: &RuntimeSettings) -> anyhow::Result<Vec<DnsProvider>> {
+    let Some(path) = &settings.dns_providers else { return Ok(Vec::new()) };
+    let shown = format!("runtimes.dns_providers: {}", path.display());
+    let text = std::fs::read_to_string(path).with_context(|| format!("{shown} cannot be read"))?;
+    let all: Vec<Served> =
+        serde_json::from_str(&text).with_context(|| format!("{shown} is not what it should be"))?;
+    let provider = |served: Served| DnsProvider {
+        domains_include: served.domains_include,
+        primary: served.primary,
+        secret_name: served.secret_name,
+        kind: served.kind,
+    };
+    Ok(all.into_iter().map(provider).collect())
+}

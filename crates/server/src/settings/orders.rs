@@ -1,0 +1,118 @@
+//! What can be ordered, what orders become, and what owners are told.
+
+use std::{path::PathBuf, time::Duration};
+
+use confique::Config;
+use secrecy::SecretString;
+use serde::Deserialize;
+use url::Url;
+
+use super::values::friendly;
+
+/// What can be ordered.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct CatalogSettings {
+    /// A folder with files that replace those of the catalog that the program brings along.
+    #[config(env = "KCP_BROKER_CATALOG_FOLDER")]
+    pub folder: Option<PathBuf>,
+    /// The names of the plans that can be ordered; all of them if none is named.
+    #[config(env = "KCP_BROKER_CATALOG_PLANS", default = [], parse_env = confique::env::parse::list_by_comma)]
+    pub plans: Vec<String>,
+    /// Whether parameters that the schemas do not publish are refused.
+    #[config(env = "KCP_BROKER_CATALOG_CLOSED", default = false)]
+    pub closed: bool,
+    /// Whether the schemas publish `oidc` and `administrators`.
+    #[config(env = "KCP_BROKER_CATALOG_ADDITIONAL_PARAMETERS", default = true)]
+    pub additional_parameters: bool,
+    /// Whether orders may choose the version of Kyma.
+    #[config(env = "KCP_BROKER_CATALOG_ON_DEMAND_VERSIONS", default = false)]
+    pub on_demand_versions: bool,
+    /// The issuer whose people may enter clusters, unless an order names another one.
+    #[config(env = "KCP_BROKER_CATALOG_OIDC_ISSUER_URL")]
+    pub oidc_issuer_url: Option<Url>,
+    /// The client under which they do.
+    #[config(env = "KCP_BROKER_CATALOG_OIDC_CLIENT_ID")]
+    pub oidc_client_id: Option<String>,
+}
+
+/// What orders become.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct RuntimeSettings {
+    /// Orders follow the plans of the older documents: the provisioner installs Kyma, logging and managed Kafka are
+    /// set up where they are configured.
+    #[config(env = "KCP_BROKER_LEGACY", default = false)]
+    pub legacy: bool,
+    /// How long the provisioner may take for one runtime.
+    #[config(env = "KCP_BROKER_RUNTIME_LIMIT", default = "6h", deserialize_with = friendly)]
+    pub limit: Duration,
+    /// How long the Reconciler may take for one runtime.
+    #[config(env = "KCP_BROKER_RECONCILIATION_LIMIT", default = "2h", deserialize_with = friendly)]
+    pub reconciliation_limit: Duration,
+    /// The domain under which clusters get theirs.
+    #[config(env = "KCP_BROKER_SHOOT_DOMAIN", default = "kyma.example.test")]
+    pub shoot_domain: String,
+    /// The version of Kyma when neither the order nor its account names one.
+    #[config(env = "KCP_BROKER_KYMA_VERSION", default = "2.10.0")]
+    pub kyma_version: String,
+    /// The `ConfigMap` that maps accounts to versions of Kyma.
+    #[config(env = "KCP_BROKER_ACCOUNT_VERSIONS", default = "kyma-versions")]
+    pub account_versions: String,
+    /// The namespace of the control plane in which overrides and the plans' configuration are.
+    #[config(env = "KCP_BROKER_OVERRIDES_NAMESPACE", default = "kcp-system")]
+    pub overrides_namespace: String,
+    /// Which objects of the garden hold the accounts of the pool: `secret` or `credentials` bindings.
+    #[config(env = "KCP_BROKER_ACCOUNT_BINDINGS", default = "secret")]
+    pub account_bindings: Bindings,
+    /// Whether an order fails when its data tenant cannot be made.
+    #[config(env = "KCP_BROKER_DATA_TENANT_REQUIRED", default = false)]
+    pub data_tenant_required: bool,
+    /// Who serves the clusters' domains: a JSON file with a list of objects with `domainsInclude`, `primary`,
+    /// `secretName` and `type`.
+    #[config(env = "KCP_BROKER_DNS_PROVIDERS")]
+    pub dns_providers: Option<PathBuf>,
+}
+
+/// Which objects hold the accounts of the pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bindings {
+    /// The older ones.
+    Secret,
+    /// The newer ones.
+    Credentials,
+}
+
+/// What owners are told.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct AnswerSettings {
+    /// The dashboard that opens every instance.
+    #[config(env = "KCP_BROKER_DASHBOARD", default = "https://dashboard.example.test")]
+    pub dashboard: String,
+    /// The broker's own address, when instances are to be labelled with where their kubeconfig is.
+    #[config(env = "KCP_BROKER_ADDRESS")]
+    pub address: Option<String>,
+    /// Where the end of trials is explained. Owners of trials are told about the end only with it.
+    #[config(env = "KCP_BROKER_TRIAL_DOCUMENTATION")]
+    pub trial_documentation: Option<String>,
+}
+
+/// The Service Manager, of the older documents.
+#[derive(Debug, Config)]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub struct ServiceManagerSettings {
+    /// Where it is. Without it the credentials of the order are used.
+    #[config(env = "KCP_BROKER_SERVICE_MANAGER_URL")]
+    pub url: Option<String>,
+    /// Who we are.
+    #[config(env = "KCP_BROKER_SERVICE_MANAGER_USER")]
+    pub user: Option<String>,
+    /// How we prove it.
+    #[config(env = "KCP_BROKER_SERVICE_MANAGER_PASSWORD")]
+    pub password: Option<SecretString>,
+    /// Whether they count even when the order brings some.
+    #[config(env = "KCP_BROKER_SERVICE_MANAGER_ALWAYS", default = false)]
+    pub always: bool,
+}

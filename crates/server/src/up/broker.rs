@@ -1,0 +1,56 @@
+//! The broker of `kcp up`: the same service as in production, between the embedded database and the simulated
+//! landscape, with the console beside it.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use api::{Credentials as Platform, Verifier};
+use axum::Router;
+use base::Clock;
+use console::{Console, Service as Shown};
+use secrecy::SecretString;
+use store::Sealer;
+
+use super::{
+    Connection, Speed,
+    folder::{Credentials, Folder},
+};
+use crate::{Settings, broker::Service, place::Place, settings::systems::SystemSettings};
+
+/// Starts it.
+pub(super) async fn start(
+    folder: &Folder,
+    credentials: &Credentials,
+    systems: &SystemSettings,
+    (url, speed): (Option<SecretString>, Speed),
+    settings: &Settings,
+    clock: &Clock,
+) -> anyhow::Result<Service> {
+    let sealer = Sealer::from_file_or_create(&folder.file("sealing.key"))
+        .context("the key that seals secrets cannot be read or made")?;
+    let url = match url {
+        Some(url) => url,
+        None => folder.database("kcp.db")?,
+    };
+    let place = Place { url, sealer, replica: Some(credentials.replica.clone()), speed };
+    Service::start(settings, systems, place, clock).await.context("the broker cannot start")
+}
+
+/// What it answers, and the console.
+pub(super) fn routes(
+    broker: &Service,
+    connection: &Connection,
+    credentials: &Credentials,
+    verifier: &Arc<Verifier>,
+) -> Router {
+    let services = [
+        ("broker", &connection.broker),
+        ("provisioner", &connection.provisioner),
+        ("landscape", &connection.landscape),
+    ]
+    .map(|(name, address)| Shown { name, address: address.clone() });
+    let console = Console { operations: broker.operations(), services: services.into() };
+    let (user, password) = (credentials.user.clone(), credentials.password.clone());
+    let known = vec![Platform { user, password, tenant: None }];
+    broker.routes(verifier, known).merge(console::router(console))
+}
