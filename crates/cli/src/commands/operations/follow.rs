@@ -7,7 +7,8 @@ use domain::OperationId;
 
 use crate::{
     client::Client,
-    output::{self, duration, time},
+    output::{self, duration},
+    timeline::Timeline,
     view::{Entry, Operation},
 };
 
@@ -17,34 +18,32 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub(crate) async fn follow(client: &Client, id: &OperationId) -> anyhow::Result<ExitCode> {
     let clock = Clock::running();
     let mut seen = 0;
+    let mut timeline = None;
     loop {
         // The operation first: what its journal says afterwards is at least as new.
         let operation: Operation = serde_json::from_value(client.find(id).await?)?;
-        let journal: Vec<Entry> = serde_json::from_value(client.journal(id).await?)?;
-        for entry in journal.iter().filter(|entry| entry.seq > seen) {
-            output::print(&line(entry))?;
-        }
+        let mut journal: Vec<Entry> = serde_json::from_value(client.journal(id).await?)?;
+        journal.retain(|entry| entry.seq > seen);
         seen = journal.last().map_or(seen, |entry| entry.seq);
-        if operation.has_ended() {
-            output::print(&format!("operation {id} {}\n", operation.state))?;
-            let good = operation.state == "succeeded";
-            return Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        let timeline = timeline.get_or_insert_with(|| Timeline::since(operation.created_at));
+        output::print(&timeline.next(&journal))?;
+        if let Some(ended_at) = operation.ended_at {
+            return end(&operation, &duration(operation.created_at, ended_at));
         }
         clock.sleep(PAUSE).await;
     }
 }
 
-fn line(entry: &Entry) -> String {
-    let place = match (&entry.stage, &entry.step) {
-        (Some(stage), Some(step)) => format!("{stage} / {step}"),
-        _ => String::new(),
-    };
-    let took = duration(entry.began_at, entry.ended_at);
-    let line = format!(
-        "{}  {:<16} {place:<32} {took:>8}  {}",
-        time(entry.began_at),
-        entry.what(),
-        entry.why()
-    );
-    format!("{}\n", line.trim_end())
+/// How it ended, and why if not well.
+fn end(operation: &Operation, took: &str) -> anyhow::Result<ExitCode> {
+    let good = operation.state == "succeeded";
+    let why = if good { String::new() } else { operation.reason() };
+    let why = if why.is_empty() { why } else { format!(": {why}") };
+    let (id, state) = (&operation.id, &operation.state);
+    output::print(&format!("operation {id} {state} after {took}{why}\n"))?;
+    if !operation.incomplete.is_empty() {
+        let steps = operation.incomplete.join(", ");
+        output::print(&format!("executed but not completed: {steps}\n"))?;
+    }
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
