@@ -50,7 +50,7 @@ async fn main() -> ExitCode {
         Command::Up(command) => Box::pin(command.run(data)).await,
         Command::Broker(command) => command.run().await,
         Command::Provisioner(command) => command.run().await,
-        Command::Landscape(command) => command.run(data).await,
+        Command::Landscape(command) => Box::pin(command.run(data)).await,
         Command::Provision(command) => command.run(data).await,
         Command::Deprovision(command) => command.run(data).await,
         Command::Runtimes(command) => command.run(data).await,

@@ -126,41 +126,22 @@ fn from_removed(broker: &Broker, removed: &Removed, own: &[Snapshot]) -> Runtime
 
 /// What the order alone tells.
 fn ordered(broker: &Broker, order: Option<Order>) -> Runtime {
-    let mut told = Runtime {
-        instance_id: String::new(),
-        runtime_id: String::new(),
-        global_account_id: String::new(),
-        subscription_global_account_id: String::new(),
-        sub_account_id: String::new(),
-        region: String::new(),
-        sub_account_region: String::new(),
-        shoot_name: String::new(),
-        service_class_id: String::new(),
-        service_class_name: broker.parts().catalog.service_name().to_owned(),
-        service_plan_id: String::new(),
-        service_plan_name: String::new(),
-        provider: String::new(),
-        status: Status::default(),
-        user_id: String::new(),
-        avs_internal_evaluation_id: 0,
-        kyma_version: None,
-        parameters: None,
-        kyma_config: None,
-        cluster_config: None,
-    };
-    if let Some(order) = order {
-        told.region = order.resolved.region_word().to_owned();
-        told.provider = provider(order.resolved.provider_word());
-        told.parameters = Some(order.parameters.shown());
-        told.sub_account_id = order.context.subaccount_id;
-        told.sub_account_region = order.platform_region;
-        told.shoot_name = order.shoot_name;
-        told.service_class_id = order.service_id;
-        told.service_plan_id = order.plan_id;
-        told.service_plan_name = order.plan_name;
-        told.user_id = order.context.user_id;
+    let service_class_name = broker.parts().catalog.service_name().to_owned();
+    let Some(order) = order else { return Runtime { service_class_name, ..Runtime::default() } };
+    Runtime {
+        region: order.resolved.region_word().to_owned(),
+        provider: provider(order.resolved.provider_word()),
+        parameters: Some(order.parameters.shown()),
+        sub_account_id: order.context.subaccount_id,
+        sub_account_region: order.platform_region,
+        shoot_name: order.shoot_name,
+        service_class_id: order.service_id,
+        service_class_name,
+        service_plan_id: order.plan_id,
+        service_plan_name: order.plan_name,
+        user_id: order.context.user_id,
+        ..Runtime::default()
     }
-    told
 }
 
 /// A provider as people write it.

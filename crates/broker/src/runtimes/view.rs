@@ -19,7 +19,7 @@ pub struct Page {
 }
 
 /// A runtime.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Runtime {
     /// What was ordered.

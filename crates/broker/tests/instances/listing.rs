@@ -100,7 +100,8 @@ pub(crate) async fn a_runtime_is_told_with_its_operations(world: World) {
     assert_eq!(told, json!({"data": [expected], "count": 1, "totalCount": 1}));
 }
 
-pub(crate) async fn every_word_chooses_the_runtimes_that_it_is_told_of(world: World) {
+/// One runtime in each state there is.
+async fn one_in_each_state(world: &World) {
     let working = Said { step: "Starting", outcome: Outcome::Done, note: None };
     world.ordered("pending").await;
     world.say(&world.ordered("provisioning").await, &working).await;
@@ -112,28 +113,35 @@ pub(crate) async fn every_word_chooses_the_runtimes_that_it_is_told_of(world: Wo
     for (kind, instance) in [("update", "updating"), ("upgradeKyma", "upgrading")] {
         let made = world.made(instance).await;
         world.clock.advance(Duration::from_secs(1));
-        world.say(&accept(&world, kind, &made, json!({})).await, &working).await;
+        world.say(&accept(world, kind, &made, json!({})).await, &working).await;
     }
     for state in [State::Failed, State::Canceled] {
         let made = world.made(&format!("update-{state}")).await;
         world.clock.advance(Duration::from_secs(1));
-        let update = accept(&world, "update", &made, json!({})).await;
+        let update = accept(world, "update", &made, json!({})).await;
         world.end(&update, state, vec![]).await;
     }
     let made = world.made("suspended").await;
     world.clock.advance(Duration::from_secs(1));
-    let suspension = accept(&world, "deprovision", &made, json!({"temporary": true})).await;
+    let suspension = accept(world, "deprovision", &made, json!({"temporary": true})).await;
     world.end(&suspension, State::Succeeded, change(json!({"runtime_id": null}))).await;
     let removal = world.remove("deprovisioning").await.unwrap();
     world.say(&removal, &working).await;
     let removal = world.remove("left-over").await.unwrap();
     world.end_incomplete(&removal, "work/Check_Runtime").await;
-    removed(&world, "gone").await;
+    removed(world, "gone").await;
+}
+
+/// Words, and the runtimes that they choose with the state that is told.
+type Choice = (&'static [&'static str], &'static [(&'static str, &'static str)]);
+
+pub(crate) async fn every_word_chooses_the_runtimes_that_it_is_told_of(world: World) {
+    one_in_each_state(&world).await;
 
     let words = |list: &[(&'static str, &'static str)]| -> Vec<(String, &'static str)> {
         list.iter().map(|(id, state)| ((*id).to_owned(), *state)).collect()
     };
-    let table: [(&[&str], &[(&str, &str)]); 12] = [
+    let table: [Choice; 12] = [
         (&["provisioning"], &[("pending", "provisioning"), ("provisioning", "provisioning")]),
         (&["succeeded"], &[("succeeded", "succeeded"), ("update-canceled", "succeeded")]),
         (&["failed"], &[("called-off", "failed"), ("failed", "failed")]),

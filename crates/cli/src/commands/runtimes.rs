@@ -32,6 +32,7 @@ const MOST_REMOVED: usize = 1_000;
 /// List runtimes; lists of values take commas.
 #[derive(Args)]
 #[command(visible_alias = "runtime", visible_alias = "rt")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Runtimes {
     /// Only those of these Shoots.
     #[arg(short = 'c', long, value_delimiter = ',')]
