@@ -160,7 +160,8 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     let sealer = Sealer::from_file_or_create(&settings.database.sealing_keys)
         .context("the keys that seal secrets cannot be read or made")?;
     let url = settings.database.url.clone();
-    let place = Place { url, sealer, replica: None, speed: Speed::NORMAL };
+    let speed = Speed::Times(settings.operations.pace);
+    let place = Place { url, sealer, replica: None, speed };
     let listener = TcpListener::bind(settings.listen)
         .await
         .with_context(|| format!("{} cannot be listened on", settings.listen))?;

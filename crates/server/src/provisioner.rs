@@ -129,8 +129,9 @@ pub async fn run(settings: ProvisionerSettings) -> anyhow::Result<()> {
     let clock = Clock::running();
     let sealer = Sealer::from_file_or_create(&settings.database.sealing_keys)
         .context("the keys that seal secrets cannot be read or made")?;
-    let place =
-        Place { url: settings.database.url.clone(), sealer, replica: None, speed: Speed::NORMAL };
+    let speed = Speed::Times(settings.operations.pace);
+    let url = settings.database.url.clone();
+    let place = Place { url, sealer, replica: None, speed };
     let outside = Outside::configured(&settings).await?;
     let listener = TcpListener::bind(settings.listen)
         .await

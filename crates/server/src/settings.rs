@@ -19,7 +19,7 @@ use confique::Config;
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use values::{friendly, lease, log_filter};
+use values::{friendly, lease, log_filter, pace};
 
 /// Settings of the broker.
 #[derive(Debug, Config)]
@@ -94,6 +94,9 @@ pub struct OperationSettings {
     /// How long running steps may go on after the order to stop.
     #[config(env = "KCP_BROKER_DRAIN", default = "15s", deserialize_with = friendly)]
     pub drain: Duration,
+    /// How many times faster than written steps poll what they wait for: more than 1 only where the world is simulated.
+    #[config(env = "KCP_BROKER_PACE", default = 1.0, deserialize_with = pace)]
+    pub pace: f64,
     /// How long the journal of an ended operation is kept.
     #[config(env = "KCP_BROKER_KEEP_JOURNAL", default = "14d", deserialize_with = friendly)]
     pub keep_journal: Duration,

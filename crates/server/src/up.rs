@@ -6,12 +6,12 @@
 mod alone;
 mod broker;
 mod connection;
+mod files;
 mod folder;
 mod greeting;
 mod landscape;
 mod provisioner;
 mod speed;
-mod systems;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -127,7 +127,7 @@ impl Up {
         .await?;
         let routes = runtimes.router(&verifier, &provisioner);
         serving.add("the provisioner", provisioner_port, routes);
-        let systems = systems::write(&folder, &credentials, &connection)?;
+        let systems = files::write(&folder, &credentials, &connection, speed)?;
         let broker = Box::pin(broker::start(
             &folder,
             &credentials,

@@ -8,7 +8,7 @@ use std::{
 
 use clap::{Args, Subcommand};
 use server::bench::{
-    self, Options, Report,
+    self, Options, Report, orders,
     runtimes::{self, Load},
 };
 
@@ -25,6 +25,7 @@ pub(crate) struct Bench {
 enum What {
     Engine(Engine),
     Runtimes(Runtimes),
+    Orders(Orders),
     /// One replica of the benchmark, as a process of its own.
     #[command(hide = true)]
     Replica,
@@ -70,6 +71,38 @@ struct Runtimes {
     kyma: Option<String>,
 }
 
+/// Send many orders at once to replicas of the broker that are killed while they work, and remove everything again.
+#[derive(Args)]
+struct Orders {
+    /// How many orders.
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    orders: usize,
+    /// How many replicas.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    replicas: usize,
+    /// How many seconds pass between two kills; 0 kills nobody.
+    #[arg(long, value_name = "S", default_value_t = 2.0)]
+    kill_every: f64,
+    /// The folder of initdb, postgres and pgbench.
+    #[arg(long, value_name = "DIR")]
+    postgres_bin: Option<PathBuf>,
+}
+
+impl Orders {
+    async fn run(self) -> anyhow::Result<ExitCode> {
+        let every = std::time::Duration::try_from_secs_f64(self.kill_every)?;
+        let seen = orders::run(orders::Options {
+            orders: self.orders,
+            replicas: self.replicas,
+            kill_every: (!every.is_zero()).then_some(every),
+            postgres_bin: self.postgres_bin,
+            program: None,
+        });
+        output::print(&Box::pin(seen).await?.text())?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
 impl Runtimes {
     async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let connection = connection::find(data)?;
@@ -89,6 +122,7 @@ impl Bench {
         match self.what {
             What::Engine(engine) => engine.run().await,
             What::Runtimes(runtimes) => runtimes.run(data).await,
+            What::Orders(orders) => orders.run().await,
             What::Replica => bench::replica().await.map(|()| ExitCode::SUCCESS),
         }
     }

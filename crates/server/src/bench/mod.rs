@@ -10,6 +10,7 @@ mod embedded;
 mod figures;
 mod latency;
 mod load;
+pub mod orders;
 mod pgbench;
 mod plan;
 mod postgres;

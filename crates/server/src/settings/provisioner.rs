@@ -15,7 +15,7 @@ use url::Url;
 
 use super::{
     Format,
-    values::{friendly, lease, log_filter},
+    values::{friendly, lease, log_filter, pace},
 };
 
 /// Settings of the provisioner.
@@ -92,6 +92,9 @@ pub struct Operations {
     /// How long running steps may go on after the order to stop.
     #[config(env = "KCP_PROVISIONER_DRAIN", default = "15s", deserialize_with = friendly)]
     pub drain: Duration,
+    /// How many times faster than written steps poll what they wait for: more than 1 only where the world is simulated.
+    #[config(env = "KCP_PROVISIONER_PACE", default = 1.0, deserialize_with = pace)]
+    pub pace: f64,
     /// How long the journal of an ended operation is kept.
     #[config(env = "KCP_PROVISIONER_KEEP_JOURNAL", default = "14d", deserialize_with = friendly)]
     pub keep_journal: Duration,

@@ -24,6 +24,15 @@ pub(super) fn lease<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::
     Ok(lease)
 }
 
+/// Reads how many times faster steps poll.
+pub(super) fn pace<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
+    let pace = f64::deserialize(input)?;
+    if (0.001..=1_000.0).contains(&pace) {
+        return Ok(pace);
+    }
+    Err(D::Error::custom("a pace must be between 0.001 and 1000"))
+}
+
 /// Reads which log lines are written.
 pub(super) fn log_filter<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
     let text = String::deserialize(input)?;

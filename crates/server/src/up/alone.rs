@@ -1,14 +1,14 @@
 //! The landscape without a control plane: the contract of `kcp landscape`.
 //!
 //! What a reader would get wrong: the connection file names the addresses of the whole range. What
-//! answers there, apart from the landscape, is up to whoever starts it.
+//! answers there, apart from the landscape, is up to whoever starts it; the settings for it are in the folder.
 
 use std::path::PathBuf;
 
 use anyhow::Context;
 use base::Clock;
 
-use super::{Connection, GRACE, Speed, folder::Folder, landscape};
+use super::{Connection, GRACE, Speed, files, folder::Folder, landscape};
 use crate::{
     Settings,
     serving::{Serving, listen},
@@ -43,6 +43,7 @@ pub async fn run(options: Alone) -> anyhow::Result<()> {
     let mut serving = Serving::default();
     serving.add("the landscape", listener, landscape::router(&landscape));
     let clusters = landscape::clusters(&folder, &landscape, clusters_port).await?;
+    files::write(&folder, &credentials, &connection, speed)?;
     connection.write(&folder)?;
     println!(
         "the landscape runs at {}, its clusters at {}, its data is in {}",

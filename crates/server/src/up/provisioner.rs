@@ -22,6 +22,13 @@ use crate::{
 
 /// The shortest time in which an agent that failed is given another token.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// The same time at the watchable speed.
+const USUAL_PATIENCE: Duration = Duration::from_mins(2);
+
+/// How long an agent that failed may try, at this speed.
+pub(super) fn agent_patience(speed: Speed) -> Duration {
+    speed.scaled(USUAL_PATIENCE).max(PATIENCE)
+}
 
 /// Starts it.
 pub(super) async fn start(
@@ -54,7 +61,7 @@ pub(super) async fn start(
         tokens: at("/oauth2/token")?,
         client: (PROVISIONER.into(), credentials.client_secret.clone()),
         releases: (at("/kyma-releases")?, at("/kyma-releases")?),
-        agent_patience: speed.scaled(settings.runtimes.agent_patience).max(PATIENCE),
+        agent_patience: agent_patience(speed),
     };
     Service::start(settings, place, outside, clock).await.context("the provisioner cannot start")
 }

@@ -15,9 +15,6 @@ pub enum Speed {
 const FASTEST: f64 = 1_000.0;
 
 impl Speed {
-    /// As it is: the watchable default of a simulated world, and the only speed of the real one.
-    pub const NORMAL: Self = Self::Times(1.0);
-
     /// A simulated delay at this speed.
     pub fn scaled(self, delay: Duration) -> Duration {
         match self {

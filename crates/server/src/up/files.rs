@@ -1,4 +1,4 @@
-//! The broker's settings for the simulated landscape, as a file: what a real one is for the real world.
+//! The settings of broker and provisioner for the simulated landscape, as files: what real ones are for the real world.
 
 use std::fmt::Write as _;
 
@@ -7,28 +7,97 @@ use secrecy::ExposeSecret;
 use simulators::{ias, lifecycle_manager, lms};
 
 use super::{
-    Connection,
+    Connection, Speed,
     folder::{Credentials, Folder},
-    landscape::{BROKER, CONTROL_PLANE_KUBECONFIG, EDP_NAMESPACE, GARDEN_KUBECONFIG, PEOPLE},
+    landscape::{
+        BROKER, CONTROL_PLANE_KUBECONFIG, EDP_NAMESPACE, GARDEN_KUBECONFIG, PEOPLE, PROVISIONER,
+    },
 };
 use crate::settings::{self, systems::SystemSettings};
 
-/// The file's name.
-const NAME: &str = "broker.toml";
+/// The broker's file.
+const BROKER_FILE: &str = "broker.toml";
+/// The provisioner's file.
+const PROVISIONER_FILE: &str = "provisioner.toml";
+/// The first line of both.
+const MADE: &str = "# Made by `kcp up` or `kcp landscape` for its own landscape, at every start.\n";
 
-/// Writes the file. With it, `kcp check --config` reaches every system of the landscape.
+/// Writes both files. With them, `kcp broker --config`, `kcp provisioner --config` and `kcp check --config` work on the
+/// landscape; what the broker's file says about the systems is given back.
 pub(super) fn write(
     folder: &Folder,
     credentials: &Credentials,
     connection: &Connection,
+    speed: Speed,
 ) -> anyhow::Result<SystemSettings> {
-    let text = text(folder, credentials, connection)?;
-    folder.write_privately(NAME, text.as_bytes())?;
-    let settings = settings::load(Some(&folder.file(NAME)));
+    let text = provisioner(folder, credentials, connection, speed)?;
+    folder.write_privately(PROVISIONER_FILE, text.as_bytes())?;
+    let mut text = broker(folder, credentials, connection, speed)?;
+    text += &systems(folder, credentials, connection)?;
+    folder.write_privately(BROKER_FILE, text.as_bytes())?;
+    let settings = settings::load(Some(&folder.file(BROKER_FILE)));
     Ok(settings.context("the settings for the landscape cannot be read")?.systems)
 }
 
-fn text(
+/// A text as TOML writes it: what JSON escapes, TOML does too.
+fn quoted(text: &str) -> anyhow::Result<String> {
+    Ok(serde_json::to_string(text)?)
+}
+
+/// Where a service listens and keeps things, and whom it trusts.
+fn service(
+    folder: &Folder,
+    (address, database): (&str, &str),
+    connection: &Connection,
+    speed: Speed,
+) -> anyhow::Result<String> {
+    let listen = quoted(address.trim_start_matches("http://"))?;
+    let url = quoted(folder.database(database)?.expose_secret())?;
+    let keys = quoted(&folder.file("sealing.key").to_string_lossy())?;
+    let issuer = quoted(&connection.landscape)?;
+    let pace = speed.factor();
+    Ok(format!(
+        "{MADE}listen = {listen}\n\n[database]\nurl = {url}\nsealing_keys = {keys}\n\n\
+         [operations]\npace = {pace:?}\n\n[access]\nissuers = [{issuer}]\n"
+    ))
+}
+
+fn broker(
+    folder: &Folder,
+    credentials: &Credentials,
+    connection: &Connection,
+    speed: Speed,
+) -> anyhow::Result<String> {
+    let text = service(folder, (&connection.broker, "kcp.db"), connection, speed)?;
+    let user = quoted(&credentials.user)?;
+    let password = quoted(credentials.password.expose_secret())?;
+    Ok(format!("{text}platform_user = {user}\nplatform_password = {password}\n"))
+}
+
+fn provisioner(
+    folder: &Folder,
+    credentials: &Credentials,
+    connection: &Connection,
+    speed: Speed,
+) -> anyhow::Result<String> {
+    let address = (connection.provisioner.as_str(), "provisioner.db");
+    let text = service(folder, address, connection, speed)?;
+    let at = |path: &str| quoted(&format!("{}{path}", connection.landscape));
+    let (director, tokens) = (at("/director/graphql")?, at("/oauth2/token")?);
+    let (client, secret) =
+        (quoted(PROVISIONER)?, quoted(credentials.client_secret.expose_secret())?);
+    let kubeconfig = quoted(&folder.file(GARDEN_KUBECONFIG).to_string_lossy())?;
+    let releases = at("/kyma-releases")?;
+    let patience = super::provisioner::agent_patience(speed).as_millis();
+    Ok(format!(
+        "{text}\n[director]\nurl = {director}\ntoken_url = {tokens}\nclient_id = {client}\n\
+         client_secret = {secret}\n\n[gardener]\nkubeconfig = {kubeconfig}\n\n\
+         [kyma]\nreleases = {releases}\ndevelopment = {releases}\n\n\
+         [runtimes]\nagent_patience = \"{patience}ms\"\n"
+    ))
+}
+
+fn systems(
     folder: &Folder,
     credentials: &Credentials,
     connection: &Connection,
@@ -38,12 +107,11 @@ fn text(
     let file = |name: &str| folder.file(name).to_string_lossy().into_owned();
     let (tokens, ours) = (at("/oauth2/token"), credentials.client_secret.expose_secret());
     let password = credentials.password.expose_secret();
-    let mut text = String::from("# Made by `kcp up` for its own landscape, at every start.\n");
+    let mut text = String::new();
     let mut section = |name: &str, values: &[(&str, &str)]| -> anyhow::Result<()> {
         writeln!(text, "\n[systems.{name}]")?;
         for (key, value) in values {
-            // What JSON escapes, TOML does too.
-            writeln!(text, "{key} = {}", serde_json::to_string(value)?)?;
+            writeln!(text, "{key} = {}", quoted(value)?)?;
         }
         Ok(())
     };

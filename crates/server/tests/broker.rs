@@ -1,0 +1,316 @@
+//! The broker from outside: every plan is ordered, followed and removed over a socket, against the landscape of
+//! `kcp up`, and nothing is left.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::TcpListener,
+    path::Path,
+    time::Duration,
+};
+
+use base::Clock;
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use reqwest::Method;
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+use server::{
+    Settings, settings,
+    up::{Options, Up},
+};
+
+/// The plans, and the region of the platform that they are ordered from.
+const PLANS: [(&str, Option<&str>); 9] = [
+    ("azure", None),
+    ("azure_lite", None),
+    ("aws", None),
+    ("gcp", None),
+    ("openstack", None),
+    ("trial", None),
+    ("free", Some("cf-eu10")),
+    ("own_cluster", None),
+    ("preview", None),
+];
+
+async fn start(data: &Path, settings: Settings) -> Up {
+    let port = loop {
+        let port = fastrand::u16(20_000..32_000);
+        if (port..port + 4).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok()) {
+            break port;
+        }
+    };
+    let options = Options {
+        port,
+        data: data.to_owned(),
+        database: None,
+        speed: "max".parse().unwrap(),
+        settings,
+        provisioner: settings::provisioner::load(None).unwrap(),
+    };
+    Box::pin(Up::start(options)).await.unwrap()
+}
+
+/// A platform, and an operator who looks at the landscape.
+struct Platform<'a> {
+    up: &'a Up,
+    http: reqwest::Client,
+    service: String,
+    plans: BTreeMap<String, String>,
+}
+
+/// Things that a system keeps: system, kind, id.
+type Things = BTreeSet<(String, String, String)>;
+
+impl<'a> Platform<'a> {
+    async fn of(up: &'a Up) -> Self {
+        let mut platform = Self {
+            up,
+            http: reqwest::Client::new(),
+            service: String::new(),
+            plans: BTreeMap::new(),
+        };
+        let (status, catalog) = platform.ask(Method::GET, "/oauth/v2/catalog", None).await;
+        assert_eq!(status, 200);
+        let service = &catalog["services"][0];
+        platform.service = service["id"].as_str().unwrap().to_owned();
+        for plan in service["plans"].as_array().unwrap() {
+            let text = |field: &str| plan[field].as_str().unwrap().to_owned();
+            platform.plans.insert(text("name"), text("id"));
+        }
+        platform
+    }
+
+    async fn ask(&self, method: Method, path: &str, body: Option<&Value>) -> (u16, Value) {
+        let connection = &self.up.connection;
+        let base =
+            if path.starts_with("/landscape") { &connection.landscape } else { &connection.broker };
+        let asked = self
+            .http
+            .request(method, format!("{base}{path}"))
+            .bearer_auth(connection.token.expose_secret())
+            .header("x-broker-api-version", "2.16");
+        let asked = if let Some(body) = body { asked.json(body) } else { asked };
+        let answer = asked.send().await.unwrap();
+        (answer.status().as_u16(), answer.json().await.unwrap_or_default())
+    }
+
+    fn order(&self, plan: &str, parameters: &Value) -> Value {
+        let mut all = json!({"name": format!("dev-{}", plan.replace('_', "-"))});
+        all.as_object_mut().unwrap().extend(parameters.as_object().unwrap().clone());
+        json!({
+            "service_id": self.service,
+            "plan_id": self.plans[plan],
+            "context": {
+                "platform": "kyma",
+                "globalaccount_id": format!("ga-{plan}"),
+                "subaccount_id": format!("sa-{plan}"),
+                "user_id": "jo@example.test",
+                "sm_operator_credentials": {
+                    "clientid": "c", "clientsecret": "s", "sm_url": "https://sm.example.test",
+                    "url": "https://auth.example.test", "xsappname": "x",
+                },
+            },
+            "parameters": all,
+        })
+    }
+
+    /// Follows the last operation of an instance to its end.
+    async fn succeeded(&self, path: &str) {
+        for _ in 0..2_400 {
+            let (status, answer) =
+                self.ask(Method::GET, &format!("{path}/last_operation"), None).await;
+            match (status, answer["state"].as_str()) {
+                (200, Some("in progress")) => {
+                    assert!(!answer["description"].as_str().unwrap().is_empty());
+                    Clock::running().sleep(Duration::from_millis(50)).await;
+                }
+                (200, Some("succeeded")) => return,
+                _ => panic!("{path} is {status}: {answer}"),
+            }
+        }
+        panic!("{path} does not end");
+    }
+
+    /// Everything that outside systems keep, without what belongs to tokens.
+    async fn things(&self) -> Things {
+        let (_, systems) = self.ask(Method::GET, "/landscape/systems", None).await;
+        let mut things = Things::new();
+        for system in systems["systems"].as_array().unwrap() {
+            let system = system["name"].as_str().unwrap();
+            if system == "issuer" {
+                continue;
+            }
+            let path = format!("/landscape/systems/{system}/objects");
+            let (_, objects) = self.ask(Method::GET, &path, None).await;
+            for object in objects["objects"].as_array().unwrap() {
+                let text = |field: &str| object[field].as_str().unwrap().to_owned();
+                things.insert((system.to_owned(), text("kind"), text("id")));
+            }
+        }
+        things
+    }
+
+    /// How often each thing was made, as the ledger has it: all changes that were posted.
+    async fn posted(&self) -> BTreeMap<String, usize> {
+        let (mut posted, mut after) = (BTreeMap::new(), 0);
+        loop {
+            let path = format!("/landscape/ledger?phase=applied&limit=1000&after={after}");
+            let (_, page) = self.ask(Method::GET, &path, None).await;
+            for entry in page["entries"].as_array().unwrap() {
+                let route = entry["route"].as_str().unwrap();
+                if entry["method"] == "POST" && route.ends_with("/shoots") {
+                    let object = entry["object"].as_str().unwrap().to_owned();
+                    *posted.entry(object).or_default() += 1;
+                }
+            }
+            if page["more"] != true {
+                return posted;
+            }
+            after = page["next"].as_u64().unwrap();
+        }
+    }
+}
+
+/// Where an instance is addressed.
+fn instance(plan: &str, region: Option<&str>) -> String {
+    let region = region.map(|region| format!("/{region}")).unwrap_or_default();
+    format!("/oauth{region}/v2/service_instances/instance-of-{plan}")
+}
+
+async fn removed(platform: &Platform<'_>, plan: &str, path: &str) {
+    let (service, id) = (&platform.service, &platform.plans[plan]);
+    let removal = format!("{path}?accepts_incomplete=true&service_id={service}&plan_id={id}");
+    let (status, first) = platform.ask(Method::DELETE, &removal, None).await;
+    assert_eq!(status, 202, "{plan}: {first}");
+    platform.succeeded(path).await;
+    assert_eq!(platform.ask(Method::GET, path, None).await.0, 404);
+    assert_eq!(platform.ask(Method::DELETE, &removal, None).await.0, 410);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_plan_is_ordered_and_removed_over_a_socket_and_nothing_is_left() {
+    let data = tempfile::tempdir().unwrap();
+    let up = start(data.path(), settings::load(None).unwrap()).await;
+    let platform = Platform::of(&up).await;
+    let names: BTreeSet<&str> = platform.plans.keys().map(String::as_str).collect();
+    assert_eq!(names, PLANS.map(|(plan, _)| plan).into(), "every plan of the catalog is tried");
+    let kubeconfig = std::fs::read(data.path().join("kubeconfigs/kcp.yaml")).unwrap();
+    let own = json!({
+        "kubeconfig": BASE64_STANDARD.encode(kubeconfig),
+        "shootName": "mine",
+        "shootDomain": "mine.example.test",
+    });
+    let before = platform.things().await;
+
+    for (plan, region) in PLANS {
+        let parameters = if plan == "own_cluster" { own.clone() } else { json!({}) };
+        let order = platform.order(plan, &parameters);
+        let path = instance(plan, region);
+        let asked = format!("{path}?accepts_incomplete=true");
+        let (status, first) = platform.ask(Method::PUT, &asked, Some(&order)).await;
+        assert_eq!(status, 202, "{plan}: {first}");
+        let (_, again) = platform.ask(Method::PUT, &asked, Some(&order)).await;
+        assert_eq!(again["dashboard_url"], first["dashboard_url"], "{plan}");
+    }
+    for (plan, region) in PLANS {
+        platform.succeeded(&instance(plan, region)).await;
+    }
+
+    let made: Vec<_> = platform.things().await.difference(&before).cloned().collect();
+    let count = |system: &str, kind: &str| {
+        made.iter().filter(|thing| thing.0 == system && thing.1 == kind).count()
+    };
+    assert_eq!(count("gardener", "shoot"), 8, "all but the brought one: {made:?}");
+    assert_eq!(count("director", "runtime"), 8, "{made:?}");
+    assert_eq!(count("control-plane", "kyma"), 9, "{made:?}");
+    // Nine kubeconfigs, and the credentials of the BTP operator in the cluster that was brought.
+    assert_eq!(count("control-plane", "secret"), 10, "{made:?}");
+    assert_eq!(count("reconciler", "cluster"), 8, "all but the preview: {made:?}");
+    assert_eq!(count("edp", "tenant"), 8, "{made:?}");
+    assert!(count("avs", "evaluation") >= 9, "{made:?}");
+    let shoots = platform.posted().await;
+    assert!(shoots.len() == 8 && shoots.values().all(|times| *times == 1), "{shoots:?}");
+
+    for (plan, region) in PLANS {
+        removed(&platform, plan, &instance(plan, region)).await;
+    }
+
+    let mut after = platform.things().await;
+    // The parent of all evaluations was there before; the landscape only learns of it from the first one. The
+    // operator in the cluster that was brought goes on, and so do its credentials.
+    after.retain(|thing| thing.1 != "parent" && thing.2 != "kyma-system/sap-btp-manager");
+    let left: Vec<_> = after.symmetric_difference(&before).collect();
+    assert!(left.is_empty(), "{left:?}");
+    up.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_legacy_in_the_settings_orders_go_the_way_of_the_older_documents() {
+    let data = tempfile::tempdir().unwrap();
+    let mut settings = settings::load(None).unwrap();
+    settings.runtimes.legacy = true;
+    let up = start(data.path(), settings).await;
+    let platform = Platform::of(&up).await;
+    let path = instance("azure", None);
+    let before = platform.things().await;
+
+    let order = platform.order("azure", &json!({}));
+    let asked = format!("{path}?accepts_incomplete=true");
+    let (status, first) = platform.ask(Method::PUT, &asked, Some(&order)).await;
+    assert_eq!(status, 202, "{first}");
+    platform.succeeded(&path).await;
+
+    let operation = first["operation"].as_str().unwrap();
+    let (_, journal) =
+        platform.ask(Method::GET, &format!("/operations/{operation}/journal"), None).await;
+    let steps: BTreeSet<&str> =
+        journal.as_array().unwrap().iter().filter_map(|e| e["step"].as_str()).collect();
+    for step in [
+        "Initialization",
+        "AVS_Configuration_Step",
+        "Create_LMS_Tenant",
+        "IAS_Registration",
+        "Provision Azure Event Hubs",
+        "ServiceManagerOverrides",
+        "Request_LMS_Certificates",
+        "Create_Runtime",
+    ] {
+        assert!(steps.contains(step), "{step} is not in {steps:?}");
+    }
+    let made: Vec<_> = platform.things().await.difference(&before).cloned().collect();
+    for system in ["azure", "ias", "lms", "avs", "edp", "gardener", "director"] {
+        assert!(made.iter().any(|thing| thing.0 == system), "{system} has nothing new: {made:?}");
+    }
+
+    removed(&platform, "azure", &path).await;
+
+    let after = platform.things().await;
+    // Tenants for logs are kept: other runtimes of their account use them.
+    let left: Vec<_> = after.difference(&before).filter(|thing| thing.0 != "lms").collect();
+    assert!(left.iter().all(|thing| thing.1 == "parent"), "{left:?}");
+    up.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn platforms_enter_with_a_password_and_nobody_without() {
+    let data = tempfile::tempdir().unwrap();
+    let up = start(data.path(), settings::load(None).unwrap()).await;
+    let http = reqwest::Client::new();
+    let connection = &up.connection;
+    let asked = |path: &str| {
+        http.get(format!("{}{path}", connection.broker)).header("x-broker-api-version", "2.16")
+    };
+
+    let password = Some(connection.password.expose_secret());
+    let welcome = asked("/v2/catalog").basic_auth(&connection.user, password).send().await;
+    let wrong = asked("/v2/catalog").basic_auth(&connection.user, Some("wrong")).send().await;
+    let nobody = asked("/v2/catalog").send().await;
+    let no_token = asked("/oauth/v2/catalog").send().await;
+
+    assert_eq!(welcome.unwrap().status(), 200);
+    for refused in [wrong, nobody, no_token] {
+        assert_eq!(refused.unwrap().status(), 401);
+    }
+    up.stop().await;
+}
