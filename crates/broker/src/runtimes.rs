@@ -35,7 +35,10 @@ impl Broker {
         if ask.asks_for_removed() {
             let skip = u64::from(filter.skip).saturating_sub(total);
             let room = filter.most.saturating_sub(u32::try_from(known.len()).unwrap_or(u32::MAX));
-            let (removed, more) = store.removed(&filter.accounts, &filter.ids, skip, room).await?;
+            let (mut removed, more) =
+                store.removed(&filter.accounts, &filter.ids, skip, room).await?;
+            // Its row may have gone since the rows were read.
+            removed.retain(|it| known.iter().all(|known| known.instance() != it.instance));
             known.extend(removed.into_iter().map(Known::from_removed));
             total += more;
         }

@@ -5,6 +5,7 @@
 mod support;
 
 use std::{
+    io::{BufRead as _, BufReader},
     path::Path,
     process::{Command, Output, Stdio},
 };
@@ -149,4 +150,29 @@ fn the_same_parameters_are_the_same_order_wherever_they_come_from() {
     let three = ["provision", "--plan", "aws", "--name", "dev", "--param", "autoScalerMin=\"x\""];
     let (_, error) = fails(data, &three);
     assert!(error.contains("autoScalerMin"), "{error}");
+}
+
+#[test]
+fn watching_goes_on_after_the_control_plane_was_killed_and_started_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, port) = (folder.path(), free_ports());
+    let mut killed = start(&["up", "--speed", "1"], data, port);
+    let order = ["provision", "--plan", "aws", "--name", "dev", "--watch"];
+    let mut watching = Command::new(KCP);
+    let watching = watching.arg("--data").arg(data).args(order);
+    let mut watching = watching.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains(" Starting ")));
+
+    killed.0.kill().unwrap();
+    killed.0.wait().unwrap();
+    let mut missing = BufReader::new(watching.stderr.take().unwrap()).lines();
+    let missing = missing.next().unwrap().unwrap();
+    let _running = start(&["up", "--speed", "max"], data, port);
+
+    assert!(missing.starts_with("no answer, still watching: "), "{missing}");
+    let rest: Vec<String> = lines.map(Result::unwrap).collect();
+    assert!(rest.iter().any(|line| line.contains("taken by a replica")), "{rest:?}");
+    assert!(rest.last().unwrap().contains(" succeeded after "), "{rest:?}");
+    assert!(watching.wait().unwrap().success());
 }
