@@ -10,6 +10,7 @@ mod leftovers;
 mod operations;
 pub mod osb;
 pub mod router;
+pub mod runtimes;
 mod version;
 
 pub use auth::{Credentials, Principal, RequireScope, Trusted, Verifier, scope};

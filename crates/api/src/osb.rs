@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 use axum::{Router, middleware::from_fn, routing::get};
 
+pub(crate) use asker::Asker;
 pub(crate) use frame::frame;
 pub use instances::{Answer, Instances};
 

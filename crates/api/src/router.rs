@@ -21,7 +21,7 @@ use crate::{
     error::Error,
     graphql::{self, QueryLimits, Runtimes},
     health::{self, Readiness},
-    leftovers, operations, osb, version,
+    leftovers, operations, osb, runtimes, version,
 };
 
 /// What one request may cost.
@@ -77,6 +77,11 @@ pub fn leftovers(broker: ::broker::instances::Broker, verifier: Arc<Verifier>) -
     RequireScope::of_operators(verifier, scope::OPERATIONS_READ)
         .around(leftovers::routes())
         .with_state(broker)
+}
+
+/// The routes that tell what runs, without the layers; beside those of [`broker`].
+pub fn runtimes(parts: runtimes::Parts) -> Router {
+    runtimes::routes(parts)
 }
 
 /// What the provisioner's routes need.

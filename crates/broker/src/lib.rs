@@ -7,6 +7,7 @@ pub mod instances;
 pub mod operations;
 pub mod order;
 pub mod overrides;
+pub mod runtimes;
 
 pub use details::Details;
 pub use order::{Context, Order};

@@ -1,5 +1,7 @@
 //! The operator's calls to the broker, and to the landscape.
 
+mod orders;
+
 use std::{path::Path, sync::Arc};
 
 use anyhow::Context;

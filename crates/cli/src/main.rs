@@ -4,13 +4,17 @@ mod client;
 mod commands;
 mod connection;
 mod output;
+mod timeline;
 mod view;
 
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
-use commands::{bench, broker, check, demonstrate, landscape, operations, provisioner, up};
+use commands::{
+    bench, broker, check, demonstrate, deprovision, landscape, operations, provision, provisioner,
+    runtimes, up,
+};
 
 /// A control plane for managed Kubernetes runtimes.
 #[derive(Parser)]
@@ -29,6 +33,9 @@ enum Command {
     Broker(broker::Broker),
     Provisioner(provisioner::Provisioner),
     Landscape(landscape::Landscape),
+    Provision(provision::Provision),
+    Deprovision(deprovision::Deprovision),
+    Runtimes(runtimes::Runtimes),
     Operations(operations::Operations),
     Demonstrate(demonstrate::Demonstrate),
     Check(check::Check),
@@ -43,7 +50,10 @@ async fn main() -> ExitCode {
         Command::Up(command) => Box::pin(command.run(data)).await,
         Command::Broker(command) => command.run().await,
         Command::Provisioner(command) => command.run().await,
-        Command::Landscape(command) => command.run(data).await,
+        Command::Landscape(command) => Box::pin(command.run(data)).await,
+        Command::Provision(command) => command.run(data).await,
+        Command::Deprovision(command) => command.run(data).await,
+        Command::Runtimes(command) => command.run(data).await,
         Command::Operations(command) => command.run(data).await,
         Command::Demonstrate(command) => command.run(data).await,
         Command::Check(command) => command.run().await,

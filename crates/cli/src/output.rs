@@ -53,6 +53,24 @@ pub(crate) fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> S
     text
 }
 
+/// A table of columns that scripts can rely on: at least six wide, three spaces apart, whatever the terminal.
+pub(crate) fn columns(head: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
+    const NARROWEST: usize = 6;
+    let lines: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
+    let wide = |column: usize| {
+        let cells = lines.iter().filter_map(|line| line.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0).max(NARROWEST)
+    };
+    let widths: Vec<usize> = (0..lines[0].len()).map(wide).collect();
+    let mut text = String::new();
+    for line in &lines {
+        let cells = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        text.push_str(cells.collect::<Vec<_>>().join("   ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
 /// A time, in whole seconds.
 pub(crate) fn time(time: Timestamp) -> String {
     time.round(Unit::Second).unwrap_or(time).to_string()
@@ -60,12 +78,30 @@ pub(crate) fn time(time: Timestamp) -> String {
 
 /// The time between two times.
 pub(crate) fn duration(from: Timestamp, to: Timestamp) -> String {
-    let took = to.duration_since(from);
-    if took < SignedDuration::from_secs(60) {
-        return format!("{:.3} s", took.as_secs_f64());
+    span(to.duration_since(from))
+}
+
+/// A duration as people say it: `12 ms`, `3.4 s`, `1h 2m 5s`.
+pub(crate) fn span(took: SignedDuration) -> String {
+    const SECOND: SignedDuration = SignedDuration::from_secs(1);
+    const MINUTE: SignedDuration = SignedDuration::from_secs(60);
+    let took = took.max(SignedDuration::ZERO);
+    if took < SECOND {
+        return format!("{} ms", took.as_millis());
+    }
+    if took < MINUTE {
+        return format!("{:.1} s", took.as_secs_f64());
     }
     let whole = SignedDuration::from_secs(took.as_secs());
     format!("{whole:#}")
+}
+
+/// How long ago, or in how long, seen from `now`.
+pub(crate) fn relative(time: Timestamp, now: Timestamp) -> String {
+    if time > now {
+        return format!("in {}", span(time.duration_since(now)));
+    }
+    format!("{} ago", span(now.duration_since(time)))
 }
 
 #[cfg(test)]
@@ -76,7 +112,10 @@ mod tests {
     fn durations_are_short_to_read() {
         let noon: Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
 
-        assert_eq!(duration(noon, noon + SignedDuration::from_millis(1_234)), "1.234 s");
+        assert_eq!(duration(noon, noon + SignedDuration::from_millis(12)), "12 ms");
+        assert_eq!(duration(noon, noon + SignedDuration::from_millis(1_234)), "1.2 s");
         assert_eq!(duration(noon, noon + SignedDuration::from_secs(3_725)), "1h 2m 5s");
+        assert_eq!(relative(noon, noon + SignedDuration::from_secs(90)), "1m 30s ago");
+        assert_eq!(relative(noon + SignedDuration::from_secs(7), noon), "in 7.0 s");
     }
 }

@@ -1,9 +1,13 @@
 //! What the broker answers, as far as tables show it. Fields that newer brokers add are ignored.
 
+mod runtime;
+
 use base::Failure;
 use domain::OperationId;
 use jiff::Timestamp;
 use serde::Deserialize;
+
+pub(crate) use runtime::{Runtime, RuntimePage};
 
 #[derive(Deserialize)]
 pub(crate) struct Page {
@@ -22,6 +26,8 @@ pub(crate) struct Operation {
     note: Option<String>,
     failure: Option<Failure>,
     pub(crate) cancel: Option<Cancel>,
+    #[serde(default)]
+    pub(crate) incomplete: Vec<String>,
     pub(crate) created_at: Timestamp,
     pub(crate) started_at: Option<Timestamp>,
     pub(crate) ended_at: Option<Timestamp>,
@@ -60,10 +66,6 @@ pub(crate) struct Entry {
 }
 
 impl Operation {
-    pub(crate) fn has_ended(&self) -> bool {
-        self.ended_at.is_some()
-    }
-
     /// Why it waits or failed.
     pub(crate) fn reason(&self) -> String {
         why(self.note.as_ref(), self.failure.as_ref())

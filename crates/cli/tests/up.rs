@@ -42,10 +42,10 @@ fn killed_and_started_again_it_carries_on_and_stops_when_asked() {
     let mut running = up(data, port, "max");
     let followed = kcp(data, &["operations", &first, "--follow"]);
     let followed = String::from_utf8(followed.stdout).unwrap();
-    assert!(followed.contains("finish / Hand_Over"), "{followed}");
-    assert!(followed.ends_with("succeeded\n"), "{followed}");
+    assert!(followed.contains("\nfinish\n") && followed.contains(" Hand_Over "), "{followed}");
+    assert!(followed.contains(" succeeded after "), "{followed}");
     let shown = String::from_utf8(kcp(data, &["operations", &first]).stdout).unwrap();
-    assert!(shown.contains("STAGE") && shown.contains("Wait_For_Parts"), "{shown}");
+    assert!(shown.contains("\nAccepted ") && shown.contains(" Wait_For_Parts "), "{shown}");
 
     let pid = running.0.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());

@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 use anyhow::Context;
 use api::{
     Credentials, Limits as RequestLimits, RequireScope, Trusted, Verifier, osb,
-    router::{self, leftovers, platforms, shielded},
+    router::{self, leftovers, platforms, runtimes, shielded},
     scope,
 };
 use axum::Router;
@@ -112,6 +112,10 @@ impl Service {
         .merge(metrics)
         .merge(orders)
         .merge(leftovers(self.broker.clone(), verifier.clone()))
+        .merge(runtimes(api::runtimes::Parts {
+            broker: self.broker.clone(),
+            verifier: verifier.clone(),
+        }))
     }
 
     /// The operators' view of its operations.

@@ -13,7 +13,9 @@ mod insert;
 mod instances;
 mod limits;
 mod list;
+mod removed;
 mod rows;
+mod standing;
 mod states;
 #[cfg(test)]
 mod tests;
@@ -29,7 +31,9 @@ pub use changes::TOPIC;
 pub use instances::Counted;
 pub use limits::{Limit, Limits, Reached};
 pub use list::{InstanceFilter, Page, PageKey};
+pub use removed::Removed;
 pub use rows::{Instance, LONGEST, NewInstance};
+pub use standing::Standing;
 pub use states::{NewRuntimeState, RuntimeState};
 
 use crate::{Database, EngineStore, Sealer, engine::ApplyChange};

@@ -4,6 +4,8 @@
 pub const BROKER_WRITE: &str = "broker:write";
 /// Read what runs, for metering.
 pub const CLD_READ: &str = "cld:read";
+/// See what runs, with its operations.
+pub const RUNTIMES_READ: &str = "runtimes:read";
 /// See operations.
 pub const OPERATIONS_READ: &str = "operations:read";
 /// Call operations off, order demonstrations.
@@ -18,9 +20,10 @@ pub const PROVISIONER_WRITE: &str = "provisioner:write";
 pub const ANY_TENANT: &str = "tenants:any";
 
 /// All of them.
-pub const ALL: [&str; 8] = [
+pub const ALL: [&str; 9] = [
     BROKER_WRITE,
     CLD_READ,
+    RUNTIMES_READ,
     OPERATIONS_READ,
     OPERATIONS_WRITE,
     METRICS_READ,

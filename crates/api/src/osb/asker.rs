@@ -14,7 +14,7 @@ use crate::{
 const IDENTITY: HeaderName = HeaderName::from_static("x-broker-api-originating-identity");
 
 /// Whoever asks.
-pub(super) struct Asker(pub(super) Caller);
+pub(crate) struct Asker(pub(crate) Caller);
 
 impl<S: Send + Sync> FromRequestParts<S> for Asker {
     type Rejection = Error;

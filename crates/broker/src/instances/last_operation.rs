@@ -91,6 +91,13 @@ impl Broker {
         Ok(found)
     }
 
+    /// What an operation is doing, or how it ended, without looking at how long others took.
+    pub(crate) fn description(&self, operation: &Snapshot) -> String {
+        let now = self.parts().clock.now();
+        let shape = self.0.shapes.get(&operation.kind);
+        describe(operation, &explain(shape.map(AsRef::as_ref), operation, now), None, now)
+    }
+
     async fn told(&self, operation: &Snapshot) -> LastOperation {
         let now = self.parts().clock.now();
         let shape = self.0.shapes.get(&operation.kind);

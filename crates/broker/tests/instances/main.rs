@@ -7,6 +7,7 @@ mod deprovisioning;
 mod finding;
 mod following;
 mod limits;
+mod listing;
 mod provisioning;
 mod repeating;
 mod world;
@@ -67,4 +68,12 @@ promises! { sqlite, postgres: {
         the_newest_operation_is_told_when_none_is_named,
         a_removed_instance_still_tells_how_it_went,
         operations_of_others_are_not_told;
+    listing:
+        a_runtime_is_told_with_its_operations,
+        every_word_chooses_the_runtimes_that_it_is_told_of,
+        pages_are_asked_for_by_number_across_rows_and_what_is_left_of_others,
+        what_is_removed_is_told_by_its_operations_and_forgets_who_ordered,
+        a_tenant_sees_its_own_runtimes_alone,
+        of_changes_the_newest_two_are_told_and_all_are_counted,
+        configurations_are_told_on_request_without_secrets;
 }}

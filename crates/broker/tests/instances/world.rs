@@ -126,8 +126,23 @@ impl World {
     /// Ends an operation.
     pub(crate) async fn end(&self, operation: &OperationId, state: State, changes: Vec<Change>) {
         let now = self.clock.now();
-        self.commit(operation, None, changes, Then::End, |position| {
+        self.commit(operation, None, None, changes, Then::End, |position| {
             position.state = state;
+            position.ended_at = Some(now);
+        })
+        .await;
+    }
+
+    /// Ends an operation well that has learnt something.
+    pub(crate) async fn end_knowing(
+        &self,
+        operation: &OperationId,
+        data: &Value,
+        changes: Vec<Change>,
+    ) {
+        let now = self.clock.now();
+        self.commit(operation, None, Some(data), changes, Then::End, |position| {
+            position.state = State::Succeeded;
             position.ended_at = Some(now);
         })
         .await;
@@ -137,7 +152,7 @@ impl World {
     pub(crate) async fn end_incomplete(&self, operation: &OperationId, step: &str) {
         let now = self.clock.now();
         let change = Change { topic: "instance".into(), body: json!({"deleted": true}) };
-        self.commit(operation, None, vec![change], Then::End, |position| {
+        self.commit(operation, None, None, vec![change], Then::End, |position| {
             position.state = State::Succeeded;
             position.ended_at = Some(now);
             position.incomplete = vec![step.to_owned()];
@@ -148,7 +163,7 @@ impl World {
     /// Fails an operation.
     pub(crate) async fn fail(&self, operation: &OperationId, message: &str) {
         let now = self.clock.now();
-        self.commit(operation, None, vec![], Then::End, |position| {
+        self.commit(operation, None, None, vec![], Then::End, |position| {
             position.state = State::Failed;
             position.ended_at = Some(now);
             position.failure = Some(Failure::new("gardener", "refused", message));
@@ -172,7 +187,7 @@ impl World {
             next_at: None,
             repeats: None,
         };
-        self.commit(operation, Some(run), vec![], then, |position| {
+        self.commit(operation, Some(run), None, vec![], then, |position| {
             position.state = State::InProgress;
             position.started_at = position.started_at.or(Some(now));
             position.stage = Some("work".into());
@@ -195,13 +210,15 @@ impl World {
         &self,
         operation: &OperationId,
         run: Option<Run>,
+        data: Option<&Value>,
         changes: Vec<Change>,
         then: Then,
         change: impl FnOnce(&mut Position),
     ) {
         let joined = self.engine.join("hand", Duration::from_secs(60)).await.unwrap();
         self.engine.reap().await.unwrap();
-        let kinds = ["provision", "deprovision"].map(|kind| (kind.to_owned(), 1));
+        let kinds = ["provision", "deprovision", "update", "upgradeKyma"];
+        let kinds = kinds.map(|kind| (kind.to_owned(), 1));
         let ask =
             Ask { replica: joined.replica, kinds: &kinds, room: 100, crowded: &[], after_lane: "" };
         let claimed = self.engine.claim(&ask).await.unwrap().operations;
@@ -214,7 +231,7 @@ impl World {
             position: held.position,
             then,
             run,
-            data: None,
+            data: data.map(|data| data.to_string().into_bytes()),
             data_version: 1,
             changes,
         };

@@ -65,7 +65,7 @@ enum Command {
 impl Landscape {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let Some(command) = self.command else {
-            return self.serve.run(data).await;
+            return Box::pin(self.serve.run(data)).await;
         };
         if matches!(command, Command::Crds) {
             output::print(&server::up::definitions()?)?;

@@ -9,6 +9,7 @@ use uuid::Uuid;
 use super::{
     BrokerStore, Instance,
     rows::{Row, can_be},
+    standing::Standing,
     texts::{Text, ids, list, sql},
 };
 use crate::{Error, Moment};
@@ -34,6 +35,11 @@ pub struct InstanceFilter {
     pub deleted: Option<bool>,
     /// Only those that have expired, or only the others.
     pub expired: Option<bool>,
+    /// How they stand; `None`: however. Those of which something is left over are asked for with
+    /// [`InstanceFilter::or_left_over`] as well.
+    pub standings: Option<Vec<Standing>>,
+    /// With standings: also those of which something is left over, however they stand.
+    pub or_left_over: bool,
     /// Only those after this one: where the page before ended.
     pub after: Option<PageKey>,
     /// How many of them to pass over; each one costs. For pages that are asked for by number.
@@ -73,7 +79,8 @@ macro_rules! chosen {
              AND (" (unset "$6") " OR " (any_id "runtime_id" "$6") ")
              AND (" (unset "$7") " OR " (any "id" "$7") ")
              AND COALESCE((deleted_at IS NOT NULL) = $8, true)
-             AND COALESCE((expired_at IS NOT NULL) = $9, true)" $end
+             AND COALESCE((expired_at IS NOT NULL) = $9, true)
+             AND (" (unset "$10") " OR (deleted_at IS NOT NULL AND $11) OR " (any standing "$10") ")" $end
         )
     };
 }
@@ -84,9 +91,9 @@ macro_rules! pages {
             page: chosen!(
                 columns,
                 $way,
-                " AND (created_at, id) > ($10, $11) ORDER BY created_at, id LIMIT $12 OFFSET $13"
+                " AND (created_at, id) > ($12, $13) ORDER BY created_at, id LIMIT $14 OFFSET $15"
             ),
-            total: chosen!("count(*)", $way, " AND (created_at, id) > ($10, $11)"),
+            total: chosen!("count(*)", $way, " AND (created_at, id) > ($12, $13)"),
         }
     };
 }
@@ -174,7 +181,10 @@ macro_rules! bound {
         for list in $filter.lists().0 {
             query = query.bind(list);
         }
-        query.bind($filter.deleted).bind($filter.expired)
+        let standings = $filter.standings.as_deref().map(|chosen| {
+            list(&chosen.iter().map(|standing| standing.as_str()).collect::<Vec<_>>())
+        });
+        query.bind($filter.deleted).bind($filter.expired).bind(standings).bind($filter.or_left_over)
     }};
 }
 

@@ -6,7 +6,10 @@ use std::fmt;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::BrokerStore;
+use super::{
+    BrokerStore,
+    texts::{Text, ids, sql},
+};
 use crate::{Connection, Error, Moment, Place, Sealer};
 
 // $3: without a runtime, it is the instance's.
@@ -21,9 +24,20 @@ const LATEST: &str = "
     WHERE runtime_id = $1 AND COALESCE(holds LIKE '%,' || $2 || ',%', true)
     ORDER BY runtime_id DESC, created_at DESC, id DESC LIMIT 1";
 
+// The newest of each runtime that holds $2.
+const LATEST_OF: Text = sql!("
+    SELECT id, instance, runtime_id, operation_id, holds, payload, created_at FROM runtime_states
+    WHERE " (any_id "runtime_id" "$1") " AND holds LIKE '%,' || $2 || ',%'
+      AND NOT EXISTS (
+          SELECT 1 FROM runtime_states newer WHERE newer.runtime_id = runtime_states.runtime_id
+          AND newer.holds LIKE '%,' || $2 || ',%'
+          AND (newer.created_at, newer.id) > (runtime_states.created_at, runtime_states.id))");
+
 /// Every statement, with the index it goes by where that is not the primary key.
 #[cfg(test)]
 pub(super) const TEXTS: &[(&str, &str)] = &[(ADD, ""), (LATEST, "runtime_states_of_runtime")];
+#[cfg(test)]
+pub(super) const LISTS: &[(Text, &str)] = &[(LATEST_OF, "runtime_states_of_runtime")];
 
 /// A record to be kept.
 #[derive(Clone)]
@@ -136,6 +150,21 @@ impl BrokerStore {
             sqlx::query_as(LATEST).bind(runtime).bind(holding).fetch_optional(pool).await
         })?;
         row.map(|row| row.open(&self.sealer)).transpose()
+    }
+
+    /// The newest record of each of these runtimes that holds a word, in no order.
+    pub async fn latest_runtime_states(
+        &self,
+        runtimes: &[Uuid],
+        holding: &str,
+    ) -> Result<Vec<RuntimeState>, Error> {
+        if !is_word(holding) || runtimes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rows: Vec<Row> = on!(self.database().reader(), LATEST_OF, |text, pool| {
+            sqlx::query_as(text).bind(ids(runtimes)).bind(holding).fetch_all(pool).await
+        })?;
+        rows.into_iter().map(|row| row.open(&self.sealer)).collect()
     }
 }
 

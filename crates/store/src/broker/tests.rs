@@ -3,7 +3,7 @@
 
 use sqlx::{AssertSqlSafe, Row as _, SqliteConnection, raw_sql};
 
-use super::{accept, accept_new, changes, instances, limits, list, states};
+use super::{accept, accept_new, changes, instances, limits, list, removed, states};
 use crate::{Connection, Set, database::Backend, testing::Databases};
 
 #[tokio::test]
@@ -14,7 +14,8 @@ async fn every_statement_goes_by_an_index() {
         database.migrate(Set::Broker).await.unwrap();
         let mut transaction = database.begin().await.unwrap();
         let sqlite = database.is_sqlite();
-        let lists = [instances::LISTS, limits::TEXTS, list::LISTS].concat();
+        let lists =
+            [instances::LISTS, limits::TEXTS, list::LISTS, removed::LISTS, states::LISTS].concat();
         let lists = lists
             .into_iter()
             .map(|(text, index)| (if sqlite { text.sqlite } else { text.postgres }, index));

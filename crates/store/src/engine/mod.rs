@@ -13,6 +13,7 @@ mod continue_from;
 mod heart;
 mod join;
 mod list;
+mod of_instances;
 mod read;
 mod rows;
 mod storage;
@@ -27,6 +28,7 @@ use base::Clock;
 pub use change::{Applied, ApplyChange};
 pub use heart::EngineHeart;
 pub use list::{Counted, Filter, Page, PageKey};
+pub use of_instances::Content;
 
 use crate::{Database, Moment, Sealer, database::Backend};
 use wakes::Wakes;

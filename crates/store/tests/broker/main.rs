@@ -10,6 +10,7 @@ mod listing;
 mod ordering;
 mod removing;
 mod sealing;
+mod standing;
 mod states;
 mod tables;
 
@@ -72,6 +73,11 @@ promises! { sqlite, postgres: {
         conditions_hold_together_whichever_index_leads,
         the_last_operation_is_the_newest_of_its_kinds,
         instances_are_counted_by_plan;
+    standing:
+        instances_are_chosen_by_their_newest_operation_that_counts,
+        what_has_no_row_is_found_by_the_operation_that_removed_it,
+        operations_of_many_instances_are_read_together,
+        the_latest_state_of_each_runtime_is_found;
     states:
         the_latest_state_is_found_by_what_it_holds,
         a_state_lands_with_its_commit_or_not_at_all,

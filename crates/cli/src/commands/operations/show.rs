@@ -2,12 +2,15 @@
 
 use std::fmt::Write;
 
+use base::Clock;
 use domain::OperationId;
+use jiff::Timestamp;
 use serde_json::json;
 
 use crate::{
     client::Client,
-    output::{self, Format, duration, table, time},
+    output::{self, Format, duration, relative, time},
+    timeline::Timeline,
     view::{Entry, Operation, Waiting},
 };
 
@@ -18,14 +21,20 @@ pub(super) async fn show(client: &Client, id: &OperationId, format: Format) -> a
         let all = json!({ "operation": operation, "waiting": waiting, "journal": journal });
         return output::json(&all);
     }
-    let mut text = header(&serde_json::from_value(operation)?);
-    text.push_str(&why(&serde_json::from_value(waiting)?));
+    let now = Clock::running().now();
+    let operation: Operation = serde_json::from_value(operation)?;
+    let mut text = header(&operation, now);
+    text.push_str(&why(&serde_json::from_value(waiting)?, now));
     text.push('\n');
-    text.push_str(&entries(&serde_json::from_value::<Vec<Entry>>(journal)?));
+    let journal: Vec<Entry> = serde_json::from_value(journal)?;
+    text.push_str(&Timeline::since(operation.created_at).next(&journal));
+    if journal.is_empty() {
+        text.push_str("its journal is trimmed\n");
+    }
     output::print(&text)
 }
 
-fn header(operation: &Operation) -> String {
+fn header(operation: &Operation, now: Timestamp) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
         let _ = writeln!(text, "{name:<10} {value}");
@@ -34,21 +43,30 @@ fn header(operation: &Operation) -> String {
     line("Kind", &operation.kind);
     line("Instance", &operation.instance);
     line("State", &operation.state);
-    line("Accepted", &time(operation.created_at));
+    let ago = |at: Timestamp| format!("{}, {}", time(at), relative(at, now));
+    line("Accepted", &ago(operation.created_at));
     if let Some(started_at) = operation.started_at {
-        line("Started", &time(started_at));
+        line("Started", &format!("{} later", duration(operation.created_at, started_at)));
     }
     if let Some(ended_at) = operation.ended_at {
-        line("Ended", &time(ended_at));
+        let took = duration(operation.created_at, ended_at);
+        line("Ended", &format!("{}, after {took}", ago(ended_at)));
+        let why = operation.reason();
+        if operation.state != "succeeded" && !why.is_empty() {
+            line("Because", &why);
+        }
     }
     if let Some(cancel) = &operation.cancel {
-        line("Canceled", &cancel.reason);
+        line("Asked", &format!("to end: {}", cancel.reason));
+    }
+    if !operation.incomplete.is_empty() {
+        line("Given up", &operation.incomplete.join(", "));
     }
     text
 }
 
 /// Why it does not go on right now, and what happens if it never does.
-pub(super) fn why(waiting: &Waiting) -> String {
+fn why(waiting: &Waiting, now: Timestamp) -> String {
     if waiting.kind == "ended" {
         return String::new();
     }
@@ -61,33 +79,15 @@ pub(super) fn why(waiting: &Waiting) -> String {
     let mut line = |name: &str, value: String| {
         let _ = writeln!(text, "{name:<10} {value}");
     };
+    let both = |at: Timestamp| format!("{}, {}", relative(at, now), time(at));
     if let Some(since) = waiting.since {
-        line("Since", time(since));
+        line("Since", both(since));
     }
     if let Some(next_try) = waiting.next_try {
-        line("Next try", time(next_try));
+        line("Next try", both(next_try));
     }
     if let (Some(limit_at), Some(at_limit)) = (waiting.limit_at, &waiting.at_limit) {
-        line("Limit", format!("{}, then {at_limit}", time(limit_at)));
+        line("Limit", format!("{}: then {at_limit}", both(limit_at)));
     }
     text
-}
-
-fn entries(journal: &[Entry]) -> String {
-    let head = ["STAGE", "STEP", "OUTCOME", "TIMES", "BEGAN", "DURATION", "REASON", "NEXT TRY"];
-    table(
-        &head,
-        journal.iter().map(|entry| {
-            vec![
-                entry.stage.clone().unwrap_or_default(),
-                entry.step.clone().unwrap_or_default(),
-                entry.what().to_owned(),
-                entry.times.to_string(),
-                time(entry.began_at),
-                duration(entry.began_at, entry.ended_at),
-                entry.why(),
-                entry.next_at.map(time).unwrap_or_default(),
-            ]
-        }),
-    )
 }

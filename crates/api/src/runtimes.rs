@@ -1,0 +1,87 @@
+//! `GET /runtimes`: what runs, page by page, with its operations.
+
+mod extract;
+
+use std::sync::Arc;
+
+use axum::{
+    Json, Router,
+    extract::State,
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use base::failure::chain;
+use broker::{
+    instances::{Broker, Error},
+    runtimes::Page,
+};
+use serde_json::json;
+
+use crate::{
+    auth::{RequireScope, Verifier, scope},
+    osb::Asker,
+};
+use extract::Asked;
+
+/// What the API needs.
+#[derive(Clone)]
+pub struct Parts {
+    /// The broker.
+    pub broker: Broker,
+    /// Who checks tokens.
+    pub verifier: Arc<Verifier>,
+}
+
+/// The route behind its door.
+pub(crate) fn routes(parts: Parts) -> Router {
+    let routes = Router::new().route("/runtimes", get(list));
+    RequireScope::new(parts.verifier, scope::RUNTIMES_READ).around(routes).with_state(parts.broker)
+}
+
+async fn list(
+    State(broker): State<Broker>,
+    Asker(caller): Asker,
+    Asked(ask): Asked,
+) -> Result<Json<Page>, Refused> {
+    Ok(Json(broker.runtimes(&caller, &ask).await?))
+}
+
+/// A request that is not answered as asked, in the words of this route: one text.
+struct Refused(StatusCode, String);
+
+impl Refused {
+    /// A parameter is wrong; `problem` names it.
+    fn query(problem: impl std::fmt::Display) -> Self {
+        Self(StatusCode::BAD_REQUEST, format!("while getting query parameters: {problem}"))
+    }
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        match &error {
+            Error::Bad(problem) => Self::query(problem),
+            Error::Unavailable(_) => {
+                tracing::warn!(error = chain(&error), "runtimes cannot be read");
+                let text = "while fetching instances: the store is not available";
+                Self(StatusCode::SERVICE_UNAVAILABLE, text.into())
+            }
+            _ => {
+                tracing::error!(error = chain(&error), "runtimes cannot be read");
+                let text = "while fetching instances: the request could not be completed";
+                Self(StatusCode::INTERNAL_SERVER_ERROR, text.into())
+            }
+        }
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let Self(status, text) = self;
+        let mut response = (status, Json(json!({ "error": text }))).into_response();
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        }
+        response
+    }
+}

@@ -1,0 +1,54 @@
+//! The published document and the route say the same.
+
+use serde_json::Value;
+
+use crate::fleet::Fleet;
+
+const DOCUMENT: &str = include_str!("../../../../docs/openapi/runtimes.yaml");
+
+/// Every field is described, and those that are always there are.
+fn fits(schemas: &Value, name: &str, value: &Value) {
+    let schema = &schemas[name];
+    let fields = value.as_object().unwrap();
+    for required in schema["required"].as_array().unwrap() {
+        assert!(fields.contains_key(required.as_str().unwrap()), "{name} lacks {required}");
+    }
+    for (field, value) in fields {
+        let described = schema["properties"].get(field);
+        let described = described.unwrap_or_else(|| panic!("{name} has {field}"));
+        let named = |described: &Value| {
+            let path = described["$ref"].as_str()?;
+            path.rsplit('/').next().map(str::to_owned)
+        };
+        match named(described) {
+            Some(name) if schemas[&name]["type"] == "object" => fits(schemas, &name, value),
+            Some(name) => assert!(schemas[&name]["enum"].as_array().unwrap().contains(value)),
+            None => {}
+        }
+    }
+}
+
+pub(crate) async fn the_answer_is_as_the_document_says(fleet: Fleet) {
+    let document: Value = serde_saphyr::from_str(DOCUMENT).unwrap();
+    let route = &document["paths"]["/runtimes"];
+    fleet.order("i-1", "ga-1").await;
+
+    let (status, page) = fleet.ask("").await;
+
+    assert!(route["get"]["responses"].get(status.as_str()).is_some());
+    let schemas = &document["components"]["schemas"];
+    fits(schemas, "Page", &page);
+    fits(schemas, "Runtime", &page["data"][0]);
+    for method in ["put", "post", "delete", "patch"] {
+        let token = fleet.token(&["runtimes:read", "tenants:any"], None);
+        let (status, _) = fleet.send(method, "", Some(&token)).await;
+        assert_eq!((status.as_u16(), route.get(method)), (405, None), "{method}");
+    }
+    for parameter in route["get"]["parameters"].as_array().unwrap() {
+        let name = parameter["name"].as_str().unwrap();
+        let (status, body) = fleet.ask(&format!("?{name}=%20")).await;
+        let error = body["error"].as_str().unwrap_or_default();
+        assert!(!error.contains("is not known here"), "{name}: {status} {body}");
+    }
+    assert_eq!(document["paths"].as_object().unwrap().len(), 1);
+}

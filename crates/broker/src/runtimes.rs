@@ -1,0 +1,78 @@
+//! What runs, for operators: pages of runtimes with their operations.
+//!
+//! What a reader would get wrong: the number of statements does not depend on how many runtimes are on a page. Rows,
+//! operations, what operations know and configurations are read for all of them together.
+
+mod ask;
+mod configs;
+mod item;
+mod status;
+mod view;
+
+use std::collections::HashMap;
+
+use engine::storage::Snapshot;
+use uuid::Uuid;
+
+use crate::instances::{Broker, Caller, Error};
+use configs::Configs;
+use item::Known;
+
+pub use ask::{Ask, Detail, LARGEST_PAGE, StateWord};
+pub use view::{Group, OperationItem, Page, Runtime, Status};
+
+/// All operations of one instance, oldest first.
+type Operations = HashMap<String, Vec<Snapshot>>;
+
+impl Broker {
+    /// A page of runtimes, oldest first; behind them those whose rows are gone, where they are asked for.
+    pub async fn runtimes(&self, caller: &Caller, ask: &Ask) -> Result<Page, Error> {
+        let Some(filter) = ask.filter(caller)? else { return Ok(Page::default()) };
+        let store = &self.parts().store;
+        let rows = store.list(&filter).await?.instances;
+        let mut total = store.total(&filter).await?;
+        let mut known = rows.into_iter().map(Known::from_row).collect::<Vec<_>>();
+        if ask.asks_for_removed() {
+            let skip = u64::from(filter.skip).saturating_sub(total);
+            let room = filter.most.saturating_sub(u32::try_from(known.len()).unwrap_or(u32::MAX));
+            let (mut removed, more) =
+                store.removed(&filter.accounts, &filter.ids, skip, room).await?;
+            // Its row may have gone since the rows were read.
+            removed.retain(|it| known.iter().all(|known| known.instance() != it.instance));
+            known.extend(removed.into_iter().map(Known::from_removed));
+            total += more;
+        }
+        let data = self.runtimes_told(ask, known).await?;
+        Ok(Page { count: data.len() as u64, data, total_count: total })
+    }
+
+    async fn runtimes_told(&self, ask: &Ask, known: Vec<Known>) -> Result<Vec<Runtime>, Error> {
+        let mut operations = self.operations_of(&known).await?;
+        let configs = Configs::read(&self.parts().store, ask, &known).await?;
+        let told = known.into_iter().map(|known| {
+            let own = operations.remove(known.instance()).unwrap_or_default();
+            known.told(self, ask, &own, &configs)
+        });
+        Ok(told.collect())
+    }
+
+    /// The operations of these instances, with input and data where something of it is told.
+    async fn operations_of(&self, known: &[Known]) -> Result<Operations, Error> {
+        let store = &self.parts().operations;
+        let ids: Vec<&str> = known.iter().map(Known::instance).collect();
+        let mut grouped = Operations::new();
+        for operation in store.of_instances(&ids).await? {
+            grouped.entry(operation.instance.clone()).or_default().push(operation);
+        }
+        let told: Vec<Uuid> = grouped.values().flat_map(|own| status::read_closer(own)).collect();
+        let contents = store.contents(&told).await?;
+        let mut contents: HashMap<Uuid, _> =
+            contents.into_iter().map(|content| (content.operation, content)).collect();
+        for operation in grouped.values_mut().flatten() {
+            if let Some(content) = contents.remove(&operation.id) {
+                (operation.input, operation.data) = (content.input, content.data);
+            }
+        }
+        Ok(grouped)
+    }
+}

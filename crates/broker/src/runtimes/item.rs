@@ -1,0 +1,151 @@
+//! One runtime: from its row, or from the operation that removed it.
+
+use domain::plan::Provider;
+use engine::storage::Snapshot;
+use jiff::Timestamp;
+use serde::Deserialize;
+use store::broker::{Instance, Removed};
+use uuid::Uuid;
+
+use super::{Ask, Detail, Runtime, Status, configs::Configs, status};
+use crate::{Details, Order, instances::Broker};
+
+/// What is known of a runtime besides its operations.
+pub(super) enum Known {
+    /// Its row is there.
+    Row(Box<Instance>),
+    /// Its row is gone.
+    Removed(Removed),
+}
+
+/// The part of an operation's input that tells what was ordered.
+#[derive(Deserialize)]
+struct Ordered {
+    order: Order,
+}
+
+impl Known {
+    pub(super) fn from_row(row: Instance) -> Self {
+        Self::Row(Box::new(row))
+    }
+
+    pub(super) fn from_removed(removed: Removed) -> Self {
+        Self::Removed(removed)
+    }
+
+    pub(super) fn instance(&self) -> &str {
+        match self {
+            Self::Row(row) => &row.id,
+            Self::Removed(removed) => &removed.instance,
+        }
+    }
+
+    pub(super) fn runtime(&self) -> Option<Uuid> {
+        match self {
+            Self::Row(row) => row.runtime_id,
+            Self::Removed(_) => None,
+        }
+    }
+
+    /// As it is told, with its operations, oldest first.
+    pub(super) fn told(
+        self,
+        broker: &Broker,
+        ask: &Ask,
+        own: &[Snapshot],
+        configs: &Configs,
+    ) -> Runtime {
+        let mut runtime = match self {
+            Self::Row(row) => {
+                let mut told = from_row(broker, &row, own);
+                if let Some(id) = row.runtime_id {
+                    told.kyma_config = configs.kyma.get(&id).cloned();
+                    told.cluster_config = configs.cluster.get(&id).cloned();
+                }
+                told
+            }
+            Self::Removed(removed) => from_removed(broker, &removed, own),
+        };
+        if ask.detail == Detail::All {
+            runtime.kyma_version = status::kyma_version(own);
+        }
+        status::fill(&mut runtime.status, broker, own, ask.detail);
+        runtime
+    }
+}
+
+fn from_row(broker: &Broker, row: &Instance, own: &[Snapshot]) -> Runtime {
+    // What cannot be read is not told: one row must not hide a page of runtimes.
+    let order: Option<Order> = serde_json::from_slice(&row.order).ok();
+    let details: Details = serde_json::from_slice(&row.details).unwrap_or_default();
+    Runtime {
+        instance_id: row.id.clone(),
+        runtime_id: row.runtime_id.map(|id| id.to_string()).unwrap_or_default(),
+        global_account_id: row.global_account.clone(),
+        sub_account_id: row.subaccount.clone(),
+        region: row.region.clone(),
+        sub_account_region: row.platform_region.clone(),
+        shoot_name: row.shoot_name.clone(),
+        service_class_id: row.service_id.clone(),
+        service_plan_id: row.plan_id.clone(),
+        service_plan_name: row.plan_name.clone(),
+        provider: provider(&row.provider),
+        avs_internal_evaluation_id: details.avs.internal_id.unwrap_or_default(),
+        status: Status {
+            created_at: row.created_at,
+            modified_at: row.updated_at,
+            expired_at: row.expired_at,
+            deleted_at: row.deleted_at,
+            state: status::word(own, true, row.deleted_at.is_some()),
+            ..Status::default()
+        },
+        ..ordered(broker, order)
+    }
+}
+
+fn from_removed(broker: &Broker, removed: &Removed, own: &[Snapshot]) -> Runtime {
+    let by = own.iter().find(|operation| operation.id == removed.operation);
+    let order = by.and_then(|by| serde_json::from_slice::<Ordered>(&by.input).ok());
+    let created_at = own.first().map_or(Timestamp::UNIX_EPOCH, |first| first.created_at);
+    // Whoever ordered it is forgotten with it.
+    Runtime {
+        instance_id: removed.instance.clone(),
+        global_account_id: removed.global_account.clone(),
+        user_id: String::new(),
+        parameters: None,
+        status: Status {
+            created_at,
+            modified_at: removed.ended_at,
+            deleted_at: Some(removed.ended_at),
+            state: status::word(own, false, false),
+            ..Status::default()
+        },
+        ..ordered(broker, order.map(|input| input.order))
+    }
+}
+
+/// What the order alone tells.
+fn ordered(broker: &Broker, order: Option<Order>) -> Runtime {
+    let service_class_name = broker.parts().catalog.service_name().to_owned();
+    let Some(order) = order else { return Runtime { service_class_name, ..Runtime::default() } };
+    Runtime {
+        region: order.resolved.region_word().to_owned(),
+        provider: provider(order.resolved.provider_word()),
+        parameters: Some(order.parameters.shown()),
+        sub_account_id: order.context.subaccount_id,
+        sub_account_region: order.platform_region,
+        shoot_name: order.shoot_name,
+        service_class_id: order.service_id,
+        service_class_name,
+        service_plan_id: order.plan_id,
+        service_plan_name: order.plan_name,
+        user_id: order.context.user_id,
+        ..Runtime::default()
+    }
+}
+
+/// A provider as people write it.
+fn provider(word: &str) -> String {
+    let known = word.parse::<Provider>().ok().map(Provider::label);
+    known.unwrap_or(word).to_owned()
+}

@@ -1,0 +1,177 @@
+//! How a runtime stands, from its operations.
+//!
+//! What a reader would get wrong: the word has to agree with the store's, which chooses by it. Both look at the newest
+//! operation that counts.
+
+use engine::{State, storage::Snapshot};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::{Detail, Group, OperationItem, Status};
+use crate::{
+    details::RuntimeVersion,
+    instances::{
+        Broker,
+        pairs::{DEPROVISION, PROVISION},
+    },
+};
+
+const UPDATE: &str = "update";
+const UPGRADE_KYMA: &str = "upgradeKyma";
+const UPGRADE_CLUSTER: &str = "upgradeCluster";
+/// How many updates and upgrades are told.
+const NEWEST: usize = 2;
+
+/// What is told of an operation's input.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Input {
+    temporary: bool,
+}
+
+/// What is told of an operation's data: a removal has it one level deeper.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Data {
+    runtime_version: Option<RuntimeVersion>,
+    details: Option<Box<Data>>,
+}
+
+/// What sort an operation is of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Provisioning,
+    Deprovisioning,
+    Suspension,
+    Unsuspension,
+    Update,
+    UpgradeKyma,
+    UpgradeCluster,
+}
+
+/// The operations whose input and data are worth reading: orders and removals, and the newest of the others.
+pub(super) fn read_closer(own: &[Snapshot]) -> Vec<Uuid> {
+    let others = [UPDATE, UPGRADE_KYMA, UPGRADE_CLUSTER].into_iter();
+    let newest =
+        others.flat_map(|kind| own.iter().rev().filter(move |it| it.kind == kind).take(NEWEST));
+    let all = own.iter().filter(|it| [PROVISION, DEPROVISION].contains(&it.kind.as_str()));
+    all.chain(newest).map(|operation| operation.id).collect()
+}
+
+/// The version of Kyma that the newest order or upgrade was about.
+pub(super) fn kyma_version(own: &[Snapshot]) -> Option<String> {
+    let mut newest =
+        own.iter().rev().filter(|it| [PROVISION, UPGRADE_KYMA].contains(&it.kind.as_str()));
+    newest.find_map(version)
+}
+
+/// The newest operation that counts: not one that waits to begin, nor a change that was called off.
+fn newest_that_counts(own: &[Snapshot]) -> Option<&Snapshot> {
+    own.iter().rev().find(|it| match it.state {
+        State::Pending => false,
+        State::Canceled => [PROVISION, DEPROVISION].contains(&it.kind.as_str()),
+        State::InProgress | State::Succeeded | State::Failed => true,
+    })
+}
+
+/// The word for a runtime; `there`: its row is, `left_over`: only because something is.
+pub(super) fn word(own: &[Snapshot], there: bool, left_over: bool) -> &'static str {
+    let Some(newest) = newest_that_counts(own) else { return "provisioning" };
+    match (newest.state, newest.kind.as_str()) {
+        (State::Succeeded, DEPROVISION) if !there => "deprovisioned",
+        (State::Succeeded, DEPROVISION) if left_over => "deprovisionincomplete",
+        (State::Succeeded, DEPROVISION) => "suspended",
+        (State::Succeeded, _) => "succeeded",
+        (State::InProgress | State::Pending, PROVISION) => "provisioning",
+        (State::InProgress | State::Pending, DEPROVISION) => "deprovisioning",
+        (State::InProgress | State::Pending, UPDATE) => "updating",
+        (State::InProgress | State::Pending, _) => "upgrading",
+        (State::Failed | State::Canceled, PROVISION | DEPROVISION) => "failed",
+        (State::Failed | State::Canceled, _) => "error",
+    }
+}
+
+/// Puts the operations where they belong.
+pub(super) fn fill(status: &mut Status, broker: &Broker, own: &[Snapshot], detail: Detail) {
+    let begun = own.iter().rposition(|it| it.state != State::Pending);
+    if let Some(newest) = begun {
+        status.modified_at = own[newest].updated_at;
+    }
+    let sorts: Vec<Option<Sort>> = sorts(own);
+    let last = begun.or(own.len().checked_sub(1)).and_then(|at| sorts[at]);
+    for (operation, sort) in own.iter().zip(&sorts).rev() {
+        let Some(sort) = *sort else { continue };
+        if detail == Detail::All || last == Some(sort) {
+            add(status, sort, || item(broker, operation));
+        }
+    }
+}
+
+/// What sort each operation is of; none for what is not told here.
+fn sorts(own: &[Snapshot]) -> Vec<Option<Sort>> {
+    let mut made = false;
+    let sort = |operation: &Snapshot| match operation.kind.as_str() {
+        PROVISION if std::mem::replace(&mut made, true) => Some(Sort::Unsuspension),
+        PROVISION => Some(Sort::Provisioning),
+        DEPROVISION if input(operation).temporary => Some(Sort::Suspension),
+        DEPROVISION => Some(Sort::Deprovisioning),
+        UPDATE => Some(Sort::Update),
+        UPGRADE_KYMA => Some(Sort::UpgradeKyma),
+        UPGRADE_CLUSTER => Some(Sort::UpgradeCluster),
+        _ => None,
+    };
+    own.iter().map(sort).collect()
+}
+
+/// Adds an operation that is older than those added before.
+fn add(status: &mut Status, sort: Sort, item: impl FnOnce() -> OperationItem) {
+    let (group, most) = match sort {
+        Sort::Provisioning => {
+            status.provisioning = Some(item());
+            return;
+        }
+        Sort::Deprovisioning => {
+            status.deprovisioning.get_or_insert_with(item);
+            return;
+        }
+        Sort::Suspension => (&mut status.suspension, usize::MAX),
+        Sort::Unsuspension => (&mut status.unsuspension, usize::MAX),
+        Sort::Update => (&mut status.update, NEWEST),
+        Sort::UpgradeKyma => (&mut status.upgrading_kyma, NEWEST),
+        Sort::UpgradeCluster => (&mut status.upgrading_cluster, NEWEST),
+    };
+    push(group, most, item);
+}
+
+fn push(group: &mut Group, most: usize, item: impl FnOnce() -> OperationItem) {
+    group.total_count += 1;
+    if group.data.len() < most {
+        group.data.push(item());
+        group.count += 1;
+    }
+}
+
+fn item(broker: &Broker, operation: &Snapshot) -> OperationItem {
+    OperationItem {
+        state: operation.state.as_str(),
+        description: broker.description(operation),
+        created_at: operation.created_at,
+        updated_at: operation.updated_at,
+        operation_id: operation.id.into(),
+        orchestration_id: None,
+        finished_stages: operation.closed.clone(),
+        executed_but_not_completed_steps: operation.incomplete.clone(),
+        runtime_version: version(operation).unwrap_or_default(),
+    }
+}
+
+/// What cannot be read is not told: one operation must not hide a page of runtimes.
+fn input(operation: &Snapshot) -> Input {
+    serde_json::from_slice(&operation.input).unwrap_or_default()
+}
+
+fn version(operation: &Snapshot) -> Option<String> {
+    let data: Data = serde_json::from_slice(&operation.data).unwrap_or_default();
+    let version = data.runtime_version.or(data.details.and_then(|details| details.runtime_version));
+    version.map(|version| version.version)
+}

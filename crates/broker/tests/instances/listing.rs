@@ -1,0 +1,319 @@
+//! What runs, as operators see it.
+
+use std::time::Duration;
+
+use broker::{
+    instances::{Caller, Error, Provision},
+    runtimes::{Ask, Detail, Page, StateWord},
+};
+use domain::OperationId;
+use engine::{
+    State,
+    storage::{Change, NewOperation, Outcome, Unfinished, Verdict},
+};
+use serde_json::{Value, json};
+use store::broker::NewRuntimeState;
+use uuid::Uuid;
+
+use crate::world::{AWS, SERVICE, Said, World, context, request, tenant};
+
+async fn page(world: &World, ask: &Ask) -> Page {
+    world.broker.runtimes(&Caller::default(), ask).await.unwrap()
+}
+
+fn ids(page: &Page) -> Vec<&str> {
+    page.data.iter().map(|runtime| runtime.instance_id.as_str()).collect()
+}
+
+/// The ids and states that these words choose; the counts must agree.
+async fn chosen(world: &World, words: &[&str]) -> Vec<(String, &'static str)> {
+    let states = words.iter().map(|word| word.parse::<StateWord>().unwrap()).collect();
+    let page = page(world, &Ask { states, ..Ask::default() }).await;
+    assert_eq!((page.count, page.total_count), (page.data.len() as u64, page.data.len() as u64));
+    page.data.into_iter().map(|told| (told.instance_id, told.status.state)).collect()
+}
+
+fn change(body: Value) -> Vec<Change> {
+    vec![Change { topic: "instance".into(), body }]
+}
+
+/// Accepts an operation as something else than a platform would, with the input of an earlier one.
+async fn accept(world: &World, kind: &str, like: &OperationId, more: Value) -> OperationId {
+    let before = world.read(like).await;
+    let mut input: Value = serde_json::from_slice(&before.input).unwrap();
+    input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let operation = NewOperation {
+        id: Uuid::now_v7(),
+        instance: before.instance.clone(),
+        kind: kind.into(),
+        data_version: 1,
+        lane: before.lane,
+        input: input.to_string().into_bytes(),
+        data: b"{}".to_vec(),
+        digest: None,
+    };
+    let id = operation.id;
+    let queue = |_: &[Unfinished]| Verdict::Queue;
+    world.store.accept(&before.instance, 0, operation, &queue, None).await.unwrap();
+    id.into()
+}
+
+/// Takes an instance away completely.
+async fn removed(world: &World, instance: &str) -> OperationId {
+    world.made(instance).await;
+    world.clock.advance(Duration::from_secs(1));
+    let removal = world.remove(instance).await.unwrap();
+    world.end(&removal, State::Succeeded, change(json!({"removed": true}))).await;
+    removal
+}
+
+pub(crate) async fn a_runtime_is_told_with_its_operations(world: World) {
+    let operation = world.ordered("i-1").await;
+    let runtime = Uuid::from_u128(7);
+    let details = json!({"runtime_version": {"version": "2.12.0", "origin": "defaults", "major": 2},
+                         "avs": {"internal_id": 42}});
+    let row = json!({"runtime_id": runtime, "details": details});
+    world.end_knowing(&operation, &details, change(row)).await;
+
+    let told = page(&world, &Ask::default()).await;
+
+    let mut told = serde_json::to_value(&told).unwrap();
+    let shoot = told["data"][0]["shootName"].take();
+    assert!(shoot.as_str().unwrap().len() >= 7, "{shoot}");
+    let at = "2026-01-01T12:00:00Z";
+    let expected = json!({
+        "instanceID": "i-1", "runtimeID": runtime, "globalAccountID": "ga-1",
+        "subscriptionGlobalAccountID": "", "subAccountID": "sa-1", "region": "eu-central-1",
+        "subAccountRegion": "cf-eu10", "shootName": null, "serviceClassID": SERVICE,
+        "serviceClassName": "kymaruntime", "servicePlanID": AWS, "servicePlanName": "aws",
+        "provider": "AWS", "userID": "jo@example.test", "avsInternalEvaluationID": 42,
+        "kymaVersion": "2.12.0", "parameters": {"name": "dev"},
+        "status": {
+            "createdAt": at, "modifiedAt": at, "state": "succeeded",
+            "provisioning": {
+                "state": "succeeded", "description": "Processing finished", "createdAt": at,
+                "updatedAt": at, "operationID": operation, "finishedStages": [],
+                "runtimeVersion": "2.12.0",
+            },
+        },
+    });
+    assert_eq!(told, json!({"data": [expected], "count": 1, "totalCount": 1}));
+}
+
+/// One runtime in each state there is.
+async fn one_in_each_state(world: &World) {
+    let working = Said { step: "Starting", outcome: Outcome::Done, note: None };
+    world.ordered("pending").await;
+    world.say(&world.ordered("provisioning").await, &working).await;
+    world.made("succeeded").await;
+    world.fail(&world.ordered("failed").await, "no quota").await;
+    world.end(&world.ordered("called-off").await, State::Canceled, vec![]).await;
+    world.made("deprovisioning").await;
+    world.made("left-over").await;
+    for (kind, instance) in [("update", "updating"), ("upgradeKyma", "upgrading")] {
+        let made = world.made(instance).await;
+        world.clock.advance(Duration::from_secs(1));
+        world.say(&accept(world, kind, &made, json!({})).await, &working).await;
+    }
+    for state in [State::Failed, State::Canceled] {
+        let made = world.made(&format!("update-{state}")).await;
+        world.clock.advance(Duration::from_secs(1));
+        let update = accept(world, "update", &made, json!({})).await;
+        world.end(&update, state, vec![]).await;
+    }
+    let made = world.made("suspended").await;
+    world.clock.advance(Duration::from_secs(1));
+    let suspension = accept(world, "deprovision", &made, json!({"temporary": true})).await;
+    world.end(&suspension, State::Succeeded, change(json!({"runtime_id": null}))).await;
+    let removal = world.remove("deprovisioning").await.unwrap();
+    world.say(&removal, &working).await;
+    let removal = world.remove("left-over").await.unwrap();
+    world.end_incomplete(&removal, "work/Check_Runtime").await;
+    removed(world, "gone").await;
+}
+
+/// Words, and the runtimes that they choose with the state that is told.
+type Choice = (&'static [&'static str], &'static [(&'static str, &'static str)]);
+
+pub(crate) async fn every_word_chooses_the_runtimes_that_it_is_told_of(world: World) {
+    one_in_each_state(&world).await;
+
+    let words = |list: &[(&'static str, &'static str)]| -> Vec<(String, &'static str)> {
+        list.iter().map(|(id, state)| ((*id).to_owned(), *state)).collect()
+    };
+    let table: [Choice; 12] = [
+        (&["provisioning"], &[("pending", "provisioning"), ("provisioning", "provisioning")]),
+        (&["succeeded"], &[("succeeded", "succeeded"), ("update-canceled", "succeeded")]),
+        (&["failed"], &[("called-off", "failed"), ("failed", "failed")]),
+        (&["error"], &[("update-failed", "error")]),
+        (&["updating"], &[("updating", "updating")]),
+        (&["upgrading"], &[("upgrading", "upgrading")]),
+        (&["deprovisioning"], &[("deprovisioning", "deprovisioning")]),
+        (&["suspended"], &[("suspended", "suspended")]),
+        (&["deprovisionincomplete"], &[("left-over", "deprovisionincomplete")]),
+        (&["deprovisioned"], &[("left-over", "deprovisionincomplete"), ("gone", "deprovisioned")]),
+        (
+            &["error", "deprovisionincomplete"],
+            &[("left-over", "deprovisionincomplete"), ("update-failed", "error")],
+        ),
+        (&["suspended", "error"], &[("update-failed", "error"), ("suspended", "suspended")]),
+    ];
+    for (asked, expected) in table {
+        let mut found = chosen(&world, asked).await;
+        let mut expected = words(expected);
+        if asked == ["failed"] || asked == ["provisioning"] {
+            found.sort();
+            expected.sort();
+        }
+        assert_eq!(found, expected, "{asked:?}");
+    }
+    assert_eq!(chosen(&world, &["all"]).await.len(), 12);
+    let usual = chosen(&world, &[]).await;
+    assert_eq!(usual.len(), 10);
+    assert!(usual.iter().all(|(id, _)| id != "suspended" && id != "left-over"), "{usual:?}");
+}
+
+pub(crate) async fn pages_are_asked_for_by_number_across_rows_and_what_is_left_of_others(
+    world: World,
+) {
+    for n in 1..=5 {
+        world.made(&format!("i-{n}")).await;
+        world.clock.advance(Duration::from_secs(1));
+    }
+    let numbered = async |page_number: u32, states: &[&str]| {
+        let states = states.iter().map(|word| word.parse().unwrap()).collect();
+        let ask = Ask { page: page_number, page_size: 2, states, ..Ask::default() };
+        let page = page(&world, &ask).await;
+        let ids: Vec<String> = ids(&page).into_iter().map(str::to_owned).collect();
+        (ids, page.count, page.total_count)
+    };
+    let of = |ids: &[&str], total: u64| {
+        (ids.iter().map(ToString::to_string).collect::<Vec<_>>(), ids.len() as u64, total)
+    };
+
+    assert_eq!(numbered(1, &[]).await, of(&["i-1", "i-2"], 5));
+    assert_eq!(numbered(3, &[]).await, of(&["i-5"], 5));
+    assert_eq!(numbered(4, &[]).await, of(&[], 5));
+
+    for n in 6..=8 {
+        removed(&world, &format!("i-{n}")).await;
+    }
+    let both = ["succeeded", "deprovisioned"];
+    assert_eq!(numbered(3, &both).await, of(&["i-5", "i-6"], 8));
+    assert_eq!(numbered(4, &both).await, of(&["i-7", "i-8"], 8));
+    assert_eq!(numbered(5, &both).await, of(&[], 8));
+    assert_eq!(numbered(1, &[]).await, of(&["i-1", "i-2"], 5));
+}
+
+pub(crate) async fn what_is_removed_is_told_by_its_operations_and_forgets_who_ordered(
+    world: World,
+) {
+    let removal = removed(&world, "i-1").await;
+    removed(&world, "i-2").await;
+    let states = vec!["deprovisioned".parse().unwrap()];
+    let ask = Ask { instances: vec!["i-1".into()], states, ..Ask::default() };
+
+    let told = page(&world, &ask).await;
+
+    assert_eq!((ids(&told), told.total_count), (vec!["i-1"], 1));
+    let told = serde_json::to_value(&told.data[0]).unwrap();
+    assert_eq!(told["status"]["deletedAt"], "2026-01-01T12:00:01Z");
+    assert_eq!(told["status"]["createdAt"], "2026-01-01T12:00:00Z");
+    assert_eq!(told["status"]["deprovisioning"]["operationID"], json!(removal));
+    assert_eq!(
+        (&told["servicePlanName"], &told["globalAccountID"]),
+        (&json!("aws"), &json!("ga-1"))
+    );
+    assert!(!told.to_string().contains("example.test"), "{told}");
+    let more = Ask { plans: vec!["aws".into()], ..ask };
+    let refused = world.broker.runtimes(&Caller::default(), &more).await.unwrap_err();
+    assert!(matches!(&refused, Error::Bad(text) if text.starts_with("plan ")), "{refused}");
+}
+
+pub(crate) async fn a_tenant_sees_its_own_runtimes_alone(world: World) {
+    world.made("i-1").await;
+    removed(&world, "i-2").await;
+    let other = Provision { context: Some(context("ga-2")), ..request("i-3", AWS) };
+    world.broker.provision(&Caller::default(), other).await.unwrap();
+    let states: Vec<StateWord> =
+        ["all", "deprovisioned"].iter().map(|word| word.parse().unwrap()).collect();
+    let all = Ask { states, ..Ask::default() };
+    let of = |accounts: &[&str]| Ask {
+        accounts: accounts.iter().map(ToString::to_string).collect(),
+        ..all.clone()
+    };
+    let none: &[&str] = &[];
+
+    for (caller, ask, expected) in [
+        (Caller::default(), of(&[]), &["i-1", "i-3", "i-2"][..]),
+        (Caller::default(), of(&["ga-2"]), &["i-3"]),
+        (tenant("ga-1"), of(&[]), &["i-1", "i-2"]),
+        (tenant("ga-1"), of(&["ga-2", "ga-1"]), &["i-1", "i-2"]),
+        (tenant("ga-1"), of(&["ga-2"]), none),
+        (tenant("ga-2"), of(&[]), &["i-3"]),
+        (tenant("ga-2"), Ask { instances: vec!["i-1".into(), "i-2".into()], ..of(&[]) }, none),
+    ] {
+        let told = world.broker.runtimes(&caller, &ask).await.unwrap();
+        assert_eq!(ids(&told), expected, "{caller:?} {ask:?}");
+        assert_eq!(told.total_count, expected.len() as u64);
+    }
+}
+
+pub(crate) async fn of_changes_the_newest_two_are_told_and_all_are_counted(world: World) {
+    let made = world.made("i-1").await;
+    let mut updates = Vec::new();
+    for _ in 0..3 {
+        world.clock.advance(Duration::from_secs(60));
+        let update = accept(&world, "update", &made, json!({})).await;
+        world.end(&update, State::Succeeded, vec![]).await;
+        updates.push(update);
+    }
+
+    let all = page(&world, &Ask::default()).await;
+    let last = page(&world, &Ask { detail: Detail::Last, ..Ask::default() }).await;
+
+    for status in [&all.data[0].status, &last.data[0].status] {
+        let told: Vec<_> = status.update.data.iter().map(|it| &it.operation_id).collect();
+        assert_eq!(told, [&updates[2], &updates[1]]);
+        assert_eq!((status.update.count, status.update.total_count), (2, 3));
+        assert_eq!(status.modified_at.to_string(), "2026-01-01T12:03:00Z");
+    }
+    assert!(all.data[0].status.provisioning.is_some());
+    assert!(last.data[0].status.provisioning.is_none());
+}
+
+pub(crate) async fn configurations_are_told_on_request_without_secrets(world: World) {
+    let operation = world.ordered("i-1").await;
+    let runtime = Uuid::from_u128(7);
+    world.end(&operation, State::Succeeded, change(json!({"runtime_id": runtime}))).await;
+    let keep = async |holds: &str, payload: Value| {
+        let state = NewRuntimeState {
+            instance: "i-1".into(),
+            runtime,
+            operation: operation.uuid(),
+            holds: vec![holds.into()],
+            payload: payload.to_string().into_bytes(),
+        };
+        assert!(world.store.add_runtime_state(&state).await.unwrap());
+        world.clock.advance(Duration::from_secs(1));
+    };
+    for machine in ["m5.xlarge", "m5.2xlarge"] {
+        let cluster = json!({"gardenerConfig": {"machineType": machine}});
+        keep("cluster-config", json!({"clusterConfig": cluster})).await;
+    }
+    let settings = json!([{"key": "a", "value": "hush", "secret": true}, {"key": "b", "value": "c", "secret": false}]);
+    let kyma =
+        json!({"version": "2.12.0", "components": [{"component": "x", "configuration": settings}]});
+    keep("cluster-setup", json!({"kymaConfig": kyma, "kubeconfig": "hush"})).await;
+
+    let without = page(&world, &Ask::default()).await;
+    let ask = Ask { kyma_config: true, cluster_config: true, ..Ask::default() };
+    let with = page(&world, &ask).await;
+
+    assert!(without.data[0].kyma_config.is_none() && without.data[0].cluster_config.is_none());
+    let told = serde_json::to_value(&with.data[0]).unwrap();
+    assert_eq!(told["clusterConfig"], json!({"machineType": "m5.2xlarge"}));
+    assert_eq!(told["kymaConfig"]["version"], "2.12.0");
+    assert_eq!(told.pointer("/kymaConfig/components/0/configuration/1/value"), Some(&json!("c")));
+    assert!(!told.to_string().contains("hush"), "{told}");
+}

@@ -1,0 +1,171 @@
+//! Orders, removals and what runs: the part of the broker's API that platforms and operators share.
+
+use anyhow::{Context, bail};
+use clients::{Kind, http::segment};
+use domain::OperationId;
+use reqwest::RequestBuilder;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Client;
+use crate::view::{Runtime, RuntimePage};
+
+/// The version of the Open Service Broker API that is spoken.
+const VERSION: (&str, &str) = ("X-Broker-API-Version", "2.17");
+/// How many runtimes are asked for at once: as many as the broker gives.
+const PAGE: usize = 100;
+
+/// What can be ordered.
+#[derive(Deserialize)]
+pub(crate) struct Catalog {
+    services: Vec<Service>,
+}
+
+#[derive(Deserialize)]
+struct Service {
+    id: String,
+    plans: Vec<Plan>,
+}
+
+#[derive(Deserialize)]
+struct Plan {
+    id: String,
+    name: String,
+}
+
+/// A plan, and the service that it belongs to.
+pub(crate) struct Chosen {
+    pub(crate) service_id: String,
+    pub(crate) plan_id: String,
+}
+
+impl Catalog {
+    /// The plan of this name; the error tells which there are.
+    pub(crate) fn plan(&self, name: &str) -> anyhow::Result<Chosen> {
+        let all =
+            || self.services.iter().flat_map(|it| it.plans.iter().map(move |plan| (it, plan)));
+        match all().find(|(_, plan)| plan.name == name) {
+            Some((service, plan)) => {
+                Ok(Chosen { service_id: service.id.clone(), plan_id: plan.id.clone() })
+            }
+            None => {
+                let names: Vec<&str> = all().map(|(_, plan)| plan.name.as_str()).collect();
+                bail!("plan \"{name}\" is not in the catalog, which has: {}", names.join(", "))
+            }
+        }
+    }
+
+    /// Any plan, where the broker asks for one and does not look at it.
+    fn any(&self) -> anyhow::Result<Chosen> {
+        let first = self.services.iter().flat_map(|it| &it.plans).next();
+        self.plan(&first.context("the catalog is empty")?.name)
+    }
+}
+
+/// An accepted order.
+#[derive(Deserialize)]
+pub(crate) struct Ordered {
+    /// The operation that makes the instance; none when it is complete.
+    pub(crate) operation: Option<OperationId>,
+    pub(crate) dashboard_url: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Removing {
+    operation: OperationId,
+}
+
+impl Client {
+    /// What can be ordered from a region of the platform.
+    pub(crate) async fn catalog(&self, region: Option<&str>) -> anyhow::Result<Catalog> {
+        let request = self.http.get(&format!("{}/v2/catalog", prefix(region)?));
+        Ok(serde_json::from_value(self.send("reading the catalog", versioned(request)).await?)?)
+    }
+
+    /// Orders an instance. The same order again is harmless.
+    pub(crate) async fn order(
+        &self,
+        region: Option<&str>,
+        instance: &str,
+        order: &Value,
+    ) -> anyhow::Result<Ordered> {
+        let path = format!("{}{}", prefix(region)?, instance_path(instance)?);
+        let request = versioned(self.http.put(&path)).query(&[("accepts_incomplete", "true")]);
+        let doing = format!("ordering instance {instance}");
+        let answer = self.http.send(&doing, request.json(order)).await;
+        let lost = matches!(&answer, Err(error) if error.kind == Kind::AnswerLost);
+        let answer = self.reached(answer.and_then(|answer| answer.json()));
+        if lost {
+            let hint =
+                || format!("it may be accepted: the same command with --id {instance} tells");
+            return answer.with_context(hint);
+        }
+        answer
+    }
+
+    /// Removes an instance; gives the operation that does.
+    pub(crate) async fn remove(&self, instance: &str) -> anyhow::Result<OperationId> {
+        let Chosen { service_id, plan_id } = self.catalog(None).await?.any()?;
+        let path = format!("/oauth{}", instance_path(instance)?);
+        let query = [
+            ("service_id", service_id.as_str()),
+            ("plan_id", plan_id.as_str()),
+            ("accepts_incomplete", "true"),
+        ];
+        let request = versioned(self.http.delete(&path)).query(&query);
+        let answer = self.http.send(&format!("removing instance {instance}"), request).await;
+        if matches!(&answer, Err(error) if error.kind == Kind::NotFound) {
+            bail!("there is no instance {instance}");
+        }
+        let Removing { operation } = self.reached(answer.and_then(|answer| answer.json()))?;
+        Ok(operation)
+    }
+
+    /// All runtimes that a query chooses, page by page, at most `most`.
+    pub(crate) async fn runtimes(
+        &self,
+        query: &[(&str, String)],
+        most: Option<usize>,
+    ) -> anyhow::Result<Vec<Value>> {
+        let mut found = Vec::new();
+        for page in 1_u32.. {
+            let numbers = [("page", page.to_string()), ("page_size", PAGE.to_string())];
+            let request = self.http.get("/runtimes").query(query).query(&numbers);
+            let answer = self.send("listing runtimes", request).await?;
+            let RuntimePage { data, total_count } = serde_json::from_value(answer)?;
+            // Some may vanish between two pages, so that the total is never reached.
+            let last = data.len() < PAGE;
+            found.extend(data);
+            let enough = most.is_some_and(|most| found.len() >= most);
+            if last || enough || found.len() >= total_count {
+                break;
+            }
+        }
+        found.truncate(most.unwrap_or(usize::MAX));
+        Ok(found)
+    }
+
+    /// The runtimes that a query chooses, as far as tables show them.
+    pub(crate) async fn runtimes_seen(
+        &self,
+        query: &[(&str, String)],
+    ) -> anyhow::Result<Vec<Runtime>> {
+        Ok(serde_json::from_value(json!(self.runtimes(query, None).await?))?)
+    }
+}
+
+fn versioned(request: RequestBuilder) -> RequestBuilder {
+    request.header(VERSION.0, VERSION.1)
+}
+
+/// Where a region of the platform orders.
+fn prefix(region: Option<&str>) -> anyhow::Result<String> {
+    let Some(region) = region else { return Ok("/oauth".into()) };
+    let region = segment(region).with_context(|| format!("\"{region}\" is not a region"))?;
+    Ok(format!("/oauth/{region}"))
+}
+
+fn instance_path(instance: &str) -> anyhow::Result<String> {
+    let id = segment(instance).with_context(|| format!("\"{instance}\" is not an instance"))?;
+    Ok(format!("/v2/service_instances/{id}"))
+}

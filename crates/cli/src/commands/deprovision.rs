@@ -1,0 +1,77 @@
+//! `kcp deprovision`: remove a runtime, and perhaps watch how it goes.
+
+use std::{
+    io::{IsTerminal as _, stdin},
+    path::Path,
+    process::ExitCode,
+};
+
+use anyhow::bail;
+use clap::{ArgGroup, Args};
+
+use super::operations::follow;
+use crate::{client::Client, output};
+
+/// Remove a runtime with everything that was made for it.
+#[derive(Args)]
+#[command(visible_alias = "d", group(ArgGroup::new("which").required(true)))]
+pub(crate) struct Deprovision {
+    /// The instance.
+    #[arg(group = "which")]
+    instance: Option<String>,
+    /// The runtime of this name, if there is only one.
+    #[arg(short, long, group = "which")]
+    name: Option<String>,
+    /// The runtime of this Shoot.
+    #[arg(short = 'c', long, group = "which")]
+    shoot: Option<String>,
+    /// Do not ask whether it is meant.
+    #[arg(short, long)]
+    yes: bool,
+    /// Watch until it is gone: each stage and step as it goes by. Fails when the removal does.
+    #[arg(short, long)]
+    watch: bool,
+}
+
+impl Deprovision {
+    pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+        let client = Client::connect(data)?;
+        let instance = match (&self.instance, &self.name, &self.shoot) {
+            (Some(instance), ..) => instance.clone(),
+            (_, Some(name), _) => only(&client, "name", name).await?,
+            (_, _, Some(shoot)) => only(&client, "shoot", shoot).await?,
+            _ => bail!("which runtime is to be removed is not said"),
+        };
+        if !self.yes && stdin().is_terminal() && !is_meant(&instance)? {
+            bail!("nothing is removed");
+        }
+        let operation = client.remove(&instance).await?;
+        output::print(&format!("Instance   {instance}\nOperation  {operation}\n"))?;
+        if self.watch { follow::follow(&client, &operation).await } else { Ok(ExitCode::SUCCESS) }
+    }
+}
+
+/// The instance of the only runtime of that name or Shoot, in whatever state it is.
+async fn only(client: &Client, what: &str, which: &str) -> anyhow::Result<String> {
+    let mut query = vec![("state", "all".to_owned()), ("op_detail", "last".to_owned())];
+    if what == "shoot" {
+        query.push(("shoot", which.to_owned()));
+    }
+    let mut found = client.runtimes_seen(&query).await?;
+    found.retain(|runtime| what == "shoot" || runtime.name() == which);
+    match found.as_slice() {
+        [] => bail!("there is no runtime of the {what} \"{which}\""),
+        [one] => Ok(one.instance_id.clone()),
+        several => {
+            let ids: Vec<&str> = several.iter().map(|it| it.instance_id.as_str()).collect();
+            bail!("several runtimes have the {what} \"{which}\": say which, {}", ids.join(", "))
+        }
+    }
+}
+
+fn is_meant(instance: &str) -> anyhow::Result<bool> {
+    output::print(&format!("Instance {instance} and its cluster are removed. Type [y/N]: "))?;
+    let mut answer = String::new();
+    stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}

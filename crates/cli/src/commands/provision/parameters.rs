@@ -1,0 +1,77 @@
+//! Parameters of an order: from a file, and one by one from the command line.
+
+use std::{fs, io::Read as _, path::Path};
+
+use anyhow::{Context as _, bail};
+use serde_json::{Value, json};
+
+/// `key=value`. What is not JSON is taken as it stands: names need no quotes.
+pub(super) fn given(text: &str) -> Result<(String, Value), String> {
+    let (key, value) = text.split_once('=').ok_or("it is not of the form KEY=VALUE")?;
+    if key.split('.').any(str::is_empty) {
+        return Err("its key is empty, or has an empty part".into());
+    }
+    let value = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
+    Ok((key.to_owned(), value))
+}
+
+/// The parameters in a file.
+pub(super) fn read(path: &Path) -> anyhow::Result<Value> {
+    let shown = path.display();
+    let text = if path == Path::new("-") {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).context("standard input cannot be read")?;
+        text
+    } else {
+        fs::read_to_string(path).with_context(|| format!("{shown} cannot be read"))?
+    };
+    let read: Value =
+        serde_json::from_str(&text).with_context(|| format!("{shown} is not JSON"))?;
+    if !read.is_object() {
+        bail!("{shown} is not a JSON object");
+    }
+    Ok(read)
+}
+
+/// Sets what a dotted key names.
+pub(super) fn set(parameters: &mut Value, key: &str, value: Value) -> anyhow::Result<()> {
+    let mut place = parameters;
+    for part in key.split('.') {
+        let Value::Object(fields) = place else {
+            bail!("parameter {key} goes deeper than what is there");
+        };
+        place = fields.entry(part).or_insert_with(|| json!({}));
+    }
+    *place = value;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_json_or_plain_text_at_any_depth() {
+        let mut parameters = json!({"autoScalerMin": 1});
+
+        for text in
+            ["autoScalerMin=3", "machineType=m5.xlarge", "oidc.clientID=me", "zones=[\"a\"]"]
+        {
+            let (key, value) = given(text).unwrap();
+            set(&mut parameters, &key, value).unwrap();
+        }
+
+        let expected = json!({
+            "autoScalerMin": 3, "machineType": "m5.xlarge", "oidc": {"clientID": "me"}, "zones": ["a"],
+        });
+        assert_eq!(parameters, expected);
+    }
+
+    #[test]
+    fn what_is_no_parameter_is_refused() {
+        assert!(given("name").is_err());
+        assert!(given("=x").is_err());
+        assert!(given("a..b=x").is_err());
+        assert!(set(&mut json!({"name": "x"}), "name.more", json!(1)).is_err());
+    }
+}

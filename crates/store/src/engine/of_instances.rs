@@ -1,0 +1,91 @@
+//! Operations of many instances at once: two statements, however many instances and operations there are.
+
+use ::engine::storage::{OperationId, Snapshot};
+use sqlx::FromRow;
+use uuid::Uuid;
+
+use super::{
+    EngineStore, read,
+    rows::{self, OperationRow, columns},
+};
+use crate::{Error, database::Backend};
+
+macro_rules! of_instances {
+    ($any:literal) => {
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM operations o WHERE o.instance ",
+            $any,
+            " ORDER BY o.instance, o.created_at, o.id"
+        )
+    };
+}
+const OF_POSTGRES: &str = of_instances!("= ANY ($1)");
+const OF_SQLITE: &str = of_instances!("IN (SELECT value FROM json_each($1))");
+
+macro_rules! contents {
+    ($any:literal) => {
+        concat!(
+            "SELECT i.operation_id, i.input, d.data FROM operation_inputs i
+             JOIN operation_data d ON d.operation_id = i.operation_id WHERE i.operation_id ",
+            $any
+        )
+    };
+}
+const CONTENTS_POSTGRES: &str = contents!("= ANY ($1)");
+const CONTENTS_SQLITE: &str = contents!("IN (SELECT unhex(value) FROM json_each($1))");
+
+/// What an operation was asked to do, and what it has learnt. Neither is printed: both hold secrets.
+pub struct Content {
+    /// The operation.
+    pub operation: OperationId,
+    /// What was asked for.
+    pub input: Vec<u8>,
+    /// What the steps have learnt.
+    pub data: Vec<u8>,
+}
+
+#[derive(FromRow)]
+struct ContentRow {
+    operation_id: Uuid,
+    input: Vec<u8>,
+    data: Vec<u8>,
+}
+
+impl EngineStore {
+    /// All operations of some instances without their input and data: instance by instance, oldest first.
+    pub async fn of_instances(&self, instances: &[&str]) -> Result<Vec<Snapshot>, Error> {
+        let found: Vec<OperationRow> = match self.database.reader() {
+            Backend::Postgres(pool) => {
+                sqlx::query_as(OF_POSTGRES).bind(instances).fetch_all(pool).await?
+            }
+            Backend::Sqlite(pool) => {
+                let instances = rows::written(&instances)?;
+                sqlx::query_as(OF_SQLITE).bind(instances).fetch_all(pool).await?
+            }
+        };
+        found.into_iter().map(|row| row.into_snapshot(Vec::new(), Vec::new())).collect()
+    }
+
+    /// Input and data of some operations, in no order.
+    pub async fn contents(&self, ids: &[OperationId]) -> Result<Vec<Content>, Error> {
+        let found: Vec<ContentRow> = match self.database.reader() {
+            Backend::Postgres(pool) => {
+                sqlx::query_as(CONTENTS_POSTGRES).bind(ids).fetch_all(pool).await?
+            }
+            Backend::Sqlite(pool) => {
+                let ids = read::listed(ids.iter())?;
+                sqlx::query_as(CONTENTS_SQLITE).bind(ids).fetch_all(pool).await?
+            }
+        };
+        let opened = found.into_iter().map(|row| {
+            Ok(Content {
+                operation: row.operation_id,
+                input: rows::open_input(&self.sealer, row.operation_id, &row.input)?,
+                data: rows::open_data(&self.sealer, row.operation_id, &row.data)?,
+            })
+        });
+        opened.collect()
+    }
+}

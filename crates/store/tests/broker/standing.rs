@@ -1,0 +1,173 @@
+//! How instances stand by their operations, and what is read for many of them at once.
+
+use engine::storage::NewOperation;
+use serde_json::json;
+use store::broker::{InstanceFilter, NewRuntimeState, Removed, Standing};
+use uuid::Uuid;
+
+use crate::bench::{Bench, operation, queue};
+
+impl Bench {
+    /// An instance whose second operation is of this kind, and has ended or not.
+    async fn second(&self, id: &str, kind: &str, ended: bool) {
+        self.made(id, json!({})).await;
+        self.wait(1);
+        self.store.accept(id, 0, operation(id), &queue, None).await.unwrap();
+        let replica = self.join().await;
+        if ended {
+            self.end(replica, id, json!({})).await;
+        } else {
+            let held = self.claim(replica, id).await;
+            self.commit(replica, self.done(&held, json!({}))).await;
+        }
+        self.rename(id, kind).await;
+    }
+
+    /// Gives the newest operation of an instance another kind.
+    async fn rename(&self, id: &str, kind: &str) {
+        let newest = self.store.last_operation(id, None).await.unwrap().unwrap();
+        self.change("UPDATE operations SET kind = $2 WHERE id = $1", newest, kind).await;
+    }
+
+    async fn ended_as(&self, id: &str, state: &str) {
+        let newest = self.store.last_operation(id, None).await.unwrap().unwrap();
+        self.change("UPDATE operations SET state = $2 WHERE id = $1", newest, state).await;
+    }
+
+    async fn change(&self, sql: &'static str, id: Uuid, word: &str) {
+        store::on!(self.database.writer(), |pool| {
+            sqlx::query(sql).bind(id).bind(word).execute(pool).await.map(drop)
+        })
+        .unwrap();
+    }
+
+    async fn standing(&self, words: &[Standing], or_left_over: bool) -> Vec<String> {
+        let filter = InstanceFilter {
+            standings: Some(words.to_vec()),
+            or_left_over,
+            most: 100,
+            ..InstanceFilter::default()
+        };
+        let page = self.store.list(&filter).await.unwrap();
+        assert_eq!(self.store.total(&filter).await.unwrap(), page.instances.len() as u64);
+        page.instances.into_iter().map(|instance| instance.id).collect()
+    }
+}
+
+pub(crate) async fn instances_are_chosen_by_their_newest_operation_that_counts(b: Bench) {
+    b.order(&crate::bench::instance("new")).await;
+    b.second("updating", "update", false).await;
+    b.second("upgrading", "upgradeCluster", false).await;
+    b.second("removing", "deprovision", false).await;
+    b.second("updated", "update", true).await;
+    b.second("broken", "update", true).await;
+    b.ended_as("broken", "failed").await;
+    b.second("unchanged", "update", true).await;
+    b.ended_as("unchanged", "canceled").await;
+    b.second("unmade", "provision", true).await;
+    b.ended_as("unmade", "canceled").await;
+    b.second("asleep", "deprovision", true).await;
+    b.second("left", "deprovision", true).await;
+    b.execute("UPDATE instances SET deleted_at = created_at WHERE id = 'left'").await;
+
+    for (standing, expected) in [
+        (Standing::Provisioning, &["new"][..]),
+        (Standing::Updating, &["updating"]),
+        (Standing::Upgrading, &["upgrading"]),
+        (Standing::Deprovisioning, &["removing"]),
+        (Standing::Succeeded, &["updated", "unchanged"]),
+        (Standing::Error, &["broken"]),
+        (Standing::Failed, &["unmade"]),
+        (Standing::Suspended, &["asleep"]),
+        (Standing::Deprovisioned, &["left"]),
+    ] {
+        assert_eq!(b.standing(&[standing], false).await, expected, "{standing:?}");
+        assert_eq!(standing.as_str().parse(), Ok(standing));
+    }
+    assert_eq!(b.standing(&[Standing::Error], true).await, ["broken", "left"]);
+    assert_eq!(b.standing(&[], false).await, Vec::<String>::new());
+    assert_eq!(b.standing(&Standing::ALL, false).await.len(), 10);
+}
+
+pub(crate) async fn what_has_no_row_is_found_by_the_operation_that_removed_it(b: Bench) {
+    for id in ["one", "two", "three", "there"] {
+        b.second(id, "deprovision", true).await;
+    }
+    b.second("failed", "deprovision", true).await;
+    b.ended_as("failed", "failed").await;
+    b.execute("DELETE FROM instances WHERE id <> 'there'").await;
+    let found = async |accounts: &[&str], ids: &[&str], skip: u64, most: u32| {
+        let texts = |values: &[&str]| values.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let (found, total) =
+            b.store.removed(&texts(accounts), &texts(ids), skip, most).await.unwrap();
+        (found.into_iter().map(|one: Removed| one.instance).collect::<Vec<_>>(), total)
+    };
+    let of = |ids: &[&str], total: u64| (ids.iter().map(ToString::to_string).collect(), total);
+
+    assert_eq!(found(&[], &[], 0, 10).await, of(&["one", "two", "three"], 3));
+    assert_eq!(found(&["account"], &[], 1, 1).await, of(&["two"], 3));
+    assert_eq!(found(&["other"], &[], 0, 10).await, of(&[], 0));
+    assert_eq!(found(&[], &["three", "one", "there"], 0, 10).await, of(&["one", "three"], 2));
+    assert_eq!(found(&[], &["three", "one"], 1, 10).await, of(&["three"], 2));
+    assert_eq!(found(&["other"], &["one"], 0, 10).await, of(&[], 0));
+}
+
+pub(crate) async fn operations_of_many_instances_are_read_together(b: Bench) {
+    let first = b.made("one", json!({})).await;
+    b.wait(1);
+    let update = NewOperation { input: b"again".to_vec(), ..operation("one") };
+    let second = update.id;
+    b.store.accept("one", 0, update, &queue, None).await.unwrap();
+    let other = b.made("other", json!({})).await;
+    b.made("unasked", json!({})).await;
+
+    let found = b.engine.of_instances(&["other", "one", "unknown"]).await.unwrap();
+    let contents = b.engine.contents(&[second, other, Uuid::new_v4()]).await.unwrap();
+
+    let ids: Vec<Uuid> = found.iter().map(|operation| operation.id).collect();
+    assert_eq!(ids, [first, second, other]);
+    assert!(found.iter().all(|it| it.input.is_empty() && it.data.is_empty()));
+    let mut contents: Vec<_> =
+        contents.into_iter().map(|it| (it.operation, it.input, it.data)).collect();
+    contents.sort();
+    let data = b"data".to_vec();
+    let mut expected =
+        [(second, b"again".to_vec(), data.clone()), (other, b"input".to_vec(), data)];
+    expected.sort();
+    assert_eq!(contents, expected);
+    assert!(b.engine.of_instances(&[]).await.unwrap().is_empty());
+}
+
+pub(crate) async fn the_latest_state_of_each_runtime_is_found(b: Bench) {
+    let runtimes = [Uuid::from_u128(1), Uuid::from_u128(2), Uuid::from_u128(3)];
+    for id in ["one", "two"] {
+        b.made(id, json!({})).await;
+    }
+    for (n, instance, word) in [
+        (0, "one", "cluster"),
+        (0, "one", "cluster"),
+        (0, "one", "kyma"),
+        (1, "two", "cluster"),
+        (2, "two", "cluster"),
+    ] {
+        let state = NewRuntimeState {
+            instance: instance.into(),
+            runtime: runtimes[n],
+            operation: Uuid::nil(),
+            holds: vec![word.into(), "both".into()],
+            payload: b.clock.now().to_string().into_bytes(),
+        };
+        assert!(b.store.add_runtime_state(&state).await.unwrap());
+        b.wait(1);
+    }
+
+    let found = b.store.latest_runtime_states(&runtimes[..2], "cluster").await.unwrap();
+
+    let mut found: Vec<_> =
+        found.into_iter().map(|it| (it.runtime, String::from_utf8(it.payload).unwrap())).collect();
+    found.sort();
+    let at = |second: u32| format!("2026-01-01T12:00:0{second}Z");
+    assert_eq!(found, [(runtimes[0], at(1)), (runtimes[1], at(3))]);
+    assert!(b.store.latest_runtime_states(&[], "cluster").await.unwrap().is_empty());
+    assert!(b.store.latest_runtime_states(&runtimes, "%").await.unwrap().is_empty());
+}
