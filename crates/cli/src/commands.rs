@@ -5,5 +5,6 @@ pub(crate) mod check;
 pub(crate) mod demonstrate;
 pub(crate) mod landscape;
 pub(crate) mod operations;
+pub(crate) mod plan;
 pub(crate) mod provisioner;
 pub(crate) mod up;

@@ -10,7 +10,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
-use commands::{bench, check, demonstrate, landscape, operations, provisioner, up};
+use commands::{bench, check, demonstrate, landscape, operations, plan, provisioner, up};
 
 /// A control plane for managed Kubernetes runtimes.
 #[derive(Parser)]
@@ -30,6 +30,7 @@ enum Command {
     Landscape(landscape::Landscape),
     Operations(operations::Operations),
     Demonstrate(demonstrate::Demonstrate),
+    Plan(plan::Plan),
     Check(check::Check),
     Bench(bench::Bench),
 }
@@ -44,6 +45,7 @@ async fn main() -> ExitCode {
         Command::Landscape(command) => command.run(data).await,
         Command::Operations(command) => command.run(data).await,
         Command::Demonstrate(command) => command.run(data).await,
+        Command::Plan(command) => command.run(),
         Command::Check(command) => command.run().await,
         Command::Bench(command) => command.run(data).await,
     };

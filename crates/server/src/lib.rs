@@ -4,6 +4,7 @@ pub mod bench;
 mod demonstration;
 pub mod metrics;
 mod operations;
+pub mod plans;
 pub mod provisioner;
 mod readiness;
 mod serving;
