@@ -7,6 +7,7 @@ pub(crate) mod demonstrate;
 pub(crate) mod deprovision;
 pub(crate) mod landscape;
 pub(crate) mod operations;
+pub(crate) mod plan;
 pub(crate) mod provision;
 pub(crate) mod provisioner;
 pub(crate) mod runtimes;

@@ -12,8 +12,8 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, broker, check, demonstrate, deprovision, landscape, operations, provision, provisioner,
-    runtimes, up,
+    bench, broker, check, demonstrate, deprovision, landscape, operations, plan, provision,
+    provisioner, runtimes, up,
 };
 
 /// A control plane for managed Kubernetes runtimes.
@@ -38,6 +38,7 @@ enum Command {
     Runtimes(runtimes::Runtimes),
     Operations(operations::Operations),
     Demonstrate(demonstrate::Demonstrate),
+    Plan(plan::Plan),
     Check(check::Check),
     Bench(bench::Bench),
 }
@@ -56,6 +57,7 @@ async fn main() -> ExitCode {
         Command::Runtimes(command) => command.run(data).await,
         Command::Operations(command) => command.run(data).await,
         Command::Demonstrate(command) => command.run(data).await,
+        Command::Plan(command) => command.run(),
         Command::Check(command) => command.run().await,
         Command::Bench(command) => command.run(data).await,
     };

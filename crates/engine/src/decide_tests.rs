@@ -23,12 +23,13 @@ fn shape(steps_per_stage: &[usize], retry: Retry) -> Shape {
                     retry,
                     weight: 1,
                     label: None,
-                    conditional: false,
+                    conditions: Vec::new(),
+                    needs: None,
                 })
                 .collect(),
         })
         .collect();
-    Shape { kind: "test".into(), limit: 24 * 60 * MINUTE, stages }
+    Shape { kind: "test".into(), limit: 24 * 60 * MINUTE, stages, off: Vec::new() }
 }
 
 fn reading(now: Timestamp) -> Reading {

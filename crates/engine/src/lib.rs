@@ -36,7 +36,7 @@ pub use engine::{Builder, Engine, Order};
 pub use events::Event;
 pub use explain::{Explanation, explain};
 pub use operation::Operation;
-pub use plan::{Plan, PlannedStep, Shape};
+pub use plan::{Condition, Plan, PlannedStep, Shape};
 pub use planted::Planted;
 pub use position::{Position, State, StepClock};
 pub use retry::{AtLimit, Retry};

@@ -2,15 +2,22 @@
 //!
 //! A plan is checked before anything runs: what cannot work is refused at start with the reason.
 
-use std::{collections::BTreeSet, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
+mod condition;
+mod problem;
+mod shape;
+
+use std::{collections::BTreeSet, future::Future, pin::Pin, sync::Arc, time::Duration};
+
+pub use condition::Condition;
+pub use problem::{PlanError, Problem};
+pub use shape::{OffShape, Shape, StageShape, StepShape};
 
 use crate::{
     operation::Operation,
-    retry::{AtLimit, Retry},
+    retry::Retry,
     step::{Applies, Cx, Step, StepResult},
 };
 
-type Condition<O> = Arc<dyn Fn(&Cx<'_, O>) -> Applies + Send + Sync>;
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A step without its type.
@@ -31,6 +38,7 @@ pub struct PlannedStep<O: Operation> {
     retry: Retry,
     weight: u32,
     on: bool,
+    needs: Option<&'static str>,
     label: Option<&'static str>,
     conditions: Vec<Condition<O>>,
 }
@@ -44,6 +52,7 @@ impl<O: Operation> PlannedStep<O> {
             retry: S::RETRY,
             weight: 1,
             on: true,
+            needs: None,
             label: None,
             conditions: Vec::new(),
         }
@@ -51,11 +60,8 @@ impl<O: Operation> PlannedStep<O> {
 
     /// See [`Step::when`]. Several conditions must all hold.
     #[must_use]
-    pub fn when(
-        mut self,
-        condition: impl Fn(&Cx<'_, O>) -> Applies + Send + Sync + 'static,
-    ) -> Self {
-        self.conditions.push(Arc::new(condition));
+    pub fn when(mut self, condition: Condition<O>) -> Self {
+        self.conditions.push(condition);
         self
     }
 
@@ -64,6 +70,13 @@ impl<O: Operation> PlannedStep<O> {
     pub fn switched(mut self, on: bool) -> Self {
         self.on = self.on && on;
         self
+    }
+
+    /// See [`Step::needs`].
+    #[must_use]
+    pub fn needs(mut self, system: &'static str, there: bool) -> Self {
+        self.needs = Some(system);
+        self.switched(there)
     }
 
     /// See [`Step::weight`].
@@ -112,13 +125,24 @@ impl<O: Operation> PlannedStep<O> {
     pub(crate) fn applies(&self, cx: &Cx<'_, O>) -> Applies {
         self.conditions
             .iter()
-            .map(|condition| condition(cx))
+            .map(|condition| condition.applies(cx))
             .find(|applies| *applies != Applies::Yes)
             .unwrap_or(Applies::Yes)
     }
 
     pub(crate) async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
         self.step.run(cx).await
+    }
+
+    fn shape(&self) -> StepShape {
+        StepShape {
+            name: self.name.into(),
+            retry: self.retry,
+            weight: self.weight,
+            label: self.label.map(Into::into),
+            conditions: self.conditions.iter().map(|one| one.words().into()).collect(),
+            needs: self.needs.map(Into::into),
+        }
     }
 }
 
@@ -179,29 +203,27 @@ impl<O: Operation> Plan<O> {
 
     /// Checks the plan and puts its steps in order.
     pub fn check(mut self) -> Result<CheckedPlan<O>, PlanError> {
+        let off = self.off();
         self.put_in_order().map_err(|problem| PlanError { kind: O::KIND, problem })?;
-        let shape = Shape {
-            kind: O::KIND.into(),
-            limit: self.limit,
-            stages: self
-                .stages
-                .iter()
-                .map(|(name, steps)| StageShape {
-                    name: (*name).into(),
-                    steps: steps
-                        .iter()
-                        .map(|step| StepShape {
-                            name: step.name.into(),
-                            retry: step.retry,
-                            weight: step.weight,
-                            label: step.label.map(Into::into),
-                            conditional: !step.conditions.is_empty(),
-                        })
-                        .collect(),
-                })
-                .collect(),
-        };
+        let stages = self.stages.iter().map(|(name, steps)| StageShape {
+            name: (*name).into(),
+            steps: steps.iter().map(PlannedStep::shape).collect(),
+        });
+        let shape =
+            Shape { kind: O::KIND.into(), limit: self.limit, stages: stages.collect(), off };
         Ok(CheckedPlan { shape: Arc::new(shape), stages: self.stages })
+    }
+
+    /// The steps that are switched off.
+    fn off(&self) -> Vec<OffShape> {
+        let all =
+            self.stages.iter().flat_map(|(stage, steps)| steps.iter().map(move |s| (stage, s)));
+        let off = all.filter(|(_, step)| !step.on).map(|(stage, step)| OffShape {
+            stage: step.label.unwrap_or(stage).into(),
+            step: step.name.into(),
+            needs: step.needs.map(Into::into),
+        });
+        off.collect()
     }
 
     /// Finds what is wrong, and puts the steps in order on the way.
@@ -230,6 +252,9 @@ impl<O: Operation> Plan<O> {
                     return Err(Problem::TwoSteps(step.name.into()));
                 }
                 check_step(step.name, step.weight, &step.retry)?;
+                if step.conditions.iter().any(|condition| condition.words().is_empty()) {
+                    return Err(Problem::NoWords(step.name.into()));
+                }
             }
         }
         // A stage whose steps are all switched off is not in the plan at all.
@@ -279,125 +304,6 @@ impl<O: Operation> CheckedPlan<O> {
     pub(crate) fn step_at(&self, stage: usize, step: usize) -> Option<&PlannedStep<O>> {
         self.stages.get(stage).and_then(|(_, steps)| steps.get(step))
     }
-}
-
-/// A plan without its code: what decisions, documents and readers need.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shape {
-    /// The kind of operation.
-    pub kind: String,
-    /// How long an operation may take from leaving `pending`.
-    pub limit: Duration,
-    /// Its stages in order.
-    pub stages: Vec<StageShape>,
-}
-
-/// A stage without its code.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StageShape {
-    /// Unique in the plan.
-    pub name: String,
-    /// Its steps in order.
-    pub steps: Vec<StepShape>,
-}
-
-/// A step without its code.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StepShape {
-    /// Unique in the plan.
-    pub name: String,
-    /// How often, for how long, and what then.
-    pub retry: Retry,
-    /// Its weight inside the stage.
-    pub weight: u32,
-    /// The stage name it is shown under, when that differs.
-    pub label: Option<String>,
-    /// Whether it has a condition.
-    pub conditional: bool,
-}
-
-impl Shape {
-    /// Where a step stands: indices of its stage and of itself.
-    pub fn find(&self, stage: &str, step: &str) -> Option<(usize, usize)> {
-        let at = self.stages.iter().position(|s| s.name == stage)?;
-        let step = self.stages[at].steps.iter().position(|s| s.name == step)?;
-        Some((at, step))
-    }
-
-    /// How many steps there are.
-    pub fn steps(&self) -> usize {
-        self.stages.iter().map(|stage| stage.steps.len()).sum()
-    }
-}
-
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} within {:#}", self.kind, span(self.limit))?;
-        for stage in &self.stages {
-            writeln!(f, "{}", stage.name)?;
-            for step in &stage.steps {
-                let then = match step.retry.at_limit {
-                    AtLimit::Fail => "fail",
-                    AtLimit::Skip => "skip",
-                };
-                write!(f, "  {} (failing for {:#}", step.name, span(step.retry.failing_for))?;
-                if let Some(limit) = step.retry.waiting_for {
-                    write!(f, ", waiting for {:#}", span(limit))?;
-                }
-                writeln!(f, ", then {then})")?;
-            }
-        }
-        Ok(())
-    }
-}
-
-fn span(duration: Duration) -> jiff::SignedDuration {
-    jiff::SignedDuration::try_from(duration).unwrap_or(jiff::SignedDuration::MAX)
-}
-
-/// A plan that cannot work.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the plan of \"{kind}\" cannot work: {problem}")]
-pub struct PlanError {
-    /// The kind of operation.
-    pub kind: &'static str,
-    /// What is wrong.
-    pub problem: Problem,
-}
-
-/// What is wrong with a plan.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Problem {
-    /// No stage, or none with a step that is switched on.
-    #[error("it has no steps")]
-    Empty,
-    /// Limit of zero.
-    #[error("its limit is zero")]
-    NoTime,
-    /// A step before any stage.
-    #[error("step \"{0}\" stands before the first stage")]
-    NoStageFor(String),
-    /// A stage without steps.
-    #[error("stage \"{0}\" has no steps")]
-    EmptyStage(String),
-    /// The same stage name twice.
-    #[error("two stages are named \"{0}\"")]
-    TwoStages(String),
-    /// The same step name twice.
-    #[error("two steps are named \"{0}\"; idempotency keys would collide")]
-    TwoSteps(String),
-    /// A name that cannot be stored.
-    #[error("\"{0}\" is not a name: 1 to 100 characters without comma or slash")]
-    BadName(String),
-    /// Weight of zero.
-    #[error("step \"{0}\" has weight 0; weights begin at 1")]
-    NoWeight(String),
-    /// A limit of zero.
-    #[error("step \"{0}\" can never be tried: {1}")]
-    NeverTried(String, &'static str),
-    /// An interval of zero.
-    #[error("step \"{0}\" would be tried again without a pause")]
-    NoPause(String),
 }
 
 #[cfg(test)]

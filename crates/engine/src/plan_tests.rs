@@ -62,6 +62,39 @@ fn a_step_that_is_switched_off_is_not_in_the_plan() {
 }
 
 #[test]
+fn a_plan_tells_in_words_when_a_step_runs_and_what_is_off_because_of_what() {
+    let on_mondays = Condition::new("it is Monday", |_| Applies::Yes);
+
+    let plan = within_an_hour()
+        .stage("a")
+        .step(First.when(on_mondays).needs("the clock", true))
+        .step(Second.needs("the moon", false).labelled("b"))
+        .check()
+        .unwrap();
+
+    let first = &plan.shape.stages[0].steps[0];
+    assert_eq!(first.conditions, ["it is Monday"]);
+    assert_eq!(first.needs.as_deref(), Some("the clock"));
+    let off = OffShape { stage: "b".into(), step: "Second".into(), needs: Some("the moon".into()) };
+    assert_eq!(plan.shape.off, [off]);
+}
+
+#[test]
+fn a_plan_may_take_as_long_as_its_steps_one_after_the_other() {
+    let minute = Duration::from_secs(60);
+
+    let plan = within_an_hour()
+        .stage("a")
+        .step(First.failing_for(minute))
+        .stage("b")
+        .step(Second.failing_for(minute).waiting_for(2 * minute))
+        .check()
+        .unwrap();
+
+    assert_eq!(plan.shape.budget(), 4 * minute);
+}
+
+#[test]
 fn plans_that_cannot_work_are_refused_with_the_reason() {
     assert_eq!(problem(within_an_hour()), Problem::Empty);
     assert_eq!(problem(within_an_hour().stage("a").step(First.switched(false))), Problem::Empty);
@@ -80,6 +113,10 @@ fn plans_that_cannot_work_are_refused_with_the_reason() {
     assert_eq!(
         problem(within_an_hour().stage("a").step(First.weight(0))),
         Problem::NoWeight("First".into())
+    );
+    assert_eq!(
+        problem(within_an_hour().stage("a").step(First.when(Condition::new("", |_| Applies::Yes)))),
+        Problem::NoWords("First".into())
     );
     assert!(matches!(
         problem(within_an_hour().stage("a").step(First.failing_for(Duration::ZERO))),

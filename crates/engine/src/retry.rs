@@ -89,6 +89,12 @@ impl Retry {
         Self { at_limit: AtLimit::Skip, ..self }
     }
 
+    /// How long it may take at most: failing for as long as it may, and then waiting for as long as it may. A step
+    /// without a limit for waiting is taken as one that does not wait.
+    pub fn budget(&self) -> Duration {
+        self.failing_for + self.waiting_for.unwrap_or_default()
+    }
+
     /// The interval after an error, when the step has been failing for `failing`.
     pub fn after_error(&self, failing: Duration) -> Duration {
         failing.clamp(self.back_off.min(self.back_off_most), self.back_off_most)
@@ -117,6 +123,14 @@ mod tests {
         }
 
         assert_eq!(intervals, [1, 1, 2, 4, 8, 16, 32, 60]);
+    }
+
+    #[test]
+    fn a_step_may_fail_and_then_wait_for_as_long_as_its_limits_say() {
+        let retry = Retry::DEFAULT.failing_for(60 * SECOND);
+
+        assert_eq!(retry.budget(), 60 * SECOND);
+        assert_eq!(retry.waiting_for(30 * SECOND).budget(), 90 * SECOND);
     }
 
     #[test]

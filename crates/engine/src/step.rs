@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::{
     operation::Operation,
-    plan::PlannedStep,
+    plan::{Condition, PlannedStep},
     retry::Retry,
     saving::{SaveError, Saver},
     storage::{Change, OperationId},
@@ -68,16 +68,18 @@ pub trait Step<O: Operation>: Send + Sync + Sized + 'static {
     fn run(&self, cx: &mut Cx<'_, O>) -> impl Future<Output = StepResult> + Send;
 
     /// Runs it only when `condition` holds, which sees all that the step sees.
-    fn when(
-        self,
-        condition: impl Fn(&Cx<'_, O>) -> Applies + Send + Sync + 'static,
-    ) -> PlannedStep<O> {
+    fn when(self, condition: Condition<O>) -> PlannedStep<O> {
         PlannedStep::new(self).when(condition)
     }
 
     /// Takes it out of the plan when `on` is false.
     fn switched(self, on: bool) -> PlannedStep<O> {
         PlannedStep::new(self).switched(on)
+    }
+
+    /// Takes it out of the plan when the outside system that it needs is not there; the plan's table names the system.
+    fn needs(self, system: &'static str, there: bool) -> PlannedStep<O> {
+        PlannedStep::new(self).needs(system, there)
     }
 
     /// Orders it inside its stage: by weight, then as written.

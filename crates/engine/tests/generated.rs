@@ -9,7 +9,7 @@ use std::{
 
 use base::{Clock, Failure, caller};
 use engine::{
-    Applies, Cx, Operation, Plan, Retry, State, Step, StepError, StepResult, done,
+    Applies, Condition, Cx, Operation, Plan, Retry, State, Step, StepError, StepResult, done,
     testing::{InMemory, Scenario, Setting, prove, try_out},
     wait,
 };
@@ -158,7 +158,7 @@ impl Scenario for Trying {
                 .step(Credentials)
                 .step(Make)
                 .step(Ready)
-                .step(Never.when(|_| Applies::No("never".into()))),
+                .step(Never.when(Condition::new("it is never", |_| Applies::No("never".into())))),
             env: shop,
             input: "1".into(),
             data: Data::default(),

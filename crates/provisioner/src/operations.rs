@@ -17,7 +17,7 @@ use clients::{
     gardener::{Problem, RUNTIME_ANNOTATION, Shoot},
     runtime::Runtime,
 };
-use engine::{Applies, Cx, Operation, StepError, StepResult, step::Waiting, waiting};
+use engine::{Applies, Condition, Cx, Operation, StepError, StepResult, step::Waiting, waiting};
 use jiff::Timestamp;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
@@ -91,13 +91,17 @@ pub trait OnRuntime: Operation<Input = Input, Data = Data, Memory = Memory, Env 
 impl<O: Operation<Input = Input, Data = Data, Memory = Memory, Env = Env>> OnRuntime for O {}
 
 /// Runs a step only when Kyma is part of the operation.
-fn with_kyma<O: OnRuntime>(cx: &Cx<'_, O>) -> Applies {
-    Applies::when(cx.input.kyma, "Kyma is not part of this")
+const fn with_kyma<O: OnRuntime>() -> Condition<O> {
+    Condition::new("Kyma is part of it", |cx| {
+        Applies::when(cx.input.kyma, "Kyma is not part of this")
+    })
 }
 
 /// Runs a step only when the Shoot is changed.
-fn with_shoot<O: OnRuntime>(cx: &Cx<'_, O>) -> Applies {
-    Applies::when(cx.input.shoot, "the cluster is not changed")
+const fn with_shoot<O: OnRuntime>() -> Condition<O> {
+    Condition::new("the cluster is changed", |cx| {
+        Applies::when(cx.input.shoot, "the cluster is not changed")
+    })
 }
 
 /// The runtime's cluster, opened with a kubeconfig that is still good for a while.
@@ -191,3 +195,6 @@ fn failed_text(what: &str, shoot: &Shoot) -> String {
         .map_or(("", ""), |last| (last.state.as_str(), last.description.as_str()));
     format!("{what}. Last Shoot state: {state}, Shoot description: {description}")
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@ mod demonstration;
 pub mod metrics;
 mod operations;
 mod place;
+pub mod plans;
 pub mod provisioner;
 mod readiness;
 mod serving;

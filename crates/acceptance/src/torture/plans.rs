@@ -4,7 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use base::Failure;
 use engine::{
-    Applies, Cx, Operation, Plan, Retry, Shape, Step, StepError, StepResult, again, done, wait,
+    Applies, Condition, Cx, Operation, Plan, Retry, Shape, Step, StepError, StepResult, again,
+    done, wait,
 };
 use serde::{Deserialize, Serialize};
 
@@ -173,7 +174,9 @@ pub fn build() -> Plan<Build> {
         .step(Await)
         .step(Flaky)
         .stage("third")
-        .step(Unneeded.when(|cx| Applies::when(!cx.data.begun, "it has begun")))
+        .step(Unneeded.when(Condition::new("it has not begun", |cx| {
+            Applies::when(!cx.data.begun, "it has begun")
+        })))
         .step(Last)
 }
 

@@ -185,35 +185,35 @@ pub fn plan(limits: &Limits, systems: Systems) -> Plan<Deprovisioning> {
         .stage("De-provision_AVS_Evaluations")
         .step(
             deprovision_avs_evaluations::DeprovisionAvsEvaluations
-                .switched(systems.avs)
+                .needs("avs", systems.avs)
                 .failing_for(failing)
                 .or_skip(),
         )
         .stage("EDP_Deregistration")
         .step(
             edp_deregistration::EdpDeregistration
-                .switched(systems.edp)
+                .needs("edp", systems.edp)
                 .failing_for(failing)
                 .or_skip(),
         )
         .stage("IAS_Deregistration")
         .step(
             ias_deregistration::IasDeregistration
-                .switched(systems.ias)
+                .needs("ias", systems.ias)
                 .failing_for(failing)
                 .or_skip(),
         )
         .stage("Delete_Kyma_Resource")
         .step(
             delete_kyma_resource::DeleteKymaResource
-                .switched(lifecycle_manager)
+                .needs("lifecycle manager", lifecycle_manager)
                 .failing_for(failing)
                 .or_skip(),
         )
         .stage("Check_Kyma_Resource_Deleted")
         .step(
             check_kyma_resource_deleted::CheckKymaResourceDeleted
-                .switched(lifecycle_manager)
+                .needs("lifecycle manager", lifecycle_manager)
                 .failing_for(failing)
                 .waiting_for(limits.kyma)
                 .or_skip(),
@@ -221,14 +221,14 @@ pub fn plan(limits: &Limits, systems: Systems) -> Plan<Deprovisioning> {
         .stage("Deregister_Cluster")
         .step(
             deregister_cluster::DeregisterCluster
-                .switched(reconciler)
+                .needs("reconciler", reconciler)
                 .failing_for(failing)
                 .or_skip(),
         )
         .stage("Check_Cluster_Deregistration")
         .step(
             check_cluster_deregistration::CheckClusterDeregistration
-                .switched(reconciler)
+                .needs("reconciler", reconciler)
                 .failing_for(failing)
                 .waiting_for(limits.reconciler)
                 .or_skip(),
@@ -257,7 +257,7 @@ pub fn plan(limits: &Limits, systems: Systems) -> Plan<Deprovisioning> {
         .stage("Delete_Kubeconfig")
         .step(
             delete_kubeconfig::DeleteKubeconfig
-                .switched(lifecycle_manager)
+                .needs("lifecycle manager", lifecycle_manager)
                 .failing_for(failing)
                 .or_skip(),
         )

@@ -107,7 +107,7 @@ impl Switches {
 
 /// What is done for an order.
 pub fn plan(limits: &Limits, on: Switches) -> Plan<Provisioning> {
-    let edp = edp_registration::EdpRegistration.when(is_ours).switched(on.edp);
+    let edp = edp_registration::EdpRegistration.when(is_ours()).needs("edp", on.edp);
     let edp = if on.edp_required { edp } else { edp.or_skip() };
     Plan::within(limits.provisioning)
         .stage("start")
@@ -115,20 +115,20 @@ pub fn plan(limits: &Limits, on: Switches) -> Plan<Provisioning> {
         .stage("create_runtime")
         .step(provision_initialization::ProvisionInitialization)
         .step(init_kyma_template::InitKymaTemplate)
-        .step(resolve_target_secret::ResolveTargetSecret.when(is_ours))
-        .step(avs_create_internal_eval_step::AvsCreateInternalEvalStep.switched(on.avs))
+        .step(resolve_target_secret::ResolveTargetSecret.when(is_ours()))
+        .step(avs_create_internal_eval_step::AvsCreateInternalEvalStep.needs("avs", on.avs))
         .step(edp)
         .step(
             overrides_from_secrets_and_config_step::OverridesFromSecretsAndConfigStep
-                .when(is_not_preview),
+                .when(is_not_preview()),
         )
-        .step(btp_operator_overrides::BtpOperatorOverrides.when(has_operator_credentials))
+        .step(btp_operator_overrides::BtpOperatorOverrides.when(has_operator_credentials()))
         .step(busola_migrator_overrides::BusolaMigratorOverrides)
-        .step(create_runtime_without_kyma::CreateRuntimeWithoutKyma.when(is_ours))
-        .step(create_runtime_for_own_cluster::CreateRuntimeForOwnCluster.when(is_theirs))
+        .step(create_runtime_without_kyma::CreateRuntimeWithoutKyma.when(is_ours()))
+        .step(create_runtime_for_own_cluster::CreateRuntimeForOwnCluster.when(is_theirs()))
         .step(
             check_runtime::CheckRuntime
-                .when(is_ours)
+                .when(is_ours())
                 .labelled("check_runtime")
                 .waiting_for(limits.runtime)
                 .failing_for(limits.runtime),
@@ -136,32 +136,32 @@ pub fn plan(limits: &Limits, on: Switches) -> Plan<Provisioning> {
         .step(get_kubeconfig::GetKubeconfig)
         .step(
             inject_btp_operator_credentials::InjectBtpOperatorCredentials
-                .when(has_operator_credentials),
+                .when(has_operator_credentials()),
         )
-        .step(sync_kubeconfig::SyncKubeconfig.switched(on.lifecycle_manager))
+        .step(sync_kubeconfig::SyncKubeconfig.needs("lifecycle manager", on.lifecycle_manager))
         .step(
             create_cluster_configuration::CreateClusterConfiguration
-                .when(is_not_preview)
-                .switched(on.reconciler)
+                .when(is_not_preview())
+                .needs("reconciler", on.reconciler)
                 .failing_for(limits.reconciler),
         )
         .stage("check_kyma")
         .step(
             check_cluster_configuration::CheckClusterConfiguration { within: limits.reconciler }
-                .when(is_not_preview)
-                .switched(on.reconciler)
+                .when(is_not_preview())
+                .needs("reconciler", on.reconciler)
                 .waiting_for(limits.reconciler)
                 .failing_for(limits.reconciler),
         )
         .stage("create_kyma_resource")
-        .step(apply_kyma::ApplyKyma.switched(on.lifecycle_manager))
+        .step(apply_kyma::ApplyKyma.needs("lifecycle manager", on.lifecycle_manager))
         .stage("post_actions")
         .step(
             avs_create_external_eval_step::AvsCreateExternalEvalStep
-                .when(is_kept_available)
-                .switched(on.avs),
+                .when(is_kept_available())
+                .needs("avs", on.avs),
         )
-        .step(avs_tags::AvsTags.when(is_ours).switched(on.avs))
+        .step(avs_tags::AvsTags.when(is_ours()).needs("avs", on.avs))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ pub(super) mod kyma;
 
 use clients::{Component, Error, Kind, kubernetes::Cluster, provisioner::Tenant};
 use domain::plan::Kind as PlanKind;
-use engine::{Applies, Cx, StepError};
+use engine::{Applies, Condition, Cx, StepError};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
@@ -19,33 +19,43 @@ type Context<'a> = Cx<'a, Provisioning>;
 const PREVIEW: &str = "preview";
 
 /// Only for clusters that are made here.
-pub(super) fn is_ours(cx: &Context<'_>) -> Applies {
-    let theirs = cx.input.order.plan_kind == PlanKind::OwnCluster;
-    Applies::when(!theirs, "the order brings its own cluster")
+pub(super) const fn is_ours() -> Condition<Provisioning> {
+    Condition::new("the plan is not own_cluster", |cx| {
+        let theirs = cx.input.order.plan_kind == PlanKind::OwnCluster;
+        Applies::when(!theirs, "the order brings its own cluster")
+    })
 }
 
 /// Only for clusters that are brought along.
-pub(super) fn is_theirs(cx: &Context<'_>) -> Applies {
-    let theirs = cx.input.order.plan_kind == PlanKind::OwnCluster;
-    Applies::when(theirs, "the cluster is made by the provisioner")
+pub(super) const fn is_theirs() -> Condition<Provisioning> {
+    Condition::new("the plan is own_cluster", |cx| {
+        let theirs = cx.input.order.plan_kind == PlanKind::OwnCluster;
+        Applies::when(theirs, "the cluster is made by the provisioner")
+    })
 }
 
 /// Only where the Reconciler installs Kyma.
-pub(super) fn is_not_preview(cx: &Context<'_>) -> Applies {
-    let preview = cx.input.order.plan_name == PREVIEW;
-    Applies::when(!preview, "the plan has no Kyma from the Reconciler")
+pub(super) const fn is_not_preview() -> Condition<Provisioning> {
+    Condition::new("the plan is not preview", |cx| {
+        let preview = cx.input.order.plan_name == PREVIEW;
+        Applies::when(!preview, "the plan has no Kyma from the Reconciler")
+    })
 }
 
 /// Only where the order brings credentials for the BTP operator.
-pub(super) fn has_operator_credentials(cx: &Context<'_>) -> Applies {
-    let given = cx.input.order.context.sm_operator_credentials.is_some();
-    Applies::when(given, "the order brings no credentials for the BTP operator")
+pub(super) const fn has_operator_credentials() -> Condition<Provisioning> {
+    Condition::new("the order brings credentials for the BTP operator", |cx| {
+        let given = cx.input.order.context.sm_operator_credentials.is_some();
+        Applies::when(given, "the order brings no credentials for the BTP operator")
+    })
 }
 
 /// Only where outages count.
-pub(super) fn is_kept_available(cx: &Context<'_>) -> Applies {
-    let tried = matches!(cx.input.order.plan_kind, PlanKind::Trial | PlanKind::Free);
-    Applies::when(!tried, "trial and free runtimes are not watched from outside")
+pub(super) const fn is_kept_available() -> Condition<Provisioning> {
+    Condition::new("the plan is neither trial nor free", |cx| {
+        let tried = matches!(cx.input.order.plan_kind, PlanKind::Trial | PlanKind::Free);
+        Applies::when(!tried, "trial and free runtimes are not watched from outside")
+    })
 }
 
 /// Keeps what was learnt on the instance's row too, with whatever else changes there, in the commit of this run. What

@@ -248,11 +248,17 @@ fn shape(kind: &str) -> Arc<Shape> {
         retry: Retry::DEFAULT,
         weight: 1,
         label: None,
-        conditional: false,
+        conditions: Vec::new(),
+        needs: None,
     };
     let steps = vec![step("Starting"), step("Create_Runtime"), step("Check_Runtime")];
     let stages = vec![StageShape { name: "work".into(), steps }];
-    Arc::new(Shape { kind: kind.into(), limit: Duration::from_secs(86_400), stages })
+    Arc::new(Shape {
+        kind: kind.into(),
+        limit: Duration::from_secs(86_400),
+        stages,
+        off: Vec::new(),
+    })
 }
 
 /// A good order.

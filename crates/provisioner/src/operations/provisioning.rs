@@ -85,7 +85,7 @@ fn cluster<O: OnRuntime>(plan: Plan<O>, limits: &Limits) -> Plan<O> {
                 .waiting_for(limits.cluster_creation)
                 .failing_for(limits.cluster_creation),
         )
-        .step(set_audit_tenant::SetAuditTenant.when(set_audit_tenant::is_configured).or_skip())
+        .step(set_audit_tenant::SetAuditTenant.when(set_audit_tenant::is_configured()).or_skip())
         .step(FetchKubeconfig.failing_for(limits.bindings_creation))
         .stage("CreatingBindingsForOperators")
         .step(CreateBindings.failing_for(limits.bindings_creation))

@@ -29,28 +29,28 @@ impl Operation for Upgrade {
 pub fn plan(limits: &Limits) -> Plan<Upgrade> {
     Plan::within(limits.upgrade())
         .stage("UpdatingShoot")
-        .step(UpdateShoot.failing_for(limits.shoot_refresh).when(with_shoot))
+        .step(UpdateShoot.failing_for(limits.shoot_refresh).when(with_shoot()))
         .stage("WaitingForShootNewVersion")
         .step(
             WaitForNewVersion
                 .waiting_for(limits.shoot_refresh)
                 .failing_for(limits.shoot_refresh)
-                .when(with_shoot),
+                .when(with_shoot()),
         )
         .stage("WaitingForShootUpgrade")
         .step(
             WaitForShoot
                 .waiting_for(limits.shoot_upgrade)
                 .failing_for(limits.shoot_upgrade)
-                .when(with_shoot),
+                .when(with_shoot()),
         )
         .stage("StartingUpgrade")
-        .step(start_upgrade::StartUpgrade.failing_for(limits.upgrade_triggering).when(with_kyma))
+        .step(start_upgrade::StartUpgrade.failing_for(limits.upgrade_triggering).when(with_kyma()))
         .stage("WaitingForInstallation")
         .step(
             WaitForInstallation
                 .waiting_for(limits.installation)
                 .failing_for(limits.installation)
-                .when(with_kyma),
+                .when(with_kyma()),
         )
 }

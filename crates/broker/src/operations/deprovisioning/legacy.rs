@@ -34,21 +34,21 @@ pub fn plan(limits: &Limits, systems: Systems) -> Plan<Deprovisioning> {
         .step(
             deprovision_avs_evaluations::DeprovisionAvsEvaluations
                 .weight(1)
-                .switched(systems.avs)
+                .needs("avs", systems.avs)
                 .failing_for(failing)
                 .or_skip(),
         )
         .step(
             ias_deregistration::IasDeregistration
                 .weight(1)
-                .switched(systems.ias)
+                .needs("ias", systems.ias)
                 .failing_for(failing)
                 .or_skip(),
         )
         .step(
             edp_deregistration::EdpDeregistration
                 .weight(1)
-                .switched(systems.edp)
+                .needs("edp", systems.edp)
                 .failing_for(failing)
                 .or_skip(),
         )

@@ -56,28 +56,28 @@ impl LegacySwitches {
 
 /// What is done for an order, in the order of the older documents.
 pub fn plan(limits: &Limits, on: Switches, legacy: LegacySwitches) -> Plan<Provisioning> {
-    let edp = EdpRegistration.weight(1).switched(on.edp);
+    let edp = EdpRegistration.weight(1).needs("edp", on.edp);
     let edp = if on.edp_required { edp } else { edp.or_skip() };
     Plan::within(limits.provisioning)
         .stage("provisioning")
         .step(initialization::Initialization.weight(1).waiting_for(limits.runtime * 2))
         .step(ResolveTargetSecret.weight(1))
-        .step(avs_configuration_step::AvsConfigurationStep.weight(1).switched(on.avs))
-        .step(create_lms_tenant::CreateLmsTenant.weight(1).switched(legacy.lms))
-        .step(ias_registration::IasRegistration.weight(1).switched(legacy.ias))
+        .step(avs_configuration_step::AvsConfigurationStep.weight(1).needs("avs", on.avs))
+        .step(create_lms_tenant::CreateLmsTenant.weight(1).needs("lms", legacy.lms))
+        .step(ias_registration::IasRegistration.weight(1).needs("ias", legacy.ias))
         .step(edp)
         .step(
             provision_azure_event_hubs::ProvisionAzureEventHubs
                 .weight(2)
-                .switched(legacy.event_hubs),
+                .needs("azure", legacy.event_hubs),
         )
         .step(OverridesFromSecretsAndConfigStep.weight(2))
         .step(service_manager_overrides::ServiceManagerOverrides.weight(2))
         .step(
             request_lms_certificates::RequestLmsCertificates
                 .weight(4)
-                .switched(legacy.lms)
-                .when(request_lms_certificates::has_tenant),
+                .needs("lms", legacy.lms)
+                .when(request_lms_certificates::has_tenant()),
         )
         .step(create_runtime::CreateRuntime.weight(10))
 }
@@ -90,6 +90,7 @@ mod tests {
     fn the_steps_run_in_the_order_of_the_older_documents() {
         let shape = plan(&Limits::default(), Switches::ALL, LegacySwitches::ALL).check();
         let shape = shape.unwrap().shape;
+        assert_eq!(shape.stages.len(), 1);
 
         let names: Vec<_> = shape.stages[0].steps.iter().map(|step| step.name.as_str()).collect();
 

@@ -1,7 +1,7 @@
 //! Tells Gardener where the audit log of the cluster goes.
 
 use clients::gardener::Shoot;
-use engine::{Applies, Cx, Retry, Step, StepResult, done};
+use engine::{Applies, Condition, Cx, Retry, Step, StepResult, done};
 use serde_json::json;
 
 use crate::{
@@ -15,8 +15,10 @@ const CONDITION: &str = "AuditlogServiceAvailability";
 pub(super) struct SetAuditTenant;
 
 /// Whether anybody said where audit logs go.
-pub(super) fn is_configured<O: OnRuntime>(cx: &Cx<'_, O>) -> Applies {
-    Applies::when(!cx.env.audit_tenants.is_empty(), "no audit log is configured")
+pub(super) const fn is_configured<O: OnRuntime>() -> Condition<O> {
+    Condition::new("an audit log is configured", |cx| {
+        Applies::when(!cx.env.audit_tenants.is_empty(), "no audit log is configured")
+    })
 }
 
 impl<O: OnRuntime> Step<O> for SetAuditTenant {

@@ -4,6 +4,7 @@
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use clients::lms::{CertificateRequest, Info, Lms};
+use engine::{Applies, Condition};
 use secrecy::ExposeSecret;
 use serde_json::json;
 use uuid::Uuid;
@@ -19,9 +20,11 @@ const COMPONENT: &str = "logging";
 pub(super) struct RequestLmsCertificates;
 
 /// Only with a tenant that was not given up.
-pub(super) fn has_tenant(cx: &Cx<'_, Provisioning>) -> engine::Applies {
-    let lms = &cx.data.lms;
-    engine::Applies::when(lms.tenant_id.is_some() && !lms.failed, "there is no logging tenant")
+pub(super) const fn has_tenant() -> Condition<Provisioning> {
+    Condition::new("there is a logging tenant", |cx| {
+        let lms = &cx.data.lms;
+        Applies::when(lms.tenant_id.is_some() && !lms.failed, "there is no logging tenant")
+    })
 }
 
 impl Step<Provisioning> for RequestLmsCertificates {

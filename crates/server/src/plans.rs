@@ -1,0 +1,209 @@
+//! Every plan by its name and without its code: what operators and documents are shown.
+//!
+//! What a reader would get wrong: a name here is not the stored kind. Broker and provisioner both have operations of the
+//! kind `provision`; the names of the provisioner's plans begin with `runtime-`.
+
+mod printed;
+#[cfg(test)]
+mod tests;
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use anyhow::Context;
+use broker::operations::{
+    Limits as ProvisioningLimits, StepSettings, demonstration,
+    deprovisioning::{self, Limits as DeprovisioningLimits, Systems},
+    provisioning::{
+        self, Switches,
+        legacy::{self, LegacySwitches},
+    },
+};
+use engine::{Operation, Plan, Shape, plan::PlanError};
+use provisioner::{limits::Limits as RuntimeLimits, operations as runtime};
+
+pub use printed::{HEAD, json, markdown, notes, rows, span};
+
+use crate::settings::{self, Settings, provisioner as provisioner_settings};
+
+/// How long a demonstration may take when nobody says anything else.
+const DEMONSTRATION: Duration = Duration::from_hours(24);
+
+/// Whose plan it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Service {
+    /// The environment broker.
+    Broker,
+    /// The runtime provisioner.
+    Provisioner,
+}
+
+impl Service {
+    /// As it is printed.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Broker => "broker",
+            Self::Provisioner => "provisioner",
+        }
+    }
+}
+
+/// A plan with its name.
+#[derive(Debug, Clone)]
+pub struct Named {
+    /// What people ask for it by.
+    pub name: &'static str,
+    /// Whose plan it is.
+    pub service: Service,
+    /// What it does, in a sentence.
+    pub about: &'static str,
+    /// Its stages, steps and limits.
+    pub shape: Arc<Shape>,
+}
+
+/// What the broker's plans depend on.
+struct There {
+    switches: Switches,
+    legacy: LegacySwitches,
+    systems: Systems,
+    demonstration: Duration,
+}
+
+impl There {
+    /// Every system, and otherwise the defaults.
+    fn everything() -> Self {
+        let edp_required = StepSettings::default().edp_required;
+        Self {
+            switches: Switches { edp_required, ..Switches::ALL },
+            legacy: LegacySwitches::ALL,
+            systems: Systems::ALL,
+            demonstration: DEMONSTRATION,
+        }
+    }
+
+    /// The systems that these settings name.
+    fn of(settings: &Settings) -> Self {
+        let (demonstration, settings) = (settings.operations.limit, &settings.systems);
+        let default = StepSettings::default().edp_required;
+        let (avs, edp) = (settings.avs.is_given(), settings.edp.is_given());
+        let (ias, lms) = (settings.ias.is_given(), settings.lms.is_given());
+        let reconciler = settings.reconciler.is_given();
+        let lifecycle_manager = settings.lifecycle_manager.is_given();
+        let edp_required = settings.edp.required.unwrap_or(default);
+        Self {
+            switches: Switches { avs, edp, reconciler, lifecycle_manager, edp_required },
+            legacy: LegacySwitches { lms, ias, event_hubs: settings.azure.is_given() },
+            systems: Systems { avs, edp, ias, lifecycle_manager, reconciler },
+            demonstration,
+        }
+    }
+}
+
+/// All plans with their defaults, as they are where every outside system is configured.
+pub fn all() -> Result<Vec<Named>, PlanError> {
+    let mut all = broker(&There::everything())?;
+    all.extend(runtimes(&RuntimeLimits::default())?);
+    Ok(all)
+}
+
+/// One plan: with its defaults and everything configured, or as the service that has this settings file follows it.
+pub fn find(name: &str, file: Option<&Path>) -> anyhow::Result<Named> {
+    let known = all()?;
+    let Some(found) = known.iter().find(|plan| plan.name == name) else {
+        let names: Vec<&str> = known.iter().map(|plan| plan.name).collect();
+        anyhow::bail!("no plan is named \"{name}\"; there are {}", names.join(", "));
+    };
+    let Some(file) = file else { return Ok(found.clone()) };
+    let followed = match found.service {
+        Service::Broker => broker(&There::of(&settings::load(Some(file))?))?,
+        Service::Provisioner => {
+            runtimes(&provisioner_settings::load(Some(file))?.limits.checked()?)?
+        }
+    };
+    followed.into_iter().find(|plan| plan.name == name).context("every service has all its plans")
+}
+
+fn broker(there: &There) -> Result<Vec<Named>, PlanError> {
+    let There { switches, legacy, systems, demonstration: limit } = *there;
+    let (limits, removal) = (ProvisioningLimits::default(), DeprovisioningLimits::default());
+    let named = |name, about, shape| Named { name, service: Service::Broker, about, shape };
+    Ok(vec![
+        named(
+            "provisioning",
+            "makes a runtime and everything around it",
+            shape(provisioning::plan(&limits, switches))?,
+        ),
+        named(
+            "deprovisioning",
+            "removes an instance with everything that was made for it",
+            shape(deprovisioning::plan(&removal, systems))?,
+        ),
+        named(
+            "legacy-provisioning",
+            "makes a runtime as the older documents have it: one stage, ordered by weights",
+            shape(legacy::plan(&limits, switches, legacy))?,
+        ),
+        named(
+            "legacy-deprovisioning",
+            "removes an instance as the older documents have it: one stage, ordered by weights",
+            shape(deprovisioning::legacy::plan(&removal, systems))?,
+        ),
+        named(
+            "demonstration",
+            "changes nothing outside and shows how operations go by",
+            shape(demonstration::plan(limit))?,
+        ),
+    ])
+}
+
+fn runtimes(limits: &RuntimeLimits) -> Result<Vec<Named>, PlanError> {
+    use runtime::{
+        deprovisioning, hibernation, provisioning, reconnection, upgrade, upgrade_shoot,
+    };
+    let named = |name, about, shape| Named { name, service: Service::Provisioner, about, shape };
+    Ok(vec![
+        named(
+            "runtime-provision",
+            "makes a cluster, and installs and connects Kyma in it",
+            shape(provisioning::plan(limits))?,
+        ),
+        named(
+            "runtime-provision-no-install",
+            "makes a cluster with nothing in it but the way to connect it",
+            shape(provisioning::plan_no_install(limits))?,
+        ),
+        named(
+            "runtime-upgrade",
+            "gives a runtime another version of Kyma, of Kubernetes, or of both",
+            shape(upgrade::plan(limits))?,
+        ),
+        named(
+            "runtime-upgrade-shoot",
+            "gives a runtime's cluster other settings",
+            shape(upgrade_shoot::plan(limits))?,
+        ),
+        named(
+            "runtime-deprovision",
+            "removes a runtime that has Kyma in it",
+            shape(deprovisioning::plan(limits))?,
+        ),
+        named(
+            "runtime-deprovision-no-install",
+            "removes a runtime that has nothing in it",
+            shape(deprovisioning::plan_no_install(limits))?,
+        ),
+        named(
+            "runtime-hibernate",
+            "lets a runtime's cluster sleep",
+            shape(hibernation::plan(limits))?,
+        ),
+        named(
+            "runtime-reconnect",
+            "makes the agent of a runtime connect anew",
+            shape(reconnection::plan(limits))?,
+        ),
+    ])
+}
+
+fn shape<O: Operation>(plan: Plan<O>) -> Result<Arc<Shape>, PlanError> {
+    Ok(plan.check()?.shape)
+}
