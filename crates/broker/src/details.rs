@@ -11,6 +11,8 @@ use uuid::Uuid;
 pub struct Details {
     /// The cluster, once it is ordered.
     pub runtime_id: Option<Uuid>,
+    /// When an order for the cluster left whose answer has not come.
+    pub runtime_ordered_at: Option<Timestamp>,
     /// The provisioner's operation that is followed.
     pub target_operation_id: Option<String>,
     /// The account that pays: the secret's name.

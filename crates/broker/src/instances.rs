@@ -1,7 +1,8 @@
 //! The use cases behind the Open Service Broker API: one file each.
 //!
-//! What a reader would get wrong: nothing outside is called here. An order is checked, resolved and stored with its
-//! operation in one transaction; everything else is done by the operation.
+//! What a reader would get wrong: nothing outside is changed here. An order is checked, resolved and stored with its
+//! operation in one transaction; everything else is done by the operation. The one look outside is into the pool of
+//! accounts, and it takes no longer than two seconds.
 
 mod catalog;
 mod deprovision;
@@ -27,7 +28,10 @@ use engine::{Shape, Storage, storage::Snapshot};
 use store::{BrokerStore, EngineStore};
 use uuid::Uuid;
 
-use crate::catalog::{Catalog, Offer};
+use crate::{
+    accounts::Accounts,
+    catalog::{Catalog, Offer},
+};
 use durations::Durations;
 
 pub use error::Error;
@@ -54,6 +58,8 @@ pub struct Parts {
     pub catalog: Arc<Catalog>,
     /// Which part of it.
     pub offer: Offer,
+    /// The provider accounts that pay for clusters. Without them, that there are none is found by the operation.
+    pub accounts: Option<Arc<dyn Accounts>>,
     /// Everything else that an operator decides.
     pub settings: Settings,
     /// The time.

@@ -1,5 +1,6 @@
 //! The environment broker: what the Open Service Broker API means.
 
+pub mod accounts;
 pub mod catalog;
 pub mod chores;
 pub mod details;

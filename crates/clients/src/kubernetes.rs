@@ -20,12 +20,12 @@ use kube::client::Body;
 use reqwest::Method;
 use serde::de::DeserializeOwned;
 
-pub(crate) use self::objects::{is_missing, is_no_kind};
+pub(crate) use self::objects::is_missing;
 pub use self::{
     classify::error as classified,
     clusters::Clusters,
     layer::{GateLayer, Gated},
-    objects::Objects,
+    objects::{Objects, is_no_kind},
     resource::Resource,
 };
 use crate::{

@@ -1,5 +1,7 @@
 //! What happens when somebody outside does not do what was asked.
 
+use std::sync::Arc;
+
 use broker::operations::Limits;
 use engine::State;
 use serde_json::json;
@@ -117,6 +119,25 @@ async fn an_order_without_an_account_to_pay_for_it_fails_after_ten_minutes_and_s
     assert_eq!(tried.end.state, State::Failed);
     let failure = tried.snapshot.failure.unwrap();
     assert_eq!(failure.reason, "NoFreeAccount", "{failure}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_brokers_that_want_the_last_account_one_gets_it() {
+    let outside = Arc::new(Outside::start(&["aws"], 1).await);
+    let broker = |name: &'static str| {
+        let mut trying = Trying::on(outside.clone(), false);
+        trying.wish = Box::new(move |mark| Wish::aws(&format!("{name}-{mark}")));
+        trying
+    };
+    let (one, other) = (broker("one"), broker("other"));
+
+    let (one, other) = tokio::join!(one.once(), other.once());
+
+    let (won, lost) = if one.end.state == State::Succeeded { (one, other) } else { (other, one) };
+    assert_eq!((won.end.state, lost.end.state), (State::Succeeded, State::Failed));
+    assert_eq!(lost.snapshot.failure.unwrap().reason, "NoFreeAccount");
+    let accounts = [&won.end.world["accounts"], &lost.end.world["accounts"]];
+    assert_eq!(accounts, [1, 0]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

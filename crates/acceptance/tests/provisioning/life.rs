@@ -2,26 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use broker::operations::{
-    Limits,
-    provisioning::{Switches, plan},
-};
 use serde_json::{Value, json};
 
 use crate::{
     made::{Broker, Ended},
     orders::{Wish, own_cluster},
     outside::Outside,
+    service,
 };
-
-/// Steps that only change what has been collected, or only write what the engine keeps.
-const CALL_FREE: [&str; 5] = [
-    "Starting",
-    "Init_Kyma_Template",
-    "BTPOperatorOverrides",
-    "BusolaMigratorOverrides",
-    "Create_Runtime_For_Own_Cluster",
-];
 
 fn wish<'a>(plan: &'a str, region: &'a str, parameters: Value) -> Wish<'a> {
     Wish { plan, region, parameters, mark: plan.replace('_', "-") }
@@ -96,7 +84,7 @@ async fn a_cluster_that_is_brought_along_gets_kyma_and_no_runtime_is_ordered() {
 
     let steps: BTreeSet<_> = ended.journal.iter().filter_map(|entry| entry.step.clone()).collect();
     assert!(steps.contains("Create_Runtime_For_Own_Cluster"), "{steps:?}");
-    assert!(outside.service.callers.lock().unwrap().is_empty());
+    assert!(outside.calls().iter().all(|call| call.system != service::SYSTEM));
     assert!(ended.details.cluster_configuration_version.is_some());
     assert!(!ended.details.edp_created);
     let secret = outside.in_cluster("theirs", "secrets", "kyma-system", "sap-btp-manager");
@@ -125,25 +113,6 @@ async fn every_override_reaches_the_reconciler_with_its_mark() {
     let instance = setting(&settings["busola-migrator"], "deployment.env.kubeconfigID");
     assert_eq!(instance["value"], *ended.order.instance_id);
     assert!(!settings.contains_key("kiali"));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn every_step_calls_somebody_unless_it_is_said_to_call_nobody() {
-    let outside = Outside::start(&["aws"], 1).await;
-    let broker = Broker::start(&outside).await;
-
-    broker.provision(&outside, &Wish::aws("c1")).await.succeeded();
-
-    let callers: BTreeSet<String> = outside.callers().into_iter().collect();
-    let shape = plan(&Limits::default(), Switches::ALL).check().unwrap().shape;
-    let steps = shape.stages.iter().flat_map(|stage| &stage.steps);
-    let silent: Vec<_> = steps
-        .map(|step| step.name.as_str())
-        .filter(|name| !callers.contains(*name) && !CALL_FREE.contains(name))
-        .collect();
-    assert!(silent.is_empty(), "{silent:?} call nobody");
-    let talking: Vec<_> = CALL_FREE.iter().filter(|name| callers.contains(**name)).collect();
-    assert!(talking.is_empty(), "{talking:?} call somebody");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,16 +1,21 @@
-//! A broker whose engine provisions, on a database of its own, and what became of its orders.
+//! A broker whose engine provisions and deprovisions, on a database of its own, and what became of its orders.
 
 use std::{sync::Arc, time::Duration};
 
 use base::Clock;
 use broker::{
     Details, Order,
+    instances::pairs,
     operations::{
         Env, Input, Limits,
+        deprovisioning::{self, Deprovisioning, Reach, Systems},
         provisioning::{self, Provisioning, Switches},
     },
 };
-use engine::{Engine, Plan, Planted, State, Storage, storage::Snapshot};
+use engine::{
+    Engine, Operation, OperationId, Plan, Planted, State, Storage,
+    storage::{Acceptance, Snapshot},
+};
 use store::{BrokerStore, EngineStore, Sealer, Set, engine::Time, testing::TestDatabase};
 use uuid::Uuid;
 
@@ -24,10 +29,17 @@ pub(crate) struct Broker {
     pub(crate) store: BrokerStore,
     pub(crate) engine: Engine<EngineStore>,
     clock: Clock,
-    _database: TestDatabase,
+    sealer: Sealer,
+    database: Arc<TestDatabase>,
 }
 
-/// An order that has ended.
+/// What a broker does with orders, and with their ends.
+pub(crate) struct Plans {
+    pub(crate) provisioning: Plan<Provisioning>,
+    pub(crate) deprovisioning: Plan<Deprovisioning>,
+}
+
+/// An operation that has ended.
 pub(crate) struct Ended {
     pub(crate) order: Order,
     pub(crate) details: Details,
@@ -35,58 +47,143 @@ pub(crate) struct Ended {
     pub(crate) journal: Vec<engine::storage::Entry>,
 }
 
+impl Plans {
+    pub(crate) fn of(env: &Env, limits: Limits) -> Self {
+        let removing = deprovisioning::Limits::default();
+        Self {
+            provisioning: provisioning::plan(&limits, Switches::of(env)),
+            deprovisioning: deprovisioning::plan(&removing, Systems::of(env)),
+        }
+    }
+}
+
 impl Broker {
     pub(crate) async fn start(outside: &Outside) -> Self {
-        let env = outside.env(&outside.clock).await;
-        Self::with(outside, env, Limits::default()).await
+        let env = Box::pin(outside.env(&outside.clock)).await;
+        Box::pin(Self::with(outside, env, Limits::default())).await
     }
 
     pub(crate) async fn with(outside: &Outside, env: Env, limits: Limits) -> Self {
-        let plan = provisioning::plan(&limits, Switches::of(&env));
-        Self::serving(outside, env, plan).await
+        let plans = Plans::of(&env, limits);
+        Box::pin(Self::serving(outside, env, plans)).await
     }
 
-    pub(crate) async fn serving(outside: &Outside, env: Env, plan: Plan<Provisioning>) -> Self {
-        let database = TestDatabase::sqlite();
+    pub(crate) async fn serving(outside: &Outside, env: Env, plans: Plans) -> Self {
+        let database = Arc::new(TestDatabase::sqlite());
         let opened = database.database().await;
         for set in [Set::Engine, Set::Broker] {
             opened.migrate(set).await.unwrap();
         }
-        let (clock, sealer) = (outside.clock.clone(), Sealer::generate());
+        opened.close().await;
+        Box::pin(Self::on(database, Sealer::generate(), outside, env, plans)).await
+    }
+
+    /// Another process on the same database, after this one has been killed.
+    pub(crate) async fn killed_and_started(self, outside: &Outside) -> Self {
+        self.engine.kill();
+        let env = Box::pin(outside.env(&outside.clock)).await;
+        let plans = Plans::of(&env, Limits::default());
+        let (database, sealer) = (self.database.clone(), self.sealer.clone());
+        Box::pin(Self::on(database, sealer, outside, env, plans)).await
+    }
+
+    async fn on(
+        database: Arc<TestDatabase>,
+        sealer: Sealer,
+        outside: &Outside,
+        env: Env,
+        plans: Plans,
+    ) -> Self {
+        let (opened, clock) = (database.database().await, outside.clock.clone());
         let plain = EngineStore::new(opened, sealer.clone(), Time::Database, Planted::Nothing);
-        let store = BrokerStore::new(plain.clone(), sealer, clock.clone());
-        let storage = Arc::new(plain.with_changes(store.changes()));
-        let settings =
-            engine::Settings { pace: 1_000.0, workers: 20, ..engine::Settings::default() };
-        let engine = Engine::builder(storage, clock.clone(), settings)
-            .serve(plan, Arc::new(env))
+        let store = BrokerStore::new(plain.clone(), sealer.clone(), clock.clone());
+        let storage = plain.with_changes(store.changes());
+        let settings = engine::Settings {
+            // Started again, it takes over at once.
+            replica: Some("broker".into()),
+            pace: 1_000.0,
+            workers: 20,
+            ..engine::Settings::default()
+        };
+        let env = Arc::new(env);
+        let (rows, operations) = (store.clone(), storage.clone());
+        let reach = Reach { env: env.clone(), store: rows, operations };
+        let engine = Engine::builder(Arc::new(storage), clock.clone(), settings)
+            .serve(plans.provisioning, env)
+            .unwrap()
+            .serve(plans.deprovisioning, Arc::new(reach))
             .unwrap()
             .start();
-        Self { store, engine, clock, _database: database }
+        Self { store, engine, clock, sealer, database }
     }
 
     /// Takes an order to its end.
     pub(crate) async fn provision(&self, outside: &Outside, wish: &Wish<'_>) -> Ended {
+        let (order, id) = self.order(outside, wish).await;
+        let details = |snapshot: &Snapshot| serde_json::from_slice(&snapshot.data).unwrap();
+        self.ended(order, id, details).await
+    }
+
+    /// Accepts an order.
+    pub(crate) async fn order(&self, outside: &Outside, wish: &Wish<'_>) -> (Order, OperationId) {
         let order = wish.order(&outside.catalog);
         outside.introduce(&order.context.globalaccount_id);
         self.store.insert(&row(&order)).await.unwrap();
-        let id = Uuid::new_v4();
-        let accepted = engine::Order::<Provisioning> {
+        let input = Input { order: order.clone() };
+        let id = self.accept::<Provisioning>(&order, input, Details::default()).await;
+        (order, id)
+    }
+
+    /// Removes an instance, with everything.
+    pub(crate) async fn deprovision(&self, order: &Order) -> Ended {
+        let id = self.remove(order).await;
+        let details = |snapshot: &Snapshot| {
+            let data: deprovisioning::Data = serde_json::from_slice(&snapshot.data).unwrap();
+            data.details
+        };
+        self.ended(order.clone(), id, details).await
+    }
+
+    /// Accepts the end of an instance, whatever is being done with it.
+    pub(crate) async fn remove(&self, order: &Order) -> OperationId {
+        let input =
+            deprovisioning::Input { order: order.clone(), user_agent: None, temporary: false };
+        self.accept::<Deprovisioning>(order, input, deprovisioning::Data::default()).await
+    }
+
+    async fn accept<O: Operation>(
+        &self,
+        order: &Order,
+        input: O::Input,
+        data: O::Data,
+    ) -> OperationId {
+        let id = Uuid::now_v7();
+        let accepted = engine::Order::<O> {
             id,
             instance: order.instance_id.clone(),
             lane: order.context.globalaccount_id.clone(),
-            input: Input { order: order.clone() },
-            data: Details::default(),
+            input,
+            data,
             digest: None,
         };
-        self.engine.accept(accepted, &|_| engine::storage::Verdict::Queue).await.unwrap();
-        let snapshot = self.end_of(id).await;
-        let details = serde_json::from_slice(&snapshot.data).unwrap();
-        let journal = self.engine.storage().journal(id).await.unwrap();
-        Ended { order, details, snapshot, journal }
+        let pairs = |unfinished: &[_]| pairs::verdict(O::KIND, id, unfinished);
+        let accepted = self.engine.accept(accepted, &pairs).await.unwrap();
+        assert!(matches!(accepted, Acceptance::Started | Acceptance::Queued), "{accepted:?}");
+        id
     }
 
-    async fn end_of(&self, id: Uuid) -> Snapshot {
+    async fn ended(
+        &self,
+        order: Order,
+        id: OperationId,
+        details: impl FnOnce(&Snapshot) -> Details,
+    ) -> Ended {
+        let snapshot = self.end_of(id).await;
+        let journal = self.engine.storage().journal(id).await.unwrap();
+        Ended { order, details: details(&snapshot), snapshot, journal }
+    }
+
+    pub(crate) async fn end_of(&self, id: OperationId) -> Snapshot {
         let mut events = self.engine.events();
         let waiting = async {
             loop {
@@ -121,8 +218,19 @@ impl Ended {
         self
     }
 
+    /// Checks that it went well and that nothing was skipped.
+    pub(crate) fn completed(self) -> Self {
+        assert!(self.snapshot.incomplete.is_empty(), "{:#?}", self.journal);
+        self.succeeded()
+    }
+
     /// The runtime's id.
     pub(crate) fn runtime(&self) -> String {
         self.details.runtime_id.unwrap().to_string()
+    }
+
+    /// The operation, as the ledger knows it.
+    pub(crate) fn operation(&self) -> String {
+        self.snapshot.id.to_string()
     }
 }

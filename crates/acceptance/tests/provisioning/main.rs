@@ -4,10 +4,13 @@
 mod faults;
 mod generated;
 mod life;
+mod lost;
 mod made;
 mod older;
 mod orders;
 mod outside;
+mod proof;
 mod seen;
 mod service;
+mod table;
 mod trying;

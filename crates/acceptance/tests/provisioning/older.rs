@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use broker::operations::{
-    Limits,
+    Env, Limits,
+    deprovisioning::{self, Systems},
     provisioning::{
         Switches,
         legacy::{LegacySwitches, plan},
@@ -13,13 +14,26 @@ use engine::State;
 use serde_json::Value;
 use simulators::trouble::Kind;
 
-use crate::{made::Broker, orders::Wish, outside::Outside};
+use crate::{
+    made::{Broker, Plans},
+    orders::Wish,
+    outside::Outside,
+};
+
+/// What the older documents do.
+pub(crate) fn plans(env: &Env) -> Plans {
+    let removing = deprovisioning::Limits::default();
+    Plans {
+        provisioning: plan(&Limits::default(), Switches::of(env), LegacySwitches::of(env)),
+        deprovisioning: deprovisioning::legacy::plan(&removing, Systems::of(env)),
+    }
+}
 
 async fn world() -> (Outside, Broker) {
     let outside = Outside::start(&["aws", "azure"], 2).await;
     let env = outside.older(&outside.clock).await;
-    let plan = plan(&Limits::default(), Switches::of(&env), LegacySwitches::of(&env));
-    let broker = Broker::serving(&outside, env, plan).await;
+    let plans = plans(&env);
+    let broker = Broker::serving(&outside, env, plans).await;
     (outside, broker)
 }
 

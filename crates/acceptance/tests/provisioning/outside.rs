@@ -16,7 +16,7 @@ use clients::{
     azure::Cloud,
     edp::{self, Edp},
     ias::{self, Ias},
-    kubernetes::Cluster,
+    kubernetes::{Cluster, Resource},
     lifecycle_manager::{LifecycleManager, Version},
     lms::{self, Lms},
     provisioner::Provisioner,
@@ -26,7 +26,7 @@ use clients::{
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use simulators::{
-    ledger::{Filter, Phase},
+    ledger::{About, Filter, Phase},
     pace::Speed,
     system::Object,
     testing::{EDP, Options, PEOPLE, PERSON, Running},
@@ -44,6 +44,8 @@ pub(crate) struct Outside {
     pub(crate) service: Service,
     pub(crate) clock: Clock,
     pub(crate) catalog: Arc<Catalog>,
+    /// How long the broker's calls may take.
+    pub(crate) calls: clients::Limits,
     _folder: TempDir,
 }
 
@@ -59,13 +61,13 @@ impl Outside {
         let running = Running::with(folder.path(), clock.clone(), 1, options).await;
         let service = Service::start(&running, &clock).await;
         let catalog = Arc::new(Catalog::embedded().unwrap());
-        Self { running, service, clock, catalog, _folder: folder }
+        Self { running, service, clock, catalog, calls: CALLS, _folder: folder }
     }
 
     /// What steps reach; calls are timed by `clock`.
     pub(crate) async fn env(&self, clock: &Clock) -> Env {
-        let running = &self.running;
-        let gate = |component| Gate::new(component, CALLS, clock.clone());
+        let (running, calls) = (&self.running, self.calls);
+        let gate = |component| Gate::new(component, calls, clock.clone());
         let kubeconfig = SecretString::from(running.clusters().control_plane_kubeconfig());
         let control_plane =
             Cluster::connect(gate(Component::CONTROL_PLANE), &kubeconfig).await.unwrap();
@@ -78,14 +80,14 @@ impl Outside {
         let reconciler = Reconciler::through(gate(reconciler::COMPONENT), &reconciler).unwrap();
         Env {
             catalog: self.catalog.clone(),
-            gardener: service::gardener(running, clock, "kcp-broker").await,
-            clusters: service::clusters(clock),
+            gardener: service::gardener(running, clock, calls, "kcp-broker").await,
+            clusters: service::clusters(clock, calls),
             provisioner: Provisioner::new(provisioner),
             components: ComponentLists::new(
-                service::releases(running, clock),
-                service::releases(running, clock),
+                service::releases(running, clock, calls),
+                service::releases(running, clock, calls),
             ),
-            director: Some(service::director(running, clock)),
+            director: Some(service::director(running, clock, calls)),
             avs: Some(Avs::new(self.avs(), gate(avs::COMPONENT), issuer.clone()).unwrap()),
             edp: Some(Edp::new(self.edp(), gate(edp::COMPONENT), issuer).unwrap()),
             ias: None,
@@ -104,7 +106,7 @@ impl Outside {
 
     /// What the older documents have besides.
     pub(crate) async fn older(&self, clock: &Clock) -> Env {
-        let gate = |component| Gate::new(component, CALLS, clock.clone());
+        let gate = |component| Gate::new(component, self.calls, clock.clone());
         let ias = ias::Settings {
             url: at(&self.running, "/ias"),
             user: "kcp-ias".into(),
@@ -161,6 +163,25 @@ impl Outside {
         }
     }
 
+    /// Does the work of the job that cleans released accounts.
+    pub(crate) async fn clean_accounts(&self) {
+        let bindings = Resource {
+            group: "core.gardener.cloud",
+            version: "v1beta1",
+            kind: "SecretBinding",
+            plural: "secretbindings",
+        };
+        let kubeconfig = SecretString::from(self.running.clusters().garden_kubeconfig());
+        let gate = Gate::new(Component::GARDENER, CALLS, self.clock.clone());
+        let garden = Cluster::connect(gate, &kubeconfig).await.unwrap();
+        let namespace = format!("garden-{}", service::PROJECT);
+        let bindings = garden.objects::<Value>(bindings, Some(&namespace));
+        for dirty in bindings.list("dirty=true").await.unwrap() {
+            let clean = json!({"metadata": {"labels": {"dirty": null, "tenantName": null}}});
+            bindings.merge(dirty["metadata"]["name"].as_str().unwrap(), &clean).await.unwrap();
+        }
+    }
+
     /// Lets the Director know a tenant.
     pub(crate) fn introduce(&self, account: &str) {
         let id = json!({ "id": account });
@@ -174,8 +195,24 @@ impl Outside {
 
     /// The next calls of a system meet trouble.
     pub(crate) fn trouble(&self, system: &str, calls: u64, trouble: Kind) {
-        let rule = Rule { system: Some(system.into()), ..Rule::next(calls, trouble) };
+        self.meet(Rule::next(calls, trouble).of(system));
+    }
+
+    /// Calls meet this trouble.
+    pub(crate) fn meet(&self, rule: Rule) {
         self.running.landscape.troubles().add(rule).unwrap();
+    }
+
+    /// Ends all trouble.
+    pub(crate) fn calm(&self) {
+        self.running.landscape.troubles().clear(None).unwrap();
+    }
+
+    /// All calls that have come, with who made them.
+    pub(crate) fn calls(&self) -> Vec<About> {
+        let filter = Filter { phase: Some(Phase::Received), ..Filter::default() };
+        let all = self.running.landscape.ledger().all(&filter).unwrap();
+        all.into_iter().map(|entry| entry.about).collect()
     }
 
     /// Operation, system and object of all changes that steps have made.
@@ -187,13 +224,6 @@ impl Outside {
             about.operation.map(|operation| (operation, about.system, object))
         };
         all.into_iter().filter_map(line).collect()
-    }
-
-    /// The steps that have called somebody, here or at the provisioner.
-    pub(crate) fn callers(&self) -> Vec<String> {
-        let all = self.running.landscape.ledger().all(&Filter::default()).unwrap();
-        let here = all.into_iter().filter_map(|one| one.about.step);
-        here.chain(self.service.callers.lock().unwrap().iter().cloned()).collect()
     }
 
     /// An object in one of the simulated clusters.

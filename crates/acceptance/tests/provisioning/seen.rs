@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use simulators::{landscape::Landscape, system::Object};
 use store::BrokerStore;
 
+use crate::outside::Outside;
+
 /// What is looked at.
 #[derive(Clone)]
 pub(crate) struct View {
@@ -17,6 +19,49 @@ pub(crate) struct View {
 }
 
 impl View {
+    /// The world around an order.
+    pub(crate) fn of(outside: &Outside, rows: &BrokerStore, order: &Order) -> Self {
+        Self {
+            landscape: outside.running.landscape.clone(),
+            server: outside.running.clusters().server().clone(),
+            rows: rows.clone(),
+            order: order.clone(),
+        }
+    }
+
+    /// What there is of the order, a word for each thing.
+    pub(crate) async fn left(&self) -> Vec<String> {
+        let mut left = Vec::new();
+        for (what, things) in [
+            ("registration", self.registered()),
+            ("Shoot", self.shoots()),
+            ("Kyma", self.marked("kcp", "kymas.operator.kyma-project.io")),
+            ("kubeconfig", self.marked("kcp", "secrets")),
+        ] {
+            left.extend(things.iter().map(|_| what.to_owned()));
+        }
+        let tenant = json!(self.order.context.globalaccount_id);
+        for account in self.server.list("garden", "secretbindings.core.gardener.cloud") {
+            let labels = &account["metadata"]["labels"];
+            if labels["tenantName"] == tenant && labels["dirty"] != "true" {
+                left.push(format!("account {}", account["metadata"]["name"]));
+            }
+        }
+        let names = [&self.order.instance_id, &self.order.context.subaccount_id.to_lowercase()];
+        for system in ["avs", "edp", "ias", "reconciler", "azure"] {
+            for Object { kind, id, value } in self.landscape.objects(system) {
+                let text = format!("{id} {value}");
+                let deleted = value["status"] == "deleted";
+                if !deleted && names.iter().any(|name| text.contains(name.as_str())) {
+                    left.push(format!("{kind} in {system}"));
+                }
+            }
+        }
+        let row = self.rows.find(&self.order.instance_id).await.unwrap();
+        left.extend(row.map(|_| "row".to_owned()));
+        left
+    }
+
     /// Everything that the order has made, once.
     pub(crate) async fn seen(&self) -> Value {
         let order = &self.order;

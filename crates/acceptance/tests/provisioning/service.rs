@@ -1,12 +1,8 @@
-//! A provisioner that works and answers over HTTP, as its clients know it; every call of the broker is noted.
+//! A provisioner that works and answers over HTTP, as its clients know it. Calls of it stand in the landscape's ledger and
+//! meet its trouble, as if it were one of the simulated systems.
 
 use std::{
-    collections::BTreeMap,
-    future::Future,
-    num::NonZeroUsize,
-    pin::Pin,
-    sync::{Arc, Mutex},
-    time::Duration,
+    collections::BTreeMap, future::Future, num::NonZeroUsize, pin::Pin, sync::Arc, time::Duration,
 };
 
 use ::provisioner::{
@@ -22,11 +18,6 @@ use api::{
     health::Readiness,
     router::{ProvisionerParts, provisioner},
 };
-use axum::{
-    extract::{Request, State},
-    middleware::{Next, from_fn_with_state},
-    response::Response,
-};
 use base::Clock;
 use clients::{
     Component, Gate, Grant, Http, Limits as Calls, TokenSource,
@@ -37,7 +28,13 @@ use clients::{
 };
 use engine::{Engine, Planted};
 use secrecy::SecretString;
-use simulators::testing::{MACHINE, Running};
+use simulators::{
+    testing::{MACHINE, Running},
+    trouble::{
+        around,
+        wire::{Line, Wires},
+    },
+};
 use store::{EngineStore, ProvisionerStore, Sealer, Set, engine::Time, testing::TestDatabase};
 use tokio::{net::TcpListener, task::JoinHandle};
 use url::Url;
@@ -45,13 +42,12 @@ use url::Url;
 /// The project of the simulated garden.
 pub(crate) const PROJECT: &str = "kyma";
 
-/// The steps of the broker that have called.
-pub(crate) type Callers = Arc<Mutex<Vec<String>>>;
+/// Its name in the ledger.
+pub(crate) const SYSTEM: &str = "provisioner";
 
 /// See the module.
 pub(crate) struct Service {
     pub(crate) url: Url,
-    pub(crate) callers: Callers,
     engine: Engine<EngineStore>,
     tasks: Vec<JoinHandle<()>>,
     _database: TestDatabase,
@@ -90,12 +86,13 @@ impl Service {
             defaults: ::provisioner::checking::Defaults::default(),
             clock: clock.clone(),
         };
-        let callers = Callers::default();
-        let routes = routes(running, Provisioner::new(parts), clock, callers.clone());
+        let routes = routes(running, Provisioner::new(parts), clock);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/graphql", listener.local_addr().unwrap()).parse().unwrap();
-        let serving = tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
-        Self { url, callers, engine, tasks: vec![signals, serving], _database: database }
+        let routes = routes.into_make_service_with_connect_info::<Line>();
+        let wires = Wires::new(listener);
+        let serving = tokio::spawn(async move { axum::serve(wires, routes).await.unwrap() });
+        Self { url, engine, tasks: vec![signals, serving], _database: database }
     }
 }
 
@@ -108,28 +105,18 @@ impl Drop for Service {
     }
 }
 
-fn routes(
-    running: &Running,
-    service: Provisioner,
-    clock: &Clock,
-    callers: Callers,
-) -> axum::Router {
+fn routes(running: &Running, service: Provisioner, clock: &Clock) -> axum::Router {
     let trusted =
         Trusted { issuer: running.url.clone(), audiences: vec!["kcp".into()], keys: None };
     let verifier = Verifier::new(vec![trusted], clock.clone()).unwrap();
-    provisioner(ProvisionerParts {
+    let routes = provisioner(ProvisionerParts {
         provisioner: Arc::new(service),
         readiness: Arc::new(Always),
         verifier: Arc::new(verifier),
         limits: QueryLimits::DEFAULT,
-    })
-    .layer(from_fn_with_state(callers, note))
-}
-
-async fn note(State(callers): State<Callers>, request: Request, next: Next) -> Response {
-    let step = request.headers().get("x-kcp-step").and_then(|step| step.to_str().ok());
-    callers.lock().unwrap().extend(step.map(str::to_owned));
-    next.run(request).await
+    });
+    let (ledger, troubles) = (running.landscape.ledger(), running.landscape.troubles());
+    around(routes, SYSTEM, ledger.clone(), troubles.clone(), clock.clone())
 }
 
 struct Always;
@@ -159,36 +146,41 @@ pub(crate) fn tokens(running: &Running, scope: &str, clock: &Clock) -> Arc<Token
 pub(crate) const CALLS: Calls = Calls { call: Duration::from_secs(20), ..Calls::CLUSTER };
 
 /// The Director of the landscape.
-pub(crate) fn director(running: &Running, clock: &Clock) -> Director {
-    let gate = Gate::new(Component::DIRECTOR, CALLS, clock.clone());
+pub(crate) fn director(running: &Running, clock: &Clock, calls: Calls) -> Director {
+    let gate = Gate::new(Component::DIRECTOR, calls, clock.clone());
     let http = Http::through(gate, at(running, "/director/graphql")).unwrap();
     Director::new(http.with_token(tokens(running, "runtime:read runtime:write", clock)))
 }
 
 /// The garden of the landscape.
-pub(crate) async fn gardener(running: &Running, clock: &Clock, owner: &str) -> Gardener {
+pub(crate) async fn gardener(
+    running: &Running,
+    clock: &Clock,
+    calls: Calls,
+    owner: &str,
+) -> Gardener {
     let kubeconfig = SecretString::from(running.clusters().garden_kubeconfig());
-    let gate = Gate::new(Component::GARDENER, CALLS, clock.clone());
+    let gate = Gate::new(Component::GARDENER, calls, clock.clone());
     Gardener::new(Cluster::connect(gate, &kubeconfig).await.unwrap(), PROJECT, owner)
 }
 
 /// Clients of the runtimes.
-pub(crate) fn clusters(clock: &Clock) -> Clusters {
-    Clusters::new(Component::RUNTIME, CALLS, clock.clone(), NonZeroUsize::new(100).unwrap())
+pub(crate) fn clusters(clock: &Clock, calls: Calls) -> Clusters {
+    Clusters::new(Component::RUNTIME, calls, clock.clone(), NonZeroUsize::new(100).unwrap())
 }
 
 /// Where releases of Kyma are.
-pub(crate) fn releases(running: &Running, clock: &Clock) -> Http {
-    let gate = Gate::new(Component::RELEASES, CALLS, clock.clone());
+pub(crate) fn releases(running: &Running, clock: &Clock, calls: Calls) -> Http {
+    let gate = Gate::new(Component::RELEASES, calls, clock.clone());
     Http::through(gate, at(running, "/kyma-releases")).unwrap()
 }
 
 async fn env(running: &Running, store: ProvisionerStore, clock: &Clock) -> Env {
     Env {
-        gardener: gardener(running, clock, OWNER).await,
-        director: director(running, clock),
-        clusters: clusters(clock),
-        releases: Releases::new(releases(running, clock), releases(running, clock)),
+        gardener: gardener(running, clock, CALLS, OWNER).await,
+        director: director(running, clock, CALLS),
+        clusters: clusters(clock, CALLS),
+        releases: Releases::new(releases(running, clock, CALLS), releases(running, clock, CALLS)),
         store,
         rules: Rules { project: PROJECT.into(), ..Rules::default() },
         audit_tenants: AuditTenants::default(),

@@ -31,7 +31,7 @@ use crate::{
 
 /// Orders, one after the other.
 pub(crate) struct Trying {
-    pub(crate) outside: Outside,
+    pub(crate) outside: Arc<Outside>,
     /// What is ordered.
     pub(crate) wish: Box<dyn Fn(&str) -> Wish<'static> + Send + Sync>,
     /// What is known already.
@@ -96,9 +96,9 @@ impl Stores for Trials {
 }
 
 impl Trying {
-    pub(crate) fn on(outside: Outside, postgres: bool) -> Self {
+    pub(crate) fn on(outside: impl Into<Arc<Outside>>, postgres: bool) -> Self {
         Self {
-            outside,
+            outside: outside.into(),
             wish: Box::new(Wish::aws),
             data: Details::default(),
             limits: patient(),
@@ -129,18 +129,11 @@ impl Scenario for Trying {
         rows.insert(&row(&order)).await.unwrap();
         drop(storage);
         *self.databases.next.lock().unwrap() = Some(made);
-        let env = self.outside.env(clock).await;
-        let view = View {
-            landscape: self.outside.running.landscape.clone(),
-            server: self.outside.running.clusters().server().clone(),
-            rows,
-            order: order.clone(),
-        };
+        let mut env = self.outside.env(clock).await;
+        env.settings.edp_required = true;
+        let view = View::of(&self.outside, &rows, &order);
         Setting {
-            plan: provisioning::plan(
-                &self.limits,
-                Switches { edp_required: true, ..Switches::of(&env) },
-            ),
+            plan: provisioning::plan(&self.limits, Switches::of(&env)),
             env: Arc::new(env),
             instance: order.instance_id.clone(),
             input: Input { order },

@@ -46,7 +46,9 @@ impl IntoResponse for Refused {
 
 fn refused(error: &Error) -> Response {
     let (status, code) = match error {
-        Error::Bad(_) | Error::Refused(_) | Error::Limit(_) => (StatusCode::BAD_REQUEST, None),
+        Error::Bad(_) | Error::Refused(_) | Error::Limit(_) | Error::Exhausted(_) => {
+            (StatusCode::BAD_REQUEST, None)
+        }
         Error::AsyncRequired => (StatusCode::UNPROCESSABLE_ENTITY, Some("AsyncRequired")),
         Error::Busy => (StatusCode::UNPROCESSABLE_ENTITY, Some("ConcurrencyError")),
         Error::MaintenanceInfo => {

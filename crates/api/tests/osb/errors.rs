@@ -28,6 +28,9 @@ async fn every_refusal_has_its_status_and_words() {
     let make: Vec<(&str, Make)> = vec![
         ("bad", || Error::Bad("service_id missing".into())),
         ("limit", || Error::Limit("there is only one allowed".into())),
+        ("exhausted", || {
+            Error::Exhausted("provider accounts are available in the pool \"aws\"".into())
+        }),
         ("async_required", || Error::AsyncRequired),
         ("busy", || Error::Busy),
         ("maintenance", || Error::MaintenanceInfo),

@@ -52,6 +52,7 @@ impl Real {
             shapes: vec![],
             catalog: Arc::new(Catalog::embedded().unwrap()),
             offer: Offer { plans: PLANS.map(str::to_owned).to_vec(), ..Offer::default() },
+            accounts: None,
             settings: Settings {
                 dashboard: "https://dashboard.test".into(),
                 shoot_domain: "kyma.test".into(),

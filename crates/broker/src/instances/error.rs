@@ -17,6 +17,9 @@ pub enum Error {
     /// There are enough instances already.
     #[error("{0}")]
     Limit(String),
+    /// There is no provider account that could pay for it.
+    #[error("no {0}")]
+    Exhausted(String),
     /// It takes long, and the platform cannot wait.
     #[error("This service plan requires client support for asynchronous service operations.")]
     AsyncRequired,

@@ -1,14 +1,16 @@
 //! The table of pairs: what becomes of a request that meets unfinished operations of its instance.
 
 use engine::{
-    OperationId,
+    Operation, OperationId,
     storage::{Unfinished, Verdict},
 };
 
+use crate::operations::{deprovisioning::Deprovisioning, provisioning::Provisioning};
+
 /// The kind of operation that makes an instance.
-pub const PROVISION: &str = "provision";
+pub const PROVISION: &str = Provisioning::KIND;
 /// The kind of operation that removes an instance.
-pub const DEPROVISION: &str = "deprovision";
+pub const DEPROVISION: &str = Deprovisioning::KIND;
 
 /// What becomes of a new operation, `id` of this kind.
 ///

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     Context, Order,
+    accounts::Need,
     catalog::{Orderer, Place, Plan, Request, names},
 };
 
@@ -49,6 +50,7 @@ impl Broker {
         request: Provision,
     ) -> Result<Provisioned, Error> {
         let order = self.checked(caller, &request)?;
+        self.payable(&order).await?;
         let comparable = Comparable {
             service_id: &order.service_id,
             plan_id: &order.plan_id,
@@ -124,6 +126,22 @@ impl Broker {
         };
         let accepted = parts.catalog.check_provision(&parts.offer, plan, &asked)?;
         self.order(&request.instance_id, plan, &place, context, accepted.parameters)
+    }
+
+    /// Refuses a new order that no account could pay for. One that was accepted before has its answer, whatever the
+    /// pool is like now.
+    async fn payable(&self, order: &Order) -> Result<(), Error> {
+        let parts = self.parts();
+        let (Some(accounts), Some(need)) = (&parts.accounts, Need::of(order)) else {
+            return Ok(());
+        };
+        if !accounts.are_exhausted(need).await {
+            return Ok(());
+        }
+        match parts.store.last_operation(&order.instance_id, None).await? {
+            Some(_) => Ok(()),
+            None => Err(Error::Exhausted(need.to_string())),
+        }
     }
 
     fn plan(&self, id: &str) -> Result<&Plan, Error> {

@@ -1,14 +1,14 @@
 //! How an operation is handed to the store: what its plan reads, and beside it what is kept for audit.
 
-use engine::storage::NewOperation;
+use engine::{Operation, storage::NewOperation};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{
-    Caller, Error,
-    pairs::{DEPROVISION, PROVISION},
+use super::{Caller, Error};
+use crate::{
+    Order,
+    operations::{deprovisioning::Deprovisioning, provisioning::Provisioning},
 };
-use crate::Order;
 
 /// The input of every operation that a platform asks for. Plans leave out what they do not know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,20 +39,20 @@ impl Asked {
 
 /// The operation that makes an instance.
 pub(super) fn provision(id: Uuid, asked: &Asked) -> Result<NewOperation, Error> {
-    operation(PROVISION, id, asked)
+    operation::<Provisioning>(id, asked)
 }
 
 /// The operation that removes an instance. Its first step brings what is known from the instance's row.
 pub(super) fn deprovision(id: Uuid, asked: &Asked) -> Result<NewOperation, Error> {
-    operation(DEPROVISION, id, asked)
+    operation::<Deprovisioning>(id, asked)
 }
 
-fn operation(kind: &str, id: Uuid, asked: &Asked) -> Result<NewOperation, Error> {
+fn operation<O: Operation>(id: Uuid, asked: &Asked) -> Result<NewOperation, Error> {
     Ok(NewOperation {
         id,
         instance: asked.order.instance_id.clone(),
-        kind: kind.to_owned(),
-        data_version: 1,
+        kind: O::KIND.to_owned(),
+        data_version: O::VERSION,
         lane: asked.order.context.globalaccount_id.clone(),
         input: serde_json::to_vec(asked)?,
         // Plans know nothing yet; every field of their data has a default.

@@ -4,7 +4,13 @@ pub(super) mod evaluations;
 pub(super) mod event_hubs;
 pub(super) mod kyma;
 
-use clients::{Component, Error, Kind, kubernetes::Cluster, provisioner::Tenant};
+use std::time::Duration;
+
+use clients::{
+    Component, Error, Kind,
+    kubernetes::{Cluster, is_no_kind},
+    provisioner::Tenant,
+};
 use domain::plan::Kind as PlanKind;
 use engine::{Applies, Condition, Cx, StepError};
 use secrecy::SecretString;
@@ -78,6 +84,16 @@ pub(super) fn creator<'a>(cx: &'a mut Context<'_>) -> Result<&'a mut Creator, St
     })
 }
 
+/// How long one run may take that orders a runtime. When it is over, no order is on its way any more.
+pub(super) const ORDERING: Duration = Duration::from_secs(150);
+
+/// Notes that an order for a runtime leaves, before it does: whoever removes the instance without having heard the
+/// answer looks for the runtime as long as it may still come about.
+pub(super) async fn ordering(cx: &mut Context<'_>) -> Result<(), StepError> {
+    cx.data.runtime_ordered_at = Some(cx.now);
+    cx.save().await
+}
+
 /// The runtime's id, once it is ordered.
 pub(super) fn runtime_id(cx: &Context<'_>) -> Result<String, StepError> {
     let id = cx.data.runtime_id.map(|id| id.to_string());
@@ -128,6 +144,12 @@ pub(super) async fn open(env: &Env, kubeconfig: &SecretString) -> Result<Cluster
     env.clusters.get(kubeconfig).await
 }
 
+/// A failed call to a cluster. An API server that is being set up, and the page of a proxy in front of it, do not even have
+/// the kind: that passes, or the step's limit does.
+pub(super) fn in_cluster(error: Error) -> StepError {
+    if is_no_kind(&error) { StepError::transient(error.failure()) } else { error.into() }
+}
+
 /// A failed call into the runtime. When it does not know us any more, the next run asks for another way in.
 pub(super) fn inside(cx: &mut Context<'_>, error: Error) -> StepError {
     if error.component == Component::RUNTIME
@@ -136,5 +158,5 @@ pub(super) fn inside(cx: &mut Context<'_>, error: Error) -> StepError {
     {
         cx.env.clusters.forget(&kubeconfig);
     }
-    error.into()
+    in_cluster(error)
 }

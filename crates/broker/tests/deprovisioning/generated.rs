@@ -10,7 +10,7 @@ use std::sync::{
 
 use base::Clock;
 use broker::operations::deprovisioning::{Data, Deprovisioning, Input, Limits, Systems, plan};
-use engine::testing::{Scenario, Setting, Stores, prove, prove_some, try_out};
+use engine::testing::{Scenario, Setting, Stores, Tried, prove, prove_some, try_out};
 use serde_json::{Value, json};
 use store::EngineStore;
 
@@ -21,8 +21,8 @@ use crate::{
 };
 
 /// The plan, tried with an instance as a removal finds it.
-struct Trying {
-    landscape: Landscape,
+pub(crate) struct Trying {
+    pub(crate) landscape: Landscape,
     databases: Arc<Slot>,
     count: AtomicUsize,
     parts: Parts,
@@ -55,13 +55,18 @@ impl Stores for Trials {
 }
 
 impl Trying {
-    async fn new(parts: Parts, postgres: bool) -> Self {
+    pub(crate) async fn new(parts: Parts, postgres: bool) -> Self {
         Self {
             landscape: Landscape::start().await,
             databases: Arc::new(Slot { postgres, ..Slot::default() }),
             count: AtomicUsize::new(0),
             parts,
         }
+    }
+
+    /// Takes one removal to its end.
+    pub(crate) async fn once(&self) -> Tried {
+        Box::pin(try_out(self, &self.trials(), None)).await
     }
 
     fn trials(&self) -> Trials {
@@ -76,13 +81,16 @@ impl Scenario for Trying {
         let at = self.count.fetch_add(1, SeqCst);
         let made = Made::new(self.databases.postgres, clock, true).await;
         let (rows, storage) = made.open().await;
-        let env = Arc::new(self.landscape.reach(rows.clone(), storage, clock).await);
-        let furnished = self.landscape.furnish(&env, at, self.parts).await;
+        let reach = |storage| self.landscape.reach(rows.clone(), storage, clock);
+        // Clients of the test's own: a system that failed is not left alone by them.
+        let eyes = Arc::new(reach(storage.clone()).await);
+        let env = Arc::new(reach(storage).await);
+        let furnished = self.landscape.furnish(&eyes, at, self.parts).await;
         rows.insert(&row(&furnished.order, Some(&furnished.details))).await.unwrap();
         *self.databases.next.lock().unwrap() = Some(made);
         let Furnished { order, .. } = &furnished;
         let input = Input { order: order.clone(), user_agent: None, temporary: false };
-        let (instance, outside) = (order.instance_id.clone(), env.clone());
+        let instance = order.instance_id.clone();
         Setting {
             plan: plan(&Limits::default(), Systems::of(&env)),
             env,
@@ -90,8 +98,8 @@ impl Scenario for Trying {
             input,
             data: Data::default(),
             world: Box::new(move || {
-                let (env, furnished) = (outside.clone(), furnished.clone());
-                Box::pin(async move { json!(there(&env, &furnished).await) })
+                let (eyes, furnished) = (eyes.clone(), furnished.clone());
+                Box::pin(async move { json!(there(&eyes, &furnished).await) })
             }),
         }
     }
@@ -115,7 +123,7 @@ impl Scenario for Trying {
 async fn everything_that_a_create_makes_is_gone_in_the_end() {
     let trying = Trying::new(Parts::ALL, false).await;
 
-    let tried = Box::pin(try_out(&trying, &trying.trials(), None)).await;
+    let tried = trying.once().await;
 
     assert_eq!(tried.end.state, engine::State::Succeeded, "{:#?}", tried.journal);
     assert_eq!(tried.end.incomplete, Vec::<String>::new(), "{:#?}", tried.journal);

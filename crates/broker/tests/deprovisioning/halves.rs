@@ -1,5 +1,7 @@
 //! Instances that were only half made, and instances that others share something with.
 
+use std::time::Duration;
+
 use broker::{Details, Order};
 use engine::Storage;
 
@@ -47,6 +49,41 @@ async fn a_cluster_whose_id_was_never_learnt_is_found_by_its_name() {
     let made = world.landscape.furnish_order(&world.eyes, order, parts).await;
     let known = Details { runtime_id: None, target_secret: None, ..made.details.clone() };
     world.reach.store.insert(&row(&made.order, Some(&known))).await.unwrap();
+
+    let ended = world.removed(&made).await;
+
+    assert_eq!(incomplete(&ended), NOTHING);
+    assert_eq!(world.there(&made).await, NOTHING);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_that_comes_about_while_its_order_is_under_way_is_removed_too() {
+    let world = World::new().await;
+    let order = world.next_order("aws");
+    let parts = Parts { services: false, kyma: false, reconciler: false, ..Parts::ALL };
+    let without = Parts { cluster: false, ..parts };
+    let mut made = world.landscape.furnish_order(&world.eyes, order.clone(), without).await;
+    made.details.runtime_ordered_at = Some(world.landscape.clock.now());
+    world.reach.store.insert(&row(&made.order, Some(&made.details))).await.unwrap();
+
+    let removal = world.remove(&made.order, false).await;
+    world.landscape.until(|| async { world.waits_in(removal, "Remove_Runtime").await }).await;
+    let only_cluster = Parts { account: false, avs: false, edp: false, ..parts };
+    world.landscape.furnish_order(&world.eyes, order, only_cluster).await;
+    let ended = world.end_of(removal).await;
+
+    assert_eq!(incomplete(&ended), NOTHING);
+    assert_eq!(world.there(&made).await, NOTHING);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_left_long_ago_is_not_waited_for() {
+    let world = World::new().await;
+    let parts = Parts { cluster: false, ..Parts::ALL };
+    let order = world.next_order("aws");
+    let mut made = world.landscape.furnish_order(&world.eyes, order, parts).await;
+    made.details.runtime_ordered_at = Some(world.landscape.clock.now() - Duration::from_mins(4));
+    world.reach.store.insert(&row(&made.order, Some(&made.details))).await.unwrap();
 
     let ended = world.removed(&made).await;
 

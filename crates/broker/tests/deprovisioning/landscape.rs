@@ -65,7 +65,7 @@ impl Landscape {
         let options = Options { speed: Speed::MAX, plays_agent: false, ..Options::default() };
         let running = Running::with(folder.path(), clock.clone(), 1, options).await;
         let gardener = gardener(&running, &clock).await;
-        let provisioner = SimulatedProvisioner::start(gardener).await;
+        let provisioner = SimulatedProvisioner::start(gardener, &running, &clock).await;
         Self { running, clock, provisioner, _folder: folder }
     }
 

@@ -13,4 +13,5 @@ mod legacy;
 mod plan;
 mod provisioner;
 mod rows;
+mod table;
 mod world;

@@ -1,4 +1,5 @@
-//! A provisioner on a socket: it speaks the GraphQL of the real one and removes Shoots through the garden.
+//! A provisioner on a socket: it speaks the GraphQL of the real one and removes Shoots through the garden. Calls of it stand in
+//! the landscape's ledger and meet its trouble.
 //!
 //! What a reader would get wrong: an order that comes again under its idempotency key is answered with the operation
 //! that it began, even when that operation has failed. The real one does so too.
@@ -16,9 +17,17 @@ use axum::{
     response::{IntoResponse, Response},
     routing::post,
 };
+use base::Clock;
 use clients::gardener::Gardener;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
+use simulators::{
+    testing::Running,
+    trouble::{
+        around,
+        wire::{Line, Wires},
+    },
+};
 use tokio::{net::TcpListener, task::JoinHandle};
 
 /// What it does other than the usual.
@@ -71,12 +80,16 @@ pub(crate) struct SimulatedProvisioner {
 }
 
 impl SimulatedProvisioner {
-    pub(crate) async fn start(gardener: Gardener) -> Self {
+    pub(crate) async fn start(gardener: Gardener, running: &Running, clock: &Clock) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/graphql", listener.local_addr().unwrap());
         let inside = Inside { known: Arc::default(), gardener };
         let routes = Router::new().route("/graphql", post(answer)).with_state(inside.clone());
-        let serving = tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
+        let (ledger, troubles) = (running.landscape.ledger(), running.landscape.troubles());
+        let routes = around(routes, "provisioner", ledger.clone(), troubles.clone(), clock.clone());
+        let routes = routes.into_make_service_with_connect_info::<Line>();
+        let wires = Wires::new(listener);
+        let serving = tokio::spawn(async move { axum::serve(wires, routes).await.unwrap() });
         Self { url, inside, serving }
     }
 

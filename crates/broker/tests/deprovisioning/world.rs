@@ -178,6 +178,12 @@ impl World {
         }
     }
 
+    /// Whether the operation waits in a step.
+    pub(crate) async fn waits_in(&self, id: OperationId, step: &str) -> bool {
+        let found = self.engine.storage().read(id).await.unwrap().unwrap();
+        found.step.as_deref() == Some(step) && found.note.is_some()
+    }
+
     /// The steps that ran.
     pub(crate) async fn steps_of(&self, id: OperationId) -> BTreeSet<String> {
         let journal = self.engine.storage().journal(id).await.unwrap();

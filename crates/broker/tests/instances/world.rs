@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use base::{Clock, Failure};
 use broker::{
+    accounts::Accounts,
     catalog::{Catalog, Offer},
     instances::{
         Broker, Caller, Deprovision, Error, LastOperation, Parts, Provision, Provisioned, Settings,
@@ -45,14 +46,19 @@ pub(crate) struct Said {
 
 impl World {
     pub(crate) async fn sqlite() -> Self {
-        Self::on(TestDatabase::sqlite()).await
+        Self::on(TestDatabase::sqlite(), None).await
     }
 
     pub(crate) async fn postgres() -> Self {
-        Self::on(TestDatabase::postgres().await).await
+        Self::on(TestDatabase::postgres().await, None).await
     }
 
-    async fn on(test: TestDatabase) -> Self {
+    /// Whose clusters are paid from these accounts.
+    pub(crate) async fn paid_from(accounts: Arc<dyn Accounts>) -> Self {
+        Self::on(TestDatabase::sqlite(), Some(accounts)).await
+    }
+
+    async fn on(test: TestDatabase, accounts: Option<Arc<dyn Accounts>>) -> Self {
         let clock = Clock::held_at(Timestamp::from_second(1_767_268_800).unwrap());
         let database = test.database().await;
         database.migrate(Set::Engine).await.unwrap();
@@ -70,6 +76,7 @@ impl World {
             shapes: vec![shape("provision"), shape("deprovision")],
             catalog,
             offer: Offer { plans, ..Offer::default() },
+            accounts,
             settings: Settings {
                 dashboard: "https://dashboard.test".into(),
                 shoot_domain: "kyma.test".into(),

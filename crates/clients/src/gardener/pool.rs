@@ -88,14 +88,11 @@ impl Pool {
     /// The tenant's account: the one it has, or a free one that is its own from now on.
     pub async fn claim(&self, tenant: &str, wanted: Wanted<'_>) -> Result<Binding, Error> {
         let doing = format!("claiming an account for {tenant}");
-        label_value(&doing, tenant)?;
-        let common = wanted.selector(&doing)?;
+        let (own, free) = (wanted.own(&doing, tenant)?, wanted.free(&doing)?);
         for _ in 0..ROUNDS {
-            let own = format!("{common},shared!=true,!{DIRTY},{TENANT}={tenant}");
             if let Some(own) = self.list(&own).await?.into_iter().next() {
                 return Ok(own);
             }
-            let free = format!("{common},shared!=true,!{DIRTY},!{TENANT}");
             let free = self.list(&free).await?;
             let favourite = free.into_iter().max_by_key(|free| liking(tenant, free.name()));
             let Some(mut free) = favourite else {
@@ -115,8 +112,7 @@ impl Pool {
     /// The account for everybody that the fewest Shoots use.
     pub async fn shared(&self, wanted: Wanted<'_>) -> Result<Binding, Error> {
         let doing = "choosing a shared account";
-        let selector = format!("{},shared=true", wanted.selector(doing)?);
-        let candidates = self.list(&selector).await?;
+        let candidates = self.list(&wanted.shared(doing)?).await?;
         let shoots = self.shoots.list("").await?;
         let users =
             |binding: &Binding| shoots.iter().filter(|shoot| self.uses(shoot, binding)).count();
@@ -125,6 +121,22 @@ impl Pool {
                 .because("NoSharedAccount")
                 .saying("no shared provider accounts are available")
         })
+    }
+
+    /// Whether somebody could claim an account right now. It promises nothing.
+    pub async fn has_free(&self, wanted: Wanted<'_>) -> Result<bool, Error> {
+        self.bindings.any(&wanted.free("looking for a free account")?).await
+    }
+
+    /// Whether the tenant has an account.
+    pub async fn has_own(&self, tenant: &str, wanted: Wanted<'_>) -> Result<bool, Error> {
+        let doing = format!("looking for the account of {tenant}");
+        self.bindings.any(&wanted.own(&doing, tenant)?).await
+    }
+
+    /// Whether there is an account for everybody.
+    pub async fn has_shared(&self, wanted: Wanted<'_>) -> Result<bool, Error> {
+        self.bindings.any(&wanted.shared("looking for a shared account")?).await
     }
 
     /// Gives an account back, unless somebody still uses it. Repeating it changes nothing.
@@ -213,6 +225,22 @@ impl Wanted<'_> {
         label_value(doing, self.hyperscaler)?;
         let eu_access = if self.eu_access { "euAccess=true" } else { "!euAccess" };
         Ok(format!("hyperscalerType={},{eu_access}", self.hyperscaler))
+    }
+
+    /// What the tenant has.
+    fn own(&self, doing: &str, tenant: &str) -> Result<String, Error> {
+        label_value(doing, tenant)?;
+        Ok(format!("{},shared!=true,!{DIRTY},{TENANT}={tenant}", self.selector(doing)?))
+    }
+
+    /// What nobody has.
+    fn free(&self, doing: &str) -> Result<String, Error> {
+        Ok(format!("{},shared!=true,!{DIRTY},!{TENANT}", self.selector(doing)?))
+    }
+
+    /// What everybody has.
+    fn shared(&self, doing: &str) -> Result<String, Error> {
+        Ok(format!("{},shared=true", self.selector(doing)?))
     }
 }
 

@@ -176,6 +176,15 @@ impl<T: DeserializeOwned> Objects<T> {
         Ok(self.read::<Page<T>>(&doing, &path).await?.items.unwrap_or_default())
     }
 
+    /// Whether there is an object with matching labels.
+    pub async fn any(&self, selector: &str) -> Result<bool, Error> {
+        let doing = format!("looking for {}", self.resource.plural);
+        let pairs = [("limit", "1"), ("labelSelector", selector)];
+        let path = format!("{}{}", self.root(&doing)?, query(&pairs));
+        let page = self.read::<Page<T>>(&doing, &path).await?;
+        Ok(page.items.is_some_and(|items| !items.is_empty()))
+    }
+
     /// Changes single fields; null removes one.
     pub async fn merge(&self, name: &str, patch: &Value) -> Result<T, Error> {
         let doing = self.doing("changing", name);
@@ -232,7 +241,7 @@ impl<T: DeserializeOwned> Objects<T> {
 }
 
 /// Whether the kind is missing: its definition is not in the cluster.
-pub(crate) fn is_no_kind(error: &Error) -> bool {
+pub fn is_no_kind(error: &Error) -> bool {
     error.kind == Kind::NotFound && error.reason.as_deref() == Some(NO_SUCH_KIND)
 }
 

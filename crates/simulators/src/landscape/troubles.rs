@@ -30,6 +30,9 @@ pub(super) struct Asked {
     /// A text in the body.
     #[serde(default)]
     body: Option<String>,
+    /// The step of an operation that calls.
+    #[serde(default)]
+    step: Option<String>,
     /// The how manieth call that fits is the first to meet it.
     #[serde(default)]
     nth: Option<u64>,
@@ -85,6 +88,7 @@ pub(super) async fn add(
         method: asked.method,
         path: asked.path,
         body: asked.body,
+        step: asked.step,
         nth: asked.nth,
         probability: asked.probability,
         calls: asked.calls,

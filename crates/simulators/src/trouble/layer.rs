@@ -73,6 +73,7 @@ impl Watched {
             path: parts.uri.path(),
             query: parts.uri.query().unwrap_or_default(),
             body: &body,
+            step: parts.headers.get("x-kcp-step").and_then(|step| step.to_str().ok()),
         })?;
         let call = self.receive(&parts, met.as_ref())?;
         let (remembered, clock) = (self.remembered.clone(), self.clock.clone());

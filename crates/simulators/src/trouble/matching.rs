@@ -13,6 +13,8 @@ pub struct Incoming<'a> {
     pub query: &'a str,
     /// The body.
     pub body: &'a [u8],
+    /// The step that calls, if it says so.
+    pub step: Option<&'a str>,
 }
 
 impl Incoming<'_> {
@@ -72,15 +74,16 @@ mod tests {
         ];
 
         for (pattern, path, expected) in table {
-            let call = Incoming { system: "s", method: "GET", path, query: "", body: b"" };
+            let call =
+                Incoming { system: "s", method: "GET", path, query: "", body: b"", step: None };
             assert_eq!(call.is_at(pattern), expected, "{pattern} {path}");
         }
     }
 
     #[test]
     fn a_pattern_with_a_question_mark_looks_at_the_query_too() {
-        let call =
-            Incoming { system: "s", method: "GET", path: "/a", query: "watch=1", body: b"x\"y" };
+        let (path, query) = ("/a", "watch=1");
+        let call = Incoming { system: "s", method: "GET", path, query, body: b"x\"y", step: None };
 
         assert!(call.is_at("/a?*watch=1"));
         assert!(!call.is_at("/a?*watch=2"));

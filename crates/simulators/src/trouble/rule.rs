@@ -28,6 +28,9 @@ pub struct Rule {
     /// With this text in the body only.
     #[serde(default)]
     pub body: Option<String>,
+    /// From this step of an operation only.
+    #[serde(default)]
+    pub step: Option<String>,
     /// The how manieth of the calls that fit is the first to meet it; counts down.
     #[serde(default)]
     pub nth: Option<u64>,
@@ -82,6 +85,7 @@ impl Rule {
             method: None,
             path: None,
             body: None,
+            step: None,
             nth: None,
             probability: None,
             calls: Some(calls),
@@ -112,6 +116,12 @@ impl Rule {
     /// Only for calls with this text in their body.
     pub fn holding(mut self, text: &str) -> Self {
         self.body = Some(text.into());
+        self
+    }
+
+    /// Only for calls from this step of an operation.
+    pub fn from_step(mut self, step: &str) -> Self {
+        self.step = Some(step.into());
         self
     }
 
@@ -185,7 +195,7 @@ impl Rule {
 
     /// Whether every call of its system meets it right now.
     pub fn is_for_all(&self, now: Timestamp) -> bool {
-        let some = self.method.is_some() || self.path.is_some() || self.body.is_some();
+        let some = [&self.method, &self.path, &self.body, &self.step].iter().any(|it| it.is_some());
         let waits = self.nth.is_some_and(|nth| nth > 1);
         self.is_on(now) && self.probability.is_none() && !some && !waits
     }
@@ -196,6 +206,7 @@ impl Rule {
             && self.method.as_deref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(call.method))
             && self.path.as_deref().is_none_or(|pattern| call.is_at(pattern))
             && self.body.as_deref().is_none_or(|text| call.holds(text))
+            && self.step.as_deref().is_none_or(|wanted| call.step == Some(wanted))
     }
 }
 

@@ -26,6 +26,22 @@ async fn a_rule_can_ask_for_a_text_in_the_body() {
 }
 
 #[tokio::test]
+async fn a_rule_can_ask_for_the_step_that_calls() {
+    let world = World::new().await;
+    let asked = json!({
+        "system": "director", "step": "Two", "calls": 1,
+        "trouble": { "kind": "status", "status": 500 },
+    });
+    json_of(world.control("POST", "/troubles").json(&asked)).await;
+
+    let from = |step: &str| status(world.register("any").header("x-kcp-step", step));
+    let nobody = status(world.register("any")).await;
+    let statuses = [nobody, from("One").await, from("Two").await, from("Two").await];
+
+    assert_eq!(statuses, [200, 200, 500, 200]);
+}
+
+#[tokio::test]
 async fn a_rule_can_wait_for_the_nth_call_also_over_a_restart() {
     let world = World::new().await;
     world.trouble(Rule::next(2, broken()).of("issuer").from_call(3));

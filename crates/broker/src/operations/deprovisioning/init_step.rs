@@ -4,10 +4,13 @@
 //! tell the row, and what it has made must go too.
 
 use base::Failure;
-use engine::{OperationId, StepError, Storage, finish};
+use engine::{Operation, OperationId, StepError, Storage, finish};
 
 use super::Deprovisioning;
-use crate::{Details, operations::prelude::*};
+use crate::{
+    Details,
+    operations::{prelude::*, provisioning::Provisioning},
+};
 
 pub(super) struct InitStep {
     /// The steps that will have something to remove.
@@ -38,7 +41,7 @@ pub(super) async fn take_over(
         [] => Details::default(),
         bytes => read(bytes)?,
     };
-    let create = store.last_operation(cx.instance, Some(&["provision"]));
+    let create = store.last_operation(cx.instance, Some(&[Provisioning::KIND]));
     if let Some(create) = create.await.map_err(internal)?
         && let Some(known) = unsaid(cx, create).await?
     {

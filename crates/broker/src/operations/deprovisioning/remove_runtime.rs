@@ -1,4 +1,8 @@
 //! Has the provisioner remove the cluster.
+//!
+//! What a reader would get wrong: that nobody knows a cluster does not mean that there is none. A create may have been
+//! stopped after its order left and before the answer came, so the cluster is looked for under what was known before,
+//! and the order is given the time that it may need to arrive.
 
 use base::Failure;
 use clients::{
@@ -8,8 +12,13 @@ use clients::{
 };
 use engine::{StepError, wait};
 
+use uuid::Uuid;
+
 use super::{Deprovisioning, RUNTIME_STEPS, calling, is_own_cluster, runtime};
-use crate::operations::prelude::*;
+use crate::operations::{prelude::*, shared::ORDERING};
+
+/// What is added to the time that an order may need, because replicas do not agree on the time to the second.
+const DOUBT: Duration = secs(30);
 
 pub(super) struct RemoveRuntime;
 
@@ -42,14 +51,14 @@ pub(super) async fn order(cx: &mut Cx<'_, Deprovisioning>) -> Result<Ordered, St
         return Ok(Ordered::Gone);
     }
     if cx.data.details.runtime_id.is_none() {
-        look_in_the_garden(cx).await?;
+        cx.data.details.runtime_id = search(cx).await?;
     }
-    let Some(runtime) = runtime(cx) else { return Ok(Ordered::Gone) };
+    let Some(runtime) = runtime(cx) else { return Ok(unknown(cx)) };
     let tenant = Tenant::new(&cx.input.order.context.globalaccount_id);
     let provisioner = &cx.env.provisioner;
     let begun = match provisioner.deprovision(tenant, &runtime).await {
         Ok(operation) => operation,
-        Err(error) if error.kind == Kind::NotFound => return Ok(Ordered::Gone),
+        Err(error) if error.kind == Kind::NotFound => return Ok(unknown(cx)),
         Err(error) if error.kind == Kind::Busy => {
             let status = provisioner.runtime_status(tenant, &runtime).await.map_err(calling)?;
             let last = status.last_operation.as_ref();
@@ -75,16 +84,40 @@ fn is_removal(operation: OperationType) -> bool {
     matches!(operation, OperationType::Deprovision | OperationType::DeprovisionNoInstall)
 }
 
-/// A create whose order got through and whose answer was lost has a cluster without knowing its id. The cluster's
-/// name was chosen before.
-async fn look_in_the_garden(cx: &mut Cx<'_, Deprovisioning>) -> Result<(), StepError> {
+/// What it means that the provisioner has no such cluster.
+fn unknown(cx: &Cx<'_, Deprovisioning>) -> Ordered {
+    let left_at = cx.data.details.runtime_ordered_at;
+    if left_at.is_some_and(|at| cx.now < at + ORDERING + DOUBT) {
+        return Ordered::NotYet("an order for the cluster may still reach the provisioner".into());
+    }
+    Ordered::Gone
+}
+
+/// The cluster of a create whose order got through and whose answer was lost.
+async fn search(cx: &Cx<'_, Deprovisioning>) -> Result<Option<Uuid>, StepError> {
+    match look_in_the_director(cx).await? {
+        None => look_in_the_garden(cx).await,
+        found => Ok(found),
+    }
+}
+
+/// The provisioner registers a runtime, with the instance's id, before it begins anything else.
+async fn look_in_the_director(cx: &Cx<'_, Deprovisioning>) -> Result<Option<Uuid>, StepError> {
+    let Some(director) = &cx.env.director else { return Ok(None) };
+    let account = &cx.input.order.context.globalaccount_id;
+    let found = director.find_by_instance(account, cx.instance).await.map_err(calling)?;
+    Ok(found.and_then(|id| id.parse().ok()))
+}
+
+/// The Shoot's name was chosen before it was ordered.
+async fn look_in_the_garden(cx: &Cx<'_, Deprovisioning>) -> Result<Option<Uuid>, StepError> {
     let name = &cx.input.order.shoot_name;
-    let Some(shoot) = cx.env.gardener.shoot(name).await.map_err(calling)? else { return Ok(()) };
+    let found = cx.env.gardener.shoot(name).await.map_err(calling)?;
+    let Some(shoot) = found else { return Ok(None) };
     let id = shoot.annotation(RUNTIME_ANNOTATION).and_then(|id| id.parse().ok());
     if id.is_none() {
         let text = format!("Shoot {name} does not say which runtime it is");
         return Err(StepError::transient(Failure::new("gardener", "foreign_shoot", text)));
     }
-    cx.data.details.runtime_id = id;
-    Ok(())
+    Ok(id)
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{keep, kyma, missing, needed},
+    shared::{in_cluster, keep, kyma, missing, needed},
 };
 
 pub(super) struct ApplyKyma;
@@ -23,7 +23,7 @@ impl Step<Provisioning> for ApplyKyma {
             .map_err(|why| StepError::fatal(Failure::new("broker", "kyma_template", why)))?;
         let name = kyma::name(cx.data).ok_or_else(|| missing("the runtime was never ordered"))?;
         let marks = kyma::marks(&cx.input.order, cx.data, &name);
-        manager.apply(&template, &name, &marks).await?;
+        manager.apply(&template, &name, &marks).await.map_err(in_cluster)?;
         cx.data.kyma_name = Some(name);
         keep(cx, json!({}))?;
         done()

@@ -10,7 +10,7 @@ use super::Provisioning;
 use crate::operations::{
     creator::Place,
     prelude::*,
-    shared::{creator, keep, missing, tenant},
+    shared::{ORDERING, creator, keep, missing, ordering, tenant},
 };
 
 pub(super) struct CreateRuntimeWithoutKyma;
@@ -18,7 +18,7 @@ pub(super) struct CreateRuntimeWithoutKyma;
 impl Step<Provisioning> for CreateRuntimeWithoutKyma {
     const NAME: &'static str = "Create_Runtime_Without_Kyma";
     const RETRY: Retry =
-        Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(60)).each_within(secs(150));
+        Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(60)).each_within(ORDERING);
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
         if cx.data.runtime_id.is_some() {
@@ -34,6 +34,7 @@ impl Step<Provisioning> for CreateRuntimeWithoutKyma {
         creator.label("operator_grafanaUrl", format!("https://grafana.{}", order.shoot_domain));
         let place = Place { name: &name, target_secret: &target_secret, dns_providers };
         let wanted = creator.provision(order, place)?;
+        ordering(cx).await?;
         let begun = cx.env.provisioner.provision(tenant(order), &wanted).await?;
         let runtime = begun.runtime_id.as_deref().map(Uuid::parse_str).transpose();
         let (Ok(Some(runtime)), Some(operation)) = (runtime, begun.id) else {
@@ -41,6 +42,7 @@ impl Step<Provisioning> for CreateRuntimeWithoutKyma {
         };
         cx.data.runtime_id = Some(runtime);
         cx.data.target_operation_id = Some(operation);
+        cx.data.runtime_ordered_at = None;
         let payload = serde_json::to_value(&wanted).map_err(|error| StepError::internal(&error))?;
         let row = json!({
             "runtime_id": runtime,

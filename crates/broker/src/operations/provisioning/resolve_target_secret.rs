@@ -1,13 +1,15 @@
 //! Finds the account that pays for the cluster: the order's own, the global account's, or one that many use.
 
-use clients::{Error, gardener::Wanted};
-use domain::plan::Kind as PlanKind;
+use clients::Error;
 use serde_json::json;
 
 use super::Provisioning;
-use crate::operations::{
-    prelude::*,
-    shared::{keep, missing},
+use crate::{
+    accounts::Need,
+    operations::{
+        prelude::*,
+        shared::{keep, missing},
+    },
 };
 
 pub(super) struct ResolveTargetSecret;
@@ -29,13 +31,12 @@ impl Step<Provisioning> for ResolveTargetSecret {
             return done();
         }
         let pool = cx.env.gardener.pool(cx.env.settings.account_bindings);
-        let wanted =
-            Wanted { hyperscaler: cluster.provider.as_str(), eu_access: order.resolved.eu_access };
+        let need = Need::of(order).ok_or_else(|| missing("the order needs no account"))?;
         // The tenant's own is found again; which of the shared ones is least used may change, so it is kept.
-        let binding = if order.plan_kind == PlanKind::Trial {
-            pool.shared(Wanted { eu_access: false, ..wanted }).await
+        let binding = if need.shared {
+            pool.shared(need.wanted()).await
         } else {
-            pool.claim(&order.context.globalaccount_id, wanted).await
+            pool.claim(need.tenant, need.wanted()).await
         };
         let binding = binding.map_err(exhausted)?;
         let secret = pool.name_for_shoot(&binding);

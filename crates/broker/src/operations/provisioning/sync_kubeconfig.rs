@@ -3,7 +3,7 @@
 use super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{kubeconfig, kyma, missing, needed},
+    shared::{in_cluster, kubeconfig, kyma, missing, needed},
 };
 
 pub(super) struct SyncKubeconfig;
@@ -19,7 +19,8 @@ impl Step<Provisioning> for SyncKubeconfig {
             return Err(missing("the runtime has no kubeconfig any more"));
         };
         let marks = kyma::marks(&cx.input.order, cx.data, &name);
-        manager.write_kubeconfig(&name, &kubeconfig, &marks).await?;
+        let written = manager.write_kubeconfig(&name, &kubeconfig, &marks).await;
+        written.map_err(in_cluster)?;
         done()
     }
 }

@@ -12,7 +12,7 @@ use super::super::Provisioning;
 use crate::operations::{
     creator::Place,
     prelude::*,
-    shared::{creator, keep, missing, tenant},
+    shared::{ORDERING, creator, keep, missing, ordering, tenant},
 };
 
 pub(super) struct CreateRuntime;
@@ -20,7 +20,7 @@ pub(super) struct CreateRuntime;
 impl Step<Provisioning> for CreateRuntime {
     const NAME: &'static str = "Create_Runtime";
     const RETRY: Retry =
-        Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(60)).each_within(secs(150));
+        Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(60)).each_within(ORDERING);
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
         let order = &cx.input.order;
@@ -35,7 +35,10 @@ impl Step<Provisioning> for CreateRuntime {
         wanted.kyma = Some(creator.kyma(order));
         let begun = match ordered_before(cx).await? {
             Some(begun) => begun,
-            None => cx.env.provisioner.provision(tenant(order), &wanted).await?,
+            None => {
+                ordering(cx).await?;
+                cx.env.provisioner.provision(tenant(order), &wanted).await?
+            }
         };
         let runtime = begun.runtime_id.as_deref().map(Uuid::parse_str).transpose();
         let (Ok(Some(runtime)), Some(operation)) = (runtime, begun.id) else {
@@ -43,6 +46,7 @@ impl Step<Provisioning> for CreateRuntime {
         };
         cx.data.runtime_id = Some(runtime);
         cx.data.target_operation_id = Some(operation);
+        cx.data.runtime_ordered_at = None;
         keep(cx, json!({"runtime_id": runtime, "region": order.resolved.region_word()}))?;
         again(secs(1), "the runtime is ordered")
     }
