@@ -1,6 +1,6 @@
 //! The environment broker as a service: its database, its engine, what it reaches, what it answers.
 
-mod outside;
+pub(crate) mod outside;
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,6 +13,7 @@ use api::{
 use axum::Router;
 use base::Clock;
 use broker::{
+    accounts::PooledAccounts,
     instances::{Broker, Parts},
     operations::{
         Env, Limits, demonstration,
@@ -57,8 +58,11 @@ impl Service {
     ) -> anyhow::Result<Self> {
         let (catalog, offer) = outside::catalog(&settings.catalog)?;
         let limits = outside::limits(settings)?;
+        let required = systems.edp.required.unwrap_or_default();
         let reached = Systems::open(systems, clock).await.context("the settings are not valid")?;
-        let env = Arc::new(outside::env(settings, reached, catalog.clone(), clock)?);
+        let env = Arc::new(outside::env(settings, required, reached, catalog.clone(), clock)?);
+        let pool = env.gardener.pool(env.settings.account_bindings);
+        let accounts = PooledAccounts::new(pool, clock.clone());
         let database = &settings.database;
         let plain = place
             .store("broker", database.connections.get(), &database.schema, Set::Broker)
@@ -82,6 +86,7 @@ impl Service {
             .serve(demonstration::plan(settings.operations.limit), surroundings(place.speed))?;
         let engine = serve(engine, &limits, env, reach, settings)?.start();
         let broker = Broker::new(Parts {
+            accounts: Some(Arc::new(accounts)),
             store,
             operations,
             shapes: engine.shapes(),
@@ -140,11 +145,7 @@ fn serve(
 ) -> anyhow::Result<Builder<EngineStore>> {
     let switches = provisioning::Switches::of(&env);
     let systems = deprovisioning::Systems::of(&env);
-    let removal = deprovisioning::Limits {
-        operation: limits.provisioning,
-        failing: settings.operations.removal_patience,
-        ..deprovisioning::Limits::default()
-    };
+    let removal = outside::removal_limits(settings);
     let (making, removing) = if settings.runtimes.legacy {
         let older = LegacySwitches::of(&env);
         let making = provisioning::legacy::plan(limits, switches, older);

@@ -23,7 +23,10 @@ use provisioner::{limits::Limits as RuntimeLimits, operations as runtime};
 
 pub use printed::{HEAD, json, markdown, notes, rows, span};
 
-use crate::settings::{self, Settings, provisioner as provisioner_settings};
+use crate::{
+    broker::outside::{limits, removal_limits},
+    settings::{self, Settings, provisioner as provisioner_settings},
+};
 
 /// How long a demonstration may take when nobody says anything else.
 const DEMONSTRATION: Duration = Duration::from_hours(24);
@@ -66,6 +69,8 @@ struct There {
     legacy: LegacySwitches,
     systems: Systems,
     demonstration: Duration,
+    provisioning: ProvisioningLimits,
+    removal: DeprovisioningLimits,
 }
 
 impl There {
@@ -77,11 +82,14 @@ impl There {
             legacy: LegacySwitches::ALL,
             systems: Systems::ALL,
             demonstration: DEMONSTRATION,
+            provisioning: ProvisioningLimits::default(),
+            removal: DeprovisioningLimits::default(),
         }
     }
 
-    /// The systems that these settings name.
-    fn of(settings: &Settings) -> Self {
+    /// The systems that these settings name, and their limits.
+    fn of(settings: &Settings) -> anyhow::Result<Self> {
+        let (provisioning, removal) = (limits(settings)?, removal_limits(settings));
         let (demonstration, settings) = (settings.operations.limit, &settings.systems);
         let default = StepSettings::default().edp_required;
         let (avs, edp) = (settings.avs.is_given(), settings.edp.is_given());
@@ -89,12 +97,14 @@ impl There {
         let reconciler = settings.reconciler.is_given();
         let lifecycle_manager = settings.lifecycle_manager.is_given();
         let edp_required = settings.edp.required.unwrap_or(default);
-        Self {
+        Ok(Self {
             switches: Switches { avs, edp, reconciler, lifecycle_manager, edp_required },
             legacy: LegacySwitches { lms, ias, event_hubs: settings.azure.is_given() },
             systems: Systems { avs, edp, ias, lifecycle_manager, reconciler },
             demonstration,
-        }
+            provisioning,
+            removal,
+        })
     }
 }
 
@@ -114,7 +124,7 @@ pub fn find(name: &str, file: Option<&Path>) -> anyhow::Result<Named> {
     };
     let Some(file) = file else { return Ok(found.clone()) };
     let followed = match found.service {
-        Service::Broker => broker(&There::of(&settings::load(Some(file))?))?,
+        Service::Broker => broker(&There::of(&settings::load(Some(file))?)?)?,
         Service::Provisioner => {
             runtimes(&provisioner_settings::load(Some(file))?.limits.checked()?)?
         }
@@ -123,8 +133,8 @@ pub fn find(name: &str, file: Option<&Path>) -> anyhow::Result<Named> {
 }
 
 fn broker(there: &There) -> Result<Vec<Named>, PlanError> {
-    let There { switches, legacy, systems, demonstration: limit } = *there;
-    let (limits, removal) = (ProvisioningLimits::default(), DeprovisioningLimits::default());
+    let There { switches, legacy, systems, demonstration: limit, .. } = *there;
+    let (limits, removal) = (there.provisioning, there.removal);
     let named = |name, about, shape| Named { name, service: Service::Broker, about, shape };
     Ok(vec![
         named(

@@ -9,7 +9,7 @@ use broker::{
     catalog::{Catalog, Files, Offer},
     instances::{self, TrialNotice},
     operations::{
-        Env, Limits, StepSettings,
+        Env, Limits, StepSettings, deprovisioning,
         env::{EventHubs, ServiceManager},
     },
 };
@@ -69,7 +69,7 @@ pub(super) fn catalog(settings: &CatalogSettings) -> anyhow::Result<(Arc<Catalog
 }
 
 /// How long things may take. What is waited for must end before whoever waits.
-pub(super) fn limits(settings: &Settings) -> anyhow::Result<Limits> {
+pub(crate) fn limits(settings: &Settings) -> anyhow::Result<Limits> {
     let limits = Limits {
         provisioning: settings.operations.limit,
         runtime: settings.runtimes.limit,
@@ -81,6 +81,15 @@ pub(super) fn limits(settings: &Settings) -> anyhow::Result<Limits> {
         "runtimes.limit and runtimes.reconciliation_limit together must be less than operations.limit"
     );
     Ok(limits)
+}
+
+/// How long removals, and what they wait for, may take.
+pub(crate) fn removal_limits(settings: &Settings) -> deprovisioning::Limits {
+    deprovisioning::Limits {
+        operation: settings.operations.limit,
+        failing: settings.operations.removal_patience,
+        ..deprovisioning::Limits::default()
+    }
 }
 
 /// What owners are told.
@@ -110,6 +119,7 @@ pub(super) fn platforms(access: &AccessSettings) -> anyhow::Result<Vec<Credentia
 /// What steps reach.
 pub(super) fn env(
     settings: &Settings,
+    edp_required: bool,
     systems: Systems,
     catalog: Arc<Catalog>,
     clock: &Clock,
@@ -143,17 +153,18 @@ pub(super) fn env(
         event_hubs,
         reconciler: systems.reconciler,
         lifecycle_manager: systems.lifecycle_manager.map(|modules| modules.client),
-        settings: steps(&settings.runtimes, &settings.service_manager)?,
+        settings: steps(&settings.runtimes, &settings.service_manager, edp_required)?,
     })
 }
 
 fn steps(
     runtimes: &RuntimeSettings,
     service_manager: &ServiceManagerSettings,
+    edp_required: bool,
 ) -> anyhow::Result<StepSettings> {
     Ok(StepSettings {
         default_kyma_version: runtimes.kyma_version.clone(),
-        edp_required: runtimes.data_tenant_required,
+        edp_required,
         namespace: runtimes.overrides_namespace.clone(),
         account_versions: Some(runtimes.account_versions.clone()),
         account_bindings: match runtimes.account_bindings {

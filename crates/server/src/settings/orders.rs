@@ -65,9 +65,6 @@ pub struct RuntimeSettings {
     /// Which objects of the garden hold the accounts of the pool: `secret` or `credentials` bindings.
     #[config(env = "KCP_BROKER_ACCOUNT_BINDINGS", default = "secret")]
     pub account_bindings: Bindings,
-    /// Whether an order fails when its data tenant cannot be made.
-    #[config(env = "KCP_BROKER_DATA_TENANT_REQUIRED", default = false)]
-    pub data_tenant_required: bool,
     /// Who serves the clusters' domains: a JSON file with a list of objects with `domainsInclude`, `primary`,
     /// `secretName` and `type`.
     #[config(env = "KCP_BROKER_DNS_PROVIDERS")]

@@ -32,8 +32,8 @@ kcp runs.
   {token}
 
 Three things to try:
-  open {broker}/ in a browser and watch the first operation go by
-  {kcp} demonstrate --follow
+  {kcp} provision --plan aws --name demo --watch
+  open {broker}/ in a browser and see its operations
   kubectl --kubeconfig {kubeconfig} get shoots -A -w
 
 Ctrl-C stops it; starting it again carries on."
