@@ -9,7 +9,10 @@ use std::sync::{
 };
 
 use base::Clock;
-use broker::operations::deprovisioning::{Data, Deprovisioning, Input, Limits, Systems, plan};
+use broker::operations::{
+    Env,
+    deprovisioning::{Data, Deprovisioning, Input, Limits, Reach, Systems, plan},
+};
 use engine::testing::{Scenario, Setting, Stores, Tried, prove, prove_some, try_out};
 use serde_json::{Value, json};
 use store::EngineStore;
@@ -26,6 +29,8 @@ pub(crate) struct Trying {
     databases: Arc<Slot>,
     count: AtomicUsize,
     parts: Parts,
+    /// Clients of the test's own: a system that failed is not left alone by them.
+    eyes: Arc<Env>,
 }
 
 /// Hands the database of a trial from the scenario, which fills it, to the engine, which opens it.
@@ -56,8 +61,11 @@ impl Stores for Trials {
 
 impl Trying {
     pub(crate) async fn new(parts: Parts, postgres: bool) -> Self {
+        let landscape = Landscape::start().await;
+        let eyes = Arc::new(landscape.env(&landscape.clock).await);
         Self {
-            landscape: Landscape::start().await,
+            landscape,
+            eyes,
             databases: Arc::new(Slot { postgres, ..Slot::default() }),
             count: AtomicUsize::new(0),
             parts,
@@ -81,10 +89,9 @@ impl Scenario for Trying {
         let at = self.count.fetch_add(1, SeqCst);
         let made = Made::new(self.databases.postgres, clock, true).await;
         let (rows, storage) = made.open().await;
-        let reach = |storage| self.landscape.reach(rows.clone(), storage, clock);
-        // Clients of the test's own: a system that failed is not left alone by them.
-        let eyes = Arc::new(reach(storage.clone()).await);
-        let env = Arc::new(reach(storage).await);
+        let (store, operations) = (rows.clone(), storage.clone());
+        let eyes = Arc::new(Reach { env: self.eyes.clone(), store, operations });
+        let env = Arc::new(self.landscape.reach(rows.clone(), storage, clock).await);
         let furnished = self.landscape.furnish(&eyes, at, self.parts).await;
         rows.insert(&row(&furnished.order, Some(&furnished.details))).await.unwrap();
         *self.databases.next.lock().unwrap() = Some(made);

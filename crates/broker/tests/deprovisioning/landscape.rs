@@ -90,7 +90,7 @@ impl Landscape {
         }
     }
 
-    async fn env(&self, clock: &Clock) -> Env {
+    pub(crate) async fn env(&self, clock: &Clock) -> Env {
         let at = |path: &str| -> Url { format!("{}{path}", self.running.url).parse().unwrap() };
         let gate = |component| Gate::new(component, calls(), clock.clone());
         let issuer = || gate(Component::ISSUER);
