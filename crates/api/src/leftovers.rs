@@ -42,26 +42,26 @@ async fn list(
         let problem = format!("must be between 1 and {MOST}");
         return Err(Error::Bad { field: "limit", problem });
     }
-    Ok(Json(broker.leftovers(after.as_deref(), limit).await.map_err(refused)?))
+    Ok(Json(broker.leftovers(after.as_deref(), limit).await.map_err(|error| refused(&error))?))
 }
 
 async fn find(
     State(broker): State<Broker>,
     Path(instance): Path<String>,
 ) -> Result<Json<Leftover>, Error> {
-    let found = broker.leftovers_of(&instance).await.map_err(refused)?;
+    let found = broker.leftovers_of(&instance).await.map_err(|error| refused(&error))?;
     found.map(Json).ok_or_else(|| Error::NotFound(format!("something left of {instance}")))
 }
 
-fn refused(error: instances::Error) -> Error {
-    match &error {
+fn refused(error: &instances::Error) -> Error {
+    match error {
         instances::Error::Bad(problem) => Error::Bad { field: "after", problem: problem.clone() },
         instances::Error::Unavailable(_) => {
-            tracing::warn!(error = chain(&error), "leftovers cannot be read");
+            tracing::warn!(error = chain(error), "leftovers cannot be read");
             Error::Unavailable
         }
         _ => {
-            tracing::error!(error = chain(&error), "leftovers cannot be read");
+            tracing::error!(error = chain(error), "leftovers cannot be read");
             Error::Internal
         }
     }

@@ -75,8 +75,8 @@ struct Runtimes {
 #[derive(Args)]
 struct Orders {
     /// How many orders.
-    #[arg(long, value_name = "N", default_value_t = 1_000)]
-    orders: usize,
+    #[arg(long = "orders", value_name = "N", default_value_t = 1_000)]
+    count: usize,
     /// How many replicas.
     #[arg(long, value_name = "N", default_value_t = 3)]
     replicas: usize,
@@ -92,7 +92,7 @@ impl Orders {
     async fn run(self) -> anyhow::Result<ExitCode> {
         let every = std::time::Duration::try_from_secs_f64(self.kill_every)?;
         let seen = orders::run(orders::Options {
-            orders: self.orders,
+            orders: self.count,
             replicas: self.replicas,
             kill_every: (!every.is_zero()).then_some(every),
             postgres_bin: self.postgres_bin,
