@@ -75,8 +75,7 @@ pub struct Up {
 
 /// Runs it until somebody asks it to stop.
 pub async fn run(options: Options) -> anyhow::Result<()> {
-    // Boxed, because the settings in it are large.
-    let up = Box::pin(Up::start(options)).await?;
+    let up = Up::start(options).await?;
     greeting::print(&up.connection, up.folder.path());
     crate::shutdown::asked().await?;
     eprintln!("stopping; once more stops at once");
@@ -92,6 +91,11 @@ pub async fn run(options: Options) -> anyhow::Result<()> {
 impl Up {
     /// Starts everything; comes back when it serves.
     pub async fn start(options: Options) -> anyhow::Result<Self> {
+        // Boxed, because the settings in it are large.
+        Box::pin(Self::begin(options)).await
+    }
+
+    async fn begin(options: Options) -> anyhow::Result<Self> {
         let Options { port, data, database, speed, settings, provisioner } = options;
         let last = port.checked_add(3).context("--port leaves no room for three more ports")?;
         let folder = Folder::open(&data)?;

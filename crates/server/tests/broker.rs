@@ -48,7 +48,7 @@ async fn start(data: &Path, settings: Settings) -> Up {
         settings,
         provisioner: settings::provisioner::load(None).unwrap(),
     };
-    Box::pin(Up::start(options)).await.unwrap()
+    Up::start(options).await.unwrap()
 }
 
 /// A platform, and an operator who looks at the landscape.
@@ -73,7 +73,7 @@ impl<'a> Platform<'a> {
         let (status, catalog) = platform.ask(Method::GET, "/oauth/v2/catalog", None).await;
         assert_eq!(status, 200);
         let service = &catalog["services"][0];
-        platform.service = service["id"].as_str().unwrap().to_owned();
+        service["id"].as_str().unwrap().clone_into(&mut platform.service);
         for plan in service["plans"].as_array().unwrap() {
             let text = |field: &str| plan[field].as_str().unwrap().to_owned();
             platform.plans.insert(text("name"), text("id"));
