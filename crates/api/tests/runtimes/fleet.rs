@@ -53,6 +53,7 @@ impl Fleet {
         let engine = EngineStore::new(database.clone(), sealer.clone(), time, Planted::Nothing);
         let store = BrokerStore::new(engine.clone(), sealer, clock.clone());
         let broker = Broker::new(Parts {
+            accounts: None,
             store,
             operations: engine,
             shapes: vec![],
