@@ -102,6 +102,12 @@ impl Client {
         self.send(&format!("calling off operation {id}"), request).await
     }
 
+    /// What removals could not remove, behind an instance.
+    pub(crate) async fn leftovers(&self, after: Option<&str>) -> anyhow::Result<Value> {
+        let query: Vec<(&str, &str)> = after.map(|after| ("after", after)).into_iter().collect();
+        self.send("listing what is left", self.http.get("/leftovers").query(&query)).await
+    }
+
     pub(crate) async fn demonstrate(&self) -> anyhow::Result<OperationId> {
         let request = self.http.post("/demonstrations");
         let accepted = self.send("ordering a demonstration", request).await?;

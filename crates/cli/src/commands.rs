@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod demonstrate;
 pub(crate) mod deprovision;
 pub(crate) mod landscape;
+pub(crate) mod leftovers;
 pub(crate) mod operations;
 pub(crate) mod plan;
 pub(crate) mod provision;

@@ -12,8 +12,8 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, broker, check, demonstrate, deprovision, landscape, operations, plan, provision,
-    provisioner, runtimes, up,
+    bench, broker, check, demonstrate, deprovision, landscape, leftovers, operations, plan,
+    provision, provisioner, runtimes, up,
 };
 
 /// A control plane for managed Kubernetes runtimes.
@@ -36,6 +36,7 @@ enum Command {
     Provision(provision::Provision),
     Deprovision(deprovision::Deprovision),
     Runtimes(runtimes::Runtimes),
+    Leftovers(leftovers::Leftovers),
     Operations(operations::Operations),
     Demonstrate(demonstrate::Demonstrate),
     Plan(plan::Plan),
@@ -55,6 +56,7 @@ async fn main() -> ExitCode {
         Command::Provision(command) => command.run(data).await,
         Command::Deprovision(command) => command.run(data).await,
         Command::Runtimes(command) => command.run(data).await,
+        Command::Leftovers(command) => command.run(data).await,
         Command::Operations(command) => command.run(data).await,
         Command::Demonstrate(command) => command.run(data).await,
         Command::Plan(command) => command.run(),

@@ -4,9 +4,9 @@ pub(crate) mod outside;
 
 use std::{sync::Arc, time::Duration};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use api::{
-    Credentials, Limits as RequestLimits, RequireScope, Trusted, Verifier, osb,
+    Credentials, Limits as RequestLimits, RequireScope, Verifier, osb,
     router::{self, leftovers, platforms, runtimes, shielded},
     scope,
 };
@@ -27,6 +27,7 @@ use tokio::net::TcpListener;
 
 use crate::{
     Settings,
+    access::verifier,
     demonstration::surroundings,
     metrics::{self, Metrics},
     operations::Stored,
@@ -169,18 +170,18 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     let url = settings.database.url.clone();
     let speed = Speed::Times(settings.operations.pace);
     let place = Place { url, sealer, replica: None, speed };
+    let known = outside::platforms(&settings.access)?;
+    ensure!(
+        !(known.is_empty() && settings.access.issuers.is_empty()),
+        "nobody could enter: name access.issuers, or access.platform_user and access.platform_password"
+    );
     let listener = TcpListener::bind(settings.listen)
         .await
         .with_context(|| format!("{} cannot be listened on", settings.listen))?;
     let service = Service::start(&settings, &settings.systems, place, &clock).await?;
-    let audiences = vec![settings.access.audience.clone()];
-    let trusted = settings.access.issuers.iter().map(|issuer| Trusted {
-        issuer: issuer.clone(),
-        audiences: audiences.clone(),
-        keys: None,
-    });
-    let verifier = Arc::new(Verifier::new(trusted.collect(), clock.clone())?);
-    let routes = service.routes(&verifier, outside::platforms(&settings.access)?);
+    let access = &settings.access;
+    let verifier = verifier(&access.issuers, &access.audience, &clock)?;
+    let routes = service.routes(&verifier, known);
     let mut serving = Serving::default();
     let address = listener.local_addr()?;
     serving.add("the broker", listener, shielded(routes, request_limits(&settings)));

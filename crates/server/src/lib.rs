@@ -1,5 +1,6 @@
 //! Settings, wiring, telemetry, shutdown.
 
+mod access;
 pub mod bench;
 pub mod broker;
 mod demonstration;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use api::{
-    Limits as RequestLimits, RequireScope, Trusted, Verifier,
+    Limits as RequestLimits, RequireScope, Verifier,
     graphql::QueryLimits,
     router::{ProvisionerParts, provisioner, shielded, watching},
     scope,
@@ -23,6 +23,7 @@ use store::{EngineStore, ProvisionerStore, Sealer, Set};
 use tokio::{net::TcpListener, task::JoinSet};
 
 use crate::{
+    access::verifier,
     metrics::{self, Metrics},
     operations::Stored,
     place::Place,
@@ -137,13 +138,8 @@ pub async fn run(settings: ProvisionerSettings) -> anyhow::Result<()> {
         .await
         .with_context(|| format!("{} cannot be listened on", settings.listen))?;
     let service = Service::start(&settings, place, outside, &clock).await?;
-    let audiences = vec![settings.access.audience.clone()];
-    let trusted = settings.access.issuers.iter().map(|issuer| Trusted {
-        issuer: issuer.clone(),
-        audiences: audiences.clone(),
-        keys: None,
-    });
-    let verifier = Arc::new(Verifier::new(trusted.collect(), clock.clone())?);
+    let access = &settings.access;
+    let verifier = verifier(&access.issuers, &access.audience, &clock)?;
     let mut serving = Serving::default();
     let address = listener.local_addr()?;
     serving.add("the provisioner", listener, service.router(&verifier, &settings));

@@ -13,10 +13,10 @@ mod landscape;
 mod provisioner;
 mod speed;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use anyhow::Context;
-use api::{Trusted, Verifier, router::shielded};
+use api::router::shielded;
 use base::Clock;
 use engine::Engine;
 use secrecy::SecretString;
@@ -25,6 +25,7 @@ use store::EngineStore;
 
 use crate::{
     Settings,
+    access::verifier,
     broker::{Service as Broker, request_limits},
     demonstration::first,
     provisioner::Service as Provisioning,
@@ -118,7 +119,9 @@ impl Up {
         let mut serving = Serving::default();
         serving.add("the landscape", landscape_port, landscape::router(&landscape));
         let clusters = landscape::clusters(&folder, &landscape, clusters_port).await?;
-        let verifier = verifier(&connection, &settings, &clock)?;
+        // The landscape's issuer, and all that the settings name.
+        let issuers = settings.access.issuers.iter().chain([&connection.landscape]);
+        let verifier = verifier(issuers, &settings.access.audience, &clock)?;
         let runtimes = provisioner::start(
             &folder,
             &credentials,
@@ -165,22 +168,6 @@ impl Up {
         // Last, because steps that are being finished still call them.
         landscape::stop(&self.clusters, &self.clock, grace).await;
     }
-}
-
-/// Whose tokens open doors: those of the landscape's issuer, and of all that the settings name.
-fn verifier(
-    connection: &Connection,
-    settings: &Settings,
-    clock: &Clock,
-) -> anyhow::Result<Arc<Verifier>> {
-    let audiences = vec![settings.access.audience.clone()];
-    let issuers = settings.access.issuers.iter().chain([&connection.landscape]);
-    let trusted = issuers.map(|issuer| Trusted {
-        issuer: issuer.clone(),
-        audiences: audiences.clone(),
-        keys: None,
-    });
-    Ok(Arc::new(Verifier::new(trusted.collect(), clock.clone())?))
 }
 
 async fn wait_for_lease(engine: &Engine<EngineStore>) -> anyhow::Result<()> {

@@ -23,3 +23,14 @@ async fn an_order_ends_the_same_way_whatever_happens_on_postgres() {
 
     assert!(proof.trials > 8, "{proof:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_of_the_older_documents_ends_the_same_way_whatever_happens() {
+    let outside = Outside::start(&["aws", "azure"], 100).await;
+    let mut trying = Trying::on(outside, false);
+    trying.legacy = true;
+
+    let proof = prove_some(&trying, &trying.trials(), 9).await;
+
+    assert!(proof.trials > 8, "{proof:?}");
+}

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use broker::operations::{Env, Limits};
 use serde_json::{Value, json};
 
 use crate::{
     made::{Broker, Ended},
     orders::{Wish, own_cluster},
     outside::Outside,
+    seen::View,
     service,
 };
 
@@ -125,4 +127,22 @@ async fn the_dashboard_is_where_the_director_says_once_it_does() {
     let row = broker.store.find(&ended.order.instance_id).await.unwrap().unwrap();
     let said = ended.details.dashboard_url.clone();
     assert_eq!(row.dashboard_url, said.unwrap_or(ended.order.dashboard_url));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_and_its_removal_work_without_the_systems_that_one_can_do_without() {
+    let outside = Outside::start(&["aws"], 1).await;
+    let env = outside.env(&outside.clock).await;
+    let env = Env { avs: None, edp: None, ias: None, director: None, ..env };
+    let broker = Broker::with(&outside, env, Limits::default()).await;
+
+    let made = broker.provision(&outside, &Wish::aws("bare")).await.completed();
+    let removed = broker.deprovision(&made.order).await.completed();
+
+    assert!(removed.snapshot.incomplete.is_empty(), "{:?}", removed.snapshot.incomplete);
+    for system in ["avs", "edp", "ias"] {
+        assert!(outside.changes().iter().all(|(_, of, _)| of != system), "{system}");
+    }
+    let left = View::of(&outside, &broker.store, &made.order).left().await;
+    assert_eq!(left, Vec::<String>::new());
 }

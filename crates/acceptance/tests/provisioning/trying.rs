@@ -13,7 +13,10 @@ use broker::{
     Details,
     operations::{
         Input, Limits,
-        provisioning::{self, Provisioning, Switches},
+        provisioning::{
+            self, Provisioning, Switches,
+            legacy::{self, LegacySwitches},
+        },
     },
 };
 use engine::{
@@ -38,6 +41,8 @@ pub(crate) struct Trying {
     pub(crate) data: Details,
     /// How long things may take.
     pub(crate) limits: Limits,
+    /// Whether orders go the way of the older documents.
+    pub(crate) legacy: bool,
     databases: Arc<Slot>,
     count: AtomicUsize,
 }
@@ -102,6 +107,7 @@ impl Trying {
             wish: Box::new(Wish::aws),
             data: Details::default(),
             limits: patient(),
+            legacy: false,
             databases: Arc::new(Slot { postgres, ..Slot::default() }),
             count: AtomicUsize::new(0),
         }
@@ -129,11 +135,20 @@ impl Scenario for Trying {
         rows.insert(&row(&order)).await.unwrap();
         drop(storage);
         *self.databases.next.lock().unwrap() = Some(made);
-        let mut env = self.outside.env(clock).await;
+        let mut env = if self.legacy {
+            Box::pin(self.outside.older(clock)).await
+        } else {
+            self.outside.env(clock).await
+        };
         env.settings.edp_required = true;
+        let switches = Switches::of(&env);
         let view = View::of(&self.outside, &rows, &order);
         Setting {
-            plan: provisioning::plan(&self.limits, Switches::of(&env)),
+            plan: if self.legacy {
+                legacy::plan(&self.limits, switches, LegacySwitches::of(&env))
+            } else {
+                provisioning::plan(&self.limits, switches)
+            },
             env: Arc::new(env),
             instance: order.instance_id.clone(),
             input: Input { order },
@@ -143,6 +158,11 @@ impl Scenario for Trying {
                 Box::pin(async move { view.seen().await })
             }),
         }
+    }
+
+    fn survives(&self, step: &str) -> bool {
+        // Once the runtime is ordered, the stage starts over and its first step only waits for it.
+        self.legacy && step == "Create_Runtime"
     }
 
     fn comparable(&self, mut data: Value) -> Value {
@@ -160,8 +180,13 @@ impl Scenario for Trying {
         }
         // The runtime's agent tells it to the Director when it has connected, before or after we look.
         data["dashboard_url"] = Value::Null;
-        for id in ["internal_id", "external_id"] {
-            data["avs"][id] = json!(!data["avs"][id].is_null());
+        for (of, id) in [
+            ("avs", "internal_id"),
+            ("avs", "external_id"),
+            ("lms", "tenant_id"),
+            ("lms", "requested_at"),
+        ] {
+            data[of][id] = json!(!data[of][id].is_null());
         }
         data
     }
