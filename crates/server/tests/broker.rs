@@ -3,9 +3,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod support;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
-    net::TcpListener,
     path::Path,
     time::Duration,
 };
@@ -15,10 +16,9 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use reqwest::Method;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
-use server::{
-    Settings, settings,
-    up::{Options, Up},
-};
+use server::{Settings, settings, up::Up};
+
+use support::{free_ports, options};
 
 /// The plans, and the region of the platform that they are ordered from.
 const PLANS: [(&str, Option<&str>); 9] = [
@@ -34,21 +34,7 @@ const PLANS: [(&str, Option<&str>); 9] = [
 ];
 
 async fn start(data: &Path, settings: Settings) -> Up {
-    let port = loop {
-        let port = fastrand::u16(20_000..32_000);
-        if (port..port + 4).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok()) {
-            break port;
-        }
-    };
-    let options = Options {
-        port,
-        data: data.to_owned(),
-        database: None,
-        speed: "max".parse().unwrap(),
-        settings,
-        provisioner: settings::provisioner::load(None).unwrap(),
-    };
-    Up::start(options).await.unwrap()
+    Up::start(options(free_ports(), data, "max", settings)).await.unwrap()
 }
 
 /// A platform, and an operator who looks at the landscape.

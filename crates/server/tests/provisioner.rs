@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::{net::TcpListener, path::Path, time::Duration};
+mod support;
+
+use std::{path::Path, time::Duration};
 
 use base::Clock;
 use secrecy::ExposeSecret;
@@ -10,25 +12,14 @@ use serde_json::{Value, json};
 use server::{
     bench::runtimes::{self, Load},
     settings,
-    up::{Options, Up},
+    up::Up,
 };
 
+use support::{free_ports, options};
+
 async fn start(data: &Path) -> Up {
-    let port = loop {
-        let port = fastrand::u16(20_000..32_000);
-        if (port..port + 4).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok()) {
-            break port;
-        }
-    };
-    let options = Options {
-        port,
-        data: data.to_owned(),
-        database: None,
-        speed: "max".parse().unwrap(),
-        settings: settings::load(None).unwrap(),
-        provisioner: settings::provisioner::load(None).unwrap(),
-    };
-    Up::start(options).await.unwrap()
+    let settings = settings::load(None).unwrap();
+    Up::start(options(free_ports(), data, "max", settings)).await.unwrap()
 }
 
 struct Client<'a> {

@@ -2,8 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod support;
+
 use std::{
-    net::TcpListener,
     pin::Pin,
     sync::{Arc, atomic::AtomicU32},
     time::Duration,
@@ -21,11 +22,7 @@ use clients::{
     },
 };
 use secrecy::ExposeSecret;
-use server::{
-    settings,
-    systems::Systems,
-    up::{Options, Up},
-};
+use server::{settings, systems::Systems, up::Up};
 use tempfile::TempDir;
 
 const TENANT: Tenant<'_> = Tenant { id: "ga-1", subaccount: Some("sa-1") };
@@ -37,26 +34,11 @@ struct World {
     folder: TempDir,
 }
 
-fn free_ports() -> u16 {
-    loop {
-        let port = fastrand::u16(20_000..32_000);
-        if (port..port + 4).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok()) {
-            return port;
-        }
-    }
-}
-
 impl World {
     async fn start(speed: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let options = Options {
-            port: free_ports(),
-            data: folder.path().to_owned(),
-            database: None,
-            speed: speed.parse().unwrap(),
-            settings: settings::load(None).unwrap(),
-            provisioner: settings::provisioner::load(None).unwrap(),
-        };
+        let settings = settings::load(None).unwrap();
+        let options = support::options(support::free_ports(), folder.path(), speed, settings);
         let up = Up::start(options).await.unwrap();
         let clock = Clock::running();
         let settings = settings::load(Some(&folder.path().join("broker.toml"))).unwrap();

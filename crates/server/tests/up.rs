@@ -2,8 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod support;
+
 use std::{
-    net::TcpListener,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     time::Duration,
@@ -13,28 +14,13 @@ use base::Clock;
 use serde_json::Value;
 use server::{
     settings,
-    up::{Options, Speed, Up},
+    up::{Options, Up},
 };
 
-/// A range of four ports that nobody uses right now.
-fn free_ports() -> u16 {
-    loop {
-        let port = fastrand::u16(20_000..32_000);
-        if (port..port + 4).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok()) {
-            return port;
-        }
-    }
-}
+use support::free_ports;
 
 fn options(port: u16, data: &Path, speed: &str) -> Options {
-    Options {
-        port,
-        data: data.to_owned(),
-        database: None,
-        speed: speed.parse::<Speed>().unwrap(),
-        settings: settings::load(None).unwrap(),
-        provisioner: settings::provisioner::load(None).unwrap(),
-    }
+    support::options(port, data, speed, settings::load(None).unwrap())
 }
 
 struct Client {

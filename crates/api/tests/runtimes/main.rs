@@ -8,24 +8,7 @@ mod fleet;
 #[path = "../support/mod.rs"]
 mod support;
 
-/// One test per promise and database.
-macro_rules! promises {
-    ($($database:ident),+: $themes:tt) => {
-        $(promises! { @on $database $themes })+
-    };
-    (@on $database:ident {$($theme:ident: $($promise:ident),+ $(,)?;)+}) => {
-        mod $database {
-            $(mod $theme {$(
-                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-                async fn $promise() {
-                    crate::$theme::$promise(crate::fleet::Fleet::$database().await).await;
-                }
-            )+})+
-        }
-    };
-}
-
-promises! { sqlite, postgres: {
+store::promises! { fleet::Fleet on sqlite, postgres: {
     asking:
         the_door_opens_with_its_scope_and_a_tenant_only,
         a_tenant_is_told_its_own_runtimes_alone,

@@ -13,24 +13,7 @@ mod provisioning;
 mod repeating;
 mod world;
 
-/// One test per promise and database.
-macro_rules! promises {
-    ($($database:ident),+: $themes:tt) => {
-        $(promises! { @on $database $themes })+
-    };
-    (@on $database:ident {$($theme:ident: $($promise:ident),+ $(,)?;)+}) => {
-        mod $database {
-            $(mod $theme {$(
-                #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-                async fn $promise() {
-                    crate::$theme::$promise(crate::world::World::$database().await).await;
-                }
-            )+})+
-        }
-    };
-}
-
-promises! { sqlite, postgres: {
+store::promises! { world::World on sqlite, postgres: {
     provisioning:
         an_order_is_stored_with_its_operation,
         what_was_ordered_stands_in_the_input_with_whoever_asked,

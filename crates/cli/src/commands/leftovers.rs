@@ -38,7 +38,7 @@ impl Leftovers {
         match self.output {
             Format::Json => output::json(&json!({ "leftovers": all }))?,
             Format::Table if all.is_empty() => {
-                output::print("nothing is left of what was removed\n")?
+                output::print("nothing is left of what was removed\n")?;
             }
             Format::Table => output::print(&output::table(&HEAD, all.iter().map(row)))?,
         }

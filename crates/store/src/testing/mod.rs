@@ -6,6 +6,7 @@
 mod binaries;
 mod folder;
 mod keeper;
+mod promises;
 mod server;
 mod shared;
 #[cfg(test)]

@@ -14,24 +14,7 @@ mod standing;
 mod states;
 mod tables;
 
-/// One test per promise and database.
-macro_rules! promises {
-    ($($database:ident),+: $themes:tt) => {
-        $(promises! { @on $database $themes })+
-    };
-    (@on $database:ident {$($theme:ident: $($promise:ident),+ $(,)?;)+}) => {
-        mod $database {
-            $(mod $theme {$(
-                #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-                async fn $promise() {
-                    crate::$theme::$promise(crate::bench::Bench::$database().await).await;
-                }
-            )+})+
-        }
-    };
-}
-
-promises! { sqlite, postgres: {
+store::promises! { bench::Bench on sqlite, postgres: {
     ordering:
         a_new_instance_is_stored_with_its_operation,
         an_operation_that_cannot_be_stored_leaves_no_instance,

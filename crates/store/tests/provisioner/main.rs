@@ -11,24 +11,7 @@ mod runtimes;
 mod sealing;
 mod tables;
 
-/// One test per promise and database.
-macro_rules! promises {
-    ($($database:ident),+: $themes:tt) => {
-        $(promises! { @on $database $themes })+
-    };
-    (@on $database:ident {$($theme:ident: $($promise:ident),+ $(,)?;)+}) => {
-        mod $database {
-            $(mod $theme {$(
-                #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-                async fn $promise() {
-                    crate::$theme::$promise(crate::bench::Bench::$database().await).await;
-                }
-            )+})+
-        }
-    };
-}
-
-promises! { sqlite, postgres: {
+store::promises! { bench::Bench on sqlite, postgres: {
     accepting_new:
         a_new_runtime_is_stored_with_its_operation_and_answers_its_intent,
         an_operation_that_cannot_be_stored_leaves_no_runtime_and_no_answer,
