@@ -176,3 +176,23 @@ fn watching_goes_on_after_the_control_plane_was_killed_and_started_again() {
     assert!(rest.last().unwrap().contains(" succeeded after "), "{rest:?}");
     assert!(watching.wait().unwrap().success());
 }
+
+#[test]
+fn what_a_removal_could_not_remove_is_listed_until_it_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, settings) = (folder.path().join("data"), folder.path().join("settings.toml"));
+    std::fs::write(&settings, "[operations]\nremoval_patience = \"1s\"\n").unwrap();
+    let words = ["up", "--speed", "max", "--config", settings.to_str().unwrap()];
+    let _running = start(&words, &data, free_ports());
+    prints(&data, &["provision", "--plan", "aws", "--name", "dev", "--id", INSTANCE, "--watch"]);
+    prints(&data, &["landscape", "trouble", "make", "edp", "down", "--seconds", "600"]);
+
+    prints(&data, &["deprovision", INSTANCE, "--watch"]);
+
+    let left = prints(&data, &["leftovers"]);
+    let line = [INSTANCE, "local-account", "aws", "the data tenant in the event data platform"];
+    assert!(in_order(&left, &line), "{left}");
+    prints(&data, &["landscape", "reset", "edp"]);
+    prints(&data, &["deprovision", INSTANCE, "--watch"]);
+    assert_eq!(prints(&data, &["leftovers"]), "nothing is left of what was removed\n");
+}
