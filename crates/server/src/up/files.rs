@@ -52,7 +52,7 @@ fn service(
     speed: Speed,
 ) -> anyhow::Result<String> {
     let listen = quoted(address.trim_start_matches("http://"))?;
-    let url = quoted(folder.database(database)?.expose_secret())?;
+    let url = quoted(folder.address(database).expose_secret())?;
     let keys = quoted(&folder.file("sealing.key").to_string_lossy())?;
     let issuer = quoted(&connection.landscape)?;
     let pace = speed.factor();

@@ -87,9 +87,15 @@ impl Folder {
             .mode(0o600)
             .open(&path)
             .with_context(|| format!("{} cannot be written", path.display()))?;
+        Ok(self.address(name))
+    }
+
+    /// The address of a database that may not be there yet.
+    pub(super) fn address(&self, name: &str) -> SecretString {
+        let path = self.file(name);
         let path =
             path.to_string_lossy().replace('%', "%25").replace('?', "%3F").replace('#', "%23");
-        Ok(format!("sqlite://{path}").into())
+        format!("sqlite://{path}").into()
     }
 
     /// What was made up at the first start.
