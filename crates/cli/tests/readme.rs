@@ -27,8 +27,9 @@ fn the_three_requests_order_a_runtime_follow_it_and_remove_it() {
     let before: Vec<&str> = commands.lines().take_while(|line| *line != order).collect();
     let before = before.join("\n");
     let until = |ended: &str| {
+        let end = format!("case $said in *{ended}*) break;; esac");
         format!(
-            "for try in $(seq 600); do said=$({follow}); case $said in *{ended}*) break;; esac; done; echo \"$said\""
+            "for try in $(seq 1200); do said=$({follow}); {end}; sleep 0.1; done; echo \"$said\""
         )
     };
     let script =
