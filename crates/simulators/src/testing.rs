@@ -3,6 +3,8 @@
 //! What a reader would get wrong: stopping it closes nothing and writes nothing. Started again in
 //! the same folder it must find everything, as after a kill.
 
+mod elsewhere;
+
 use std::{
     fs,
     path::Path,
@@ -21,6 +23,8 @@ use crate::{
     pace::Speed,
     trouble::wire::{Line, Wires},
 };
+
+pub use elsewhere::elsewhere;
 
 /// The client that speaks for itself, and its secret.
 pub const MACHINE: (&str, &str) = ("machine", "secret");

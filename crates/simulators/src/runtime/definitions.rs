@@ -71,7 +71,10 @@ fn definition(
     json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": format!("{plural}.{group}")},
+        "metadata": {
+            "name": format!("{plural}.{group}"),
+            "labels": {"app.kubernetes.io/part-of": "landscape"},
+        },
         "spec": {
             "group": group,
             "scope": scope,

@@ -1,17 +1,54 @@
-//! The controllers of runtimes work on any API server that has their definitions.
+//! The controllers of runtimes work on any API server that has their definitions: on the one that `KUBECONFIG` names, or on
+//! one of our own that knows nothing else.
 
 use std::sync::Arc;
 
 use base::Clock;
 use cluster::{Catalog, Server, Settings};
 use futures::future::{BoxFuture, FutureExt, ready};
-use kube::Client;
+use kube::{Client, api::DeleteParams};
+use serde_json::Value;
 use simulators::{
     pace::{Pace, Speed},
     runtime::{Controllers, Doors, Wakes, definitions},
+    testing::elsewhere,
 };
+use tempfile::TempDir;
 
-use crate::world::{World, connect, connection_in};
+use crate::world::{World, connect, connection_in, connections};
+
+/// An API server that is not the landscape's.
+pub(crate) struct Elsewhere {
+    pub(crate) client: Client,
+    ours: Option<(Server, TempDir)>,
+}
+
+impl Elsewhere {
+    /// With these definitions.
+    pub(crate) async fn with(definitions: &[Value]) -> Self {
+        let name = definitions[0]["metadata"]["name"].as_str().unwrap();
+        if let Some(client) = elsewhere(name).await {
+            return Self { client, ours: None };
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (settings, clock) = (Settings::new(folder.path()), Clock::running());
+        let server = Server::start(settings, clock, Catalog::default(), listener, |all| all);
+        let server = server.await.unwrap();
+        server.create_cluster("elsewhere").unwrap();
+        for definition in definitions {
+            server.apply("elsewhere", "test", definition).unwrap();
+        }
+        let client = connect(&server.kubeconfig("elsewhere", "me").unwrap(), &[]).await;
+        Self { client, ours: Some((server, folder)) }
+    }
+
+    pub(crate) async fn stop(self) {
+        if let Some((server, _folder)) = self.ours {
+            server.stop().await;
+        }
+    }
+}
 
 struct NoDoors;
 
@@ -24,17 +61,11 @@ impl Doors for NoDoors {
 #[tokio::test]
 async fn an_agent_connects_in_a_cluster_that_is_not_the_landscapes() {
     let world = World::new().await;
-    let folder = tempfile::tempdir().unwrap();
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let (settings, clock) = (Settings::new(folder.path()), Clock::running());
-    let server = Server::start(settings, clock.clone(), Catalog::default(), listener, |all| all);
-    let server = server.await.unwrap();
-    server.create_cluster("elsewhere").unwrap();
-    for definition in definitions() {
-        server.apply("elsewhere", "test", &definition).unwrap();
-    }
-    let client = connect(&server.kubeconfig("elsewhere", "me").unwrap(), &[]).await;
-    let pace = Pace::new(Speed::MAX);
+    let place = Elsewhere::with(&definitions()).await;
+    let client = place.client.clone();
+    // What an earlier test left in a cluster that lives on.
+    drop(connections(&client).delete("compass-connection", &DeleteParams::default()).await);
+    let (pace, clock) = (Pace::new(Speed::MAX), Clock::running());
     let settings = simulators::runtime::Settings::default();
     let controllers = Controllers::start(Arc::new(NoDoors), Wakes::new(), settings, clock, pace);
 
@@ -44,5 +75,5 @@ async fn an_agent_connects_in_a_cluster_that_is_not_the_landscapes() {
 
     connection_in(&client, "Synchronized").await;
     controllers.stop().await;
-    server.stop().await;
+    place.stop().await;
 }

@@ -1,8 +1,7 @@
 //! The Lifecycle Manager: a Kyma from its first sight to its end.
 
 use base::Clock;
-use cluster::{Catalog, Server, Settings};
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::{
     Api, Client,
     api::{
@@ -16,7 +15,10 @@ use simulators::{
     pace::{Pace, Speed},
 };
 
-use crate::world::{World, code, connect, namespaced, until};
+use crate::{
+    elsewhere::Elsewhere,
+    world::{World, code, ensure_namespace, namespaced, until},
+};
 
 fn kymas(client: &Client, version: &str) -> Api<DynamicObject> {
     let gvk = GroupVersionKind::gvk("operator.kyma-project.io", version, "Kyma");
@@ -239,26 +241,18 @@ async fn a_reset_takes_everything_but_the_templates() {
 
 #[tokio::test]
 async fn it_works_on_any_api_server_with_the_definition() {
-    let folder = tempfile::tempdir().unwrap();
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let (settings, clock) = (Settings::new(folder.path()), Clock::running());
-    let server = Server::start(settings, clock.clone(), Catalog::default(), listener, |all| all);
-    let server = server.await.unwrap();
-    server.create_cluster("elsewhere").unwrap();
-    for definition in lifecycle_manager::definitions() {
-        server.apply("elsewhere", "test", &definition).unwrap();
-    }
-    let client = connect(&server.kubeconfig("elsewhere", "me").unwrap(), &[]).await;
-    let mut namespace = Namespace::default();
-    namespace.metadata.name = Some("kcp-system".into());
-    Api::all(client.clone()).create(&PostParams::default(), &namespace).await.unwrap();
-    give_kubeconfig(&client, "k", "kubeconfig-k").await;
+    let place = Elsewhere::with(&lifecycle_manager::definitions()).await;
+    let client = place.client.clone();
+    ensure_namespace(&client, "kcp-system").await;
+    let name = format!("k{:08x}", fastrand::u32(..));
+    give_kubeconfig(&client, &name, &format!("kubeconfig-{name}")).await;
 
     let settings = lifecycle_manager::Settings::default();
-    let controller = Controller::start(client.clone(), settings, clock, Pace::new(Speed::MAX));
-    let api = make(&client, "k").await;
+    let (clock, pace) = (Clock::running(), Pace::new(Speed::MAX));
+    let controller = Controller::start(client.clone(), settings, clock, pace);
+    let api = make(&client, &name).await;
 
-    in_state(&api, "k", "Ready").await;
+    in_state(&api, &name, "Ready").await;
     controller.stop().await;
-    server.stop().await;
+    place.stop().await;
 }

@@ -1,7 +1,7 @@
 //! The simulated Gardener, spoken to over real sockets: admission, controller, adminkubeconfig.
 //!
-//! With `KCP_TEST_CLUSTER=<kubeconfig>` the controller's tests run against that API server, which must
-//! have the definitions; tests of what only our own server does then say that they were not run.
+//! With `KUBECONFIG` the controller's tests run against the API server that it names, if that was given the
+//! definitions; tests of what only our own server does then say that they were not run.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

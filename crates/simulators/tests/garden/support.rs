@@ -1,4 +1,4 @@
-//! A furnished garden on a socket of its own, or on the API server that `KCP_TEST_CLUSTER` names.
+//! A furnished garden on a socket of its own, or on the API server that `KUBECONFIG` names.
 
 use std::{env, sync::Arc, time::Duration};
 
@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use simulators::{
     garden::{self, CONFIRMATION, Controller, Settings},
     pace::{Pace, Speed},
+    testing::elsewhere,
 };
 use tempfile::TempDir;
 
@@ -26,6 +27,9 @@ use crate::runtimes::Noted;
 
 /// How long anything may take before a test gives up.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Who has it agrees to be tested on.
+const DEFINITION: &str = "shoots.core.gardener.cloud";
 
 pub(crate) struct Garden {
     pub(crate) client: Client,
@@ -41,27 +45,24 @@ pub(crate) struct Garden {
 impl Garden {
     /// One on our own server, whose admission is Gardener's; nothing if the tests run elsewhere.
     pub(crate) async fn ours(speed: Speed) -> Option<Self> {
-        if env::var_os("KCP_TEST_CLUSTER").is_some() {
-            eprintln!("not run: this is about our own API server, and KCP_TEST_CLUSTER is set");
+        if elsewhere(DEFINITION).await.is_some() {
+            eprintln!("not run: this is about our own API server, and KUBECONFIG names another");
             return None;
         }
-        Some(
-            Self::with(speed, Clock::running(), |catalog, settings| {
-                garden::catalog(catalog, settings)
-            })
-            .await,
-        )
+        Some(Self::own(speed).await)
+    }
+
+    async fn own(speed: Speed) -> Self {
+        Self::with(speed, Clock::running(), garden::catalog).await
     }
 
     /// One on our own server or on the one that the environment names.
     pub(crate) async fn anywhere(speed: Speed) -> Self {
-        let Some(path) = env::var_os("KCP_TEST_CLUSTER") else {
-            return Self::ours(speed).await.unwrap();
+        let Some(client) = elsewhere(DEFINITION).await else {
+            return Self::own(speed).await;
         };
-        let kubeconfig = std::fs::read_to_string(path).unwrap();
         let project = format!("t{:05x}", fastrand::u32(..) & 0xf_ffff);
         let settings = Settings { project, ..small() };
-        let client = connect(&kubeconfig).await;
         garden::furnish(&client, &settings).await.unwrap();
         let folder = tempfile::tempdir().unwrap();
         Self::of(client, None, settings, Clock::running(), speed, folder)
