@@ -25,7 +25,6 @@ use std::sync::Arc;
 
 use base::Clock;
 
-pub use accept::Accepted;
 pub use accept_new::AcceptedInstance;
 pub use changes::TOPIC;
 pub use instances::Counted;

@@ -4,9 +4,12 @@
 
 #[macro_use]
 pub mod database;
+mod accepted;
 pub mod broker;
 pub mod engine;
 pub mod error;
+#[cfg(test)]
+mod explained;
 pub mod migrate;
 pub mod moment;
 pub mod provisioner;
@@ -17,6 +20,7 @@ pub mod testing;
 pub mod transaction;
 
 pub use self::engine::EngineStore;
+pub use accepted::Accepted;
 pub use broker::BrokerStore;
 pub use database::{Connection, Database, Options, Pool};
 pub use error::Error;

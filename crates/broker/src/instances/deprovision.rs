@@ -5,7 +5,7 @@ use engine::{
     State, Storage,
     storage::{Acceptance, Snapshot},
 };
-use store::broker::{Accepted, Instance};
+use store::{Accepted, broker::Instance};
 use uuid::Uuid;
 
 use super::{

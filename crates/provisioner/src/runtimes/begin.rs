@@ -4,7 +4,7 @@ use engine::{
     Order, StorageError,
     storage::{Acceptance, Unfinished, Verdict},
 };
-use store::provisioner::{Accepted, Runtime};
+use store::{Accepted, provisioner::Runtime};
 use uuid::{Builder, Uuid};
 
 use super::{Caller, Provisioner, access::Owned};

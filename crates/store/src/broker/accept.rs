@@ -1,12 +1,15 @@
 //! Acceptance of an operation on an instance, together with the order it was made for.
 
-use ::engine::storage::{Acceptance, NewOperation, Pairs};
+use ::engine::storage::{NewOperation, Pairs};
 
 use super::{
     BrokerStore,
     rows::{can_be, seal_order},
 };
-use crate::{Error, Moment, Transaction};
+use crate::{
+    Accepted, Error, Moment, Transaction,
+    accepted::{self, Row, check_instance},
+};
 
 // $5: there is an order. Without one it changes nothing, and still holds the row until the operation can
 // be seen.
@@ -22,17 +25,6 @@ const IS_THERE: &str = "SELECT count(*) FROM instances WHERE id = $1";
 #[cfg(test)]
 pub(super) const TEXTS: &[(&str, &str)] = &[(TOUCH, ""), (IS_THERE, "")];
 
-/// What became of an operation on an instance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Accepted {
-    /// The table of pairs has decided.
-    Yes(Acceptance),
-    /// Nothing stored: the order was made from a revision that is not the current one any more.
-    Changed,
-    /// Nothing stored: the instance is removed or unknown.
-    Gone,
-}
-
 impl BrokerStore {
     /// Accepts an operation on an instance in one transaction, also when something of it is only left over.
     /// An `order` replaces the stored one with it, if `revision` is still current; without an order,
@@ -46,68 +38,46 @@ impl BrokerStore {
         pairs: &Pairs<'_>,
         order: Option<&[u8]>,
     ) -> Result<Accepted, Error> {
-        check_instance(instance, &operation)?;
+        check_instance(instance, "instance", &operation)?;
         if !can_be(instance) {
             return Ok(Accepted::Gone);
         }
-        let mut transaction = self.database().begin().await?;
-        let acceptance = self.engine.accept_in(&mut transaction, operation, pairs).await?;
-        let lands = match acceptance {
-            Acceptance::Started | Acceptance::Queued => {
-                self.touch(&mut transaction, instance, revision, order).await?
-            }
-            Acceptance::Same(_) | Acceptance::Refused(_) => false,
-        };
-        if lands {
-            transaction.commit().await?;
-            return Ok(Accepted::Yes(acceptance));
-        }
-        transaction.rollback().await?;
-        if matches!(acceptance, Acceptance::Same(_)) {
-            return Ok(Accepted::Yes(acceptance));
-        }
-        let there: i64 = on!(self.database().reader(), |pool| {
-            sqlx::query_scalar(IS_THERE).bind(instance).fetch_one(pool).await
-        })?;
-        Ok(match acceptance {
-            _ if there == 0 => Accepted::Gone,
-            Acceptance::Refused(_) => Accepted::Yes(acceptance),
-            _ => Accepted::Changed,
-        })
+        let row = Touched { store: self, instance, revision, order };
+        accepted::accept(&self.engine, &row, operation, pairs).await
     }
+}
 
-    /// Whether the instance is still what the operation was asked for.
-    async fn touch(
-        &self,
-        transaction: &mut Transaction,
-        instance: &str,
-        revision: i64,
-        order: Option<&[u8]>,
-    ) -> Result<bool, Error> {
-        let sealed = order.map(|order| seal_order(&self.sealer, instance, order));
-        let now = Moment::from(self.clock.now());
+/// An instance that an operation is for.
+struct Touched<'a> {
+    store: &'a BrokerStore,
+    instance: &'a str,
+    revision: i64,
+    order: Option<&'a [u8]>,
+}
+
+impl Row for Touched<'_> {
+    async fn touch(&self, transaction: &mut Transaction) -> Result<bool, Error> {
+        let BrokerStore { sealer, clock, .. } = self.store;
+        let sealed = self.order.map(|order| seal_order(sealer, self.instance, order));
+        let now = Moment::from(clock.now());
         let touched = on!(transaction.connection(), |connection| {
             sqlx::query(TOUCH)
-                .bind(instance)
+                .bind(self.instance)
                 .bind(sealed)
-                .bind(revision)
+                .bind(self.revision)
                 .bind(now)
-                .bind(order.is_some())
+                .bind(self.order.is_some())
                 .execute(connection)
                 .await
                 .map(|done| done.rows_affected())
         })?;
         Ok(touched == 1)
     }
-}
 
-/// Operations find their instance by the id they name.
-pub(super) fn check_instance(id: &str, operation: &NewOperation) -> Result<(), Error> {
-    if operation.instance == id {
-        return Ok(());
+    async fn is_there(&self) -> Result<bool, Error> {
+        let there: i64 = on!(self.store.database().reader(), |pool| {
+            sqlx::query_scalar(IS_THERE).bind(self.instance).fetch_one(pool).await
+        })?;
+        Ok(there > 0)
     }
-    let NewOperation { id: operation, instance, .. } = operation;
-    Err(Error::Refused(format!(
-        "operation {operation} is for \"{instance}\", not for instance \"{id}\""
-    )))
 }

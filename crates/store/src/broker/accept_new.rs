@@ -6,12 +6,11 @@ use uuid::Uuid;
 
 use super::{
     BrokerStore, Limits, NewInstance, Reached,
-    accept::check_instance,
     instances::LAST_OPERATION,
     limits,
     rows::{seal_details, seal_order},
 };
-use crate::{Error, Moment, Transaction};
+use crate::{Error, Moment, Transaction, accepted::check_instance};
 
 /// Keeps these digests apart from others.
 const LABEL: &str = "instance";
@@ -74,7 +73,7 @@ impl BrokerStore {
         limits: &Limits,
     ) -> Result<AcceptedInstance, Error> {
         new.check()?;
-        check_instance(&new.id, &operation)?;
+        check_instance(&new.id, "instance", &operation)?;
         let id = operation.id;
         let mut transaction = self.database().begin().await?;
         limits::lock(&mut transaction, new, limits).await?;

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Connection, Error, Moment, Sealer,
-    engine::{Applied, ApplyChange},
+    engine::{Applied, ApplyChange, instance_of},
 };
 
 /// The topic of changes to instances. Their body is an object, every field of it optional: `details` and
@@ -24,8 +24,6 @@ use crate::{
 /// over), `removed` (`true` takes the row away, whatever else is asked for), `runtime_state`
 /// (`{"payload": …, "holds": ["cluster-setup"], "runtime_id": …}`; without a runtime, the instance's).
 pub const TOPIC: &str = "instance";
-
-const INSTANCE: &str = "SELECT instance FROM operations WHERE id = $1";
 
 // $5: the runtime is set, or taken away. $10: something is left over.
 const APPLY: &str = "
@@ -44,7 +42,7 @@ const REMOVE: &str = "DELETE FROM instances WHERE id = $1";
 
 /// Every statement; they go by primary keys.
 #[cfg(test)]
-pub(super) const TEXTS: &[(&str, &str)] = &[(INSTANCE, ""), (APPLY, ""), (REMOVE, "")];
+pub(super) const TEXTS: &[(&str, &str)] = &[(APPLY, ""), (REMOVE, "")];
 
 /// Applies changes of [`TOPIC`].
 pub(super) struct Changes {
@@ -142,12 +140,4 @@ impl Changes {
         }
         Err(Error::Refused(format!("instance \"{instance}\" has no runtime to keep a state of")))
     }
-}
-
-/// The instance that an operation works on.
-async fn instance_of(connection: Connection<'_>, operation: Uuid) -> Result<String, Error> {
-    let instance: Option<String> = on!(connection, |connection| {
-        sqlx::query_scalar(INSTANCE).bind(operation).fetch_optional(connection).await
-    })?;
-    instance.ok_or_else(|| Error::Refused(format!("there is no operation {operation}")))
 }

@@ -6,7 +6,7 @@
 mod accept;
 mod admit;
 mod cancel;
-mod change;
+pub(crate) mod change;
 mod claim;
 mod commit;
 mod continue_from;
@@ -26,6 +26,7 @@ use ::engine::Planted;
 use base::Clock;
 
 pub use change::{Applied, ApplyChange};
+pub(crate) use change::{bytes_of, instance_of};
 pub use heart::EngineHeart;
 pub use list::{Counted, Filter, Page, PageKey};
 pub use of_instances::Content;

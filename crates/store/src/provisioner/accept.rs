@@ -4,7 +4,10 @@ use ::engine::storage::{Acceptance, NewOperation, OperationId, Pairs, Unfinished
 use uuid::Uuid;
 
 use super::{NewRuntime, ProvisionerStore, rows::seal_document};
-use crate::{Error, Moment, Transaction};
+use crate::{
+    Accepted, Error, Moment, Transaction,
+    accepted::{self, Row, check_instance},
+};
 
 // Waits for whoever drops or answers the same intent.
 const ANSWER: &str = "
@@ -46,17 +49,6 @@ pub enum AcceptedNew {
     IntentGone,
 }
 
-/// What became of an operation on a runtime.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Accepted {
-    /// The table of pairs has decided.
-    Yes(Acceptance),
-    /// Nothing stored: the document was made from a revision that is not the current one any more.
-    Changed,
-    /// Nothing stored: the runtime is deleted or unknown.
-    Gone,
-}
-
 impl ProvisionerStore {
     /// Stores the runtime and its first operation, and answers the intent, in one transaction. Repeated
     /// with the same operation after a lost answer, it stores nothing more and is accepted again.
@@ -66,7 +58,7 @@ impl ProvisionerStore {
         intent: Option<Uuid>,
         operation: NewOperation,
     ) -> Result<AcceptedNew, Error> {
-        check_instance(runtime.id, &operation)?;
+        check_instance(&runtime.id.to_string(), "runtime", &operation)?;
         let id = operation.id;
         let mut transaction = self.database().begin().await?;
         let answer = self.store_new(&mut transaction, runtime, intent, operation).await?;
@@ -145,53 +137,42 @@ impl ProvisionerStore {
         operation: NewOperation,
         pairs: &Pairs<'_>,
     ) -> Result<Accepted, Error> {
-        check_instance(runtime, &operation)?;
-        let mut transaction = self.database().begin().await?;
-        let acceptance = self.engine.accept_in(&mut transaction, operation, pairs).await?;
-        let lands = match acceptance {
-            Acceptance::Started | Acceptance::Queued => {
-                self.touch(&mut transaction, runtime, revision, document).await?
-            }
-            Acceptance::Same(_) | Acceptance::Refused(_) => false,
-        };
-        if lands {
-            transaction.commit().await?;
-            return Ok(Accepted::Yes(acceptance));
-        }
-        transaction.rollback().await?;
-        if matches!(acceptance, Acceptance::Same(_)) {
-            return Ok(Accepted::Yes(acceptance));
-        }
-        let there: i64 = on!(self.database().reader(), |pool| {
-            sqlx::query_scalar(IS_THERE).bind(runtime).fetch_one(pool).await
-        })?;
-        Ok(match acceptance {
-            _ if there == 0 => Accepted::Gone,
-            Acceptance::Refused(_) => Accepted::Yes(acceptance),
-            _ => Accepted::Changed,
-        })
+        check_instance(&runtime.to_string(), "runtime", &operation)?;
+        let row = Touched { store: self, runtime, revision, document };
+        accepted::accept(&self.engine, &row, operation, pairs).await
     }
+}
 
-    /// Whether the runtime is still what the operation was asked for.
-    async fn touch(
-        &self,
-        transaction: &mut Transaction,
-        runtime: Uuid,
-        revision: i64,
-        document: Option<&[u8]>,
-    ) -> Result<bool, Error> {
-        let sealed = document.map(|document| seal_document(&self.sealer, runtime, document));
+/// A runtime that an operation is for.
+struct Touched<'a> {
+    store: &'a ProvisionerStore,
+    runtime: Uuid,
+    revision: i64,
+    document: Option<&'a [u8]>,
+}
+
+impl Row for Touched<'_> {
+    async fn touch(&self, transaction: &mut Transaction) -> Result<bool, Error> {
+        let sealer = &self.store.sealer;
+        let sealed = self.document.map(|document| seal_document(sealer, self.runtime, document));
         let touched = on!(transaction.connection(), |connection| {
             sqlx::query(TOUCH)
-                .bind(runtime)
+                .bind(self.runtime)
                 .bind(sealed)
-                .bind(revision)
-                .bind(document.is_some())
+                .bind(self.revision)
+                .bind(self.document.is_some())
                 .execute(connection)
                 .await
                 .map(|done| done.rows_affected())
         })?;
         Ok(touched == 1)
+    }
+
+    async fn is_there(&self) -> Result<bool, Error> {
+        let there: i64 = on!(self.store.database().reader(), |pool| {
+            sqlx::query_scalar(IS_THERE).bind(self.runtime).fetch_one(pool).await
+        })?;
+        Ok(there > 0)
     }
 }
 
@@ -218,13 +199,4 @@ async fn answer(
 /// A new runtime's operation is the first one.
 fn alone(unfinished: &[Unfinished]) -> Verdict {
     unfinished.first().map_or(Verdict::Queue, |other| Verdict::Refuse(other.id))
-}
-
-/// Operations find their runtime by the instance they name.
-fn check_instance(runtime: Uuid, operation: &NewOperation) -> Result<(), Error> {
-    if operation.instance == runtime.to_string() {
-        return Ok(());
-    }
-    let NewOperation { id, instance, .. } = operation;
-    Err(Error::Refused(format!("operation {id} is for \"{instance}\", not for runtime {runtime}")))
 }

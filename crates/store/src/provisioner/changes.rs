@@ -3,7 +3,6 @@
 //! A change does not name the runtime: it is the one that the operation works on.
 
 use base::Clock;
-use base64::{Engine as _, engine::general_purpose::STANDARD};
 use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,15 +14,13 @@ use super::{
 };
 use crate::{
     Connection, Error, Moment, Sealer,
-    engine::{Applied, ApplyChange},
+    engine::{Applied, ApplyChange, bytes_of, instance_of},
 };
 
 /// The topic of changes to runtimes. Their body is an object, every field of it optional:
 /// `document` (a JSON value that is stored as its bytes; a string is base64 of the bytes),
 /// `kubeconfig` (`{"text": …, "until": …}`), `provisioned` and `deleted` (`true`).
 pub const TOPIC: &str = "runtime";
-
-const INSTANCE: &str = "SELECT instance FROM operations WHERE id = $1";
 
 // $6 provisioned, $7 deleted.
 const APPLY: &str = "
@@ -40,7 +37,7 @@ const APPLY: &str = "
 
 /// Every statement; they go by primary keys.
 #[cfg(test)]
-pub(super) const TEXTS: &[(&str, &str)] = &[(INSTANCE, ""), (APPLY, "")];
+pub(super) const TEXTS: &[(&str, &str)] = &[(APPLY, "")];
 
 /// Applies changes of [`TOPIC`].
 pub(super) struct Changes {
@@ -132,18 +129,7 @@ impl Changes {
 
 /// The runtime that an operation works on.
 async fn runtime_of(connection: Connection<'_>, operation: Uuid) -> Result<Uuid, Error> {
-    let instance: Option<String> = on!(connection, |connection| {
-        sqlx::query_scalar(INSTANCE).bind(operation).fetch_optional(connection).await
-    })?;
-    instance
-        .as_deref()
-        .and_then(|instance| Uuid::try_parse(instance).ok())
-        .ok_or_else(|| Error::Refused(format!("operation {operation} works on no runtime")))
-}
-
-fn bytes_of(document: &Value) -> Option<Vec<u8>> {
-    match document {
-        Value::String(text) => STANDARD.decode(text).ok(),
-        other => serde_json::to_vec(other).ok(),
-    }
+    let instance = instance_of(connection, operation).await?;
+    Uuid::try_parse(&instance)
+        .map_err(|_| Error::Refused(format!("operation {operation} works on no runtime")))
 }

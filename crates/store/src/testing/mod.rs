@@ -5,10 +5,12 @@
 
 mod binaries;
 mod folder;
+mod hands;
 mod keeper;
 mod promises;
 mod server;
 mod shared;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod trials;
@@ -20,7 +22,9 @@ use uuid::Uuid;
 use crate::{Database, Options};
 
 pub use folder::Folder;
+pub use hands::Hands;
 pub use server::PostgresServer;
+pub use tables::{columns, migrated_at_once, same_columns};
 pub use trials::Trials;
 
 /// The databases that every promise of the store is tested on.

@@ -6,7 +6,7 @@ use engine::{
 };
 use futures::future::join_all;
 use serde_json::json;
-use store::broker::Accepted;
+use store::Accepted;
 
 use crate::bench::{Bench, instance, operation, queue, refuse};
 
@@ -80,8 +80,8 @@ pub(crate) async fn what_was_accepted_answers_its_repetition_whatever_became_of_
     accept(removal.clone()).await.unwrap();
 
     let while_it_runs = accept(removal.clone()).await.unwrap();
-    let replica = b.join().await;
-    b.end(replica, "one", json!({ "removed": true })).await;
+    let replica = b.hands.join().await;
+    b.hands.end(replica, "one", json!({ "removed": true })).await;
     let afterwards = accept(removal).await.unwrap();
 
     assert_eq!(while_it_runs, Accepted::Yes(Acceptance::Same(id)));
@@ -113,21 +113,21 @@ pub(crate) async fn what_is_left_over_can_be_worked_on(b: Bench) {
     let again = b.store.accept("one", 0, operation("one"), &queue, None).await.unwrap();
 
     assert_eq!(again, Accepted::Yes(Acceptance::Started));
-    let replica = b.join().await;
-    b.end(replica, "one", json!({ "removed": true })).await;
+    let replica = b.hands.join().await;
+    b.hands.end(replica, "one", json!({ "removed": true })).await;
     assert!(b.is_gone("one").await);
 }
 
 pub(crate) async fn acceptances_and_commits_of_one_instance_do_not_lock_each_other_out(b: Bench) {
-    let replica = b.join().await;
+    let replica = b.hands.join().await;
     b.order(&instance("one")).await;
     for round in 0..100 {
-        let held = b.claim(replica, "one").await;
-        let end = b.ends(&held, json!({ "details": { "round": round } }));
+        let held = b.hands.claim(replica, "one").await;
+        let end = b.hands.ends(&held, json!({ "details": { "round": round } }));
         let (one, two) = (operation("one"), operation("one"));
 
         let (landed, one, two) = futures::join!(
-            b.commit(replica, end),
+            b.hands.commit(replica, end),
             b.store.accept("one", 0, one, &refuse, None),
             b.store.accept("one", 0, two, &refuse, None),
         );

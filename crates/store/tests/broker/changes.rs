@@ -9,11 +9,11 @@ use crate::bench::{Bench, instance};
 pub(crate) async fn a_change_lands_with_its_commit(b: Bench) {
     let runtime = Uuid::new_v4();
     b.order(&instance("one")).await;
-    let replica = b.join().await;
-    let held = b.claim(replica, "one").await;
+    let replica = b.hands.join().await;
+    let held = b.hands.claim(replica, "one").await;
     b.order(&instance("other")).await;
     b.wait(5);
-    let first = b.done(
+    let first = b.hands.done(
         &held,
         json!({
             "details": { "target_secret": "pool-1" },
@@ -23,14 +23,14 @@ pub(crate) async fn a_change_lands_with_its_commit(b: Bench) {
             "dashboard_url": "https://console.test",
         }),
     );
-    let landed = b.commit(replica, first).await;
+    let landed = b.hands.commit(replica, first).await;
     assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
     b.wait(5);
     let between = b.find("one").await;
-    let mut second = b.done(&held, json!({ "order": "bm90IEpTT04=", "details": null }));
+    let mut second = b.hands.done(&held, json!({ "order": "bm90IEpTT04=", "details": null }));
     second.serial += 1;
 
-    let landed = b.commit(replica, second).await;
+    let landed = b.hands.commit(replica, second).await;
 
     assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
     assert_eq!(between.details, br#"{"target_secret":"pool-1"}"#);
@@ -48,17 +48,17 @@ pub(crate) async fn a_change_lands_with_its_commit(b: Bench) {
 pub(crate) async fn a_runtime_is_taken_away_again(b: Bench) {
     let runtime = Uuid::new_v4();
     b.order(&instance("one")).await;
-    let replica = b.join().await;
-    let held = b.claim(replica, "one").await;
-    b.commit(replica, b.done(&held, json!({ "runtime_id": runtime }))).await;
-    let mut untouched = b.done(&held, json!({ "provider": "AWS" }));
+    let replica = b.hands.join().await;
+    let held = b.hands.claim(replica, "one").await;
+    b.hands.commit(replica, b.hands.done(&held, json!({ "runtime_id": runtime }))).await;
+    let mut untouched = b.hands.done(&held, json!({ "provider": "AWS" }));
     untouched.serial += 1;
-    b.commit(replica, untouched).await;
+    b.hands.commit(replica, untouched).await;
     let before = b.find("one").await.runtime_id;
-    let mut away = b.done(&held, json!({ "runtime_id": null }));
+    let mut away = b.hands.done(&held, json!({ "runtime_id": null }));
     away.serial += 2;
 
-    let landed = b.commit(replica, away).await;
+    let landed = b.hands.commit(replica, away).await;
 
     assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
     assert_eq!((before, b.find("one").await.runtime_id), (Some(runtime), None));
@@ -67,13 +67,13 @@ pub(crate) async fn a_runtime_is_taken_away_again(b: Bench) {
 
 pub(crate) async fn a_fenced_commit_changes_no_instance(b: Bench) {
     b.order(&instance("one")).await;
-    let replica = b.join().await;
-    let held = b.claim(replica, "one").await;
+    let replica = b.hands.join().await;
+    let held = b.hands.claim(replica, "one").await;
     for change in [json!({ "details": {}, "deleted": true }), json!({ "removed": true })] {
-        let mut commit = b.done(&held, change);
+        let mut commit = b.hands.done(&held, change);
         commit.serial += 7;
 
-        let landed = b.commit(replica, commit).await;
+        let landed = b.hands.commit(replica, commit).await;
 
         assert_eq!(landed, Landed::Fenced);
     }
@@ -87,10 +87,11 @@ pub(crate) async fn a_runtime_belongs_to_one_instance(b: Bench) {
     let runtime = Uuid::new_v4();
     b.made("one", json!({ "runtime_id": runtime })).await;
     b.order(&instance("other")).await;
-    let replica = b.join().await;
-    let held = b.claim(replica, "other").await;
+    let replica = b.hands.join().await;
+    let held = b.hands.claim(replica, "other").await;
 
-    let landed = b.commit(replica, b.done(&held, json!({ "runtime_id": runtime }))).await;
+    let landed =
+        b.hands.commit(replica, b.hands.done(&held, json!({ "runtime_id": runtime }))).await;
 
     assert!(matches!(landed, Landed::Rejected(_)), "{landed:?}");
     assert_eq!(b.store.find_by_runtime(runtime).await.unwrap().unwrap().id, "one");
@@ -99,8 +100,8 @@ pub(crate) async fn a_runtime_belongs_to_one_instance(b: Bench) {
 
 pub(crate) async fn what_a_change_does_not_mean_is_refused_without_telling_it(b: Bench) {
     b.order(&instance("one")).await;
-    let replica = b.join().await;
-    let held = b.claim(replica, "one").await;
+    let replica = b.hands.join().await;
+    let held = b.hands.claim(replica, "one").await;
 
     for (change, word) in [
         (json!({ "deleted": true, "colour": "hunter2" }), "colour"),
@@ -117,7 +118,7 @@ pub(crate) async fn what_a_change_does_not_mean_is_refused_without_telling_it(b:
         (json!({ "runtime_state": { "payload": { "no": "runtime" } } }), "no runtime"),
         (json!("hunter2"), "no fields"),
     ] {
-        let landed = b.commit(replica, b.done(&held, change)).await;
+        let landed = b.hands.commit(replica, b.hands.done(&held, change)).await;
         let Landed::Rejected(text) = &landed else { panic!("{landed:?}") };
         assert!(text.contains(word) && !text.contains("hunter2"), "{text}");
     }

@@ -58,8 +58,8 @@ pub(crate) async fn a_limit_counts_what_it_says(b: Bench) {
     let uncounted = b.within(&order("uncounted", "a", "s", "aws"), &trials).await;
     let full = b.within(&order("full", "c", "s", "aws"), &per_subaccount(5)).await;
     let room = b.within(&order("room", "c", "s", "aws"), &per_subaccount(6)).await;
-    let replica = b.join().await;
-    b.end(replica, "trial", json!({ "deleted": true })).await;
+    let replica = b.hands.join().await;
+    b.hands.end(replica, "trial", json!({ "deleted": true })).await;
     let left_over = b.within(&order("fourth", "a", "s", "trial"), &trials).await;
     b.execute("DELETE FROM instances WHERE id = 'elsewhere'").await;
     let after_removal = b.within(&order("fifth", "b", "t", "trial"), &per_account(1)).await;

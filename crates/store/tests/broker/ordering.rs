@@ -77,14 +77,14 @@ pub(crate) async fn an_operation_must_name_its_instance(b: Bench) {
 pub(crate) async fn a_request_is_told_from_another_under_the_same_id(b: Bench) {
     let new = instance("one");
     let first = b.order(&new).await;
-    let replica = b.join().await;
+    let replica = b.hands.join().await;
     let hand_in = |digest: &'static [u8]| {
         let (store, new) = (b.store.clone(), new.clone());
         async move { store.accept_new(&new, digest, operation("one"), &Limits::default()).await }
     };
 
     let (same, other) = (hand_in(b"one").await.unwrap(), hand_in(b"two").await.unwrap());
-    b.end(replica, "one", serde_json::json!({ "order": { "changed": true } })).await;
+    b.hands.end(replica, "one", serde_json::json!({ "order": { "changed": true } })).await;
     let afterwards = hand_in(b"one").await.unwrap();
 
     assert_eq!(same, AcceptedInstance::Same { operation: first });
@@ -134,8 +134,8 @@ pub(crate) async fn an_order_repeated_after_a_lost_answer_stores_nothing_more(b:
     b.accept_new(&new, first.clone()).await;
 
     let at_once = b.accept_new(&new, first.clone()).await;
-    let replica = b.join().await;
-    b.end(replica, "one", serde_json::json!({ "removed": true })).await;
+    let replica = b.hands.join().await;
+    b.hands.end(replica, "one", serde_json::json!({ "removed": true })).await;
     let much_later = b.accept_new(&new, first).await;
 
     assert_eq!(at_once, AcceptedInstance::Accepted);

@@ -2,7 +2,7 @@
 
 use engine::{State, Storage as _, storage::Landed};
 use serde_json::json;
-use store::broker::{Accepted, AcceptedInstance};
+use store::{Accepted, broker::AcceptedInstance};
 
 use crate::bench::{Bench, instance, operation, queue};
 
@@ -11,9 +11,9 @@ pub(crate) async fn what_is_left_over_is_marked_once_and_stays_readable(b: Bench
     let deleted_at = b.clock.now();
     b.wait(5);
     b.store.accept("one", 0, operation("one"), &queue, None).await.unwrap();
-    let replica = b.join().await;
+    let replica = b.hands.join().await;
 
-    b.end(replica, "one", json!({ "deleted": true })).await;
+    b.hands.end(replica, "one", json!({ "deleted": true })).await;
 
     let found = b.find("one").await;
     assert_eq!((found.deleted_at, found.updated_at), (Some(deleted_at), b.clock.now()));
@@ -26,17 +26,17 @@ pub(crate) async fn removal_keeps_the_operations_readable(b: Bench) {
     let removal = operation("one");
     let last = removal.id;
     b.store.accept("one", 0, removal, &queue, None).await.unwrap();
-    let replica = b.join().await;
-    let held = b.claim(replica, "one").await;
-    let removed = b.done(&held, json!({ "removed": true, "details": {} }));
-    assert!(matches!(b.commit(replica, removed).await, Landed::Yes { .. }));
-    let mut late = b.done(&held, json!({ "details": {} }));
+    let replica = b.hands.join().await;
+    let held = b.hands.claim(replica, "one").await;
+    let removed = b.hands.done(&held, json!({ "removed": true, "details": {} }));
+    assert!(matches!(b.hands.commit(replica, removed).await, Landed::Yes { .. }));
+    let mut late = b.hands.done(&held, json!({ "details": {} }));
     late.serial += 1;
-    let late = b.commit(replica, late).await;
-    let mut again = b.ends(&held, json!({ "removed": true }));
+    let late = b.hands.commit(replica, late).await;
+    let mut again = b.hands.ends(&held, json!({ "removed": true }));
     again.serial += 1;
 
-    let landed = b.commit(replica, again).await;
+    let landed = b.hands.commit(replica, again).await;
 
     assert!(matches!(late, Landed::Rejected(_)), "{late:?}");
     assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
@@ -63,16 +63,16 @@ pub(crate) async fn an_id_is_never_used_again(b: Bench) {
 }
 
 pub(crate) async fn an_order_and_the_removal_of_its_id_at_once_have_one_outcome(b: Bench) {
-    let replica = b.join().await;
+    let replica = b.hands.join().await;
     for round in 0..50 {
         let id = round.to_string();
         let first = b.order(&instance(&id)).await;
-        let held = b.claim(replica, &id).await;
-        let end = b.ends(&held, json!({ "removed": true }));
+        let held = b.hands.claim(replica, &id).await;
+        let end = b.hands.ends(&held, json!({ "removed": true }));
         let new = instance(&id);
 
         let (landed, order) =
-            futures::join!(b.commit(replica, end), b.accept_new(&new, operation(&id)));
+            futures::join!(b.hands.commit(replica, end), b.accept_new(&new, operation(&id)));
 
         assert!(matches!(landed, Landed::Yes { .. }), "in round {round}: {landed:?}");
         let known = AcceptedInstance::Same { operation: first };

@@ -13,12 +13,12 @@ impl Bench {
         self.made(id, json!({})).await;
         self.wait(1);
         self.store.accept(id, 0, operation(id), &queue, None).await.unwrap();
-        let replica = self.join().await;
+        let replica = self.hands.join().await;
         if ended {
-            self.end(replica, id, json!({})).await;
+            self.hands.end(replica, id, json!({})).await;
         } else {
-            let held = self.claim(replica, id).await;
-            self.commit(replica, self.done(&held, json!({}))).await;
+            let held = self.hands.claim(replica, id).await;
+            self.hands.commit(replica, self.hands.done(&held, json!({}))).await;
         }
         self.rename(id, kind).await;
     }

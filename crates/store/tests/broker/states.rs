@@ -50,16 +50,16 @@ pub(crate) async fn the_latest_state_is_found_by_what_it_holds(b: Bench) {
 pub(crate) async fn a_state_lands_with_its_commit_or_not_at_all(b: Bench) {
     let runtime = Uuid::new_v4();
     let id = b.order(&instance("one")).await;
-    let replica = b.join().await;
-    let held = b.claim(replica, "one").await;
+    let replica = b.hands.join().await;
+    let held = b.hands.claim(replica, "one").await;
     let state = json!({ "holds": ["cluster-setup"], "payload": { "kubeconfig": "secret" } });
     let change = json!({ "runtime_id": runtime, "runtime_state": state });
-    let mut fenced = b.done(&held, change.clone());
+    let mut fenced = b.hands.done(&held, change.clone());
     fenced.serial += 7;
-    assert_eq!(b.commit(replica, fenced).await, Landed::Fenced);
+    assert_eq!(b.hands.commit(replica, fenced).await, Landed::Fenced);
     assert_eq!(b.count(STATES).await, 0);
 
-    let landed = b.commit(replica, b.done(&held, change)).await;
+    let landed = b.hands.commit(replica, b.hands.done(&held, change)).await;
 
     assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
     let found =
@@ -74,9 +74,9 @@ pub(crate) async fn states_go_with_their_instance(b: Bench) {
     b.ready("one").await;
     b.add(runtime, &["cluster-setup"], "kubeconfig").await;
     b.store.accept("one", 0, operation("one"), &queue, None).await.unwrap();
-    let replica = b.join().await;
+    let replica = b.hands.join().await;
 
-    b.end(replica, "one", json!({ "removed": true })).await;
+    b.hands.end(replica, "one", json!({ "removed": true })).await;
 
     assert_eq!(b.count(STATES).await, 0);
     let late = NewRuntimeState {

@@ -6,7 +6,7 @@ use engine::{
 };
 use futures::future::join_all;
 use serde_json::json;
-use store::provisioner::Accepted;
+use store::Accepted;
 use uuid::Uuid;
 
 use crate::bench::{Bench, operation, queue, refuse, runtime};
@@ -80,8 +80,8 @@ pub(crate) async fn what_was_accepted_answers_its_repetition_whatever_became_of_
     accept(removal.clone()).await.unwrap();
 
     let while_it_runs = accept(removal.clone()).await.unwrap();
-    let replica = b.join().await;
-    b.end(replica, there.id, json!({ "deleted": true })).await;
+    let replica = b.hands.join().await;
+    b.hands.end(replica, there.id, json!({ "deleted": true })).await;
     let afterwards = accept(removal).await.unwrap();
 
     assert_eq!(while_it_runs, Accepted::Yes(Acceptance::Same(id)));
@@ -108,16 +108,16 @@ pub(crate) async fn nothing_is_accepted_on_a_runtime_that_is_deleted_or_unknown(
 }
 
 pub(crate) async fn acceptances_and_commits_of_one_runtime_do_not_lock_each_other_out(b: Bench) {
-    let replica = b.join().await;
+    let replica = b.hands.join().await;
     let runtime = runtime("shoot");
     b.order(&runtime).await;
     for round in 0..100 {
-        let held = b.claim(replica, runtime.id).await;
-        let end = b.ends(&held, json!({ "document": { "round": round } }));
+        let held = b.hands.claim(replica, runtime.id).await;
+        let end = b.hands.ends(&held, json!({ "document": { "round": round } }));
         let (one, two) = (operation(runtime.id), operation(runtime.id));
 
         let (landed, one, two) = futures::join!(
-            b.commit(replica, end),
+            b.hands.commit(replica, end),
             b.store.accept(runtime.id, 0, None, one, &refuse),
             b.store.accept(runtime.id, 0, None, two, &refuse),
         );

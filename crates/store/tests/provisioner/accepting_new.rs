@@ -81,8 +81,8 @@ pub(crate) async fn a_name_is_taken_until_its_runtime_is_deleted(b: Bench) {
     assert_eq!(answer, AcceptedNew::NameTaken);
     assert!(b.store.find(second.id).await.unwrap().is_none());
     assert_eq!(b.store.last_operation(second.id).await.unwrap(), None);
-    let replica = b.join().await;
-    b.end(replica, first.id, serde_json::json!({ "deleted": true })).await;
+    let replica = b.hands.join().await;
+    b.hands.end(replica, first.id, serde_json::json!({ "deleted": true })).await;
     b.order(&second).await;
     assert_eq!(b.count(RUNTIMES).await, 2);
 }
@@ -117,8 +117,8 @@ pub(crate) async fn an_order_repeated_after_a_lost_answer_stores_nothing_more(b:
     b.store.accept_new(&ordered, Some(intent.id), first.clone()).await.unwrap();
 
     let at_once = b.store.accept_new(&ordered, Some(intent.id), first.clone()).await.unwrap();
-    let replica = b.join().await;
-    b.end(replica, ordered.id, serde_json::json!({ "document": {}, "deleted": true })).await;
+    let replica = b.hands.join().await;
+    b.hands.end(replica, ordered.id, serde_json::json!({ "document": {}, "deleted": true })).await;
     b.wait(1);
     b.store.trim_intents(b.clock.now()).await.unwrap();
     let much_later = b.store.accept_new(&ordered, Some(intent.id), first.clone()).await.unwrap();

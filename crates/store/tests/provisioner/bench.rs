@@ -6,10 +6,8 @@ use std::time::Duration;
 use base::Clock;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use engine::{
-    OperationId, Planted, Position, ReplicaId, State, Storage as _,
-    storage::{
-        Ask, Change, Commit, Held, Landed, NewOperation, Outcome, Run, Then, Unfinished, Verdict,
-    },
+    OperationId, Planted, Storage as _,
+    storage::{NewOperation, Unfinished, Verdict},
 };
 use serde_json::Value;
 use store::{
@@ -18,17 +16,17 @@ use store::{
     on,
     provisioner::{AcceptedNew, Kubeconfig, NewRuntime, Runtime, TOPIC},
     sealed::Keys,
-    testing::TestDatabase,
+    testing::{Hands, TestDatabase},
 };
 use uuid::Uuid;
 
-const LEASE: Duration = Duration::from_secs(600);
 const KIND: &str = "provision";
 
 /// Both stores, and what they are made of.
 pub(crate) struct Bench {
     pub(crate) store: ProvisionerStore,
     pub(crate) engine: EngineStore,
+    pub(crate) hands: Hands,
     pub(crate) database: Database,
     pub(crate) clock: Clock,
     pub(crate) test: TestDatabase,
@@ -49,7 +47,9 @@ impl Bench {
         database.migrate(Set::Provisioner).await.unwrap();
         let clock = Clock::held_at("2026-01-01T12:00:00Z".parse().unwrap());
         let (engine, store) = stores(&database, &Sealer::new(&keys(&["old"])), &clock);
-        Self { store, engine, database, clock, test }
+        let hands =
+            Hands { engine: engine.clone(), clock: clock.clone(), kind: KIND, topic: TOPIC };
+        Self { store, engine, hands, database, clock, test }
     }
 
     /// The provisioner's store with other keys than "old".
@@ -70,8 +70,8 @@ impl Bench {
     pub(crate) async fn ready(&self, shoot: &str) -> Runtime {
         let runtime = runtime(shoot);
         self.order(&runtime).await;
-        let replica = self.join().await;
-        self.end(replica, runtime.id, Value::Null).await;
+        let replica = self.hands.join().await;
+        self.hands.end(replica, runtime.id, Value::Null).await;
         self.find(runtime.id).await
     }
 
@@ -79,85 +79,13 @@ impl Bench {
     pub(crate) async fn deleted(&self, shoot: &str) -> Runtime {
         let runtime = runtime(shoot);
         self.order(&runtime).await;
-        let replica = self.join().await;
-        self.end(replica, runtime.id, serde_json::json!({ "deleted": true })).await;
+        let replica = self.hands.join().await;
+        self.hands.end(replica, runtime.id, serde_json::json!({ "deleted": true })).await;
         self.find(runtime.id).await
     }
 
     pub(crate) async fn find(&self, runtime: Uuid) -> Runtime {
         self.store.find(runtime).await.unwrap().unwrap()
-    }
-
-    pub(crate) async fn join(&self) -> ReplicaId {
-        let name = Uuid::new_v4().to_string();
-        self.engine.join(&name, LEASE).await.unwrap().replica
-    }
-
-    /// Claims the operation of a runtime that is due.
-    pub(crate) async fn claim(&self, replica: ReplicaId, runtime: Uuid) -> Held {
-        let kinds = [(KIND.to_owned(), 1)];
-        let ask = Ask { replica, kinds: &kinds, room: 100, crowded: &[], after_lane: "" };
-        let claimed = self.engine.claim(&ask).await.unwrap().operations;
-        claimed.into_iter().find(|held| held.instance == runtime.to_string()).unwrap()
-    }
-
-    /// A step is done, with a change to its runtime unless it is null.
-    pub(crate) fn done(&self, held: &Held, change: Value) -> Commit {
-        let now = self.clock.now();
-        let (stage, step) = (String::from("create"), String::from("Ask"));
-        let position = Position {
-            state: State::InProgress,
-            stage: Some(stage.clone()),
-            step: Some(step.clone()),
-            started_at: Some(now),
-            ..held.position.clone()
-        };
-        let run = Run {
-            stage,
-            step,
-            number: held.runs + 1,
-            began_at: now,
-            ended_at: now,
-            outcome: Outcome::Done,
-            reason: None,
-            failure: None,
-            next_at: None,
-            repeats: None,
-        };
-        let change = Some(change).filter(|body| !body.is_null());
-        Commit {
-            id: held.id,
-            epoch: held.epoch,
-            serial: held.serial,
-            position,
-            then: Then::Hold,
-            run: Some(run),
-            data: None,
-            data_version: held.data_version,
-            changes: change.map(|body| Change { topic: TOPIC.into(), body }).into_iter().collect(),
-        }
-    }
-
-    /// The last step is done.
-    pub(crate) fn ends(&self, held: &Held, change: Value) -> Commit {
-        let mut commit = self.done(held, change);
-        commit.position.state = State::Succeeded;
-        commit.position.stage = None;
-        commit.position.step = None;
-        commit.position.ended_at = Some(self.clock.now());
-        commit.then = Then::End;
-        commit
-    }
-
-    pub(crate) async fn commit(&self, replica: ReplicaId, commit: Commit) -> Landed {
-        self.engine.commit(replica, &[commit]).await.unwrap().remove(0)
-    }
-
-    /// Claims the operation of a runtime, and ends it.
-    pub(crate) async fn end(&self, replica: ReplicaId, runtime: Uuid, change: Value) {
-        let held = self.claim(replica, runtime).await;
-        let landed = self.commit(replica, self.ends(&held, change)).await;
-        assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
     }
 
     /// Whether an operation is stored.

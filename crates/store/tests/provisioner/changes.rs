@@ -9,11 +9,11 @@ use crate::bench::{Bench, kubeconfig, operation, queue, runtime};
 pub(crate) async fn a_change_lands_with_its_commit(b: Bench) {
     let (new, other) = (runtime("shoot"), runtime("other"));
     b.order(&new).await;
-    let replica = b.join().await;
-    let held = b.claim(replica, new.id).await;
+    let replica = b.hands.join().await;
+    let held = b.hands.claim(replica, new.id).await;
     b.order(&other).await;
     b.wait(5);
-    let first = b.done(
+    let first = b.hands.done(
         &held,
         json!({
             "document": { "seed": "aws-eu1", "zones": ["a", "b"] },
@@ -21,15 +21,16 @@ pub(crate) async fn a_change_lands_with_its_commit(b: Bench) {
             "provisioned": true,
         }),
     );
-    let landed = b.commit(replica, first).await;
+    let landed = b.hands.commit(replica, first).await;
     assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
     let provisioned_at = b.clock.now();
     b.wait(5);
-    let mut second = b.done(&held, json!({ "document": "bm90IEpTT04=", "provisioned": true }));
+    let mut second =
+        b.hands.done(&held, json!({ "document": "bm90IEpTT04=", "provisioned": true }));
     second.serial += 1;
 
     let between = b.find(new.id).await;
-    let landed = b.commit(replica, second).await;
+    let landed = b.hands.commit(replica, second).await;
 
     assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
     assert_eq!(between.document, br#"{"seed":"aws-eu1","zones":["a","b"]}"#);
@@ -44,12 +45,12 @@ pub(crate) async fn a_change_lands_with_its_commit(b: Bench) {
 pub(crate) async fn a_fenced_commit_changes_no_runtime(b: Bench) {
     let new = runtime("shoot");
     b.order(&new).await;
-    let replica = b.join().await;
-    let held = b.claim(replica, new.id).await;
-    let mut commit = b.done(&held, json!({ "document": {}, "deleted": true }));
+    let replica = b.hands.join().await;
+    let held = b.hands.claim(replica, new.id).await;
+    let mut commit = b.hands.done(&held, json!({ "document": {}, "deleted": true }));
     commit.serial += 7;
 
-    let landed = b.commit(replica, commit).await;
+    let landed = b.hands.commit(replica, commit).await;
 
     assert_eq!(landed, Landed::Fenced);
     let found = b.find(new.id).await;
@@ -61,9 +62,9 @@ pub(crate) async fn deletion_forgets_the_kubeconfig_for_good(b: Bench) {
     let there = b.ready("shoot").await;
     b.store.save_kubeconfig(there.id, &kubeconfig("kind: Config")).await.unwrap();
     b.store.accept(there.id, 0, None, operation(there.id), &queue).await.unwrap();
-    let replica = b.join().await;
-    let held = b.claim(replica, there.id).await;
-    let landed = b.commit(replica, b.done(&held, json!({ "deleted": true }))).await;
+    let replica = b.hands.join().await;
+    let held = b.hands.claim(replica, there.id).await;
+    let landed = b.hands.commit(replica, b.hands.done(&held, json!({ "deleted": true }))).await;
     assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
     let deleted_at = b.clock.now();
     b.wait(5);
@@ -72,9 +73,9 @@ pub(crate) async fn deletion_forgets_the_kubeconfig_for_good(b: Bench) {
         "deleted": true,
         "kubeconfig": { "text": "kind: Config", "until": "2026-01-01T20:00:00Z" },
     });
-    let mut again = b.done(&held, late);
+    let mut again = b.hands.done(&held, late);
     again.serial += 1;
-    let landed = b.commit(replica, again).await;
+    let landed = b.hands.commit(replica, again).await;
 
     assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
     let found = b.find(there.id).await;
@@ -85,8 +86,8 @@ pub(crate) async fn deletion_forgets_the_kubeconfig_for_good(b: Bench) {
 pub(crate) async fn what_a_change_does_not_mean_is_refused_without_telling_it(b: Bench) {
     let new = runtime("shoot");
     b.order(&new).await;
-    let replica = b.join().await;
-    let held = b.claim(replica, new.id).await;
+    let replica = b.hands.join().await;
+    let held = b.hands.claim(replica, new.id).await;
 
     for (change, word) in [
         (json!({ "provisioned": true, "colour": "hunter2" }), "colour"),
@@ -95,7 +96,7 @@ pub(crate) async fn what_a_change_does_not_mean_is_refused_without_telling_it(b:
         (json!({ "deleted": "hunter2" }), "deleted"),
         (json!("hunter2"), "no fields"),
     ] {
-        let landed = b.commit(replica, b.done(&held, change)).await;
+        let landed = b.hands.commit(replica, b.hands.done(&held, change)).await;
         let Landed::Rejected(text) = &landed else { panic!("{landed:?}") };
         assert!(text.contains(word) && !text.contains("hunter2"), "{text}");
     }

@@ -2,7 +2,7 @@
 
 use engine::storage::Acceptance;
 use secrecy::ExposeSecret as _;
-use store::provisioner::Accepted;
+use store::Accepted;
 use uuid::Uuid;
 
 use crate::bench::{Bench, kubeconfig, operation, queue, refuse, runtime};
@@ -73,7 +73,7 @@ pub(crate) async fn a_document_is_replaced_while_nothing_is_unfinished(b: Bench)
 }
 
 pub(crate) async fn of_a_replacement_and_an_acceptance_from_one_revision_one_wins(b: Bench) {
-    let replica = b.join().await;
+    let replica = b.hands.join().await;
     let runtime = b.ready("shoot").await;
     for round in 0..50 {
         let revision = b.find(runtime.id).await.revision;
@@ -89,7 +89,7 @@ pub(crate) async fn of_a_replacement_and_an_acceptance_from_one_revision_one_win
         } else {
             let started = Accepted::Yes(Acceptance::Started);
             assert_eq!(accepted.unwrap(), started, "in round {round}");
-            b.end(replica, runtime.id, serde_json::Value::Null).await;
+            b.hands.end(replica, runtime.id, serde_json::Value::Null).await;
             &b"new"[..]
         };
         let found = b.find(runtime.id).await;

@@ -1,12 +1,11 @@
 //! What a change asks for, read strictly: a step that means to change something shall learn that nothing
 //! did.
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::Deserialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::Error;
+use crate::{Error, engine::bytes_of};
 
 /// What a change asks for.
 #[derive(Default)]
@@ -107,11 +106,4 @@ impl State {
 /// A text that both databases keep.
 fn text_of(value: &Value) -> Option<String> {
     value.as_str().filter(|text| !text.contains('\0')).map(str::to_owned)
-}
-
-fn bytes_of(document: &Value) -> Option<Vec<u8>> {
-    match document {
-        Value::String(text) => STANDARD.decode(text).ok(),
-        other => serde_json::to_vec(other).ok(),
-    }
 }
