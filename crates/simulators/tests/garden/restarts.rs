@@ -76,7 +76,9 @@ async fn killed_at_random_it_still_creates_changes_and_deletes() {
         let killing = async {
             loop {
                 let controller = garden.controller();
-                for _ in 0..random.u32(0..3_000) {
+                // Lives get longer, until one is long enough for an API server that is slow.
+                let longer = 1 << (kills.get() / 16).min(16);
+                for _ in 0..u64::from(random.u32(0..3_000)) * longer {
                     tokio::task::yield_now().await;
                 }
                 kills.set(kills.get() + 1);
