@@ -1,7 +1,11 @@
-//! A landscape on a socket of its own, for the tests of whoever calls it.
+//! A landscape on a socket of its own, for the tests of whoever calls it; all that can happen to a call, and what is logged
+//! meanwhile.
 //!
 //! What a reader would get wrong: stopping it closes nothing and writes nothing. Started again in
 //! the same folder it must find everything, as after a kill.
+
+mod fault;
+mod lines;
 
 use std::{
     fs,
@@ -20,6 +24,11 @@ use crate::{
     landscape::{Landscape, SCOPES, Settings, router},
     pace::Speed,
     trouble::wire::{Line, Wires},
+};
+
+pub use self::{
+    fault::{Fault, Speaks},
+    lines::{Lines, leaked},
 };
 
 /// The client that speaks for itself, and its secret.
