@@ -1,6 +1,6 @@
 //! Takes credentials that are not tokens out of what the other side says.
 //!
-//! Tokens are cut where the answer is read. Passwords and keys that go out in other headers are cut here.
+//! Tokens are cut where the answer is read. Passwords and keys that go out in other headers or in bodies are cut here.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use secrecy::{ExposeSecret, SecretString};
@@ -9,6 +9,8 @@ use crate::error::Error;
 
 /// Cutting shorter parts would take texts apart.
 const SHORTEST: usize = 4;
+/// A word of a longer text that is at least so long may be a secret of its own: a token in a kubeconfig.
+const LONG_WORD: usize = 12;
 
 /// What must not be repeated.
 #[derive(Debug, Clone)]
@@ -24,6 +26,20 @@ impl Scrub {
     pub(crate) fn basic(user: &str, password: &SecretString) -> Self {
         let pair = format!("{user}:{}", password.expose_secret());
         Self(vec![password.clone(), BASE64_STANDARD.encode(pair).into()])
+    }
+
+    /// Values that are written somewhere: as they are, as Kubernetes takes them, and their longer words, because whoever
+    /// complains about a value may repeat a line of it only.
+    pub(crate) fn values<'a>(values: impl IntoIterator<Item = &'a SecretString>) -> Self {
+        let mut all = Vec::new();
+        for value in values {
+            let text = value.expose_secret();
+            all.extend([text.into(), BASE64_STANDARD.encode(text).into()]);
+            let apart = |c: char| c.is_whitespace() || "\"',{}[]".contains(c);
+            let words = text.split(apart).filter(|word| word.len() >= LONG_WORD && *word != text);
+            all.extend(words.map(SecretString::from));
+        }
+        Self(all)
     }
 
     /// The failure without the secrets in what the other side said about it.
@@ -73,6 +89,18 @@ mod tests {
             cleaned(format!("no hunter2 & and no {header}")),
             "no [REDACTED] and no [REDACTED]"
         );
+    }
+
+    #[test]
+    fn a_value_is_cut_as_it_is_as_it_was_written_and_in_its_longer_words() {
+        let value: SecretString = "user: {token: \"t0ken-of-a-runtime\"}\n".to_owned().into();
+        let encoded = BASE64_STANDARD.encode(value.expose_secret());
+        let said = format!("no {} nor {encoded} nor t0ken-of-a-runtime", value.expose_secret());
+        let error = Error::new(Component("ias"), Kind::Unauthorized, "trying").saying(said);
+
+        let cleaned = Scrub::values([&value]).clean(error).said.unwrap();
+
+        assert_eq!(cleaned, "no [REDACTED] nor [REDACTED] nor [REDACTED]");
     }
 
     #[test]

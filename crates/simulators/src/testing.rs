@@ -1,9 +1,12 @@
-//! A landscape on a socket of its own, for the tests of whoever calls it.
+//! A landscape on a socket of its own, for the tests of whoever calls it; all that can happen to a call, and what is logged
+//! meanwhile.
 //!
 //! What a reader would get wrong: stopping it closes nothing and writes nothing. Started again in
 //! the same folder it must find everything, as after a kill.
 
 mod elsewhere;
+mod fault;
+mod lines;
 
 use std::{
     fs,
@@ -24,7 +27,11 @@ use crate::{
     trouble::wire::{Line, Wires},
 };
 
-pub use elsewhere::elsewhere;
+pub use self::{
+    elsewhere::elsewhere,
+    fault::{Fault, Speaks},
+    lines::{Lines, leaked},
+};
 
 /// The client that speaks for itself, and its secret.
 pub const MACHINE: (&str, &str) = ("machine", "secret");

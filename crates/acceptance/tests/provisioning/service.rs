@@ -9,7 +9,10 @@ use ::provisioner::{
     Parts, Provisioner,
     chores::shoot_signals,
     limits::Limits,
-    operations::{Env, OWNER, StepSettings, deprovisioning, provisioning},
+    operations::{
+        Env, OWNER, StepSettings, deprovisioning, hibernation, provisioning, reconnection, upgrade,
+        upgrade_shoot,
+    },
     shoots::{AuditTenants, Rules},
 };
 use api::{
@@ -72,6 +75,14 @@ impl Service {
             .serve(provisioning::plan(&limits), env.clone())
             .unwrap()
             .serve(provisioning::plan_no_install(&limits), env.clone())
+            .unwrap()
+            .serve(upgrade::plan(&limits), env.clone())
+            .unwrap()
+            .serve(upgrade_shoot::plan(&limits), env.clone())
+            .unwrap()
+            .serve(hibernation::plan(&limits), env.clone())
+            .unwrap()
+            .serve(reconnection::plan(&limits), env.clone())
             .unwrap()
             .serve(deprovisioning::plan(&limits), env.clone())
             .unwrap()

@@ -27,20 +27,25 @@ impl LifecycleManager {
         kubeconfig: &SecretString,
         marks: &Marks,
     ) -> Result<(), Error> {
-        let (secrets, name) = (self.secrets(), secret_name(kyma));
         let mut labels = marks.labels.clone();
         labels.insert(KYMA_NAME_LABEL.into(), kyma.into());
         let data = BTreeMap::from([(KEY.to_owned(), kubeconfig.clone())]);
         let content = Content { data, labels, annotations: marks.annotations.clone() };
-        if let Some(found) = secrets.find(&name).await? {
-            return overwrite(&secrets, found, &content).await;
+        let written = self.write(&secret_name(kyma), &content).await;
+        written.map_err(|error| content.cut_from(error))
+    }
+
+    async fn write(&self, name: &str, content: &Content) -> Result<(), Error> {
+        let secrets = self.secrets();
+        if let Some(found) = secrets.find(name).await? {
+            return overwrite(&secrets, found, content).await;
         }
         let mut secret = Secret { type_: Some("Opaque".into()), ..Secret::default() };
-        secret.metadata.name = Some(name.clone());
+        secret.metadata.name = Some(name.to_owned());
         content.write_to(&mut secret);
-        match secrets.create(&name, &secret).await {
-            Err(there) if there.kind == Kind::AlreadyExists => match secrets.find(&name).await? {
-                Some(found) => overwrite(&secrets, found, &content).await,
+        match secrets.create(name, &secret).await {
+            Err(there) if there.kind == Kind::AlreadyExists => match secrets.find(name).await? {
+                Some(found) => overwrite(&secrets, found, content).await,
                 None => Err(Error { kind: Kind::Changed, ..there }),
             },
             made => made.map(drop),

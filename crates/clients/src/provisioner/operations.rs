@@ -4,11 +4,12 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{
-    OperationStatus, Provision, Provisioner, RuntimeStatus, Tenant, Upgrade, UpgradeShoot,
+    Kyma, OperationStatus, Provision, Provisioner, RuntimeStatus, Tenant, Upgrade, UpgradeShoot,
 };
 use crate::{
     error::{Error, Kind},
     graphql::Operation,
+    scrub::Scrub,
 };
 
 macro_rules! operation {
@@ -75,7 +76,8 @@ impl Provisioner {
         config: &Provision,
     ) -> Result<OperationStatus, Error> {
         let doing = format!("ordering runtime {}", config.runtime_input.name);
-        self.demand(tenant, &doing, PROVISION, json!({ "config": config })).await
+        let answer = self.demand(tenant, &doing, PROVISION, json!({ "config": config })).await;
+        without_secrets(config.kyma.as_ref(), answer)
     }
 
     /// Begins to make a runtime that is registered already. Not every provisioner can.
@@ -87,7 +89,8 @@ impl Provisioner {
     ) -> Result<OperationStatus, Error> {
         let doing = format!("ordering runtime {runtime}");
         let variables = json!({ "id": runtime, "config": config });
-        self.demand(tenant, &doing, PROVISION_REGISTERED, variables).await
+        let answer = self.demand(tenant, &doing, PROVISION_REGISTERED, variables).await;
+        without_secrets(config.kyma.as_ref(), answer)
     }
 
     /// Begins to give a runtime other versions; [`Kind::Busy`] while another operation runs.
@@ -99,7 +102,8 @@ impl Provisioner {
     ) -> Result<OperationStatus, Error> {
         let doing = format!("ordering the upgrade of runtime {runtime}");
         let variables = json!({ "id": runtime, "config": config });
-        self.demand(tenant, &doing, UPGRADE, variables).await
+        let answer = self.demand(tenant, &doing, UPGRADE, variables).await;
+        without_secrets(config.kyma.as_ref(), answer)
     }
 
     /// Begins to give a cluster other settings; [`Kind::Busy`] while another operation runs.
@@ -173,4 +177,13 @@ impl Provisioner {
                 .saying("there is no result")
         })
     }
+}
+
+/// Whoever refuses an override may repeat its value.
+fn without_secrets<T>(kyma: Option<&Kyma>, answer: Result<T, Error>) -> Result<T, Error> {
+    let components = kyma.into_iter().flat_map(|kyma| &kyma.components);
+    let own = components.flat_map(|component| &component.configuration);
+    let entries = kyma.into_iter().flat_map(|kyma| &kyma.configuration).chain(own);
+    let secret = entries.filter(|entry| entry.secret).map(|entry| &entry.value);
+    answer.map_err(|error| Scrub::values(secret).clean(error))
 }

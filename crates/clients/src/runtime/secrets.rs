@@ -13,6 +13,7 @@ use super::{NAMESPACES, Runtime, SECRETS};
 use crate::{
     error::{Error, Kind},
     kubernetes::Objects,
+    scrub::Scrub,
 };
 
 /// What a Secret should hold.
@@ -55,6 +56,11 @@ impl Runtime {
         name: &str,
         content: &Content,
     ) -> Result<(), Error> {
+        let written = self.write(namespace, name, content).await;
+        written.map_err(|error| content.cut_from(error))
+    }
+
+    async fn write(&self, namespace: &str, name: &str, content: &Content) -> Result<(), Error> {
         let secrets = self.cluster.objects::<Secret>(SECRETS, Some(namespace));
         if let Some(found) = secrets.find(name).await? {
             return overwrite(&secrets, found, content).await;
@@ -97,6 +103,11 @@ pub(crate) async fn overwrite(
 }
 
 impl Content {
+    /// The failure without the values: an API server that refuses one may repeat it.
+    pub(crate) fn cut_from(&self, error: Error) -> Error {
+        Scrub::values(self.data.values()).clean(error)
+    }
+
     pub(crate) fn write_to(&self, secret: &mut Secret) {
         let bytes = |value: &SecretString| ByteString(value.expose_secret().as_bytes().to_vec());
         let data = self.data.iter().map(|(key, value)| (key.clone(), bytes(value)));

@@ -1,11 +1,12 @@
 //! Secrets appear in no log, no error and no number (C8), whatever the other side does.
 //!
-//! A test program of its own: a log that is kept for one test is disturbed by others in the same process.
+//! A test program of its own: the log of the whole process is kept.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod provisioner;
+
 use std::{
-    io,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -27,29 +28,9 @@ use clients::{
 };
 use k8s_openapi::api::core::v1::Secret;
 use serde_json::{Value, json};
-use tracing_subscriber::fmt::MakeWriter;
+use simulators::testing::{Lines, leaked};
 
 const SECRETS: [&str; 4] = ["client-s3cret", "acc3ss-token", "one-t1me", "kub3config-token"];
-
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Lines {
-    type Writer = Self;
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
 
 /// Keeps what it is told.
 #[derive(Debug, Clone, Default)]
@@ -85,13 +66,7 @@ fn chatty(number: usize) -> Response {
 
 #[tokio::test]
 async fn secrets_are_in_no_log_no_error_and_no_number() {
-    let lines = Lines::default();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_span_events(tracing_subscriber::fmt::format::FmtSpan::FULL)
-        .with_writer(lines.clone())
-        .finish();
-    let _logging = tracing::subscriber::set_default(subscriber);
+    let lines = Lines::kept();
     let told = Told::default();
     let gate = |component| {
         Gate::observed(component, Limits::DEFAULT, Clock::running(), Arc::new(told.clone()))
@@ -144,12 +119,8 @@ async fn secrets_are_in_no_log_no_error_and_no_number() {
 
     texts.push(format!("{director:?} {plain:?} {tokens:?} {cluster:?} {gardener:?}"));
     texts.push(told.0.lock().unwrap().join("\n"));
-    texts.push(String::from_utf8(lines.0.lock().unwrap().clone()).unwrap());
+    texts.push(lines.text());
     assert!(texts.last().unwrap().contains("reading Secret one"), "the log was kept");
     assert!(authorized.load(Ordering::SeqCst) > 5, "tokens were sent");
-    for text in texts {
-        for secret in SECRETS {
-            assert!(!text.contains(secret), "{secret} is in {}", &text[..text.len().min(4_000)]);
-        }
-    }
+    assert_eq!(leaked(&texts, &SECRETS), None);
 }

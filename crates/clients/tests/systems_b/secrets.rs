@@ -1,9 +1,6 @@
 //! Secrets of the four systems appear in no log, no error and no number, whatever the other side does.
 
-use std::{
-    io,
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
 
 use axum::{
     Json,
@@ -19,7 +16,7 @@ use clients::{
     reconciler::{self, Reconciler},
 };
 use serde_json::json;
-use tracing_subscriber::fmt::{MakeWriter, format::FmtSpan};
+use simulators::testing::{Lines, leaked};
 
 use crate::{reconciler::cluster, support::answering};
 
@@ -32,26 +29,6 @@ const SECRETS: [&str; 7] = [
     "acc3ss-token",
     "conn3ction-string",
 ];
-
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Lines {
-    type Writer = Self;
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
 
 #[derive(Debug, Clone, Default)]
 struct Told(Arc<Mutex<Vec<String>>>);
@@ -86,14 +63,7 @@ fn chatty(number: usize, path: &str) -> Response {
 
 #[tokio::test]
 async fn secrets_are_in_no_log_no_error_and_no_number() {
-    let lines = Lines::default();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_span_events(FmtSpan::FULL)
-        .with_writer(lines.clone())
-        .finish();
-    // For the whole process: other tests may add lines, but none with these secrets either.
-    tracing::subscriber::set_global_default(subscriber).unwrap();
+    let lines = Lines::kept();
     let told = Told::default();
     let gate = |component: Component| {
         Gate::observed(component, Limits::DEFAULT, Clock::running(), Arc::new(told.clone()))
@@ -149,12 +119,8 @@ async fn secrets_are_in_no_log_no_error_and_no_number() {
     texts.push(format!("{reconciler:?} {cis:?} {azure:?} {aws:?} {payload:?}"));
     texts.push(format!("{cis_settings:?} {azure_settings:?} {aws_settings:?}"));
     texts.push(told.0.lock().unwrap().join("\n"));
-    texts.push(String::from_utf8(lines.0.lock().unwrap().clone()).unwrap());
+    texts.push(lines.text());
     assert!(texts.iter().any(|text| text.contains("refused: token: [REDACTED]")), "{texts:?}");
     assert!(texts.last().unwrap().contains("applying the configuration"), "the log was kept");
-    for text in texts {
-        for secret in SECRETS {
-            assert!(!text.contains(secret), "{secret} is in {}", &text[..text.len().min(4_000)]);
-        }
-    }
+    assert_eq!(leaked(&texts, &SECRETS), None);
 }
