@@ -3,6 +3,8 @@
 //! What a reader would get wrong: stopping it closes nothing and writes nothing. Started again in
 //! the same folder it must find everything, as after a kill.
 
+pub mod faults;
+
 use std::{
     fs,
     path::Path,
