@@ -45,6 +45,8 @@ pub struct Details {
     pub reconciler_deregistration_at: Option<Timestamp>,
     /// Logging as a service, of the older documents.
     pub lms: Lms,
+    /// Since when IAS has not taken the dashboards' addresses, of the older documents.
+    pub addresses_failing_since: Option<Timestamp>,
     /// Whether Azure Event Hubs were removed, of the older documents.
     pub event_hubs_deleted: bool,
 }
@@ -84,4 +86,6 @@ pub struct Lms {
     pub failed: bool,
     /// When the tenant was asked for.
     pub requested_at: Option<Timestamp>,
+    /// Since when a certificate is being asked for.
+    pub certificate_awaited_since: Option<Timestamp>,
 }

@@ -7,6 +7,7 @@
 mod elsewhere;
 mod fault;
 mod lines;
+pub mod tables;
 
 use std::{
     fs,

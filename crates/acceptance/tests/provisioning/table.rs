@@ -1,15 +1,23 @@
-//! The fault table: every call of every step, with what becomes of an order when the call fails in one way or another.
+//! The fault tables: every call of every step, with what becomes of an order when the call fails in one way or another.
 //!
-//! What a reader would get wrong: the ledger says which calls there are. A call that the table lacks fails a test, and so does
+//! What a reader would get wrong: the ledger says which calls there are. A call that a table lacks fails a test, and so does
 //! one that it has and nobody makes; and every trouble of a trial is checked to have been met.
 
-use std::{collections::BTreeSet, time::Duration};
+mod older;
+mod plain;
+
+use std::time::Duration;
 
 use broker::operations::Limits;
 use engine::{State, testing::Tried};
-use simulators::trouble::{Cut, Kind, Rule};
+use serde_json::json;
+use simulators::{
+    testing::tables::{ALWAYS, Call, LASTING, calls, lasting, named, passing, rule},
+    trouble::{Kind, Rule},
+};
 
 use crate::{
+    orders::Wish,
     outside::{Outside, patient},
     service::SYSTEM,
     trying::Trying,
@@ -20,208 +28,170 @@ use crate::{
 enum End {
     /// It fails, in the name of this system.
     Stops(&'static str),
+    /// It succeeds, and the runtime goes without logging.
+    Unlogged,
     /// It does not matter.
     Works,
 }
 
-use End::{Stops, Works};
+/// Calls of a step, and the end for each of [`LASTING`].
+type Line = (Call, [End; 5]);
 
-/// Calls of a step: which system, with which method, in which way they are never carried out; and the ends of an order when
-/// they fail so, when what they are about is said to be missing (404), and when something is said to be in the way (409).
-type Line = (&'static str, &'static str, &'static str, &'static str, [End; 3]);
+/// The calls of a plan.
+struct Table {
+    /// Whether it is the plan of the older documents.
+    legacy: bool,
+    lines: &'static [Line],
+    /// Calls of steps that the other plan has too: that table says what becomes of them.
+    shared: Vec<Call>,
+    /// Trouble without which some call is not made.
+    before: fn() -> Vec<Rule>,
+}
 
-const TABLE: [Line; 23] = [
-    ("Provision_Initialization", "control-plane", "GET", "500", [Stops("control plane"); 3]),
-    ("Provision_Initialization", "kyma-releases", "GET", "malformed", [Stops("kyma releases"); 3]),
-    ("Resolve_Target_Secret", "gardener", "GET", "malformed", [Stops("gardener"); 3]),
-    ("Resolve_Target_Secret", "gardener", "PUT", "401", [Stops("gardener"); 3]),
-    ("AVS_Create_Internal_Eval_Step", "avs", "POST", "malformed", [Stops("avs"); 3]),
-    ("EDP_Registration", "edp", "POST", "401", [Stops("edp"); 3]),
-    (
-        "Overrides_From_Secrets_And_Config_Step",
-        "control-plane",
-        "GET",
-        "401",
-        [Stops("control plane"); 3],
-    ),
-    ("Create_Runtime_Without_Kyma", "provisioner", "POST", "malformed", [Stops("provisioner"); 3]),
-    ("Check_Runtime", "provisioner", "POST", "401", [Stops("provisioner"); 3]),
-    ("Check_Runtime", "director", "POST", "500", [Stops("director"), Works, Works]),
-    ("Get_Kubeconfig", "provisioner", "POST", "500", [Stops("provisioner"); 3]),
-    ("Inject_BTP_Operator_Credentials", "runtimes", "GET", "401", [Stops("runtime"); 3]),
-    ("Inject_BTP_Operator_Credentials", "runtimes", "POST", "500", [Stops("runtime"); 3]),
-    ("Sync_Kubeconfig", "control-plane", "GET", "500", [Stops("control plane"); 3]),
-    ("Sync_Kubeconfig", "control-plane", "POST", "401", [Stops("control plane"); 3]),
-    ("Create_Cluster_Configuration", "reconciler", "POST", "malformed", [Stops("reconciler"); 3]),
-    ("Check_Cluster_Configuration", "reconciler", "GET", "500", [Stops("reconciler"); 3]),
-    ("Apply_Kyma", "control-plane", "GET", "malformed", [Stops("control plane"); 3]),
-    ("Apply_Kyma", "control-plane", "POST", "500", [Stops("control plane"); 3]),
-    ("AVS_Create_External_Eval_Step", "avs", "POST", "401", [Stops("avs"); 3]),
-    ("AVS_Tags", "provisioner", "POST", "malformed", [Stops("provisioner"); 3]),
-    ("AVS_Tags", "avs", "GET", "401", [Stops("avs"); 3]),
-    ("AVS_Tags", "avs", "POST", "500", [Stops("avs"); 3]),
-];
-
-fn lasting(name: &str) -> Kind {
-    match name {
-        "malformed" => Kind::Malformed { body: None },
-        status => Kind::Status { status: status.parse().unwrap(), body: None },
+impl Table {
+    async fn outside(&self, accounts: usize) -> Outside {
+        let providers: &[&str] = if self.legacy { &["aws", "azure"] } else { &["aws"] };
+        Outside::start(providers, accounts).await
     }
-}
 
-/// Ways to fail that pass. Each of them is met once by every call.
-fn passing() -> Vec<Kind> {
-    vec![
-        Kind::Status { status: 500, body: None },
-        Kind::Status { status: 502, body: None },
-        Kind::Status { status: 401, body: None },
-        Kind::Busy { retry_after_seconds: 7, as_date: false },
-        Kind::Reset { when: Cut::BeforeHeaders },
-        Kind::Reset { when: Cut::InBody },
-        Kind::LostAnswer { status: None },
-        Kind::LostAnswer { status: Some(500) },
-        Kind::Malformed { body: None },
-        Kind::Truncated,
-        Kind::Duplicate,
-    ]
-}
-
-async fn trying(accounts: usize) -> Trying {
-    Trying::on(Outside::start(&["aws"], accounts).await, false)
-}
-
-/// A rule for the calls of a line.
-fn rule((step, system, method, ..): &Line, calls: u64, kind: &Kind) -> Rule {
-    Rule::next(calls, kind.clone()).of(system).on(method, "/").from_step(step)
-}
-
-/// One order, while every call of the table fails once.
-async fn once_everywhere(trying: &Trying, kind: &Kind) -> Tried {
-    for line in &TABLE {
-        trying.outside.meet(rule(line, 1, kind));
+    fn on(&self, outside: Outside) -> Trying {
+        let mut trying = Trying::on(outside, false);
+        trying.legacy = self.legacy;
+        trying
     }
-    let tried = trying.once().await;
-    let unmet = trying.outside.running.landscape.troubles().active();
-    assert!(unmet.is_empty(), "{kind:?} was not met by {unmet:#?}");
-    tried
-}
 
-/// How an order ends, when the calls of a line always fail like this.
-async fn end_of(trying: &Trying, line: &Line, kind: &Kind) -> End {
-    const MANY: u64 = 1_000_000;
-    trying.outside.meet(rule(line, MANY, kind));
-    let tried = trying.once().await;
-    let unmet = trying.outside.running.landscape.troubles().active();
-    trying.outside.calm();
-    assert!(unmet.iter().all(|rule| rule.calls < Some(MANY)), "{line:?} {kind:?} is not met");
-    match &tried.snapshot.failure {
-        None => {
-            assert_eq!(tried.end.state, State::Succeeded);
-            assert_eq!(tried.end.incomplete, Vec::<String>::new());
-            Works
+    fn calls(&self) -> impl Iterator<Item = Call> {
+        self.lines.iter().map(|line| line.0).chain(self.shared.iter().copied())
+    }
+
+    /// Sees to it that every call is made.
+    fn prepare(&self, trying: &Trying) {
+        for rule in (self.before)() {
+            trying.outside.meet(rule);
         }
-        Some(failure) => named(&failure.component),
+    }
+
+    /// One order, while every call of the table fails once.
+    async fn once_everywhere(&self, trying: &Trying, kind: &Kind) -> Tried {
+        for call in self.calls() {
+            trying.outside.meet(rule(call, 1, kind));
+        }
+        self.prepare(trying);
+        let tried = trying.once().await;
+        let unmet = trying.outside.running.landscape.troubles().active();
+        assert!(unmet.is_empty(), "{kind:?} was not met by {unmet:#?}");
+        tried
+    }
+
+    /// How an order ends, when these calls always fail like this.
+    async fn end_of(&self, trying: &Trying, call: Call, kind: &Kind) -> End {
+        trying.outside.meet(rule(call, ALWAYS, kind));
+        self.prepare(trying);
+        let tried = trying.once().await;
+        let unmet = trying.outside.running.landscape.troubles().active();
+        trying.outside.calm();
+        assert!(unmet.iter().all(|rule| rule.calls < Some(ALWAYS)), "{call:?} {kind:?} is not met");
+        match &tried.snapshot.failure {
+            Some(failure) => self.stopped_by(&failure.component),
+            None => succeeded(&tried),
+        }
+    }
+
+    /// The end in the name of a component.
+    fn stopped_by(&self, component: &str) -> End {
+        let ends = self.lines.iter().flat_map(|line| line.1);
+        let same = |end: &End| matches!(end, End::Stops(name) if *name == component);
+        ends.into_iter().find(same).unwrap_or(End::Stops("somebody who is not in the table"))
+    }
+
+    /// Compares a column of the table, or a part of it, with what happens.
+    async fn column(&self, name: &str, lines: &[Line]) {
+        let mut trying = self.on(self.outside(lines.len() + 1).await);
+        let at = LASTING.iter().position(|other| *other == name).unwrap();
+        let mut differences = Vec::new();
+
+        for (call, ends) in lines {
+            trying.limits = limits(*call);
+            let kind = lasting(name, *call);
+            let end = if needs_cluster(*call) {
+                self.end_of(&with_cluster(&trying).await, *call, &kind).await
+            } else {
+                self.end_of(&trying, *call, &kind).await
+            };
+            if end != ends[at] {
+                differences.push(format!("{call:?}: {end:?}"));
+            }
+        }
+
+        assert!(differences.is_empty(), "{name}: {differences:#?}");
+    }
+
+    /// Every call meets each of the ways to fail that pass, and the order ends as if nothing had happened.
+    async fn may_fail_once(&self) {
+        let ways = passing();
+        let trying = self.on(self.outside(ways.len() + 1).await);
+        let undisturbed = trying.once().await;
+
+        for kind in ways {
+            let tried = self.once_everywhere(&trying, &kind).await;
+
+            assert_eq!(tried.end, undisturbed.end, "{kind:?}: {:#?}", tried.journal);
+        }
+    }
+
+    async fn may_go_unanswered_once(&self) {
+        let mut outside = self.outside(2).await;
+        outside.calls.call = Duration::from_secs(1);
+        let trying = self.on(outside);
+        let undisturbed = trying.once().await;
+
+        let tried = self.once_everywhere(&trying, &Kind::Silent).await;
+
+        assert_eq!(tried.end, undisturbed.end, "{:#?}", tried.journal);
+    }
+
+    async fn is_complete(&self) {
+        let trying = self.on(self.outside(1).await);
+        self.prepare(&trying);
+
+        let tried = trying.once().await;
+
+        let operation = tried.snapshot.id.to_string();
+        let made = calls(&trying.outside.running.landscape, &operation);
+        assert_eq!(made, named(self.calls()));
     }
 }
 
-/// The end in the name of a component.
-fn named(component: &str) -> End {
-    let ends = TABLE.iter().flat_map(|line| line.4);
-    let same = |end: &End| matches!(end, Stops(name) if *name == component);
-    ends.into_iter().find(same).unwrap_or(Stops("somebody who is not in the table"))
+/// The end of an order that has not failed.
+fn succeeded(tried: &Tried) -> End {
+    assert_eq!(tried.end.state, State::Succeeded);
+    assert_eq!(tried.end.incomplete, Vec::<String>::new());
+    if tried.end.data["lms"]["failed"] == json!(true) { End::Unlogged } else { End::Works }
 }
 
-/// Steps that fail as long as they may wait are given less time when they fail: what they wait for does not come.
-fn limits((step, system, ..): &Line) -> Limits {
+/// Steps that fail as long as they may wait are given less time when they fail: what they wait for does not come, or is there.
+fn limits((step, ..): Call) -> Limits {
     let mut limits = patient();
     if step.ends_with("_Cluster_Configuration") {
         limits.reconciler = Duration::from_hours(2);
     }
-    if (*step, *system) == ("Check_Runtime", SYSTEM) {
+    if step == "Check_Runtime" {
         limits.runtime = Duration::from_hours(1);
     }
     limits
 }
 
-/// Compares a column of the table with what happens.
-async fn column(at: usize, lines: &[Line], kind: impl Fn(&Line) -> Kind) {
-    let mut trying = trying(lines.len()).await;
-    let mut differences = Vec::new();
-
-    for line in lines {
-        trying.limits = limits(line);
-        let end = end_of(&trying, line, &kind(line)).await;
-        if end != line.4[at] {
-            differences.push(format!("{} {} {}: {end:?}", line.0, line.1, line.2));
-        }
-    }
-
-    assert!(differences.is_empty(), "{differences:#?}");
+/// Whether the calls come after a wait for the cluster that has the same limit as their failing.
+fn needs_cluster((step, system, _): Call) -> bool {
+    step == "Check_Runtime" && system != SYSTEM
 }
 
-/// The lines of the steps that come before the cluster is there, and of the others.
-fn halves() -> (&'static [Line], &'static [Line]) {
-    TABLE.split_at(TABLE.iter().position(|line| line.0 == "Get_Kubeconfig").unwrap())
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_is_never_carried_out_before_the_cluster_is_there_ends_as_the_table_says() {
-    column(0, halves().0, |line| lasting(line.3)).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_is_never_carried_out_once_the_cluster_is_there_ends_as_the_table_says() {
-    column(0, halves().1, |line| lasting(line.3)).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_call_for_what_is_said_to_be_missing_ends_as_the_table_says() {
-    column(1, &TABLE, |_| lasting("404")).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_always_conflicts_ends_as_the_table_says() {
-    column(2, &TABLE, |_| lasting("409")).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn every_call_may_fail_once_in_any_way() {
-    let ways = passing();
-    let trying = trying(ways.len() + 1).await;
-    let undisturbed = trying.once().await;
-
-    for kind in ways {
-        let tried = once_everywhere(&trying, &kind).await;
-
-        assert_eq!(tried.end, undisturbed.end, "{kind:?}: {:#?}", tried.journal);
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn every_call_may_go_unanswered_once() {
-    let mut outside = Outside::start(&["aws"], 2).await;
-    outside.calls.call = Duration::from_secs(1);
-    let trying = Trying::on(outside, false);
-    let undisturbed = trying.once().await;
-
-    let tried = once_everywhere(&trying, &Kind::Silent).await;
-
-    assert_eq!(tried.end, undisturbed.end, "{:#?}", tried.journal);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_table_has_every_call_of_every_step() {
-    let trying = trying(1).await;
-
-    let tried = trying.once().await;
-
-    let operation = Some(tried.snapshot.id.to_string());
-    let calls = trying.outside.calls().into_iter().filter(|call| call.operation == operation);
-    let calls: BTreeSet<_> =
-        calls.map(|call| (call.step.unwrap(), call.system, call.method)).collect();
-    let owned = |(step, system, method, ..): &Line| {
-        ((*step).to_owned(), (*system).to_owned(), (*method).to_owned())
-    };
-    let table: BTreeSet<_> = TABLE.iter().map(owned).collect();
-    assert_eq!(calls, table);
+/// An order that finds its cluster made.
+async fn with_cluster(trying: &Trying) -> Trying {
+    let mut ready = Trying::on(trying.outside.clone(), false);
+    ready.wish = Box::new(|_| Wish::aws("ready"));
+    let made = ready.once().await;
+    ready.data = serde_json::from_slice(&made.snapshot.data).unwrap();
+    ready.limits = trying.limits;
+    ready
 }

@@ -34,7 +34,7 @@ pub async fn retrigger(
     if !found.state.is_final() {
         return Ok(Retriggered::Running(last));
     }
-    if found.state == State::Succeeded && found.incomplete.is_empty() {
+    if found.state == State::Succeeded && deprovisioning::left_nothing(&found) {
         return Ok(Retriggered::Nothing);
     }
     let (new, acceptance) = engine.retry(last, &pairs).await?;

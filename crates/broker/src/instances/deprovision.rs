@@ -14,7 +14,7 @@ use super::{
     requests::named,
     stored::{self, Asked},
 };
-use crate::Order;
+use crate::{Order, operations::deprovisioning::left_nothing};
 
 /// How often it is begun again when somebody else has changed the instance meanwhile.
 const TRIES: usize = 5;
@@ -82,7 +82,7 @@ impl Broker {
 fn is_enough(removal: &Snapshot) -> bool {
     match removal.state {
         State::Pending | State::InProgress => removal.cancel.is_none(),
-        State::Succeeded => removal.incomplete.is_empty(),
+        State::Succeeded => left_nothing(removal),
         State::Failed | State::Canceled => false,
     }
 }

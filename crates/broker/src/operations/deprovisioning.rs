@@ -24,7 +24,9 @@ mod remove_runtime;
 use std::{collections::BTreeSet, ops::Deref, sync::Arc, time::Duration};
 
 use domain::plan::Kind;
-use engine::{Cx, Operation, OperationId, Plan, Step, StepError, StepResult, done};
+use engine::{
+    Cx, Operation, OperationId, Plan, Step, StepError, StepResult, done, storage::Snapshot,
+};
 use jiff::Timestamp;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
@@ -90,6 +92,8 @@ pub struct Data {
     pub removals: Vec<String>,
     /// Since when the cluster's services have been told to go.
     pub services_going_since: Option<Timestamp>,
+    /// Since when the account cannot be given back, of the older documents.
+    pub release_failing_since: Option<Timestamp>,
     /// The operation that has tried every step and only waits, of the older documents.
     pub waited_for_by: Option<OperationId>,
 }
@@ -311,6 +315,12 @@ impl Data {
     fn cluster_may_exist(&self) -> bool {
         RUNTIME_STEPS.iter().any(|step| self.left.contains(*step))
     }
+}
+
+/// Whether a removal that has succeeded has left nothing, of what its steps were to remove and of what it noted itself.
+pub(crate) fn left_nothing(removal: &Snapshot) -> bool {
+    let noted = serde_json::from_slice::<Data>(&removal.data).unwrap_or_default().left;
+    removal.incomplete.is_empty() && noted.is_empty()
 }
 
 /// The cluster, in the words of the systems that know it by its id; none was ordered without.

@@ -13,6 +13,7 @@ use clients::{
 };
 use domain::plan::Kind as PlanKind;
 use engine::{Applies, Condition, Cx, StepError};
+use jiff::Timestamp;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
@@ -114,6 +115,24 @@ pub(super) fn needed<'a, T>(system: Option<&'a T>, name: &'static str) -> Result
             format!("{name} is not configured"),
         ))
     })
+}
+
+/// A failure that must not stop the operation, once no further run can help or it has lasted for `limit`. Until then it is
+/// an error like any other. `since` keeps when it began, and is to be cleared by whoever succeeds.
+pub(super) fn outlasted(
+    error: StepError,
+    since: &mut Option<Timestamp>,
+    now: Timestamp,
+    limit: Duration,
+) -> Result<Failure, StepError> {
+    let began_at = *since.get_or_insert(now);
+    let failure = match error {
+        StepError::Transient { failure, .. } if now >= began_at + limit => failure,
+        StepError::Fatal(failure) => failure,
+        error => return Err(error),
+    };
+    *since = None;
+    Ok(failure)
 }
 
 /// For whom the provisioner is called.

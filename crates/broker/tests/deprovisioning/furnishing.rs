@@ -216,7 +216,7 @@ impl Landscape {
         }
     }
 
-    async fn bindings(&self) -> clients::kubernetes::Objects<Value> {
+    pub(crate) async fn bindings(&self) -> clients::kubernetes::Objects<Value> {
         let kubeconfig = self.running.clusters().garden_kubeconfig();
         let limits = clients::Limits::CLUSTER;
         let gate = clients::Gate::new(clients::Component::GARDENER, limits, self.clock.clone());

@@ -43,6 +43,8 @@ use crate::provisioner::SimulatedProvisioner;
 
 /// The project of the simulated garden.
 pub(crate) const PROJECT: &str = "kyma";
+/// As whom steps work in the garden.
+const OWNER: &str = "kcp-test";
 /// Where Kymas and kubeconfigs are.
 pub(crate) const NAMESPACE: &str = "kcp-system";
 
@@ -50,6 +52,8 @@ pub(crate) struct Landscape {
     pub(crate) running: Running,
     pub(crate) clock: Clock,
     pub(crate) provisioner: SimulatedProvisioner,
+    /// How long calls of steps may take.
+    pub(crate) calls: Limits,
     _folder: TempDir,
 }
 
@@ -64,9 +68,10 @@ impl Landscape {
         let clock = Clock::running();
         let options = Options { speed: Speed::MAX, plays_agent: false, ..Options::default() };
         let running = Running::with(folder.path(), clock.clone(), 1, options).await;
-        let gardener = gardener(&running, &clock).await;
+        let calls = Limits { call: Duration::from_secs(10), ..Limits::CLUSTER };
+        let gardener = Gardener::new(garden(&running, &clock, calls).await, PROJECT, OWNER);
         let provisioner = SimulatedProvisioner::start(gardener, &running, &clock).await;
-        Self { running, clock, provisioner, _folder: folder }
+        Self { running, clock, provisioner, calls, _folder: folder }
     }
 
     /// What steps reach in it; calls are timed by `clock`.
@@ -80,10 +85,10 @@ impl Landscape {
     }
 
     async fn event_hubs(&self, clock: &Clock) -> EventHubs {
-        let gate = |component| Gate::new(component, calls(), clock.clone());
+        let gate = |component| Gate::new(component, self.calls, clock.clone());
         let azure: Url = format!("{}/azure", self.running.url).parse().unwrap();
         EventHubs {
-            garden: garden(&self.running, clock).await,
+            garden: garden(&self.running, clock, self.calls).await,
             cloud: Cloud { authority: azure.clone(), management: azure },
             gate: gate(azure::COMPONENT),
             tokens: gate(Component::ISSUER),
@@ -92,7 +97,7 @@ impl Landscape {
 
     pub(crate) async fn env(&self, clock: &Clock) -> Env {
         let at = |path: &str| -> Url { format!("{}{path}", self.running.url).parse().unwrap() };
-        let gate = |component| Gate::new(component, calls(), clock.clone());
+        let gate = |component| Gate::new(component, self.calls, clock.clone());
         let issuer = || gate(Component::ISSUER);
         let kubeconfig = self.running.clusters().control_plane_kubeconfig();
         let control_plane = gate(Component::CONTROL_PLANE);
@@ -131,9 +136,9 @@ impl Landscape {
         let kept = NonZeroUsize::new(100).unwrap();
         Env {
             catalog: catalog(),
-            gardener: gardener(&self.running, clock).await,
+            gardener: Gardener::new(garden(&self.running, clock, self.calls).await, PROJECT, OWNER),
             control_plane,
-            clusters: Clusters::new(Component::RUNTIME, calls(), clock.clone(), kept),
+            clusters: Clusters::new(Component::RUNTIME, self.calls, clock.clone(), kept),
             components: ComponentLists::new(releases(), releases()),
             event_hubs: Some(self.event_hubs(clock).await),
             director: None,
@@ -179,16 +184,8 @@ impl Landscape {
     }
 }
 
-fn calls() -> Limits {
-    Limits { call: Duration::from_secs(10), ..Limits::CLUSTER }
-}
-
-async fn gardener(running: &Running, clock: &Clock) -> Gardener {
-    Gardener::new(garden(running, clock).await, PROJECT, "kcp-test")
-}
-
-async fn garden(running: &Running, clock: &Clock) -> Cluster {
+async fn garden(running: &Running, clock: &Clock, calls: Limits) -> Cluster {
     let kubeconfig = running.clusters().garden_kubeconfig();
-    let gate = Gate::new(Component::GARDENER, calls(), clock.clone());
+    let gate = Gate::new(Component::GARDENER, calls, clock.clone());
     Cluster::connect(gate, &kubeconfig.into()).await.unwrap()
 }

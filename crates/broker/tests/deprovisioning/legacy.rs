@@ -2,22 +2,26 @@
 
 use std::collections::BTreeMap;
 
+use broker::{Order, operations::env::Env};
 use clients::{
     Component, Gate, Limits,
     azure::{self, Azure, Credentials, Settings, name_for},
     gardener::{BindingKind, Wanted},
 };
 use serde_json::json;
+use simulators::trouble::Kind;
 
 use crate::{
     furnishing::{Furnished, Parts},
+    landscape::Landscape,
     rows::row,
     world::{World, incomplete},
 };
 
 const NOTHING: [&str; 0] = [];
 /// The older documents know neither the Lifecycle Manager nor the Reconciler.
-const PARTS: Parts = Parts { services: false, kyma: false, reconciler: false, ..Parts::ALL };
+pub(crate) const PARTS: Parts =
+    Parts { services: false, kyma: false, reconciler: false, ..Parts::ALL };
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_instance_goes_with_everything_by_the_plan_of_the_older_documents() {
@@ -60,10 +64,34 @@ async fn what_could_not_be_removed_is_left_over_and_tried_again() {
     assert_eq!(world.landscape.provisioner.heard("deprovisionRuntime"), 1);
 }
 
-/// The account that is the instance's, known to Azure, with the instance's resource group in it.
-async fn with_event_hubs(world: &World) -> (Furnished, Azure) {
-    let order = world.next_order("azure");
-    let pool = world.eyes.gardener.pool(BindingKind::Secret);
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_that_cannot_be_given_back_does_not_fail_the_removal() {
+    let world = World::legacy().await;
+    let made = world.made(PARTS).await;
+    let denied = Kind::Status { status: 403, body: None };
+    world.landscape.trouble("gardener", "PUT", 1_000_000, denied);
+
+    let ended = world.removed(&made).await;
+    world.landscape.calm();
+    let kept = world.there(&made).await;
+    let listed = world.left_of(&made).await.unwrap();
+    let again = world.removed_again(&made).await;
+
+    assert_eq!(incomplete(&ended), NOTHING);
+    assert_eq!(kept, ["account", "row, marked"]);
+    assert_eq!(listed.left.len(), 1, "{listed:?}");
+    assert_eq!(incomplete(&again), NOTHING);
+    assert_eq!(world.there(&made).await, NOTHING);
+    assert_eq!(world.landscape.provisioner.heard("deprovisionRuntime"), 1);
+}
+
+/// Claims an account on Azure for the instance, and makes its resource group there. Gives the account's name.
+pub(crate) async fn furnish_event_hubs(
+    landscape: &Landscape,
+    env: &Env,
+    order: &Order,
+) -> (String, Azure) {
+    let pool = env.gardener.pool(BindingKind::Secret);
     let wanted = Wanted { hyperscaler: "azure", eu_access: false };
     let claimed = pool.claim(&order.context.globalaccount_id, wanted).await.unwrap();
     let account = pool.name_for_shoot(&claimed).unwrap().to_owned();
@@ -77,13 +105,20 @@ async fn with_event_hubs(world: &World) -> (Furnished, Azure) {
         "subscription": credentials.subscription_id, "tenant": credentials.tenant_id,
         "client": credentials.client_id, "secret": format!("secret-of-{account}"),
     });
-    world.landscape.running.landscape.order("azure", "add-subscription", &with).unwrap();
-    let cloud = world.eyes.event_hubs.as_ref().unwrap().cloud.clone();
-    let gate = |component| Gate::new(component, Limits::DEFAULT, world.landscape.clock.clone());
+    landscape.running.landscape.order("azure", "add-subscription", &with).unwrap();
+    let cloud = env.event_hubs.as_ref().unwrap().cloud.clone();
+    let gate = |component| Gate::new(component, Limits::DEFAULT, landscape.clock.clone());
     let settings = Settings { cloud, credentials };
     let azure = Azure::through(gate(azure::COMPONENT), gate(Component::ISSUER), &settings).unwrap();
     let tags = BTreeMap::from([("InstanceID".to_owned(), order.instance_id.clone())]);
     azure.put_group(&name_for(&order.instance_id), "westeurope", &tags).await.unwrap();
+    (account, azure)
+}
+
+/// An instance on Azure with nothing but event hubs.
+async fn with_event_hubs(world: &World) -> (Furnished, Azure) {
+    let order = world.next_order("azure");
+    let (account, azure) = furnish_event_hubs(&world.landscape, &world.eyes, &order).await;
     let details = broker::Details { target_secret: Some(account), ..broker::Details::default() };
     world.reach.store.insert(&row(&order, Some(&details))).await.unwrap();
     (Furnished { order, details }, azure)
@@ -93,12 +128,7 @@ async fn with_event_hubs(world: &World) -> (Furnished, Azure) {
 async fn the_resource_group_with_the_event_hubs_is_deleted() {
     let world = World::legacy().await;
     let (made, azure) = with_event_hubs(&world).await;
-    world.landscape.trouble(
-        "azure",
-        "DELETE",
-        1,
-        simulators::trouble::Kind::LostAnswer { status: None },
-    );
+    world.landscape.trouble("azure", "DELETE", 1, Kind::LostAnswer { status: None });
 
     let ended = world.removed(&made).await;
 

@@ -1,8 +1,9 @@
 //! Removals, in every state of an instance.
 
 use broker::instances::{Caller, Deprovision, Error};
-use engine::State;
+use engine::{State, storage::Change};
 use futures::future::join_all;
+use serde_json::json;
 
 use crate::world::{World, removal, tenant};
 
@@ -68,6 +69,19 @@ pub(crate) async fn what_was_not_completed_is_gone_on_with(world: World) {
 
     assert_ne!(second, first);
     assert_eq!(again, second);
+    assert_eq!(world.read(&second).await.root, first.uuid());
+}
+
+pub(crate) async fn what_a_removal_has_left_is_gone_on_with(world: World) {
+    world.made("i-1").await;
+    let first = world.remove("i-1").await.unwrap();
+    let marked = Change { topic: "instance".into(), body: json!({ "deleted": true }) };
+    let left = json!({ "left": ["Release_Subscription"] });
+    world.end_knowing(&first, &left, vec![marked]).await;
+
+    let second = world.remove("i-1").await.unwrap();
+
+    assert_ne!(second, first);
     assert_eq!(world.read(&second).await.root, first.uuid());
 }
 

@@ -37,6 +37,7 @@ store::promises! { world::World on sqlite, postgres: {
         a_removal_is_accepted_once_and_answered_again,
         a_removal_stops_a_running_order,
         what_was_not_completed_is_gone_on_with,
+        what_a_removal_has_left_is_gone_on_with,
         another_tenants_instance_is_not_there,
         of_twenty_removals_at_once_one_operation_answers_all;
     finding:

@@ -20,9 +20,12 @@ pub fn plan(limits: &Limits, systems: Systems) -> Plan<Deprovisioning> {
     Plan::within(limits.operation)
         .stage("deprovisioning")
         .step(
-            deprovision_initialization::DeprovisionInitialization { steps: steps(systems) }
-                .weight(1)
-                .waiting_for(runtime),
+            deprovision_initialization::DeprovisionInitialization {
+                steps: steps(systems),
+                patience: failing,
+            }
+            .weight(1)
+            .waiting_for(runtime),
         )
         .step(
             deprovision_azure_event_hubs::DeprovisionAzureEventHubs

@@ -8,11 +8,14 @@ use crate::operations::{
         release_subscription::ReleaseSubscription, remove_instance::RemoveInstance,
     },
     prelude::*,
+    shared::outlasted,
 };
 
 pub(super) struct DeprovisionInitialization {
     /// The steps that will have something to remove.
     pub(super) steps: Vec<&'static str>,
+    /// How long giving the account back may fail; then it is left over.
+    pub(super) patience: Duration,
 }
 
 impl Step<Deprovisioning> for DeprovisionInitialization {
@@ -21,7 +24,7 @@ impl Step<Deprovisioning> for DeprovisionInitialization {
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         if cx.data.waited_for_by == Some(cx.operation) {
-            return see_through(cx).await;
+            return see_through(cx, self.patience).await;
         }
         // What a continuation brings along is newer than what the row knows.
         if cx.data.waited_for_by.is_none() && !take_over(cx, &self.steps).await? {
@@ -31,14 +34,19 @@ impl Step<Deprovisioning> for DeprovisionInitialization {
     }
 }
 
-async fn see_through(cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
+async fn see_through(cx: &mut Cx<'_, Deprovisioning>, patience: Duration) -> StepResult {
     let removal = Step::run(&CheckRuntimeRemoval, cx).await?;
     if removal != Ending::Done {
         return Ok(removal);
     }
-    let release = Step::run(&ReleaseSubscription, cx).await?;
-    if release != Ending::Done {
-        return Ok(release);
+    match Step::run(&ReleaseSubscription, cx).await {
+        Ok(Ending::Done) => cx.data.release_failing_since = None,
+        Ok(other) => return Ok(other),
+        Err(error) => {
+            let since = &mut cx.data.release_failing_since;
+            let failure = outlasted(error, since, cx.now, patience)?;
+            tracing::warn!(operation.id = %cx.operation, %failure, "the account is left over");
+        }
     }
     match Step::run(&RemoveInstance, cx).await? {
         Ending::Done => finish("the instance is removed"),

@@ -11,8 +11,11 @@ use super::super::{
 };
 use crate::operations::{
     prelude::*,
-    shared::{keep, missing, runtime_id, tenant},
+    shared::{keep, missing, outlasted, runtime_id, tenant},
 };
+
+/// How long IAS may fail to hear where the dashboards are.
+const PATIENCE: Duration = mins(10);
 
 pub(super) struct Initialization;
 
@@ -50,17 +53,19 @@ impl Step<Provisioning> for Initialization {
     }
 }
 
-/// Tells IAS where people are sent back to. That it does not want to know is no reason to give up the runtime.
-async fn set_addresses(cx: &Cx<'_, Provisioning>) -> Result<(), StepError> {
+/// Tells IAS where people are sent back to. That it does not take it is no reason to give up the runtime.
+async fn set_addresses(cx: &mut Cx<'_, Provisioning>) -> Result<(), StepError> {
     let order = &cx.input.order;
     let dashboard = cx.data.dashboard_url.as_ref().unwrap_or(&order.dashboard_url);
     let (Some(ias), Ok(dashboard)) = (&cx.env.ias, Url::parse(dashboard)) else { return Ok(()) };
     let set = ias.set_type(ProviderKind::Grafana, &order.instance_id, &dashboard).await;
+    let since = &mut cx.data.addresses_failing_since;
     match set.map_err(StepError::from) {
-        Err(StepError::Fatal(failure)) => {
+        Ok(()) => *since = None,
+        Err(error) => {
+            let failure = outlasted(error, since, cx.now, PATIENCE)?;
             tracing::warn!(operation.id = %cx.operation, %failure, "IAS does not know where the dashboards are");
-            Ok(())
         }
-        set => set,
     }
+    Ok(())
 }

@@ -4,7 +4,7 @@
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use clients::lms::{CertificateRequest, Info, Lms};
-use engine::{Applies, Condition};
+use engine::{Applies, Condition, Ending};
 use secrecy::ExposeSecret;
 use serde_json::json;
 use uuid::Uuid;
@@ -12,10 +12,13 @@ use uuid::Uuid;
 use super::{super::Provisioning, Certificate};
 use crate::operations::{
     prelude::*,
-    shared::{creator, keep, missing, needed},
+    shared::{creator, keep, missing, needed, outlasted},
 };
 
 const COMPONENT: &str = "logging";
+
+/// How long it may take, and how long it may fail.
+const PATIENCE: Duration = mins(30);
 
 pub(super) struct RequestLmsCertificates;
 
@@ -32,20 +35,32 @@ impl Step<Provisioning> for RequestLmsCertificates {
     const RETRY: Retry = Retry::DEFAULT
         .polling(secs(5), secs(30))
         .backing_off(secs(5), mins(1))
-        .waiting_for(mins(30))
-        .failing_for(mins(10))
+        .waiting_for(PATIENCE)
+        .failing_for(PATIENCE)
         .then_skip();
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
-        match requested(cx).await {
-            Err(StepError::Fatal(failure)) => {
-                tracing::warn!(operation.id = %cx.operation, %failure, "the runtime goes without logging");
-                cx.data.lms.failed = true;
-                keep(cx, json!({}))?;
-                done()
+        let (ended, now) = (requested(cx).await, cx.now);
+        let since = &mut cx.data.lms.certificate_awaited_since;
+        let failure = match ended {
+            Ok(Ending::Wait(later)) => {
+                if now < *since.get_or_insert(now) + PATIENCE {
+                    return later.into();
+                }
+                *since = None;
+                Failure::new(clients::lms::COMPONENT.0, "timeout", later.reason)
             }
-            ended => ended,
-        }
+            Ok(ended) => {
+                *since = None;
+                return Ok(ended);
+            }
+            Err(error) => outlasted(error, since, now, PATIENCE)?,
+        };
+        tracing::warn!(operation.id = %cx.operation, %failure, "the runtime goes without logging");
+        // Remembered: the stage may start over, and must not wait for it again.
+        cx.data.lms.failed = true;
+        keep(cx, json!({}))?;
+        done()
     }
 }
 
