@@ -6,6 +6,7 @@
 mod binaries;
 mod folder;
 mod keeper;
+mod prepared;
 mod promises;
 mod server;
 mod shared;
@@ -20,6 +21,7 @@ use uuid::Uuid;
 use crate::{Database, Options};
 
 pub use folder::Folder;
+pub use prepared::{Prepared, Rows, Sort};
 pub use server::PostgresServer;
 pub use trials::Trials;
 
