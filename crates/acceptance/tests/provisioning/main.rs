@@ -14,3 +14,4 @@ mod seen;
 mod service;
 mod table;
 mod trying;
+mod tutorial;
