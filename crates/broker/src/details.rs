@@ -3,6 +3,7 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 /// What is known about an instance. Every field is written by one family of steps.
@@ -49,6 +50,9 @@ pub struct Details {
     pub addresses_failing_since: Option<Timestamp>,
     /// Whether Azure Event Hubs were removed, of the older documents.
     pub event_hubs_deleted: bool,
+    /// What no field here is for: it comes from a newer version, or from steps of one's own, and goes on as it is.
+    #[serde(flatten)]
+    pub others: Map<String, Value>,
 }
 
 /// A version of Kyma.
@@ -88,4 +92,31 @@ pub struct Lms {
     pub requested_at: Option<Timestamp>,
     /// Since when a certificate is being asked for.
     pub certificate_awaited_since: Option<Timestamp>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_no_field_is_for_goes_on_as_it_is() {
+        let stored = json!({"edp_created": true, "of_tomorrow": {"a": [1]}});
+
+        let details: Details = serde_json::from_value(stored).unwrap();
+        let written = serde_json::to_value(&details).unwrap();
+
+        assert!(details.edp_created);
+        assert_eq!(details.others.len(), 1);
+        assert_eq!(written["of_tomorrow"], json!({"a": [1]}));
+    }
+
+    #[test]
+    fn nothing_is_written_for_nothing() {
+        let written = serde_json::to_value(Details::default()).unwrap();
+
+        assert_eq!(written.get("others"), None);
+        assert_eq!(serde_json::from_value::<Details>(written).unwrap(), Details::default());
+    }
 }

@@ -7,7 +7,7 @@ use base::Clock;
 use broker::operations::demonstration::{self, Data, Demonstration, Env, Input};
 use engine::testing::{Scenario, Setting, prove, prove_some};
 use serde_json::Value;
-use store::testing::Trials;
+use store::testing::{Sort, Trials};
 
 /// A demonstration whose deliveries and inspections take a few polls.
 struct Demonstrating;
@@ -38,14 +38,14 @@ impl Scenario for Demonstrating {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_demonstration_ends_the_same_way_whatever_happens_on_sqlite() {
-    let proof = prove(&Demonstrating, &Trials::sqlite()).await;
+    let proof = prove(&Demonstrating, &Trials::<()>::on(Sort::Sqlite)).await;
 
     assert!(proof.crashes > 30, "{proof:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_demonstration_ends_the_same_way_whatever_happens_on_postgres() {
-    let proof = prove_some(&Demonstrating, &Trials::postgres(), 5).await;
+    let proof = prove_some(&Demonstrating, &Trials::<()>::on(Sort::Postgres), 5).await;
 
     assert!(proof.crashes > 6, "{proof:?}");
 }

@@ -3,6 +3,7 @@
 //! A plan is checked before anything runs: what cannot work is refused at start with the reason.
 
 mod condition;
+mod extend;
 mod problem;
 mod shape;
 
@@ -175,12 +176,14 @@ pub struct Plan<O: Operation> {
     limit: Duration,
     stages: Vec<(&'static str, Vec<PlannedStep<O>>)>,
     orphans: Vec<&'static str>,
+    /// What was to stand beside something that is not there.
+    misplaced: Vec<(&'static str, &'static str)>,
 }
 
 impl<O: Operation> Plan<O> {
     /// An empty plan whose operations may take `limit` from the moment they leave `pending`.
     pub fn within(limit: Duration) -> Self {
-        Self { limit, stages: Vec::new(), orphans: Vec::new() }
+        Self { limit, stages: Vec::new(), orphans: Vec::new(), misplaced: Vec::new() }
     }
 
     /// Opens a stage.
@@ -230,6 +233,9 @@ impl<O: Operation> Plan<O> {
     fn put_in_order(&mut self) -> Result<(), Problem> {
         if let Some(step) = self.orphans.first() {
             return Err(Problem::NoStageFor((*step).into()));
+        }
+        if let Some((new, neighbour)) = self.misplaced.first() {
+            return Err(Problem::NoNeighbour((*new).into(), (*neighbour).into()));
         }
         if self.limit.is_zero() {
             return Err(Problem::NoTime);

@@ -95,6 +95,29 @@ fn a_plan_may_take_as_long_as_its_steps_one_after_the_other() {
 }
 
 #[test]
+fn a_plan_that_somebody_else_wrote_takes_steps_in() {
+    let theirs = || within_an_hour().stage("a").step(First.weight(7)).stage("b").step(Second);
+
+    let plan = theirs().step_after("First", Third).check().unwrap();
+    let staged = theirs().stage_before("b", "ours", Third).check().unwrap();
+
+    let steps: Vec<_> = plan.shape.stages[0].steps.iter().map(|s| s.name.as_str()).collect();
+    assert_eq!(steps, ["First", "Third"]);
+    let stages: Vec<_> = staged.shape.stages.iter().map(|stage| stage.name.as_str()).collect();
+    assert_eq!(stages, ["a", "ours", "b"]);
+    assert_eq!(staged.shape.stages[1].steps[0].name, "Third");
+}
+
+#[test]
+fn a_step_beside_one_that_is_not_there_is_refused() {
+    let nobody = |new: &str| Problem::NoNeighbour(new.into(), "nobody".into());
+    let theirs = || within_an_hour().stage("a").step(First);
+
+    assert_eq!(problem(theirs().step_after("nobody", Second)), nobody("Second"));
+    assert_eq!(problem(theirs().stage_before("nobody", "ours", Second)), nobody("ours"));
+}
+
+#[test]
 fn plans_that_cannot_work_are_refused_with_the_reason() {
     assert_eq!(problem(within_an_hour()), Problem::Empty);
     assert_eq!(problem(within_an_hour().stage("a").step(First.switched(false))), Problem::Empty);

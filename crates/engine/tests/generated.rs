@@ -10,7 +10,7 @@ use std::{
 use base::{Clock, Failure, caller};
 use engine::{
     Applies, Condition, Cx, Operation, Plan, Retry, State, Step, StepError, StepResult, done,
-    testing::{InMemory, Scenario, Setting, prove, try_out},
+    testing::{InMemory, Proof, Scenario, Setting, prove, prove_part, prove_step, try_out},
     wait,
 };
 use serde::{Deserialize, Serialize};
@@ -185,6 +185,44 @@ async fn p08_p16_a_good_plan_ends_the_same_way_whatever_happens() {
 
     assert!(proof.crashes > 30, "{proof:?}");
     assert!(proof.lost_answers >= 2, "{proof:?}");
+}
+
+#[tokio::test]
+async fn every_trial_belongs_to_exactly_one_part() {
+    let (good, memory) = (Trying(Faulty::Nothing), InMemory::default());
+    let whole = prove(&good, &memory).await;
+
+    let mut sum = Proof::default();
+    for part in 0..3 {
+        let proof = prove_part(&good, &memory, part, 3).await;
+        assert!(proof.trials * 6 > whole.trials, "part {part} is small: {proof:?} of {whole:?}");
+        sum.trials += proof.trials;
+        sum.crashes += proof.crashes;
+        sum.lost_answers += proof.lost_answers;
+    }
+
+    assert_eq!(sum, whole);
+}
+
+#[tokio::test]
+async fn one_step_can_be_proven_alone() {
+    let good = Trying(Faulty::Nothing);
+    let whole = prove(&good, &InMemory::default()).await;
+
+    let proof = prove_step(&good, &InMemory::default(), "Make").await;
+    let hasty = Trying(Faulty::DoesNotLook);
+    let caught =
+        tokio::spawn(async move { prove_step(&hasty, &InMemory::default(), "Make").await });
+
+    assert!(proof.crashes > 5 && proof.lost_answers == whole.lost_answers, "{proof:?}");
+    assert!(proof.trials < whole.trials / 2, "{proof:?}");
+    assert!(caught.await.is_err());
+}
+
+#[tokio::test]
+#[should_panic(expected = "Nobody does not run")]
+async fn a_step_that_does_not_run_proves_nothing() {
+    prove_step(&Trying(Faulty::Nothing), &InMemory::default(), "Nobody").await;
 }
 
 async fn is_found(faulty: Faulty) -> String {

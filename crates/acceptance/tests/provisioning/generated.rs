@@ -1,36 +1,65 @@
 //! The generated tests of the plan: each step twice, a crash at every point, every answer lost, each step failing for
 //! good; all of it on the embedded database, a sample on PostgreSQL.
 
-use engine::testing::{prove, prove_some};
+use engine::testing::{prove_part, prove_some};
 
 use crate::{outside::Outside, trying::Trying};
 
-#[tokio::test(flavor = "multi_thread")]
-async fn an_order_ends_the_same_way_whatever_happens_on_sqlite() {
-    let trying = Trying::on(Outside::start(&["aws"], 300).await, false);
-
-    let proof = prove(&trying, &trying.trials()).await;
-
-    println!("{proof:?}");
-    assert!(proof.crashes > 60 && proof.lost_answers > 15, "{proof:?}");
+async fn trying(accounts: usize, postgres: bool) -> Trying {
+    Trying::on(Outside::start(&["aws"], accounts).await, postgres)
 }
+
+async fn older(accounts: usize, postgres: bool) -> Trying {
+    let outside = Outside::start(&["aws", "azure"], accounts).await;
+    let mut trying = Trying::on(outside, postgres);
+    trying.legacy = true;
+    trying
+}
+
+/// One part of the proof, on the embedded database.
+async fn ends_the_same_way(part: usize, of: usize) {
+    let trying = trying(300, false).await;
+
+    let proof = Box::pin(prove_part(&trying, &trying.databases, part, of)).await;
+
+    assert!(proof.crashes * of > 60 && proof.lost_answers * of > 8, "{proof:?}");
+}
+
+engine::proven_in_parts!(ends_the_same_way:
+    an_order_ends_the_same_way_whatever_happens_on_sqlite_in_the_first_third
+    an_order_ends_the_same_way_whatever_happens_on_sqlite_in_the_second_third
+    an_order_ends_the_same_way_whatever_happens_on_sqlite_in_the_last_third
+);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_ends_the_same_way_whatever_happens_on_postgres() {
-    let trying = Trying::on(Outside::start(&["aws"], 50).await, true);
+    let trying = trying(50, true).await;
 
-    let proof = prove_some(&trying, &trying.trials(), 13).await;
+    let proof = prove_some(&trying, &trying.databases, 13).await;
 
     assert!(proof.trials > 8, "{proof:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn an_order_of_the_older_documents_ends_the_same_way_whatever_happens() {
-    let outside = Outside::start(&["aws", "azure"], 100).await;
-    let mut trying = Trying::on(outside, false);
-    trying.legacy = true;
+/// One part of the proof for an order of the older documents, on the embedded database.
+async fn ends_the_same_way_as_of_old(part: usize, of: usize) {
+    let older = older(300, false).await;
 
-    let proof = prove_some(&trying, &trying.trials(), 9).await;
+    let proof = Box::pin(prove_part(&older, &older.databases, part, of)).await;
+
+    assert!(proof.crashes * of > 60 && proof.lost_answers * of > 8, "{proof:?}");
+}
+
+engine::proven_in_parts!(ends_the_same_way_as_of_old:
+    an_order_of_the_older_documents_ends_the_same_way_whatever_happens_on_sqlite_in_the_first_third
+    an_order_of_the_older_documents_ends_the_same_way_whatever_happens_on_sqlite_in_the_second_third
+    an_order_of_the_older_documents_ends_the_same_way_whatever_happens_on_sqlite_in_the_last_third
+);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_of_the_older_documents_ends_the_same_way_whatever_happens_on_postgres() {
+    let older = older(50, true).await;
+
+    let proof = prove_some(&older, &older.databases, 17).await;
 
     assert!(proof.trials > 8, "{proof:?}");
 }

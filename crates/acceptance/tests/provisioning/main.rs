@@ -15,3 +15,4 @@ mod seen;
 mod service;
 mod table;
 mod trying;
+mod tutorial;

@@ -77,6 +77,8 @@ impl View {
             "kymas": self.marked("kcp", "kymas.operator.kyma-project.io"),
             "kubeconfigs": self.marked("kcp", "secrets"),
             "operator": self.operator_secret(),
+            "elsewhere": self.elsewhere(),
+            "overrides": self.overrides(),
         });
         self.plain(&seen, &details)
     }
@@ -100,6 +102,39 @@ impl View {
             text = text.replace(word, name);
         }
         serde_json::from_str(&text).unwrap()
+    }
+
+    /// What the systems keep that know an instance, or its account, by name alone. Trials are counted, so no name that
+    /// begins with this one is there before it is looked for.
+    fn elsewhere(&self) -> Vec<String> {
+        let names = [&self.order.instance_id, &self.order.context.globalaccount_id];
+        let mut found = Vec::new();
+        // Neither AvS nor LMS: they cannot be asked what they have, so an answer that is lost leaves something behind.
+        for system in ["ias", "azure"] {
+            for Object { kind, id, value } in self.landscape.objects(system) {
+                let text = format!("{id} {value}");
+                if names.iter().any(|name| text.contains(name.as_str())) {
+                    found.push(format!("{kind} in {system}"));
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    /// The names of the overrides that an installer of Kyma found in the cluster.
+    fn overrides(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for resource in ["configmaps", "secrets"] {
+            for object in self.server.list(&self.order.shoot_name, resource) {
+                if object["metadata"]["labels"]["installer"] == "overrides" {
+                    let keys = object["data"].as_object().into_iter().flatten();
+                    found.extend(keys.map(|(key, _)| format!("{key} in {resource}")));
+                }
+            }
+        }
+        found.sort();
+        found
     }
 
     fn accounts(&self) -> usize {

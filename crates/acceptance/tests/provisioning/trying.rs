@@ -4,7 +4,7 @@
 //! the same keys. Each has a global account of its own, because keys count within one.
 
 use std::sync::{
-    Arc, Mutex,
+    Arc,
     atomic::{AtomicUsize, Ordering::SeqCst},
 };
 
@@ -19,12 +19,12 @@ use broker::{
         },
     },
 };
-use engine::{
-    Planted,
-    testing::{Scenario, Setting, Stores, Tried, try_out},
-};
+use engine::testing::{Scenario, Setting, Tried, try_out};
 use serde_json::{Value, json};
-use store::{BrokerStore, Database, EngineStore, Sealer, Set, engine::Time, testing::TestDatabase};
+use store::{
+    BrokerStore,
+    testing::{Sort, Trials},
+};
 
 use crate::{
     orders::{Wish, row},
@@ -43,61 +43,8 @@ pub(crate) struct Trying {
     pub(crate) limits: Limits,
     /// Whether orders go the way of the older documents.
     pub(crate) legacy: bool,
-    databases: Arc<Slot>,
+    pub(crate) databases: Trials<BrokerStore>,
     count: AtomicUsize,
-}
-
-/// Hands the database of a trial from the scenario, which fills it, to the engine, which opens it.
-#[derive(Default)]
-struct Slot {
-    postgres: bool,
-    next: Mutex<Option<Arc<Made>>>,
-}
-
-struct Made {
-    test: TestDatabase,
-    sealer: Sealer,
-    clock: Clock,
-}
-
-/// The same database, opened as often as a process would.
-pub(crate) struct Trials {
-    slot: Arc<Slot>,
-    made: Option<Arc<Made>>,
-}
-
-impl Made {
-    async fn new(postgres: bool, clock: &Clock) -> Arc<Self> {
-        let test = if postgres { TestDatabase::postgres().await } else { TestDatabase::sqlite() };
-        let database = test.database().await;
-        for set in [Set::Engine, Set::Broker] {
-            database.migrate(set).await.unwrap();
-        }
-        database.close().await;
-        Arc::new(Self { test, sealer: Sealer::generate(), clock: clock.clone() })
-    }
-
-    async fn open(&self) -> (BrokerStore, EngineStore) {
-        let database = Database::open(&store::Options::new(self.test.url())).await.unwrap();
-        let time = Time::Held(self.clock.clone());
-        let plain = EngineStore::new(database, self.sealer.clone(), time, Planted::Nothing);
-        let rows = BrokerStore::new(plain.clone(), self.sealer.clone(), self.clock.clone());
-        let storage = plain.with_changes(rows.changes());
-        (rows, storage)
-    }
-}
-
-impl Stores for Trials {
-    type Store = EngineStore;
-
-    async fn create(&self, _: &Clock) -> Self {
-        let made = self.slot.next.lock().unwrap().take();
-        Self { slot: self.slot.clone(), made }
-    }
-
-    async fn open(&self) -> Arc<EngineStore> {
-        Arc::new(self.made.as_ref().unwrap().open().await.1)
-    }
 }
 
 impl Trying {
@@ -108,18 +55,14 @@ impl Trying {
             data: Details::default(),
             limits: patient(),
             legacy: false,
-            databases: Arc::new(Slot { postgres, ..Slot::default() }),
+            databases: Trials::on(if postgres { Sort::Postgres } else { Sort::Sqlite }),
             count: AtomicUsize::new(0),
         }
     }
 
     /// Takes one order to its end.
     pub(crate) async fn once(&self) -> Tried {
-        try_out(self, &self.trials(), None).await
-    }
-
-    pub(crate) fn trials(&self) -> Trials {
-        Trials { slot: self.databases.clone(), made: None }
+        try_out(self, &self.databases, None).await
     }
 }
 
@@ -130,11 +73,8 @@ impl Scenario for Trying {
         let at = self.count.fetch_add(1, SeqCst);
         let order = (self.wish)(&format!("t{at}")).order(&self.outside.catalog);
         self.outside.introduce(&order.context.globalaccount_id);
-        let made = Made::new(self.databases.postgres, clock).await;
-        let (rows, storage) = made.open().await;
+        let (rows, _) = self.databases.fill(clock).await.open().await;
         rows.insert(&row(&order)).await.unwrap();
-        drop(storage);
-        *self.databases.next.lock().unwrap() = Some(made);
         let mut env = if self.legacy {
             Box::pin(self.outside.older(clock)).await
         } else {

@@ -306,7 +306,7 @@ const RUNTIME_STEPS: [&str; 2] = [
 
 impl Data {
     /// What these steps had to remove is gone.
-    fn gone(&mut self, steps: &[&str]) -> StepResult {
+    pub fn gone(&mut self, steps: &[&str]) -> StepResult {
         self.left.retain(|left| !steps.contains(&left.as_str()));
         done()
     }
@@ -340,7 +340,7 @@ fn kyma_name(cx: &Cx<'_, Deprovisioning>) -> Option<String> {
 }
 
 /// What a call that failed means here: whatever it was, somebody may get it out of the way before the time is up.
-fn calling(error: clients::Error) -> StepError {
+pub fn calling(error: clients::Error) -> StepError {
     match StepError::from(error) {
         StepError::Fatal(failure) => StepError::transient(failure),
         passing => passing,

@@ -67,7 +67,7 @@ pub(super) const fn is_kept_available() -> Condition<Provisioning> {
 
 /// Keeps what was learnt on the instance's row too, with whatever else changes there, in the commit of this run. What
 /// comes after a failed or superseded operation begins with it.
-pub(super) fn keep(cx: &mut Context<'_>, also: Value) -> Result<(), StepError> {
+pub fn keep(cx: &mut Cx<'_, Provisioning>, also: Value) -> Result<(), StepError> {
     let details = serde_json::to_value(&*cx.data).map_err(|error| StepError::internal(&error))?;
     let mut body = json!({ "details": details });
     if let (Some(body), Value::Object(also)) = (body.as_object_mut(), also) {
@@ -78,7 +78,7 @@ pub(super) fn keep(cx: &mut Context<'_>, also: Value) -> Result<(), StepError> {
 }
 
 /// What has been collected so far.
-pub(super) fn creator<'a>(cx: &'a mut Context<'_>) -> Result<&'a mut Creator, StepError> {
+pub fn creator<'a>(cx: &'a mut Cx<'_, Provisioning>) -> Result<&'a mut Creator, StepError> {
     // The stage's first step makes it, so it is there; and if it is not, starting over brings it back.
     cx.memory.creator.as_mut().ok_or_else(|| {
         StepError::transient(Failure::new("broker", "memory_lost", "nothing has been collected"))

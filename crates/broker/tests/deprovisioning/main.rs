@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod creating;
+mod event_hubs;
 mod faults;
 mod furnishing;
 mod generated;

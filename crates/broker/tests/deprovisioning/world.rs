@@ -26,14 +26,17 @@ use engine::{
     Engine, Operation, OperationId, Plan, Storage,
     storage::{Acceptance, Snapshot, Unfinished, Verdict},
 };
-use store::EngineStore;
+use store::{
+    BrokerStore, EngineStore,
+    testing::{Prepared, Sort},
+};
 use uuid::Uuid;
 
 use crate::{
     creating::{self, Creating},
     furnishing::{Furnished, Parts, order, there},
     landscape::Landscape,
-    rows::{Made, row},
+    rows::row,
 };
 
 pub(crate) struct World {
@@ -43,7 +46,7 @@ pub(crate) struct World {
     pub(crate) eyes: Reach,
     pub(crate) engine: Engine<EngineStore>,
     count: AtomicUsize,
-    _database: Arc<Made>,
+    _database: Prepared<BrokerStore>,
 }
 
 /// What fails, fails soon; what waits may wait.
@@ -76,7 +79,7 @@ impl World {
     async fn following(plan: fn(&Limits, Systems) -> Plan<Deprovisioning>, limits: Limits) -> Self {
         let landscape = Landscape::start().await;
         let clock = landscape.clock.clone();
-        let database = Made::new(false, &clock, false).await;
+        let database = Prepared::<BrokerStore>::running(Sort::Sqlite, &clock).await;
         let (rows, storage) = database.open().await;
         let eyes = landscape.reach(rows.clone(), storage.clone(), &clock).await;
         let reach = Arc::new(landscape.reach(rows, storage.clone(), &clock).await);

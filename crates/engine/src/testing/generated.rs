@@ -2,122 +2,19 @@
 //! step failing for good. The end state, the outside world's too, must equal that of the undisturbed
 //! run.
 
-use std::{
-    collections::BTreeMap,
-    fmt::Debug,
-    future::Future,
-    pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
-};
-
-use base::Failure;
+use std::fmt::Debug;
 
 use crate::{
-    decide::RunEnd,
-    hooks::{Flow, Hooks, Point},
+    hooks::Point,
     position::State,
-    step::{Ending, waiting},
-    storage::OperationId,
-    testing::trial::{End, Scenario, Stores, Tried, try_out},
+    testing::{
+        disturbance::{Disturbance, Nemesis, Place},
+        trial::{End, Scenario, Stores, Tried, try_out},
+    },
 };
 
 /// How many times a point of the same step is tried; polls meet the same points again and again.
 const ENOUGH: usize = 2;
-
-/// One place at which something can be done to a run: a point, a step, and which visit it is.
-type Place = (Point, String, usize);
-
-/// What is done to a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Disturbance {
-    Nothing,
-    CrashAt(Place),
-    /// And again as soon as another incarnation has claimed the operation.
-    CrashTwice(Place),
-    LoseAnswerAt(Place),
-    RunTwice,
-    FailForGood(String),
-}
-
-/// Notes the places of a run, and disturbs one.
-struct Nemesis {
-    disturbance: Disturbance,
-    seen: Mutex<Seen>,
-}
-
-#[derive(Default)]
-struct Seen {
-    visits: BTreeMap<(Point, String), usize>,
-    places: Vec<Place>,
-    hit: bool,
-    done_once: Vec<String>,
-    crashed_again: bool,
-}
-
-impl Nemesis {
-    fn new(disturbance: Disturbance) -> Arc<Self> {
-        Arc::new(Self { disturbance, seen: Mutex::default() })
-    }
-
-    fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn visit(&self, point: Point, step: &str) -> Flow {
-        let mut seen = self.seen();
-        let visit = seen.visits.entry((point, step.to_owned())).or_default();
-        *visit += 1;
-        let place = (point, step.to_owned(), *visit);
-        seen.places.push(place.clone());
-        match &self.disturbance {
-            Disturbance::CrashTwice(_)
-                if seen.hit && !seen.crashed_again && point == Point::AfterClaim =>
-            {
-                seen.crashed_again = true;
-                Flow::Crash
-            }
-            Disturbance::CrashAt(at) | Disturbance::CrashTwice(at) if *at == place && !seen.hit => {
-                seen.hit = true;
-                Flow::Crash
-            }
-            Disturbance::LoseAnswerAt(at) if *at == place && !seen.hit => {
-                seen.hit = true;
-                Flow::LoseAnswer
-            }
-            _ => Flow::Go,
-        }
-    }
-}
-
-impl Hooks for Nemesis {
-    fn at<'a>(
-        &'a self,
-        point: Point,
-        _: OperationId,
-        step: &'a str,
-    ) -> Pin<Box<dyn Future<Output = Flow> + Send + 'a>> {
-        let flow = self.visit(point, step);
-        Box::pin(std::future::ready(flow))
-    }
-
-    fn bend(&self, step: &str, end: RunEnd) -> RunEnd {
-        match &self.disturbance {
-            Disturbance::RunTwice if end == RunEnd::Said(Ending::Done) => {
-                let mut seen = self.seen();
-                if seen.done_once.iter().any(|done| done == step) {
-                    return end;
-                }
-                seen.done_once.push(step.to_owned());
-                RunEnd::Said(Ending::Wait(waiting("it is run twice")))
-            }
-            Disturbance::FailForGood(failing) if failing == step => RunEnd::Transient {
-                failure: Failure::new("test", "for_good", "it fails for good"),
-                retry_after: None,
-            },
-            _ => end,
-        }
-    }
-}
 
 /// What was tried.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -136,58 +33,110 @@ pub async fn prove<C: Scenario, S: Stores>(scenario: &C, stores: &S) -> Proof {
     prove_some(scenario, stores, 1).await
 }
 
+/// One part of [`prove`], for plans that take long: all parts from 0 to `of` make the whole proof, and
+/// each can be a test of its own. [`crate::proven_in_parts`] writes these tests.
+pub async fn prove_part<C, S>(scenario: &C, stores: &S, part: usize, of: usize) -> Proof
+where
+    C: Scenario,
+    S: Stores,
+{
+    assert!(part < of, "there is no part {part} of {of}");
+    let begun = Begun::with(scenario, stores).await;
+    let all = begun.disturbances();
+    begun.prove(all.into_iter().filter(|it| it.part(of) == part)).await
+}
+
+/// Like [`prove`], but disturbs one step alone: what whoever writes a step wants to know.
+pub async fn prove_step<C: Scenario, S: Stores>(scenario: &C, stores: &S, step: &str) -> Proof {
+    let begun = Begun::with(scenario, stores).await;
+    assert!(steps_of(&begun.undisturbed).iter().any(|ran| ran == step), "{step} does not run");
+    let all = begun.disturbances();
+    begun.prove(all.into_iter().filter(|it| it.concerns(step))).await
+}
+
 /// Like [`prove`], but tries only every so-manieth disturbance: a sample, for stores that are slow to
 /// make.
 pub async fn prove_some<C: Scenario, S: Stores>(scenario: &C, stores: &S, every: usize) -> Proof {
-    let recorder = Nemesis::new(Disturbance::Nothing);
-    let undisturbed = try_out(scenario, stores, Some(recorder.clone())).await;
-    let places: Vec<Place> = {
+    let begun = Begun::with(scenario, stores).await;
+    let all = begun.disturbances();
+    begun.prove(all.into_iter().step_by(every.max(1))).await
+}
+
+/// A proof whose undisturbed run has been made.
+struct Begun<'a, C, S> {
+    scenario: &'a C,
+    stores: &'a S,
+    undisturbed: Tried,
+    places: Vec<Place>,
+}
+
+impl<'a, C: Scenario, S: Stores> Begun<'a, C, S> {
+    async fn with(scenario: &'a C, stores: &'a S) -> Self {
+        let recorder = Nemesis::new(Disturbance::Nothing);
+        let undisturbed = try_out(scenario, stores, Some(recorder.clone())).await;
         let seen = recorder.seen();
-        seen.places.iter().filter(|(.., visit)| *visit <= ENOUGH).cloned().collect()
-    };
-    let mut disturbances = vec![Disturbance::RunTwice];
-    for place in places {
-        if place.0 == Point::AfterCall {
-            disturbances.push(Disturbance::LoseAnswerAt(place.clone()));
-        }
-        if place.0 == Point::AfterRun {
-            disturbances.push(Disturbance::CrashTwice(place.clone()));
-        }
-        disturbances.push(Disturbance::CrashAt(place));
+        let places = seen.places.iter().filter(|(.., visit)| *visit <= ENOUGH).cloned().collect();
+        drop(seen);
+        Self { scenario, stores, undisturbed, places }
     }
-    let mut proof = Proof::default();
-    for disturbance in disturbances.into_iter().step_by(every.max(1)) {
-        let tried = try_out(scenario, stores, Some(Nemesis::new(disturbance.clone()))).await;
-        compare(&disturbance, &undisturbed.end, &tried);
-        proof.trials += 1;
-        proof.crashes += usize::from(matches!(
-            disturbance,
-            Disturbance::CrashAt(_) | Disturbance::CrashTwice(_)
-        ));
-        proof.lost_answers += usize::from(matches!(disturbance, Disturbance::LoseAnswerAt(_)));
+
+    /// Everything that can be done to the run.
+    fn disturbances(&self) -> Vec<Disturbance> {
+        let mut all = vec![Disturbance::RunTwice];
+        for place in &self.places {
+            if place.0 == Point::AfterCall {
+                all.push(Disturbance::LoseAnswerAt(place.clone()));
+            }
+            if place.0 == Point::AfterRun {
+                all.push(Disturbance::CrashTwice(place.clone()));
+            }
+            all.push(Disturbance::CrashAt(place.clone()));
+        }
+        all.extend(steps_of(&self.undisturbed).into_iter().map(Disturbance::FailForGood));
+        all
     }
-    for step in steps_of(&undisturbed).into_iter().step_by(every.max(1)) {
-        let nemesis = Nemesis::new(Disturbance::FailForGood(step.clone()));
-        let tried = try_out(scenario, stores, Some(nemesis)).await;
+
+    async fn prove(&self, disturbances: impl Iterator<Item = Disturbance>) -> Proof {
+        let mut proof = Proof::default();
+        for disturbance in disturbances {
+            let nemesis = Nemesis::new(disturbance.clone());
+            let tried = try_out(self.scenario, self.stores, Some(nemesis)).await;
+            match &disturbance {
+                Disturbance::FailForGood(step) => self.is_noticed(step, &tried),
+                _ => compare(&disturbance, &self.undisturbed.end, &tried),
+            }
+            proof.count(&disturbance);
+        }
+        proof
+    }
+
+    fn is_noticed(&self, step: &str, tried: &Tried) {
         let given_up = tried.end.incomplete.iter().any(|at| at.ends_with(&format!("/{step}")));
         assert!(
-            given_up || tried.end.state == State::Failed || scenario.survives(&step),
+            given_up || tried.end.state == State::Failed || self.scenario.survives(step),
             "{step} fails for good, and the operation ends as if nothing had happened: {:#?}",
             tried.end
         );
-        proof.trials += 1;
     }
-    proof
 }
 
+impl Proof {
+    fn count(&mut self, disturbance: &Disturbance) {
+        let crash = matches!(disturbance, Disturbance::CrashAt(_) | Disturbance::CrashTwice(_));
+        self.trials += 1;
+        self.crashes += usize::from(crash);
+        self.lost_answers += usize::from(matches!(disturbance, Disturbance::LoseAnswerAt(_)));
+    }
+}
+
+/// The steps that ran, each once: a stage that starts over runs them again.
 fn steps_of(tried: &Tried) -> Vec<String> {
-    let mut steps: Vec<String> = tried
-        .journal
-        .iter()
-        .filter_map(|entry| entry.step.clone())
-        .filter(|s| !s.is_empty())
-        .collect();
-    steps.dedup();
+    let mut steps = Vec::new();
+    for step in tried.journal.iter().filter_map(|entry| entry.step.as_deref()) {
+        if !step.is_empty() && !steps.iter().any(|known| known == step) {
+            steps.push(step.to_owned());
+        }
+    }
     steps
 }
 
@@ -198,4 +147,23 @@ fn compare(disturbance: &impl Debug, expected: &End, tried: &Tried) {
         tried.end,
         tried.journal
     );
+}
+
+/// A test for each part of a proof, so that they run side by side: the parts' names, first to last, after
+/// the function that proves one part, given its number and how many there are.
+#[macro_export]
+macro_rules! proven_in_parts {
+    ($prove:path: $($name:ident)+) => {
+        $crate::proven_in_parts!(@ $prove, <[&str]>::len(&[$(stringify!($name)),+]), $($name)+);
+    };
+    // A part's number is the number of those behind it, so that none can be missing.
+    (@ $prove:path, $of:expr, $name:ident $($rest:ident)*) => {
+        #[tokio::test(flavor = "multi_thread")]
+        async fn $name() {
+            Box::pin($prove(<[&str]>::len(&[$(stringify!($rest)),*]), $of)).await;
+        }
+
+        $crate::proven_in_parts!(@ $prove, $of, $($rest)*);
+    };
+    (@ $prove:path, $of:expr,) => {};
 }

@@ -1,6 +1,7 @@
 //! Run a plan to its end; crash it anywhere; compare. A plan gets all of it in one line:
 //! `engine::testing::prove(&scenario, &stores).await`.
 
+mod disturbance;
 mod generated;
 mod simulated;
 mod trial;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 
 use base::Clock;
 
-pub use generated::{Proof, prove, prove_some};
+pub use generated::{Proof, prove, prove_part, prove_some, prove_step};
 pub use simulated::{Faults, SimulatedStore};
 pub use trial::{End, Scenario, Setting, Stores, Tried, World, try_out};
 

@@ -6,7 +6,7 @@
 
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
     time::Duration,
@@ -15,8 +15,8 @@ use std::{
 use base::Clock;
 use clients::{director::Registration, gardener::Shoot};
 use engine::{
-    Operation, Plan, Planted,
-    testing::{Scenario, Setting, Stores, World as Outside, prove, prove_some},
+    Operation, Plan,
+    testing::{Scenario, Setting, World as Outside, prove, prove_some},
 };
 use provisioner::{
     checking,
@@ -32,8 +32,9 @@ use provisioner::{
 use serde_json::{Value, json};
 use simulators::ledger::{Filter, Phase};
 use store::{
-    Database, EngineStore, ProvisionerStore, Sealer, Set, engine::Time, provisioner::NewRuntime,
-    testing::TestDatabase,
+    ProvisionerStore,
+    provisioner::NewRuntime,
+    testing::{Sort, Trials},
 };
 use uuid::Uuid;
 
@@ -44,7 +45,7 @@ const TENANT: &str = "ga-1";
 /// One plan, tried with a runtime that is as the operation finds it.
 struct Trying<O: Operation> {
     landscape: Landscape,
-    databases: Arc<Slot>,
+    databases: Trials<ProvisionerStore>,
     count: AtomicUsize,
     plan: fn(&Limits) -> Plan<O>,
     begin: Begin,
@@ -59,60 +60,6 @@ struct Begin {
     kyma: bool,
     /// What is different afterwards.
     change: fn(&mut Document),
-}
-
-/// Hands the database of a trial from the scenario, which fills it, to the engine, which opens it.
-#[derive(Default)]
-struct Slot {
-    postgres: bool,
-    next: Mutex<Option<Arc<Made>>>,
-}
-
-struct Made {
-    test: TestDatabase,
-    sealer: Sealer,
-    clock: Clock,
-}
-
-/// The same database, opened as often as a process would.
-struct Trials {
-    slot: Arc<Slot>,
-    made: Option<Arc<Made>>,
-}
-
-impl Made {
-    async fn new(postgres: bool, clock: &Clock) -> Arc<Self> {
-        let test = if postgres { TestDatabase::postgres().await } else { TestDatabase::sqlite() };
-        let database = test.database().await;
-        for set in [Set::Engine, Set::Provisioner] {
-            database.migrate(set).await.unwrap();
-        }
-        database.close().await;
-        Arc::new(Self { test, sealer: Sealer::generate(), clock: clock.clone() })
-    }
-
-    async fn open(&self) -> (ProvisionerStore, EngineStore) {
-        let options = store::Options::new(self.test.url());
-        let database = Database::open(&options).await.unwrap();
-        let time = Time::Held(self.clock.clone());
-        let plain = EngineStore::new(database, self.sealer.clone(), time, Planted::Nothing);
-        let rows = ProvisionerStore::new(plain.clone(), self.sealer.clone(), self.clock.clone());
-        let storage = plain.with_changes(rows.changes());
-        (rows, storage)
-    }
-}
-
-impl Stores for Trials {
-    type Store = EngineStore;
-
-    async fn create(&self, _: &Clock) -> Self {
-        let made = self.slot.next.lock().unwrap().take();
-        Self { slot: self.slot.clone(), made }
-    }
-
-    async fn open(&self) -> Arc<EngineStore> {
-        Arc::new(self.made.as_ref().unwrap().open().await.1)
-    }
 }
 
 /// Waiting may take hundreds of polls, because the landscape needs real time; failing must end too.
@@ -132,18 +79,14 @@ fn patient() -> Limits {
 }
 
 impl<O: Operation> Trying<O> {
-    async fn new(plan: fn(&Limits) -> Plan<O>, begin: Begin, postgres: bool) -> Self {
+    async fn new(plan: fn(&Limits) -> Plan<O>, begin: Begin, sort: Sort) -> Self {
         Self {
             landscape: Landscape::start().await,
-            databases: Arc::new(Slot { postgres, ..Slot::default() }),
+            databases: Trials::on(sort),
             count: AtomicUsize::new(0),
             plan,
             begin,
         }
-    }
-
-    fn trials(&self) -> Trials {
-        Trials { slot: self.databases.clone(), made: None }
     }
 
     /// A runtime as the operation finds it.
@@ -223,8 +166,7 @@ where
     async fn fresh(&self, clock: &Clock) -> Setting<O> {
         let at = self.count.fetch_add(1, SeqCst);
         let name = format!("t-{at}");
-        let made = Made::new(self.databases.postgres, clock).await;
-        let (rows, storage) = made.open().await;
+        let (rows, _) = self.databases.fill(clock).await.open().await;
         let env = Arc::new(self.landscape.env(rows.clone(), clock).await);
         let (target, document) = self.furnish(&env, &name).await;
         let new = NewRuntime {
@@ -235,8 +177,6 @@ where
             document: document.bytes(),
         };
         rows.insert(&new).await.unwrap();
-        drop(storage);
-        *self.databases.next.lock().unwrap() = Some(made);
         let mut wanted = document;
         (self.begin.change)(&mut wanted);
         let input = Input {
@@ -385,9 +325,9 @@ macro_rules! proven {
 
             #[tokio::test(flavor = "multi_thread")]
             async fn ends_the_same_way_whatever_happens_on_sqlite() {
-                let trying = Trying::new($plan, $begin, false).await;
+                let trying = Trying::new($plan, $begin, Sort::Sqlite).await;
 
-                let proof = prove(&trying, &trying.trials()).await;
+                let proof = prove(&trying, &trying.databases).await;
 
                 println!("{proof:?}");
                 assert!(proof.crashes > 10 && proof.lost_answers > 2, "{proof:?}");
@@ -395,9 +335,9 @@ macro_rules! proven {
 
             #[tokio::test(flavor = "multi_thread")]
             async fn ends_the_same_way_whatever_happens_on_postgres() {
-                let trying = Trying::new($plan, $begin, true).await;
+                let trying = Trying::new($plan, $begin, Sort::Postgres).await;
 
-                let proof = prove_some(&trying, &trying.trials(), 11).await;
+                let proof = prove_some(&trying, &trying.databases, 11).await;
 
                 assert!(proof.trials > 2, "{proof:?}");
             }

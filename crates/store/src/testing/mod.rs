@@ -7,6 +7,7 @@ mod binaries;
 mod folder;
 mod hands;
 mod keeper;
+mod prepared;
 mod promises;
 mod server;
 mod shared;
@@ -23,6 +24,7 @@ use crate::{Database, Options};
 
 pub use folder::Folder;
 pub use hands::Hands;
+pub use prepared::{Prepared, Rows, Sort};
 pub use server::PostgresServer;
 pub use tables::{columns, migrated_at_once, same_columns};
 pub use trials::Trials;

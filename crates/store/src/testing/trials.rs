@@ -1,65 +1,60 @@
 //! The generated tests of a plan on a real database: a crash drops the engine and opens it again.
+//!
+//! What a reader would get wrong: a scenario that needs rows makes the database of its trial itself, with
+//! [`Trials::fill`]; the engine then opens that one.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use base::{Clock, failure::chain};
-use engine::{Planted, testing::Stores};
+use base::Clock;
+use engine::testing::Stores;
 
-use super::TestDatabase;
-use crate::{Database, EngineStore, Options, Sealer, Set, engine::Time};
+use super::{Prepared, Rows, Sort};
+use crate::EngineStore;
 
-/// Which database trials run on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sort {
-    Sqlite,
-    Postgres,
-}
-
-/// Makes a database per trial, and opens it as often as a process would.
-pub struct Trials {
+/// A database per trial, opened as often as a process would. Clones share the one that is filled.
+pub struct Trials<R> {
     sort: Sort,
-    made: Option<Made>,
+    filled: Arc<Mutex<Option<Arc<Prepared<R>>>>>,
+    made: Option<Arc<Prepared<R>>>,
 }
 
-struct Made {
-    test: TestDatabase,
-    sealer: Sealer,
-    clock: Clock,
-}
-
-impl Trials {
-    /// Trials on SQLite.
-    pub fn sqlite() -> Self {
-        Self { sort: Sort::Sqlite, made: None }
+impl<R: Rows> Trials<R> {
+    /// Trials on this sort of database.
+    pub fn on(sort: Sort) -> Self {
+        Self { sort, filled: Arc::default(), made: None }
     }
 
-    /// Trials on PostgreSQL.
-    pub fn postgres() -> Self {
-        Self { sort: Sort::Postgres, made: None }
+    /// The database of the next trial on this clock, to be filled before the engine opens it.
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    pub async fn fill(&self, clock: &Clock) -> Arc<Prepared<R>> {
+        let made = Arc::new(Prepared::held(self.sort, clock).await);
+        *self.filled.lock().unwrap_or_else(PoisonError::into_inner) = Some(made.clone());
+        made
     }
 }
 
-impl Stores for Trials {
+impl<R> Clone for Trials<R> {
+    fn clone(&self) -> Self {
+        Self { sort: self.sort, filled: self.filled.clone(), made: self.made.clone() }
+    }
+}
+
+impl<R: Rows> Stores for Trials<R> {
     type Store = EngineStore;
 
     async fn create(&self, clock: &Clock) -> Self {
-        let test = match self.sort {
-            Sort::Sqlite => TestDatabase::sqlite(),
-            Sort::Postgres => TestDatabase::postgres().await,
+        let filled = self.filled.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let made = match filled {
+            Some(filled) => filled,
+            None => Arc::new(Prepared::held(self.sort, clock).await),
         };
-        let database = test.database().await;
-        database.migrate(Set::Engine).await.unwrap_or_else(|error| panic!("{}", chain(&error)));
-        database.close().await;
-        let made = Made { test, sealer: Sealer::generate(), clock: clock.clone() };
-        Self { sort: self.sort, made: Some(made) }
+        Self { made: Some(made), ..self.clone() }
     }
 
     async fn open(&self) -> Arc<EngineStore> {
         let Some(made) = &self.made else { panic!("create makes a database before it is opened") };
-        let options = Options::new(made.test.url());
-        let database =
-            Database::open(&options).await.unwrap_or_else(|error| panic!("{}", chain(&error)));
-        let time = Time::Held(made.clock.clone());
-        Arc::new(EngineStore::new(database, made.sealer.clone(), time, Planted::Nothing))
+        Arc::new(made.open().await.1)
     }
 }

@@ -1,4 +1,4 @@
-//! The outside world of the tutorial on a socket: greetings, and whoever installs Kyma.
+//! The greeting service on a socket.
 //!
 //! What a reader would get wrong: whoever asks for a greeting twice gets two.
 
@@ -9,17 +9,20 @@ use axum::{
     extract::{Query, State},
     http::StatusCode,
     response::{IntoResponse, Response},
-    routing::{get, put},
+    routing::get,
 };
+use base::Clock;
+use clients::{Gate, Limits};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::JoinHandle};
+
+use super::greetings::{COMPONENT, Greetings};
 
 /// What it has.
 #[derive(Default)]
 struct Kept {
     greetings: Vec<Value>,
-    configuration: Value,
     down: bool,
 }
 
@@ -32,18 +35,18 @@ struct Of {
 }
 
 /// A running service; it ends with this value.
-pub(crate) struct Service {
-    pub(crate) url: String,
+pub(super) struct Service {
+    url: String,
     kept: Arc<Mutex<Kept>>,
     serving: JoinHandle<()>,
 }
 
 impl Service {
-    pub(crate) async fn start() -> Self {
-        let kept = Arc::new(Mutex::new(Kept::default()));
+    /// One that is down answers nothing.
+    pub(super) async fn start(down: bool) -> Self {
+        let kept = Arc::new(Mutex::new(Kept { down, ..Kept::default() }));
         let routes = Router::new()
             .route("/greetings", get(find).post(make).delete(delete))
-            .route("/configuration", put(configure))
             .with_state(kept.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -51,20 +54,22 @@ impl Service {
         Self { url, kept, serving }
     }
 
-    /// From now on nobody gets an answer to what is asked about greetings.
-    pub(crate) fn go_down(&self) {
-        self.kept.lock().unwrap().down = true;
+    /// A client of it; calls are timed by `clock`.
+    pub(super) fn client(&self, clock: &Clock) -> Greetings {
+        let gate = Gate::new(COMPONENT, Limits::DEFAULT, clock.clone());
+        Greetings::new(gate, self.url.parse().unwrap()).unwrap()
     }
 
     /// A greeting that was made before.
-    pub(crate) fn has_greeted(&self, instance: &str) {
+    pub(super) fn has_greeted(&self, instance: &str) {
         self.kept.lock().unwrap().greetings.push(greeting(instance));
     }
 
-    /// All that it has.
-    pub(crate) fn state(&self) -> Value {
+    /// Who has been greeted, as often as it was.
+    pub(super) fn greeted(&self) -> Vec<String> {
         let kept = self.kept.lock().unwrap();
-        json!({ "greetings": kept.greetings, "configuration": kept.configuration })
+        let instance = |greeting: &Value| greeting["instance"].as_str().unwrap().to_owned();
+        kept.greetings.iter().map(instance).collect()
     }
 }
 
@@ -104,9 +109,4 @@ async fn delete(State(kept): Shared, Query(of): Query<Of>) -> StatusCode {
     let before = kept.greetings.len();
     kept.greetings.retain(|greeting| greeting["instance"] != of.instance);
     if kept.greetings.len() < before { StatusCode::NO_CONTENT } else { StatusCode::NOT_FOUND }
-}
-
-async fn configure(State(kept): Shared, Json(configuration): Json<Value>) -> StatusCode {
-    kept.lock().unwrap().configuration = configuration;
-    StatusCode::NO_CONTENT
 }

@@ -6,7 +6,7 @@
 use std::{fmt::Write as _, fs, path::Path};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tutorials/add-a-step.md");
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tutorial");
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/provisioning/tutorial");
 const MARK: &str = "<!-- code: ";
 
 /// What a mark asks for: a whole file, or one item of it.
