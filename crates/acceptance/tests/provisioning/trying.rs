@@ -62,7 +62,7 @@ impl Trying {
 
     /// Takes one order to its end.
     pub(crate) async fn once(&self) -> Tried {
-        try_out(self, &self.databases, None).await
+        Box::pin(try_out(self, &self.databases, None)).await
     }
 }
 

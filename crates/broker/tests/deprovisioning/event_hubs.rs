@@ -13,8 +13,8 @@ use serde_json::json;
 use crate::landscape::Landscape;
 
 impl Landscape {
-    /// Claims the account, and makes the group in it.
-    pub(crate) async fn furnish_event_hubs(&self, env: &Env, order: &Order) -> Azure {
+    /// Claims the account, and makes the group in it. Gives the account's name.
+    pub(crate) async fn furnish_event_hubs(&self, env: &Env, order: &Order) -> (String, Azure) {
         let pool = env.gardener.pool(BindingKind::Secret);
         let wanted = Wanted { hyperscaler: "azure", eu_access: false };
         let claimed = pool.claim(&order.context.globalaccount_id, wanted).await.unwrap();
@@ -37,6 +37,6 @@ impl Landscape {
         let tags = BTreeMap::from([("InstanceID".to_owned(), order.instance_id.clone())]);
         let azure = made.unwrap();
         azure.put_group(&name_for(&order.instance_id), "westeurope", &tags).await.unwrap();
-        azure
+        (account, azure)
     }
 }

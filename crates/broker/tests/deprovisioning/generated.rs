@@ -23,11 +23,9 @@ use store::{
 use crate::{
     furnishing::{Furnished, Parts, there},
     landscape::Landscape,
+    legacy::PARTS,
     rows::row,
 };
-
-/// What the older documents make: they know neither the Lifecycle Manager nor the Reconciler.
-const OLDER: Parts = Parts { services: false, kyma: false, reconciler: false, ..Parts::ALL };
 
 /// The plan, tried with an instance as a removal finds it.
 pub(crate) struct Trying {
@@ -56,8 +54,9 @@ impl Trying {
         }
     }
 
-    async fn older(postgres: bool) -> Self {
-        Self { legacy: true, ..Self::new(OLDER, postgres).await }
+    /// By the plan of the older documents.
+    pub(crate) async fn older(postgres: bool) -> Self {
+        Self { legacy: true, ..Self::new(PARTS, postgres).await }
     }
 
     /// Takes one removal to its end.
@@ -79,7 +78,7 @@ impl Scenario for Trying {
         let Furnished { order, details } = &furnished;
         let mut azure = None;
         if self.legacy {
-            azure = Some(self.landscape.furnish_event_hubs(&eyes, order).await);
+            azure = Some(self.landscape.furnish_event_hubs(&eyes, order).await.1);
         }
         rows.insert(&row(order, Some(details))).await.unwrap();
         let input = Input { order: order.clone(), user_agent: None, temporary: false };

@@ -1,19 +1,10 @@
 //! The plan of the older documents, end to end.
 
-use std::collections::BTreeMap;
-
-use broker::{Order, operations::env::Env};
-use clients::{
-    Component, Gate, Limits,
-    azure::{self, Azure, Credentials, Settings, name_for},
-    gardener::{BindingKind, Wanted},
-};
-use serde_json::json;
+use clients::azure::Azure;
 use simulators::trouble::Kind;
 
 use crate::{
     furnishing::{Furnished, Parts},
-    landscape::Landscape,
     rows::row,
     world::{World, incomplete},
 };
@@ -85,40 +76,10 @@ async fn an_account_that_cannot_be_given_back_does_not_fail_the_removal() {
     assert_eq!(world.landscape.provisioner.heard("deprovisionRuntime"), 1);
 }
 
-/// Claims an account on Azure for the instance, and makes its resource group there. Gives the account's name.
-pub(crate) async fn furnish_event_hubs(
-    landscape: &Landscape,
-    env: &Env,
-    order: &Order,
-) -> (String, Azure) {
-    let pool = env.gardener.pool(BindingKind::Secret);
-    let wanted = Wanted { hyperscaler: "azure", eu_access: false };
-    let claimed = pool.claim(&order.context.globalaccount_id, wanted).await.unwrap();
-    let account = pool.name_for_shoot(&claimed).unwrap().to_owned();
-    let credentials = Credentials {
-        subscription_id: format!("subscription-of-{account}"),
-        tenant_id: "landscape".into(),
-        client_id: format!("client-of-{account}"),
-        client_secret: format!("secret-of-{account}").into(),
-    };
-    let with = json!({
-        "subscription": credentials.subscription_id, "tenant": credentials.tenant_id,
-        "client": credentials.client_id, "secret": format!("secret-of-{account}"),
-    });
-    landscape.running.landscape.order("azure", "add-subscription", &with).unwrap();
-    let cloud = env.event_hubs.as_ref().unwrap().cloud.clone();
-    let gate = |component| Gate::new(component, Limits::DEFAULT, landscape.clock.clone());
-    let settings = Settings { cloud, credentials };
-    let azure = Azure::through(gate(azure::COMPONENT), gate(Component::ISSUER), &settings).unwrap();
-    let tags = BTreeMap::from([("InstanceID".to_owned(), order.instance_id.clone())]);
-    azure.put_group(&name_for(&order.instance_id), "westeurope", &tags).await.unwrap();
-    (account, azure)
-}
-
 /// An instance on Azure with nothing but event hubs.
 async fn with_event_hubs(world: &World) -> (Furnished, Azure) {
     let order = world.next_order("azure");
-    let (account, azure) = furnish_event_hubs(&world.landscape, &world.eyes, &order).await;
+    let (account, azure) = world.landscape.furnish_event_hubs(&world.eyes, &order).await;
     let details = broker::Details { target_secret: Some(account), ..broker::Details::default() };
     world.reach.store.insert(&row(&order, Some(&details))).await.unwrap();
     (Furnished { order, details }, azure)
