@@ -50,9 +50,10 @@ pub const ABOUT: About = About {
         ("KCP_BROKER_LMS_MANDATORY", "whether an instance must not do without"),
         ("KCP_BROKER_LMS_ENABLED_FOR_GLOBAL_ACCOUNTS", "all, none, or a list of global accounts"),
     ],
-    called: "provisioning makes the tenant of the global account if it has none, waits until it is ready, and \
+    called: "provisioning makes the tenant of the global account if it has none there, waits until it is ready, and \
              requests a certificate; nothing is ever deleted",
-    when_down: "provisioning waits up to 30 minutes; then it fails if logging is mandatory and goes on if not",
+    when_down: "provisioning tries for 3 minutes to make the tenant, and then fails if logging is mandatory; it waits up to 30 minutes for \
+                a certificate, and then goes on without",
 };
 
 /// Where it is, who we are there, and what tenants are made with.

@@ -61,15 +61,16 @@ impl Service {
         let limits = outside::limits(settings)?;
         let required = systems.edp.required.unwrap_or_default();
         let reached = Systems::open(systems, clock).await.context("the settings are not valid")?;
-        let env = Arc::new(outside::env(settings, required, reached, catalog.clone(), clock)?);
-        let pool = env.gardener.pool(env.settings.account_bindings);
-        let accounts = PooledAccounts::new(pool, clock.clone());
         let database = &settings.database;
         let plain = place
             .store("broker", database.connections.get(), &database.schema, Set::Broker)
             .await?;
         let store = BrokerStore::new(plain.clone(), place.sealer.clone(), clock.clone());
         let operations = plain.with_changes(store.changes());
+        let env = outside::env(settings, required, reached, catalog.clone(), &store, clock)?;
+        let env = Arc::new(env);
+        let pool = env.gardener.pool(env.settings.account_bindings);
+        let accounts = PooledAccounts::new(pool, clock.clone());
         let reach = Arc::new(Reach {
             env: env.clone(),
             store: store.clone(),

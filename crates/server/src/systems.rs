@@ -15,7 +15,7 @@ use clients::{
     ias::Ias,
     kubernetes::Cluster,
     lifecycle_manager::LifecycleManager,
-    lms::Lms,
+    lms::{EnabledFor, Lms},
     provisioner::Provisioner,
     reconciler::Reconciler,
     spc::Spc,
@@ -51,7 +51,7 @@ pub struct Systems {
     /// The identity authentication service.
     pub ias: Option<Ias>,
     /// The logging service.
-    pub lms: Option<Lms>,
+    pub lms: Option<Logging>,
     /// Whoever tells customers about maintenance.
     pub spc: Option<Spc>,
     /// What happened to subaccounts.
@@ -64,6 +64,17 @@ pub struct Systems {
     pub aws: Option<Amazon>,
     /// Where Azure is, likewise.
     pub azure: Option<Cloud>,
+}
+
+/// The logging service, and who gets it.
+#[derive(Debug)]
+pub struct Logging {
+    /// The client.
+    pub client: Lms,
+    /// Which global accounts get a tenant.
+    pub enabled: EnabledFor,
+    /// Whether an instance must not do without.
+    pub mandatory: bool,
 }
 
 /// The Lifecycle Manager, and where its templates are.

@@ -14,7 +14,7 @@ use crate::{
 };
 
 fn wish<'a>(plan: &'a str, region: &'a str, parameters: Value) -> Wish<'a> {
-    Wish { plan, region, parameters, mark: plan.replace('_', "-") }
+    Wish { plan, region, parameters, mark: plan.replace('_', "-"), account: None }
 }
 
 /// An order of each plan whose clusters are made here.

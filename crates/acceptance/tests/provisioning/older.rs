@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use broker::operations::{
     Env, Limits,
     deprovisioning::{self, Systems},
+    env::Logging,
     provisioning::{
         Switches,
         legacy::{LegacySwitches, plan},
     },
 };
+use clients::lms::EnabledFor;
 use engine::State;
 use serde_json::Value;
 use simulators::trouble::Kind;
@@ -30,8 +32,14 @@ pub(crate) fn plans(env: &Env) -> Plans {
 }
 
 async fn world() -> (Outside, Broker) {
+    with(|_| {}).await
+}
+
+/// With another way to log.
+async fn with(logging: impl FnOnce(&mut Logging)) -> (Outside, Broker) {
     let outside = Outside::start(&["aws", "azure"], 2).await;
-    let env = outside.older(&outside.clock).await;
+    let mut env = Box::pin(outside.older(&outside.clock)).await;
+    logging(env.lms.as_mut().unwrap());
     let plans = plans(&env);
     let broker = Broker::serving(&outside, env, plans).await;
     (outside, broker)
@@ -85,4 +93,43 @@ async fn logging_that_is_refused_does_not_fail_the_order() {
     assert!(ended.details.lms.failed);
     let seen: Vec<Value> = outside.objects("lms").into_iter().map(|object| object.value).collect();
     assert!(seen.is_empty(), "{seen:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn logging_that_is_mandatory_and_refused_fails_the_order() {
+    let (outside, broker) = with(|logging| logging.mandatory = true).await;
+    outside.trouble("lms", 1_000, Kind::Status { status: 400, body: None });
+
+    let ended = broker.provision(&outside, &Wish::aws("l3")).await;
+
+    assert_eq!(ended.snapshot.state, State::Failed);
+    assert_eq!(ended.snapshot.failure.unwrap().component, "lms");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_global_account_without_logging_gets_no_tenant() {
+    let others = EnabledFor::parse("somebody-else");
+    let (outside, broker) = with(|logging| logging.enabled = others).await;
+
+    let ended = broker.provision(&outside, &Wish::aws("l4")).await.succeeded();
+
+    assert_eq!(ended.details.lms.tenant_id, None);
+    assert!(outside.calls().iter().all(|call| call.system != "lms"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runtimes_of_one_global_account_share_their_logging_tenant() {
+    let (outside, broker) = world().await;
+
+    let first = broker.provision(&outside, &Wish::aws("l5")).await.succeeded();
+    let account = first.order.context.globalaccount_id.clone();
+    let second = Wish { account: Some(&account), ..Wish::aws("l6") };
+    let second = broker.provision(&outside, &second).await.succeeded();
+
+    assert_eq!(first.details.lms.tenant_id, second.details.lms.tenant_id);
+    let tenants = outside
+        .calls()
+        .into_iter()
+        .filter(|call| call.system == "lms" && call.step.as_deref() == Some("Create_LMS_Tenant"));
+    assert_eq!(tenants.count(), 1);
 }

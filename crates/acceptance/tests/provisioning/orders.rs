@@ -16,6 +16,8 @@ pub(crate) struct Wish<'a> {
     pub(crate) parameters: Value,
     /// Makes everything about it its own.
     pub(crate) mark: String,
+    /// The global account, unless it is its own too.
+    pub(crate) account: Option<&'a str>,
 }
 
 impl Wish<'_> {
@@ -26,12 +28,13 @@ impl Wish<'_> {
             region: "cf-eu10",
             parameters: json!({"name": "Demo", "region": "eu-central-1"}),
             mark: mark.into(),
+            account: None,
         }
     }
 
     /// The global account.
     pub(crate) fn account(&self) -> String {
-        format!("ga-{}", self.mark)
+        self.account.map_or_else(|| format!("ga-{}", self.mark), str::to_owned)
     }
 
     /// The order, resolved.
@@ -90,6 +93,7 @@ pub(crate) fn own_cluster(mark: &str, shoot: &str, kubeconfig: &str) -> Wish<'st
             "shootDomain": format!("{shoot}.example.test"),
         }),
         mark: mark.into(),
+        account: None,
     }
 }
 

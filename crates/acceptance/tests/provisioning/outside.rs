@@ -8,7 +8,10 @@ use std::{sync::Arc, time::Duration};
 use base::Clock;
 use broker::{
     catalog::Catalog,
-    operations::{Env, Limits, StepSettings, env::EventHubs},
+    operations::{
+        Env, Limits, StepSettings,
+        env::{EventHubs, Logging},
+    },
 };
 use clients::{
     Component, Gate, Http,
@@ -23,6 +26,7 @@ use clients::{
     reconciler::{self, Reconciler},
     releases::ComponentLists,
 };
+use engine::Planted;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use simulators::{
@@ -32,6 +36,7 @@ use simulators::{
     testing::{EDP, Options, PEOPLE, PERSON, Running},
     trouble::{Kind, Rule},
 };
+use store::{BrokerStore, EngineStore, Sealer, Set, engine::Time, testing::TestDatabase};
 use tempfile::TempDir;
 
 use crate::service::{self, CALLS, Service, at};
@@ -46,6 +51,8 @@ pub(crate) struct Outside {
     pub(crate) catalog: Arc<Catalog>,
     /// How long the broker's calls may take.
     pub(crate) calls: clients::Limits,
+    /// Which logging tenants there are.
+    books: TestDatabase,
     _folder: TempDir,
 }
 
@@ -61,7 +68,21 @@ impl Outside {
         let running = Running::with(folder.path(), clock.clone(), 1, options).await;
         let service = Service::start(&running, &clock).await;
         let catalog = Arc::new(Catalog::embedded().unwrap());
-        Self { running, service, clock, catalog, calls: CALLS, _folder: folder }
+        let books = TestDatabase::sqlite();
+        let opened = books.database().await;
+        for set in [Set::Engine, Set::Broker] {
+            opened.migrate(set).await.unwrap();
+        }
+        opened.close().await;
+        Self { running, service, clock, catalog, calls: CALLS, books, _folder: folder }
+    }
+
+    /// The books of tenants, which all orders here share.
+    async fn books(&self, clock: &Clock) -> BrokerStore {
+        let (database, sealer) = (self.books.database().await, Sealer::generate());
+        let time = Time::Held(clock.clone());
+        let engine = EngineStore::new(database, sealer.clone(), time, Planted::Nothing);
+        BrokerStore::new(engine, sealer, clock.clone())
     }
 
     /// What steps reach; calls are timed by `clock`.
@@ -125,7 +146,12 @@ impl Outside {
         let azure = at(&self.running, "/azure");
         Env {
             ias: Some(Ias::new(ias, gate(ias::COMPONENT)).unwrap()),
-            lms: Some(Lms::new(lms, gate(lms::COMPONENT)).unwrap()),
+            lms: Some(Logging {
+                client: Lms::new(lms, gate(lms::COMPONENT)).unwrap(),
+                tenants: self.books(clock).await,
+                enabled: lms::EnabledFor::Everybody,
+                mandatory: false,
+            }),
             event_hubs: Some(EventHubs {
                 cloud: Cloud { authority: azure.clone(), management: azure },
                 gate: gate(clients::azure::COMPONENT),

@@ -12,13 +12,14 @@ use clients::{
     ias::Ias,
     kubernetes::{Cluster, Clusters},
     lifecycle_manager::LifecycleManager,
-    lms::Lms,
+    lms::{EnabledFor, Lms},
     provisioner::{DnsProvider, Provisioner},
     reconciler::Reconciler,
     releases::ComponentLists,
 };
 
 use secrecy::SecretString;
+use store::BrokerStore;
 
 use crate::catalog::Catalog;
 
@@ -45,7 +46,7 @@ pub struct Env {
     /// Identities.
     pub ias: Option<Ias>,
     /// Logging, of the older documents.
-    pub lms: Option<Lms>,
+    pub lms: Option<Logging>,
     /// Managed Kafka, of the older documents.
     pub event_hubs: Option<EventHubs>,
     /// Whoever installs Kyma.
@@ -54,6 +55,18 @@ pub struct Env {
     pub lifecycle_manager: Option<LifecycleManager>,
     /// Everything else.
     pub settings: StepSettings,
+}
+
+/// Logging as a service, and who gets it.
+pub struct Logging {
+    /// The service.
+    pub client: Lms,
+    /// Which tenants there are: it cannot be asked.
+    pub tenants: BrokerStore,
+    /// Which global accounts get one.
+    pub enabled: EnabledFor,
+    /// Whether an instance must not do without.
+    pub mandatory: bool,
 }
 
 /// How Azure is reached with the credentials of an account of the pool.

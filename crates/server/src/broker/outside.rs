@@ -10,7 +10,7 @@ use broker::{
     instances::{self, TrialNotice},
     operations::{
         Env, Limits, StepSettings, deprovisioning,
-        env::{EventHubs, ServiceManager},
+        env::{EventHubs, Logging, ServiceManager},
     },
 };
 use clients::{
@@ -18,6 +18,7 @@ use clients::{
     provisioner::DnsProvider, releases::ComponentLists,
 };
 use serde::Deserialize;
+use store::BrokerStore;
 use url::Url;
 
 use crate::{
@@ -122,6 +123,7 @@ pub(super) fn env(
     edp_required: bool,
     systems: Systems,
     catalog: Arc<Catalog>,
+    store: &BrokerStore,
     clock: &Clock,
 ) -> anyhow::Result<Env> {
     let needed = |section: &str| format!("the broker cannot work without systems.{section}");
@@ -149,7 +151,12 @@ pub(super) fn env(
         avs: systems.avs,
         edp: systems.edp,
         ias: systems.ias,
-        lms: systems.lms.filter(|_| settings.runtimes.legacy),
+        lms: systems.lms.filter(|_| settings.runtimes.legacy).map(|logging| Logging {
+            client: logging.client,
+            tenants: store.clone(),
+            enabled: logging.enabled,
+            mandatory: logging.mandatory,
+        }),
         event_hubs,
         reconciler: systems.reconciler,
         lifecycle_manager: systems.lifecycle_manager.map(|modules| modules.client),

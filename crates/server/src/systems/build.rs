@@ -16,7 +16,7 @@ use clients::{
     ias::{self, Ias},
     kubernetes::Cluster,
     lifecycle_manager::{self, LifecycleManager},
-    lms::{self, Lms},
+    lms::{self, EnabledFor, Lms},
     provisioner::{self, Provisioner},
     reconciler::{self, Reconciler},
     spc::{self, Spc},
@@ -24,7 +24,7 @@ use clients::{
 use secrecy::SecretString;
 use url::Url;
 
-use super::{Amazon, Modules, Releases, Systems};
+use super::{Amazon, Logging, Modules, Releases, Systems};
 use crate::settings::systems::{
     AvsSection, AwsSection, AzureSection, DirectorSection, EdpSection, GardenerSection, IasSection,
     LifecycleManagerSection, LmsSection, ProvisionerSection, SystemSettings,
@@ -254,7 +254,7 @@ impl Maker<'_> {
         Ok(Ias::new(settings, self.gate(ias::COMPONENT))?)
     }
 
-    fn lms(&self, section: &LmsSection) -> anyhow::Result<Lms> {
+    fn lms(&self, section: &LmsSection) -> anyhow::Result<Logging> {
         let needed = Needed("lms");
         let size = section.cluster_type.as_deref().unwrap_or("single-node");
         let settings = lms::Settings {
@@ -265,7 +265,12 @@ impl Maker<'_> {
             saml_tenant: needed.of("saml_tenant", section.saml_tenant.as_ref())?,
             region: section.region.clone(),
         };
-        Ok(Lms::new(settings, self.gate(lms::COMPONENT))?)
+        let enabled = section.enabled_for_global_accounts.as_deref().unwrap_or_default();
+        Ok(Logging {
+            client: Lms::new(settings, self.gate(lms::COMPONENT))?,
+            enabled: EnabledFor::parse(enabled),
+            mandatory: section.mandatory.unwrap_or_default(),
+        })
     }
 
     /// The three services for accounts.

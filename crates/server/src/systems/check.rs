@@ -58,7 +58,11 @@ impl Systems {
             "avs": self.avs,
             "edp": self.edp,
             "ias": self.ias,
-            "lms": self.lms,
+        }
+        if let Some(logging) = &self.lms {
+            asked.push(("lms", logging.client.check().boxed()));
+        }
+        ask! {
             "spc": self.spc,
             "cis events": self.events,
             "cis accounts": self.accounts,

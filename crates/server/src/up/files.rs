@@ -164,6 +164,7 @@ fn systems(
             ("token", lms::TOKEN),
             ("environment", "dev"),
             ("saml_tenant", "people"),
+            ("enabled_for_global_accounts", "all"),
         ],
     )?;
     section(

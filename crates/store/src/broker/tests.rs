@@ -1,6 +1,6 @@
 //! Every statement goes by an index.
 
-use super::{accept, accept_new, changes, instances, limits, list, removed, states};
+use super::{accept, accept_new, changes, instances, limits, list, lms_tenants, removed, states};
 use crate::{
     Set,
     engine::change,
@@ -26,6 +26,7 @@ async fn every_statement_goes_by_an_index() {
             change::TEXTS,
             changes::TEXTS,
             instances::TEXTS,
+            lms_tenants::TEXTS,
             states::TEXTS,
         ];
 

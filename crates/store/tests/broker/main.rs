@@ -7,6 +7,7 @@ mod bench;
 mod changes;
 mod limits;
 mod listing;
+mod lms_tenants;
 mod ordering;
 mod removing;
 mod sealing;
@@ -65,6 +66,10 @@ store::promises! { bench::Bench on sqlite, postgres: {
         the_latest_state_is_found_by_what_it_holds,
         a_state_lands_with_its_commit_or_not_at_all,
         states_go_with_their_instance;
+    lms_tenants:
+        one_operation_makes_the_tenant_and_the_others_get_it,
+        of_fifty_claims_at_once_one_is_granted,
+        who_does_not_come_back_is_taken_for_dead;
     sealing:
         s1_orders_details_and_states_are_nowhere_in_clear,
         s3_instances_are_read_without_the_old_key_after_a_rotation,

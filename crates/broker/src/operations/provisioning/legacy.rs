@@ -63,7 +63,12 @@ pub fn plan(limits: &Limits, on: Switches, legacy: LegacySwitches) -> Plan<Provi
         .step(initialization::Initialization.weight(1).waiting_for(limits.runtime * 2))
         .step(ResolveTargetSecret.weight(1))
         .step(avs_configuration_step::AvsConfigurationStep.weight(1).needs("avs", on.avs))
-        .step(create_lms_tenant::CreateLmsTenant.weight(1).needs("lms", legacy.lms))
+        .step(
+            create_lms_tenant::CreateLmsTenant
+                .weight(1)
+                .needs("lms", legacy.lms)
+                .when(create_lms_tenant::is_logged()),
+        )
         .step(ias_registration::IasRegistration.weight(1).needs("ias", legacy.ias))
         .step(edp)
         .step(

@@ -1,37 +1,61 @@
-//! Has a logging tenant made for the global account. A runtime does without logging if that does not work.
+//! Makes the logging tenant of the global account, unless it is there. A tenant that is not to be had is no reason to give up
+//! the runtime, unless logging is mandatory.
+//!
+//! What a reader would get wrong: the service cannot be asked which tenants it has, so the broker's own books say it. Whoever
+//! died after it asked, or never heard the answer, asks again; the tenant that may have come of it is left behind.
 
+use clients::lms::tenant_name;
+use domain::plan::Kind as PlanKind;
+use engine::{Applies, Condition};
 use serde_json::json;
+use store::broker::LmsTenant;
 
 use super::super::Provisioning;
 use crate::operations::{
+    env::Logging,
     prelude::*,
     shared::{keep, needed, outlasted},
 };
 
-/// How long it may fail.
+/// How long it may fail, and how long another order may be at it.
 const PATIENCE: Duration = mins(3);
 
 pub(super) struct CreateLmsTenant;
 
+/// Only for global accounts that get logging, and never to try something out.
+pub(super) const fn is_logged() -> Condition<Provisioning> {
+    Condition::new("logging is on for the global account, and the plan is not trial", |cx| {
+        let order = &cx.input.order;
+        let enabled = cx.env.lms.as_ref().map(|logging| &logging.enabled);
+        let enabled = enabled.is_some_and(|of| of.includes(&order.context.globalaccount_id));
+        let tried = order.plan_kind == PlanKind::Trial;
+        Applies::when(enabled && !tried, "the global account or the plan gets no logging")
+    })
+}
+
 impl Step<Provisioning> for CreateLmsTenant {
     const NAME: &'static str = "Create_LMS_Tenant";
-    const RETRY: Retry =
-        Retry::DEFAULT.backing_off(secs(5), secs(30)).failing_for(PATIENCE).then_skip();
+    const RETRY: Retry = Retry::DEFAULT
+        .polling(secs(5), secs(30))
+        .backing_off(secs(5), secs(30))
+        .waiting_for(mins(6))
+        .failing_for(PATIENCE)
+        .then_skip();
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
         if cx.data.lms.tenant_id.is_some() || cx.data.lms.failed {
             return done();
         }
-        let lms = needed(cx.env.lms.as_ref(), "lms")?;
-        let order = &cx.input.order;
-        let cluster = order.resolved.cluster.as_ref();
-        let region = lms.region(cluster.map(|cluster| cluster.region.as_str()));
+        let logging = needed(cx.env.lms.as_ref(), "lms")?;
         let mut asked_at = Some(*cx.data.lms.requested_at.get_or_insert(cx.now));
-        let account = &order.context.globalaccount_id;
-        match lms.create_tenant(account, &region).await.map_err(StepError::from) {
-            Ok(tenant) => cx.data.lms.tenant_id = Some(tenant),
+        match tenant(cx, logging).await {
+            Ok(Some(tenant)) => cx.data.lms.tenant_id = Some(tenant),
+            Ok(None) => return waiting("another order makes the logging tenant").into(),
             Err(error) => {
                 let failure = outlasted(error, &mut asked_at, cx.now, PATIENCE)?;
+                if logging.mandatory {
+                    return Err(StepError::Fatal(failure));
+                }
                 tracing::warn!(operation.id = %cx.operation, %failure, "the runtime goes without logging");
                 cx.data.lms.failed = true;
             }
@@ -39,5 +63,24 @@ impl Step<Provisioning> for CreateLmsTenant {
         keep(cx, json!({}))?;
         cx.save().await?;
         done()
+    }
+}
+
+/// The tenant of the global account; nothing while another order makes it.
+async fn tenant(cx: &Cx<'_, Provisioning>, logging: &Logging) -> Result<Option<String>, StepError> {
+    let order = &cx.input.order;
+    let cluster = order.resolved.cluster.as_ref();
+    let region = logging.client.region(cluster.map(|cluster| cluster.region.as_str()));
+    let account = &order.context.globalaccount_id;
+    let (name, books) = (tenant_name(account), &logging.tenants);
+    let internal = |error: store::Error| StepError::internal(&error);
+    let claim = books.claim_lms_tenant(&name, &region, cx.operation, PATIENCE).await;
+    match claim.map_err(internal)? {
+        LmsTenant::Known(tenant) => Ok(Some(tenant)),
+        LmsTenant::Others => Ok(None),
+        LmsTenant::Mine => {
+            let made = logging.client.create_tenant(account, &region).await?;
+            books.keep_lms_tenant(&name, &region, cx.operation, &made).await.map_err(internal)
+        }
     }
 }

@@ -65,7 +65,7 @@ impl Step<Provisioning> for RequestLmsCertificates {
 }
 
 async fn requested(cx: &mut Cx<'_, Provisioning>) -> StepResult {
-    let lms = needed(cx.env.lms.as_ref(), "lms")?;
+    let lms = &needed(cx.env.lms.as_ref(), "lms")?.client;
     let tenant = cx.data.lms.tenant_id.clone();
     let tenant = tenant.ok_or_else(|| missing("the logging tenant is not known"))?;
     if !lms.readiness(&tenant).await?.is_ready() {
