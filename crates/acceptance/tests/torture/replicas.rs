@@ -77,7 +77,7 @@ impl Process {
 
     /// Waits until it has joined.
     pub(crate) async fn is_ready(&mut self) {
-        let joined = timeout(Duration::from_secs(30), self.ready.wait_for(|ready| *ready)).await;
+        let joined = timeout(Duration::from_secs(90), self.ready.wait_for(|ready| *ready)).await;
         assert!(matches!(joined, Ok(Ok(_))), "{} does not join", self.label);
     }
 

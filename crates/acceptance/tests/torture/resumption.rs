@@ -20,7 +20,7 @@ const NOISE: u32 = 3;
 /// How long an orderly stop may take, of which 1.5 s are left to what runs.
 const LONGEST_STOP: Duration = Duration::from_secs(2);
 /// Nobody waits longer than this to be measured.
-const LONGEST: Duration = Duration::from_secs(20);
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// The process that called last for each operation.
 fn holders(events: &[Event]) -> BTreeMap<OperationId, String> {

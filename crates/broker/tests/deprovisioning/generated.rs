@@ -93,12 +93,14 @@ impl Scenario for Trying {
             world: Box::new(move || {
                 let (eyes, furnished, azure) = (eyes.clone(), furnished.clone(), azure.clone());
                 Box::pin(async move {
-                    let mut there = there(&eyes, &furnished).await;
+                    let mut all = Vec::new();
                     if let Some(azure) = azure {
                         let groups = azure.groups().await.unwrap();
-                        there.extend(groups.iter().map(|_| "resource group".to_owned()));
+                        all.extend(groups.iter().map(|_| "resource group".to_owned()));
                     }
-                    json!(there)
+                    // The row is the last of them.
+                    all.extend(there(&eyes, &furnished).await);
+                    json!(all)
                 })
             }),
         }

@@ -31,7 +31,7 @@ pub(crate) const TENANT: &str = TENANTS[0];
 /// The project's namespace in the garden.
 pub(crate) const PROJECT: &str = "garden-kyma";
 /// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) struct World {
     pub(crate) running: Running,

@@ -26,7 +26,7 @@ use tempfile::TempDir;
 use crate::runtimes::Noted;
 
 /// How long anything may take before a test gives up.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Who has it agrees to be tested on.
 const DEFINITION: &str = "shoots.core.gardener.cloud";
