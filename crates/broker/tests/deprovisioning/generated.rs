@@ -95,7 +95,9 @@ impl Scenario for Trying {
                 Box::pin(async move {
                     let mut all = Vec::new();
                     if let Some(azure) = azure {
-                        let groups = azure.groups().await.unwrap();
+                        // Accounts that were given back are claimed again, with what an earlier trial left there.
+                        let id = &furnished.order.instance_id;
+                        let groups = azure.groups_tagged("InstanceID", id).await.unwrap();
                         all.extend(groups.iter().map(|_| "resource group".to_owned()));
                     }
                     // The row is the last of them.
