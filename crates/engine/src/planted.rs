@@ -48,11 +48,13 @@ pub enum Planted {
     ClaimsAnything,
     /// What is held without being in hand is never let go.
     StraysKept,
+    /// A transaction that was begun and given up stays open on its pooled connection.
+    TransactionLeftOpen,
 }
 
 impl Planted {
     /// All bugs.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::NoFence,
         Self::StageClosedEarly,
         Self::ManyRunning,
@@ -71,6 +73,7 @@ impl Planted {
         Self::TakeoverUnrecorded,
         Self::ClaimsAnything,
         Self::StraysKept,
+        Self::TransactionLeftOpen,
     ];
 
     /// Whether this is the planted bug.

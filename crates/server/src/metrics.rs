@@ -42,6 +42,8 @@ pub struct Metrics {
     ended: Family<Stand, Counter>,
     unfinished: Family<Stand, Gauge<f64, AtomicU64>>,
     missed: Counter,
+    /// Connections that came back to their pool inside of a transaction.
+    in_transaction: Counter,
     /// Gauges by kind, under the names that dashboards of the reference know.
     in_progress: Vec<(&'static str, Gauge)>,
 }
@@ -74,8 +76,14 @@ impl Default for Metrics {
             unfinished.clone(),
         );
         registry.register("events_missed", "Events that were not counted", missed.clone());
+        let in_transaction = Counter::default();
+        registry.register(
+            "database_connections_released_in_transaction",
+            "Database connections that were released inside of a transaction, and closed",
+            in_transaction.clone(),
+        );
         let in_progress = Vec::new();
-        Self { registry, runs, durations, ended, unfinished, missed, in_progress }
+        Self { registry, runs, durations, ended, unfinished, missed, in_transaction, in_progress }
     }
 }
 
@@ -135,6 +143,8 @@ impl Metrics {
             #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
             self.unfinished.get_or_create(&stand).set(one.operations as f64);
         }
+        let found = store.database().released().found_in_transaction();
+        self.in_transaction.inc_by(found.saturating_sub(self.in_transaction.get()));
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         Ok(text)

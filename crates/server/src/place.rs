@@ -3,7 +3,7 @@
 use anyhow::Context;
 use engine::Planted;
 use secrecy::SecretString;
-use store::{Database, EngineStore, Sealer, Set, engine::Time};
+use store::{Database, EngineStore, Sealer, Set, engine::Time, rotate};
 
 use crate::up::Speed;
 
@@ -41,6 +41,16 @@ impl Place {
             migrated
                 .with_context(|| format!("the {whose}'s database cannot be brought up to date"))?;
         }
+        let sealed = match set {
+            Set::Engine => Vec::new(),
+            Set::Broker => rotate::BROKER.to_vec(),
+            Set::Provisioner => rotate::PROVISIONER.to_vec(),
+        };
+        let sealed = [rotate::ENGINE.to_vec(), sealed].concat();
+        database
+            .check_keys(&self.sealer, &sealed)
+            .await
+            .with_context(|| format!("the {whose}'s sealing keys cannot be used"))?;
         Ok(EngineStore::new(database, self.sealer.clone(), Time::Database, Planted::Nothing))
     }
 }

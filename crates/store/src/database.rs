@@ -3,15 +3,16 @@
 //! SQLite has one writer: reads go to a pool of their own, writes share a single connection, so that
 //! they queue in this process instead of failing as busy. On PostgreSQL both are the same pool.
 
-use std::{fmt, str::FromStr as _, time::Duration};
+mod open;
+mod released;
+
+use std::{fmt, time::Duration};
 
 use secrecy::{ExposeSecret as _, SecretString};
-use sqlx::{
-    PgConnection, PgPool, SqliteConnection, SqlitePool,
-    postgres::{PgConnectOptions, PgPoolOptions},
-    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
-};
+use sqlx::{PgConnection, PgPool, SqliteConnection, SqlitePool};
 
+use self::open::{open_postgres, open_sqlite};
+pub use self::released::ReleaseWatch;
 use crate::{Error, Transaction};
 
 /// The same thing of either database.
@@ -111,6 +112,7 @@ pub struct Database {
     reader: Pool,
     writer: Pool,
     schema: Option<String>,
+    released: ReleaseWatch,
 }
 
 impl Database {
@@ -121,13 +123,14 @@ impl Database {
         if let Some(name) = schema.as_deref().filter(|name| !is_plain(name)) {
             return Err(Error::Options(format!("\"{name}\" cannot be the name of a schema")));
         }
+        let released = ReleaseWatch::default();
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            let pool = Backend::Postgres(open_postgres(url, options).await?);
-            Ok(Self { reader: pool.clone(), writer: pool, schema })
+            let pool = Backend::Postgres(open_postgres(url, options, &released).await?);
+            Ok(Self { reader: pool.clone(), writer: pool, schema, released })
         } else if url.starts_with("sqlite:") {
-            let (reader, writer) = open_sqlite(url, options).await?;
+            let (reader, writer) = open_sqlite(url, options, &released).await?;
             let (reader, writer) = (Backend::Sqlite(reader), Backend::Sqlite(writer));
-            Ok(Self { reader, writer, schema: None })
+            Ok(Self { reader, writer, schema: None, released })
         } else {
             Err(Error::Options("the URL must begin with postgres:// or sqlite:".into()))
         }
@@ -153,9 +156,14 @@ impl Database {
         matches!(self.writer, Backend::Sqlite(_))
     }
 
+    /// Connections that came back to the pool inside of a transaction: none, unless there is a defect.
+    pub fn released(&self) -> &ReleaseWatch {
+        &self.released
+    }
+
     /// Begins a transaction that may write.
     pub async fn begin(&self) -> Result<Transaction, Error> {
-        Transaction::begin(&self.writer).await
+        Transaction::begin(&self.writer, self.released.is_off()).await
     }
 
     /// Asks the database for an answer: whether it is there.
@@ -176,57 +184,4 @@ fn is_plain(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.len() <= 40
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-}
-
-async fn open_postgres(url: &str, options: &Options) -> Result<PgPool, Error> {
-    let mut connect = PgConnectOptions::from_str(url)?.application_name("kcp").options([
-        ("statement_timeout", format!("{}ms", options.statement_limit.as_millis())),
-        ("idle_in_transaction_session_timeout", "60s".into()),
-        // Every statement here is meant to go by an index. Prepared plans outlive the state of the
-        // tables they were made for: one made while a table was empty would scan it for ever.
-        ("enable_seqscan", "off".into()),
-        ("enable_hashjoin", "off".into()),
-        ("enable_mergejoin", "off".into()),
-        // Nor may a plan from a quiet time gather what is due by another index and sort it.
-        ("enable_sort", "off".into()),
-        // The plan does not depend on the values, and making it anew costs more than running it.
-        ("plan_cache_mode", "force_generic_plan".into()),
-        ("jit", "off".into()),
-    ]);
-    if let Some(schema) = &options.schema {
-        connect = connect.options([("search_path", schema)]);
-    }
-    let pool = PgPoolOptions::new()
-        .max_connections(options.connections.max(2))
-        .acquire_timeout(options.patience)
-        // A broken connection shows itself at its first statement; asking first costs a round trip.
-        .test_before_acquire(false)
-        .connect_with(connect)
-        .await?;
-    Ok(pool)
-}
-
-async fn open_sqlite(url: &str, options: &Options) -> Result<(SqlitePool, SqlitePool), Error> {
-    let connect = SqliteConnectOptions::from_str(url)?
-        .create_if_missing(true)
-        .journal_mode(SqliteJournalMode::Wal)
-        .synchronous(SqliteSynchronous::Full)
-        .foreign_keys(true)
-        .busy_timeout(options.patience);
-    // The writer first: it creates the file and switches it to WAL.
-    let writer = SqlitePoolOptions::new()
-        .max_connections(1)
-        .acquire_timeout(options.statement_limit)
-        .idle_timeout(None)
-        .max_lifetime(None)
-        .test_before_acquire(false)
-        .connect_with(connect.clone())
-        .await?;
-    let reader = SqlitePoolOptions::new()
-        .max_connections(options.connections.clamp(1, 8))
-        .acquire_timeout(options.patience)
-        .test_before_acquire(false)
-        .connect_with(connect.read_only(true).create_if_missing(false))
-        .await?;
-    Ok((reader, writer))
 }

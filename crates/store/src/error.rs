@@ -25,6 +25,9 @@ pub enum Error {
     /// A stored secret does not open.
     #[error("a stored value cannot be read")]
     Sealed(#[from] SealError),
+    /// The keys of this process do not open what is stored.
+    #[error("{0}")]
+    WrongKeys(String),
     /// A stored value means nothing to this version.
     #[error("a stored value cannot be understood: {0}")]
     Unreadable(String),

@@ -39,6 +39,20 @@ pub(crate) async fn reads_the_whole(database: &Database, text: &str) {
     assert!(reads_all(&plan).is_some(), "{text}\n{plan}");
 }
 
+/// How many rows a statement with these parameters reads on PostgreSQL.
+pub(crate) async fn rows_read(database: &Database, text: &str, parameters: &str) -> i64 {
+    const READ: &str = "
+        SELECT COALESCE(sum(seq_tup_read + COALESCE(idx_tup_fetch, 0)), 0)::bigint
+        FROM pg_stat_xact_user_tables";
+    let mut transaction = database.begin().await.unwrap();
+    let Backend::Postgres(connection) = transaction.connection() else { return 0 };
+    let sql = format!("PREPARE it AS {text}; EXECUTE it({parameters}); DEALLOCATE it");
+    raw_sql(AssertSqlSafe(sql)).fetch_all(&mut *connection).await.unwrap();
+    let read = sqlx::query_scalar(READ).fetch_one(connection).await.unwrap();
+    transaction.rollback().await.unwrap();
+    read
+}
+
 /// The line of a plan that reads a whole table, or sorts. Counting everything reads a whole index.
 fn reads_all(plan: &str) -> Option<&str> {
     let whole = |line: &&str| {

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use sqlx::{Connection as _, PgConnection, migrate::Migrator};
+use sqlx::{Connection as _, PgConnection, SqliteConnection, migrate::Migrator};
 
 use crate::{
     Error,
@@ -78,9 +78,13 @@ impl Database {
                 closed?;
             }
             Backend::Sqlite(pool) => {
-                let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await?;
+                // Likewise: what a migration that fails leaves behind ends with the connection.
+                let options = pool.connect_options().as_ref().clone();
+                let mut connection = SqliteConnection::connect_with(&options).await?;
+                let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
                 migrator.run_direct(None, &mut *transaction, false).await?;
                 transaction.commit().await?;
+                connection.close().await?;
             }
         }
         Ok(())

@@ -4,6 +4,7 @@
 //! and row are not in it: they are authenticated beside it, so a value that was moved does not open.
 //! What a reader would get wrong: the *first* key of the list seals, every key of the list opens.
 
+mod check;
 mod digest;
 mod keys;
 #[cfg(test)]
@@ -137,6 +138,16 @@ impl Sealer {
     /// The id of the key a value is sealed with; `None` when it is no sealed value.
     pub fn key_id(sealed: &[u8]) -> Option<&str> {
         Envelope::read(sealed).map(|envelope| envelope.key)
+    }
+
+    /// The id of the key that seals.
+    pub fn current_id(&self) -> &str {
+        &self.0.current.id
+    }
+
+    /// The ids of all keys, the one that seals first.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.0.current).chain(&self.0.older).map(|key| key.id.as_str())
     }
 
     /// Whether a value is sealed with the key that seals now.

@@ -130,7 +130,16 @@ async fn until_answered(
         same.map_or(Verdict::Queue, |other| Verdict::Same(other.id))
     };
     loop {
-        match store.accept(new.clone(), &pairs).await {
+        // One in four hangs up early, and asks again.
+        let patience = Duration::from_millis(match fastrand::u32(0..4) {
+            0 => fastrand::u64(0..20),
+            _ => 60_000,
+        });
+        let answer = tokio::select! {
+            answer = store.accept(new.clone(), &pairs) => answer,
+            () = clock.sleep(patience) => Err(StorageError::Unknown("hung up".into())),
+        };
+        match answer {
             Ok(answer) => return answer,
             Err(StorageError::Refused(reason)) => panic!("an order was refused: {reason}"),
             Err(_) => {

@@ -7,7 +7,7 @@ use engine::Planted;
 use crate::{
     TURN,
     checker::{self, Verdict},
-    nemesis::{self, PAUSES, SILENCE, Temper},
+    nemesis::{self, FREEZES, PAUSES, SILENCE, Temper},
     trial::Trial,
 };
 
@@ -33,6 +33,21 @@ async fn finds(planted: Planted, temper: Temper, promises: &[u8]) {
         }
     }
     panic!("{planted:?} is not found as one of {promises:?}; {}", trial.again());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p24_is_red_when_a_transaction_is_left_open() {
+    let _turn = TURN.lock().await;
+    let seed = crate::number("KCP_TORTURE_SEED", 1);
+    let (mut trial, mut client) = Trial::start(seed, Planted::TransactionLeftOpen).await;
+    for _ in 1..=ROUNDS {
+        tokio::join!(nemesis::rage(&mut trial, FREEZES, ROUND), client.keep_ordering(ROUND));
+        client.is_answered().await;
+        if trial.open_transactions().await > 0 {
+            return trial.succeeded();
+        }
+    }
+    panic!("no session stays inside of a transaction in spite of the bug; {}", trial.again());
 }
 
 macro_rules! planted {

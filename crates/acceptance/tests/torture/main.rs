@@ -24,7 +24,7 @@ use tokio::sync::Mutex;
 
 use crate::{
     checker::Verdict,
-    nemesis::{EVERYTHING, SILENCE, Temper},
+    nemesis::{EVERYTHING, FREEZES, SILENCE, Temper},
     trial::Trial,
 };
 
@@ -45,6 +45,7 @@ async fn endure(temper: Temper, time: Duration) {
     client.is_answered().await;
     let slowest_stop = trial.slowest_stop().await;
     let ended = trial.come_to_an_end().await;
+    let open = trial.open_transactions().await;
     let history = trial.history(&client).await;
 
     let Verdict { violations, stale_calls, latest_limit, .. } = checker::check(&history);
@@ -58,6 +59,7 @@ async fn endure(temper: Temper, time: Duration) {
     println!("{figures}");
     let ended = ended.unwrap_or_else(|left| panic!("{left}\n{}", trial.again()));
     println!("all are final {ended:?} after the last fault");
+    assert_eq!(open, 0, "sessions stay inside of a transaction (P24); {}", trial.again());
     let (count, first) = (violations.len(), &violations[..violations.len().min(20)]);
     assert!(violations.is_empty(), "{count} violations, first {first:#?}\n{}", trial.again());
     trial.succeeded();
@@ -66,6 +68,11 @@ async fn endure(temper: Temper, time: Duration) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn p01_to_p09_hold_while_replicas_and_the_database_die() {
     endure(EVERYTHING, Duration::from_secs(number("KCP_TORTURE_SECONDS", 60))).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p24_a_database_that_freezes_leaves_nothing_behind() {
+    endure(FREEZES, Duration::from_secs(15)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -21,6 +21,8 @@ pub(crate) struct Temper {
     pub terminations: u32,
     /// Answers of the database swallowed by the network.
     pub cuts: u32,
+    /// How often the database freezes: it answers nothing, and no connection breaks.
+    pub freezes: u32,
     /// How often the database is stopped, spread over the time.
     pub outages: u32,
     /// The longest time between two deeds.
@@ -34,6 +36,7 @@ pub(crate) const EVERYTHING: Temper = Temper {
     stops: 10,
     terminations: 20,
     cuts: 40,
+    freezes: 6,
     outages: 4,
     rest: Duration::from_millis(800),
 };
@@ -45,6 +48,19 @@ pub(crate) const PAUSES: Temper = Temper {
     stops: 0,
     terminations: 0,
     cuts: 0,
+    freezes: 0,
+    outages: 0,
+    rest: Duration::from_millis(500),
+};
+
+/// Mostly a frozen database: those who wait for it give up.
+pub(crate) const FREEZES: Temper = Temper {
+    kills: 0,
+    pauses: 0,
+    stops: 0,
+    terminations: 0,
+    cuts: 0,
+    freezes: 1,
     outages: 0,
     rest: Duration::from_millis(500),
 };
@@ -56,6 +72,7 @@ pub(crate) const SILENCE: Temper = Temper {
     stops: 0,
     terminations: 3,
     cuts: 3,
+    freezes: 0,
     outages: 0,
     rest: Duration::from_millis(200),
 };
@@ -113,9 +130,9 @@ async fn resume(trial: &mut Trial, now: Duration) {
 }
 
 async fn act(trial: &mut Trial, temper: Temper) {
-    let Temper { kills, pauses, stops, terminations, cuts, .. } = temper;
+    let Temper { kills, pauses, stops, terminations, cuts, freezes, .. } = temper;
     let at = trial.random.usize(0..trial.slots.len());
-    let mut throw = trial.random.u32(0..kills + pauses + stops + terminations + cuts);
+    let mut throw = trial.random.u32(0..kills + pauses + stops + terminations + cuts + freezes);
     let mut falls_on = |weight: u32| {
         let hit = throw < weight;
         throw = throw.saturating_sub(weight);
@@ -129,8 +146,10 @@ async fn act(trial: &mut Trial, temper: Temper) {
         stop(trial, at);
     } else if falls_on(terminations) {
         terminate(trial).await;
-    } else {
+    } else if falls_on(cuts) {
         cut(trial, at);
+    } else {
+        freeze(trial).await;
     }
 }
 
@@ -192,6 +211,16 @@ fn cut(trial: &mut Trial, at: usize) {
     if trial.random.f64() < 0.5 {
         trial.client_link.cut(answers);
     }
+}
+
+/// Lets the database stand still for longer than leases live.
+async fn freeze(trial: &mut Trial) {
+    trial.did("freezes");
+    let from = trial.clock.now();
+    trial.server.freeze().await;
+    trial.clock.sleep(LEASE.mul_f64(1.0 + 2.0 * trial.random.f64())).await;
+    trial.server.thaw().await;
+    trial.outages.push((from, trial.clock.now()));
 }
 
 /// Crashes the database, now and then with a replica, and lets it recover.

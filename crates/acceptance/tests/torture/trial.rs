@@ -10,6 +10,7 @@ use std::{
 use base::Clock;
 use engine::{OperationId, Planted, Storage as _, storage::Snapshot};
 use jiff::Timestamp;
+use sqlx::{Connection as _, PgConnection};
 use store::{
     Database, EngineStore, Options, Sealer, Set,
     engine::{Filter, Time},
@@ -177,6 +178,26 @@ impl Trial {
             }
         }
         text
+    }
+
+    /// How many sessions stay inside of a transaction: older than any that a living replica has.
+    pub(crate) async fn open_transactions(&self) -> i64 {
+        const OLD: &str = "
+            SELECT count(*) FROM pg_stat_activity
+            WHERE application_name = 'kcp' AND pid <> pg_backend_pid()
+              AND clock_timestamp() - xact_start > interval '2 s'";
+        let url = self.server.url("postgres");
+        let mut connection = PgConnection::connect(&url).await.unwrap();
+        let mut found = 0;
+        // One that is old now has ended when it is asked for again, unless nobody will end it.
+        for _ in 0..25 {
+            found = sqlx::query_scalar(OLD).fetch_one(&mut connection).await.unwrap();
+            if found == 0 {
+                break;
+            }
+            self.clock.sleep(Duration::from_millis(200)).await;
+        }
+        found
     }
 
     /// Kills everybody, and starts everybody again once `done` has looked at what is left.

@@ -4,7 +4,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -51,6 +54,8 @@ pub struct SimulatedStore {
     local: Clock,
     planted: Planted,
     paused: watch::Sender<bool>,
+    /// With [`Planted::TransactionLeftOpen`]: a call was given up, and what this line writes is never committed.
+    left_open: Arc<AtomicBool>,
 }
 
 impl SimulatedStore {
@@ -72,13 +77,15 @@ impl SimulatedStore {
             clock,
             planted,
             paused: watch::channel(false).0,
+            left_open: Arc::default(),
         }
     }
 
     /// A line of its own for another replica, whose clock says `local`.
     #[must_use]
     pub fn line(&self, local: Clock) -> Self {
-        Self { paused: watch::channel(false).0, local, ..self.clone() }
+        let paused = watch::channel(false).0;
+        Self { paused, local, left_open: Arc::default(), ..self.clone() }
     }
 
     /// Stops or resumes this line: calls neither leave nor return while it is paused.
@@ -133,12 +140,19 @@ impl SimulatedStore {
             let fails = world.faults.unavailable;
             (delay, world.random.f64() < fails)
         };
+        let given_up = GivenUp(self);
         if !delay.is_zero() {
             self.clock.sleep(delay).await;
         }
         let mut paused = self.paused.subscribe();
         let _ = paused.wait_for(|paused| !paused).await;
+        std::mem::forget(given_up);
         if fails { Err(StorageError::Unavailable("simulated".into())) } else { Ok(()) }
+    }
+
+    /// Whether what this line writes is lost, because it is stuck inside of a transaction.
+    fn is_left_open(&self) -> bool {
+        self.left_open.load(Ordering::Relaxed)
     }
 
     fn wake(&self, wake: Wake) {
@@ -213,5 +227,16 @@ impl SimulatedStore {
         row.record(EntryEvent::Accepted, now, None);
         world.operations.insert(new.id, row);
         if admitted { Acceptance::Started } else { Acceptance::Queued }
+    }
+}
+
+/// Notices that a call was dropped before the database had answered.
+struct GivenUp<'a>(&'a SimulatedStore);
+
+impl Drop for GivenUp<'_> {
+    fn drop(&mut self) {
+        if self.0.planted.is(Planted::TransactionLeftOpen) {
+            self.0.left_open.store(true, Ordering::Relaxed);
+        }
     }
 }

@@ -115,4 +115,5 @@ planted! {
     p20_is_red_when_a_final_state_is_overwritten: FinalOverwritten breaks 20;
     p21_is_red_when_takeovers_are_not_recorded: TakeoverUnrecorded breaks 21;
     p22_is_red_when_anything_is_claimed: ClaimsAnything breaks 22;
+    p24_is_red_when_a_transaction_is_left_open: TransactionLeftOpen breaks 1 | 5 | 6 | 8;
 }

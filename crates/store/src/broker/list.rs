@@ -3,7 +3,9 @@
 //! There is one text for each way in, because an index serves only a condition that is always there. Where
 //! instances are named one by one, they are all read and put in order here: there are few of them.
 
+use base::failure::chain;
 use jiff::Timestamp;
+use tracing::error;
 use uuid::Uuid;
 
 use super::{
@@ -62,6 +64,8 @@ pub struct PageKey {
 pub struct Page {
     /// The instances, oldest first.
     pub instances: Vec<Instance>,
+    /// The ids of instances that belong here and cannot be read.
+    pub unreadable: Vec<String>,
     /// Where the next page begins; `None` on the last one.
     pub next: Option<PageKey>,
 }
@@ -80,7 +84,7 @@ macro_rules! chosen {
              AND (" (unset "$7") " OR " (any "id" "$7") ")
              AND COALESCE((deleted_at IS NOT NULL) = $8, true)
              AND COALESCE((expired_at IS NOT NULL) = $9, true)
-             AND (" (unset "$10") " OR (deleted_at IS NOT NULL AND $11) OR " (any standing "$10") ")" $end
+             AND (" (unset "$10") " OR (deleted_at IS NOT NULL AND $11) OR " (any "standing" "$10") ")" $end
         )
     };
 }
@@ -204,8 +208,18 @@ impl BrokerStore {
         let next = rows.last().filter(|_| more);
         let next =
             next.map(|last| PageKey { created_at: last.created_at.into(), id: last.id.clone() });
-        let opened = rows.into_iter().map(|row| row.open(&self.sealer));
-        Ok(Page { instances: opened.collect::<Result<_, _>>()?, next })
+        let mut page = Page { next, ..Page::default() };
+        for row in rows {
+            let id = row.id.clone();
+            match row.open(&self.sealer) {
+                Ok(instance) => page.instances.push(instance),
+                Err(error) => {
+                    error!(instance.id = %id, error = %chain(&error), "instance cannot be read, leaving it out of a list");
+                    page.unreadable.push(id);
+                }
+            }
+        }
+        Ok(page)
     }
 
     /// How many instances there are on the pages after [`InstanceFilter::after`], all of them together.

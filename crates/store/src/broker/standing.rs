@@ -1,8 +1,8 @@
 //! How an instance stands: in the words that operators filter by, from its row and its newest operation.
 //!
-//! What a reader would get wrong: the newest operation is the newest *that counts*. One that is pending has changed
-//! nothing yet, and an upgrade or update that was called off has changed nothing at all; an order or a removal that was
-//! called off has not done what it was asked to do, so it counts as failed.
+//! What a reader would get wrong: it is a column of `instances` that triggers keep up to date, in the transaction that
+//! changes the operation (`migrations/broker/*/0003_standing.sql`). Deriving it for each row of a list would read the
+//! operations of every instance.
 
 use std::str::FromStr;
 
@@ -66,25 +66,3 @@ impl FromStr for Standing {
         Self::ALL.into_iter().find(|standing| standing.as_str() == word).ok_or(())
     }
 }
-
-/// The word for an instance, as SQL. The newest operation is the last entry of an index.
-macro_rules! standing {
-    () => {
-        "COALESCE((
-            SELECT CASE
-                WHEN o.state = 'succeeded' AND o.kind <> 'deprovision' THEN 'succeeded'
-                WHEN o.state = 'succeeded' AND instances.deleted_at IS NULL THEN 'suspended'
-                WHEN o.state = 'succeeded' THEN 'deprovisioned'
-                WHEN o.state = 'in progress' AND o.kind = 'provision' THEN 'provisioning'
-                WHEN o.state = 'in progress' AND o.kind = 'deprovision' THEN 'deprovisioning'
-                WHEN o.state = 'in progress' AND o.kind = 'update' THEN 'updating'
-                WHEN o.state = 'in progress' THEN 'upgrading'
-                WHEN o.kind IN ('provision', 'deprovision') THEN 'failed'
-                ELSE 'error' END
-            FROM operations o
-            WHERE o.instance = instances.id AND o.state <> 'pending'
-              AND (o.state <> 'canceled' OR o.kind IN ('provision', 'deprovision'))
-            ORDER BY o.instance DESC, o.created_at DESC, o.id DESC LIMIT 1), 'provisioning')"
-    };
-}
-pub(super) use standing;

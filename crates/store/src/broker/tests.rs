@@ -4,8 +4,8 @@ use super::{accept, accept_new, changes, instances, limits, list, lms_tenants, r
 use crate::{
     Set,
     engine::change,
-    explained::{go_by_indexes, reads_the_whole},
-    testing::Databases,
+    explained::{go_by_indexes, reads_the_whole, rows_read},
+    testing::{Databases, TestDatabase},
 };
 
 #[tokio::test]
@@ -32,5 +32,43 @@ async fn every_statement_goes_by_an_index() {
 
         go_by_indexes(&database, texts.concat().into_iter().chain(lists)).await;
         reads_the_whole(&database, "SELECT service_id FROM instances ORDER BY provider").await;
+    }
+}
+
+#[tokio::test]
+async fn no_list_reads_the_operations_of_each_instance() {
+    const ROWS: i64 = 2_000;
+    const INSTANCES: &str = "
+        INSERT INTO instances (id, global_account, subaccount, service_id, plan_id, plan_name, provider, region,
+            platform_region, shoot_name, dashboard_url, ordered, digest, accepted_by, created_at, updated_at)
+        SELECT 'instance ' || n, 'account', 'subaccount', '', '', '', '', '', '', '', '', '', '',
+            gen_random_uuid(), now(), now()
+        FROM generate_series(1, 2000) n";
+    const OPERATIONS: &str = "
+        INSERT INTO operations (id, root, instance, kind, data_version, lane, state, ended_at, created_at, updated_at)
+        SELECT gen_random_uuid(), gen_random_uuid(), 'instance ' || n, 'provision', 1, '', 'succeeded',
+            now(), now(), now()
+        FROM generate_series(1, 2000) n, generate_series(1, 3)";
+    let test = TestDatabase::postgres().await;
+    let database = test.database().await;
+    for set in [Set::Engine, Set::Broker] {
+        database.migrate(set).await.unwrap();
+    }
+    for text in [INSTANCES, OPERATIONS] {
+        on!(database.writer(), |pool| sqlx::query(text).execute(pool).await.map(drop)).unwrap();
+    }
+
+    let parameters = r#"'["account"]', '["subaccount"]', NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+        '["provisioning"]', false, '1970-01-01', ''"#;
+    for (text, index) in list::LISTS {
+        let parameters = match (text.postgres.contains("$15"), text.postgres.contains("$13")) {
+            (true, _) => format!("{parameters}, 100, 0"),
+            (_, true) => parameters.to_owned(),
+            // Those by name have no page.
+            _ => continue,
+        };
+        let read = rows_read(&database, text.postgres, &parameters).await;
+        assert!(read > 0 || index.contains("left_over"), "{index}: {}", text.postgres);
+        assert!(read <= 4 * ROWS, "{read} rows are read by {index}: {}", text.postgres);
     }
 }

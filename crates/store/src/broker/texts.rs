@@ -13,8 +13,7 @@ pub(super) struct Text {
 
 /// Names a statement: literals, with `(any "column" "$1")` where a column is in a list of texts,
 /// `(any_id "column" "$1")` where it is in a list of ids, `(first "column" "$1")` where it is the first of
-/// a list, and `(unset "$1")` where there is no list; `columns` stands for those of a row, and `standing` for how an
-/// instance stands.
+/// a list, and `(unset "$1")` where there is no list; `columns` stands for those of a row.
 macro_rules! sql {
     ($name:ident = $($part:tt)+) => {
         const $name: $crate::broker::texts::Text = $crate::broker::texts::sql!($($part)+);
@@ -28,14 +27,6 @@ macro_rules! sql {
 }
 
 macro_rules! postgres {
-    ((any standing $list:literal)) => {
-        concat!(
-            $crate::broker::standing::standing!(),
-            " = ANY(ARRAY(SELECT jsonb_array_elements_text(",
-            $list,
-            "::jsonb)))"
-        )
-    };
     ((any $column:literal $list:literal)) => {
         concat!($column, " = ANY(ARRAY(SELECT jsonb_array_elements_text(", $list, "::jsonb)))")
     };
@@ -62,14 +53,6 @@ macro_rules! postgres {
 }
 
 macro_rules! sqlite {
-    ((any standing $list:literal)) => {
-        concat!(
-            $crate::broker::standing::standing!(),
-            " IN (SELECT value FROM json_each(",
-            $list,
-            "))"
-        )
-    };
     ((any $column:literal $list:literal)) => {
         concat!($column, " IN (SELECT value FROM json_each(", $list, "))")
     };

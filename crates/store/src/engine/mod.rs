@@ -58,6 +58,9 @@ pub struct EngineStore {
 impl EngineStore {
     /// A store on a migrated database. Must be called inside a tokio runtime.
     pub fn new(database: Database, sealer: Sealer, time: Time, planted: Planted) -> Self {
+        if planted.is(Planted::TransactionLeftOpen) {
+            database.released().switch_off();
+        }
         let wakes = Arc::new(Wakes::start(&database));
         let handlers = Arc::default();
         Self { database, sealer, time, local: Clock::running(), planted, handlers, wakes }

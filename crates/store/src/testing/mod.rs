@@ -26,7 +26,7 @@ pub use folder::Folder;
 pub use hands::Hands;
 pub use prepared::{Prepared, Rows, Sort};
 pub use server::PostgresServer;
-pub use tables::{columns, migrated_at_once, same_columns};
+pub use tables::{columns, migrated_at_once, same_columns, texts_of_other_collation};
 pub use trials::Trials;
 
 /// The databases that every promise of the store is tested on.

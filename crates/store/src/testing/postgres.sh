@@ -43,6 +43,13 @@ stop() {
     server=
 }
 
+# The server and its sessions.
+all() {
+    # The server first: from then on it starts no session.
+    kill "-$1" "$server"
+    kill "-$1" $(cat "/proc/$server/task/$server/children") 2>/dev/null
+}
+
 # Moved away first: a process that comes now must not find half a folder.
 remove() {
     mv "$folder" "$folder.gone.$$" && rm -rf "$folder.gone.$$"
@@ -64,6 +71,8 @@ owned)
         case $command in
         start) if make && start "$@"; then echo ready; else echo failed; fi ;;
         stop) stop "$signal"; echo stopped ;;
+        freeze) all STOP; echo frozen ;;
+        thaw) all CONT; echo thawed ;;
         esac
     done
     stop QUIT

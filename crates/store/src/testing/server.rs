@@ -71,6 +71,22 @@ impl PostgresServer {
         self.command("start", "ready").await;
     }
 
+    /// Stops all its processes where they stand: connections stay open and nothing answers.
+    ///
+    /// # Panics
+    /// When it is not running.
+    pub async fn freeze(&mut self) {
+        self.command("freeze", "frozen").await;
+    }
+
+    /// Lets its processes go on.
+    ///
+    /// # Panics
+    /// When it is not running.
+    pub async fn thaw(&mut self) {
+        self.command("thaw", "thawed").await;
+    }
+
     /// The address of one of its databases; `postgres` is always there.
     pub fn url(&self, database: &str) -> String {
         format!("postgres://kcp:{}@127.0.0.1:{}/{database}", self.password, self.port)

@@ -50,7 +50,7 @@ pub async fn migrated_at_once(like: &Database, schema: &str, sets: &[Set]) -> BT
     columns(&replicas[0]).await
 }
 
-/// The columns that a set makes, which are the same in both databases.
+/// The columns that a set and the engine's make, which are the same in both databases.
 ///
 /// # Panics
 /// When they are not.
@@ -58,9 +58,29 @@ pub async fn same_columns(set: Set) -> BTreeSet<String> {
     let mut found = Vec::new();
     for (_, test) in Databases::both().await {
         let database = test.database().await;
-        database.migrate(set).await.unwrap();
+        for set in [Set::Engine, set] {
+            database.migrate(set).await.unwrap();
+        }
         found.push(columns(&database).await);
     }
     assert_eq!(found[0], found[1]);
     found.remove(0)
+}
+
+/// The text columns on PostgreSQL that are not compared byte by byte, as SQLite compares.
+///
+/// # Panics
+/// When the database cannot say.
+pub async fn texts_of_other_collation(sets: &[Set]) -> Vec<String> {
+    const SQL: &str = "
+        SELECT table_name || '.' || column_name FROM information_schema.columns
+        WHERE table_schema = current_schema() AND data_type = 'text'
+          AND table_name NOT LIKE '%_migrations' AND collation_name IS DISTINCT FROM 'C'";
+    let test = TestDatabase::postgres().await;
+    let database = test.database().await;
+    for set in sets {
+        database.migrate(*set).await.unwrap();
+    }
+    let Backend::Postgres(pool) = database.reader() else { unreachable!("it is PostgreSQL") };
+    sqlx::query_scalar(SQL).fetch_all(pool).await.unwrap()
 }

@@ -73,7 +73,10 @@ store::promises! { bench::Bench on sqlite, postgres: {
     sealing:
         s1_orders_details_and_states_are_nowhere_in_clear,
         s3_instances_are_read_without_the_old_key_after_a_rotation,
-        an_order_opens_in_its_own_row_only;
+        an_order_opens_in_its_own_row_only,
+        p26_a_row_that_cannot_be_read_does_not_fail_its_page,
+        p26_keys_that_do_not_open_what_is_stored_are_refused,
+        p26_of_two_keys_under_one_id_the_second_is_refused;
     tables:
         migrations_run_twice_and_at_once_beside_the_engines;
 }}

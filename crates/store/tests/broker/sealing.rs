@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use store::{
     Error, Sealer,
-    broker::NewRuntimeState,
+    broker::{InstanceFilter, NewRuntimeState},
     on,
     rotate::{self, Rotated, Rotation},
 };
@@ -90,6 +90,63 @@ pub(crate) async fn an_order_opens_in_its_own_row_only(b: Bench) {
 
     assert!(matches!(b.store.find("other").await.unwrap_err(), Error::Sealed(_)));
     assert_eq!(b.find("one").await.order, b"order");
+}
+
+pub(crate) async fn p26_a_row_that_cannot_be_read_does_not_fail_its_page(b: Bench) {
+    for id in ["one", "two", "three"] {
+        b.wait(1);
+        b.order(&instance(id)).await;
+    }
+    b.execute(
+        "UPDATE instances SET ordered = (SELECT ordered FROM instances WHERE id = 'one')
+         WHERE id = 'two'",
+    )
+    .await;
+
+    let filter = InstanceFilter { most: 10, ..InstanceFilter::default() };
+    let page = b.store.list(&filter).await.unwrap();
+
+    let ids: Vec<_> = page.instances.iter().map(|instance| instance.id.as_str()).collect();
+    assert_eq!(ids, ["one", "three"]);
+    assert_eq!(page.unreadable, ["two"]);
+}
+
+pub(crate) async fn p26_keys_that_do_not_open_what_is_stored_are_refused(b: Bench) {
+    let check = async |sealer: &Sealer| b.database.check_keys(sealer, &rotate::BROKER).await;
+    let wrong = async |sealer: &Sealer, key: &str| {
+        let error = check(sealer).await.unwrap_err();
+        assert!(matches!(&error, Error::WrongKeys(text) if text.contains(key)), "{error}");
+    };
+    // From before keys were written down: what is stored decides.
+    b.secretive().await;
+    wrong(&Sealer::new(&keys(&["other"])), "\"old\"").await;
+    check(&Sealer::new(&keys(&["old"]))).await.unwrap();
+
+    wrong(&Sealer::new(&keys(&["new"])), "\"old\"").await;
+    wrong(&Sealer::generate(), "\"old\"").await;
+    // A new key in front, then the replicas that do not have it are refused.
+    check(&Sealer::new(&keys(&["new", "old"]))).await.unwrap();
+    wrong(&Sealer::new(&keys(&["old"])), "\"new\"").await;
+    // After a rotation the old one is not needed any more.
+    let current = Sealer::new(&keys(&["new", "old"]));
+    Rotation::new(&b.database, &current, &rotate::BROKER).run().await.unwrap();
+    assert_eq!(b.database.forget_older_keys(&current).await.unwrap(), 1);
+    check(&Sealer::new(&keys(&["new"]))).await.unwrap();
+}
+
+pub(crate) async fn p26_of_two_keys_under_one_id_the_second_is_refused(b: Bench) {
+    let key = |byte: u8| {
+        let text = format!(
+            "k:{}",
+            base64::Engine::encode(&base64::engine::general_purpose::STANDARD, [byte; 32])
+        );
+        Sealer::new(&store::sealed::Keys::parse(&text.into()).unwrap())
+    };
+
+    b.database.check_keys(&key(1), &[]).await.unwrap();
+
+    assert!(matches!(b.database.check_keys(&key(2), &[]).await, Err(Error::WrongKeys(_))));
+    b.database.check_keys(&key(1), &[]).await.unwrap();
 }
 
 /// All that SQLite has written, the log that runs ahead of its file included.

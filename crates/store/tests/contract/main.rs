@@ -12,6 +12,7 @@ mod changes;
 mod claiming;
 mod committing;
 mod continuing;
+mod dropping;
 mod faults;
 mod journal;
 mod link;
@@ -124,6 +125,10 @@ mod every_database {
                 what_cannot_be_opened_is_put_back_and_harms_no_other;
             tables:
                 migrations_run_twice_and_at_once;
+            dropping:
+                p24_a_transaction_dropped_at_any_await_leaves_its_connection_clean,
+                p24_a_commit_goes_on_when_its_caller_gives_up,
+                p24_a_failed_commit_leaves_its_connection_clean;
             waking:
                 accepting_and_signalling_wake_the_process,
                 another_process_is_woken;
@@ -135,6 +140,7 @@ mod every_database {
                 p04_is_red_without_the_index,
                 p21_is_red_when_takeovers_go_unrecorded,
                 p22_is_red_when_anything_can_be_claimed,
+                p24_is_red_when_a_transaction_is_left_open,
                 orphans_are_admitted_at_recovery_unless_forgotten;
         }
     )+};

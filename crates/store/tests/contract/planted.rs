@@ -66,6 +66,19 @@ pub(crate) async fn p22_is_red_when_anything_can_be_claimed(on: OnDatabase) {
     assert_eq!(bench.claim(replica, 10).await.len(), 1);
 }
 
+pub(crate) async fn p24_is_red_when_a_transaction_is_left_open(on: OnDatabase) {
+    // Given the bug, which the store takes over from the planted value.
+    let _with_bug = on.with(Planted::TransactionLeftOpen);
+
+    let lost = if on.database.is_sqlite() {
+        crate::dropping::fail_commits(&on).await
+    } else {
+        crate::dropping::drop_at_every_await(&on).await
+    };
+
+    assert!(lost > 0, "all writes after it are committed in spite of the bug");
+}
+
 pub(crate) async fn orphans_are_admitted_at_recovery_unless_forgotten(on: OnDatabase) {
     const ORPHAN: &str = "UPDATE operations SET due_at = NULL WHERE id = $1";
     let replica = on.join("r").await;

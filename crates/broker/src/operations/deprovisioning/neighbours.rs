@@ -59,7 +59,10 @@ async fn any(
     loop {
         let page = cx.env.store.list(&filter).await;
         let page = page.map_err(|error| StepError::internal(&error))?;
-        if page.instances.iter().any(|other| other.id != cx.instance && shares(other)) {
+        // One that cannot be read may share what is about to be removed.
+        if !page.unreadable.is_empty()
+            || page.instances.iter().any(|other| other.id != cx.instance && shares(other))
+        {
             return Ok(true);
         }
         match page.next {

@@ -169,6 +169,7 @@ impl Storage for SimulatedStore {
                 }
             }
         }
+        let before = self.is_left_open().then(|| world.operations.clone());
         let mut operations = Vec::new();
         for id in picked {
             let Some(row) = world.operations.get_mut(&id) else { continue };
@@ -182,6 +183,9 @@ impl Storage for SimulatedStore {
                 }
             }
             operations.push(row.held(id));
+        }
+        if let Some(before) = before {
+            world.operations = before;
         }
         let next_due = if operations.is_empty() {
             world.operations.values().filter(|row| !row.held).filter_map(|row| row.due_at).min()

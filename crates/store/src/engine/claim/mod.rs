@@ -53,7 +53,7 @@ impl EngineStore {
         }
         let found = match self.database.writer() {
             Backend::Postgres(pool) => self.grant_on_postgres(pool, ask).await?,
-            Backend::Sqlite(pool) => self.grant_on_sqlite(pool, ask).await?,
+            Backend::Sqlite(_) => self.grant_on_sqlite(ask).await?,
         };
         let mut operations = Vec::with_capacity(found.given.len());
         for given in found.given {

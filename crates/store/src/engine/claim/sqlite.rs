@@ -1,7 +1,7 @@
 //! The claim on SQLite: one write transaction, and none at all when nothing is due.
 
 use ::engine::storage::Ask;
-use sqlx::{FromRow, SqliteConnection, SqlitePool};
+use sqlx::{FromRow, SqliteConnection};
 use uuid::Uuid;
 
 use super::{EngineStore, FEW, Given, Grant, MOST_LANES};
@@ -90,11 +90,7 @@ struct Picked {
 }
 
 impl EngineStore {
-    pub(super) async fn grant_on_sqlite(
-        &self,
-        pool: &SqlitePool,
-        ask: &Ask<'_>,
-    ) -> Result<Grant, Error> {
+    pub(super) async fn grant_on_sqlite(&self, ask: &Ask<'_>) -> Result<Grant, Error> {
         let now = self.now();
         let Backend::Sqlite(reader) = self.database.reader() else { return Ok(Grant::default()) };
         let (due, next_due): (Option<Moment>, Option<Moment>) =
@@ -102,16 +98,31 @@ impl EngineStore {
         if due.is_none() {
             return Ok(Grant { next_due, ..Grant::default() });
         }
-        let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.database.begin().await?;
+        let Backend::Sqlite(connection) = transaction.connection() else {
+            return Ok(Grant::default());
+        };
+        let grant = self.grant_in(connection, now, next_due, ask).await?;
+        transaction.commit().await?;
+        Ok(grant)
+    }
+
+    async fn grant_in(
+        &self,
+        connection: &mut SqliteConnection,
+        now: Option<Moment>,
+        next_due: Option<Moment>,
+        ask: &Ask<'_>,
+    ) -> Result<Grant, Error> {
         let alive: i64 = sqlx::query_scalar(LIVES)
             .bind(now)
             .bind(ask.replica)
-            .fetch_one(&mut *transaction)
+            .fetch_one(&mut *connection)
             .await?;
         if alive == 0 {
             return Ok(Grant { next_due, ..Grant::default() });
         }
-        let lanes = due_lanes(&mut transaction, now, ask).await?;
+        let lanes = due_lanes(connection, now, ask).await?;
         let mut grant = Grant { last_lane: lanes.last().cloned(), next_due, ..Grant::default() };
         let kinds = rows::written(&ask.kinds)?;
         for (place, lane) in lanes.iter().enumerate() {
@@ -123,7 +134,7 @@ impl EngineStore {
                 .bind(i64::try_from(share).unwrap_or(i64::MAX))
                 .bind(&kinds)
                 .bind(self.claims_anything())
-                .fetch_all(&mut *transaction)
+                .fetch_all(&mut *connection)
                 .await?;
             let given = picked.into_iter().map(|Picked { operation, input, data }| Given {
                 operation,
@@ -132,8 +143,7 @@ impl EngineStore {
             });
             grant.given.extend(given);
         }
-        self.take(&mut transaction, now, ask, &mut grant).await?;
-        transaction.commit().await.map_err(Error::writing)?;
+        self.take(connection, now, ask, &mut grant).await?;
         Ok(grant)
     }
 
