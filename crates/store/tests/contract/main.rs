@@ -14,6 +14,7 @@ mod committing;
 mod continuing;
 mod dropping;
 mod faults;
+mod full;
 mod journal;
 mod link;
 mod planted;
