@@ -95,6 +95,21 @@ fn waiting_clears_the_failing_clock_and_failing_does_not_clear_the_waiting_one()
 }
 
 #[test]
+fn a_step_that_is_done_has_all_its_time_again_when_its_stage_starts_over() {
+    let shape = shape(&[2], Retry::DEFAULT);
+    let (position, at) = begin(&shape);
+    let position = decide(&shape, at, &position, &waits(), &reading(noon())).position;
+    let position = decide(&shape, at, &position, &boom(), &reading(noon())).position;
+    assert!(position.clock("step 0.0").waiting_since.is_some());
+
+    let done = RunEnd::Said(Ending::Done);
+    let position = decide(&shape, at, &position, &done, &reading(noon() + MINUTE)).position;
+
+    assert_eq!(position.clock("step 0.0").waiting_since, None);
+    assert_eq!(position.clock("step 0.0").failing_since, None);
+}
+
+#[test]
 fn a_step_that_fails_up_to_its_limit_fails_the_operation_with_the_last_error() {
     let shape = shape(&[1], Retry::DEFAULT.failing_for(5 * MINUTE));
     let (position, at) = begin(&shape);

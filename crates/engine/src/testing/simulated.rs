@@ -38,6 +38,8 @@ pub struct Faults {
     pub answer_lost: f64,
     /// A commit is not applied, and nobody says so.
     pub vanished: f64,
+    /// So many commits are without an answer, and are applied only after somebody has looked.
+    pub late: u32,
     /// A notification is lost.
     pub wake_lost: f64,
     /// The longest a call takes.
@@ -69,6 +71,7 @@ impl SimulatedStore {
             arrivals: 0,
             calls: 0,
             changed: Vec::new(),
+            late: Vec::new(),
         };
         Self {
             world: Arc::new(Mutex::new(world)),

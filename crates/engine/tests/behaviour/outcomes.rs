@@ -1,6 +1,6 @@
 //! The table of outcomes: what follows from each way a run can end.
 
-use engine::{PlannedStep, State, storage::Outcome};
+use engine::{PlannedStep, State, storage::Outcome, testing::Faults};
 
 use crate::script::{Act, Bench, MINUTE, SECOND, settings};
 
@@ -159,4 +159,30 @@ async fn p11_limits_are_stored_and_restarts_neither_reset_nor_shorten_them() {
     let began = bench.env.times(id, "Use")[0];
     let took = row.ended_at.unwrap().duration_since(began);
     assert!((60..65).contains(&took.as_secs()), "a limit of 60 s fired after {took}");
+}
+
+/// Runs an operation whose commits misbehave from the middle of its second stage on.
+async fn goes_on_at_once(faults: Faults) {
+    let bench = Bench::new();
+    let _engine = bench.start(settings());
+    let id = bench.order("Warm", &[Act::Work(2 * SECOND)]).await;
+    bench.until(id, |row| row.step.as_deref() == Some("Warm")).await;
+
+    bench.store.misbehave(faults);
+    let before = bench.clock.now();
+    bench.succeeds(id).await;
+
+    let took = bench.clock.now().duration_since(before).as_secs();
+    assert!(took < 4, "it took {took} s: others had to find it");
+    assert_eq!(bench.env.ran(id), ["Start", "Warm", "Use", "End"], "its memory was kept");
+}
+
+#[tokio::test(start_paused = true)]
+async fn p17_a_commit_that_landed_without_an_answer_goes_on_at_once_with_its_memory() {
+    goes_on_at_once(Faults { answer_lost: 1.0, ..Faults::default() }).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn p17_a_commit_that_lands_after_it_was_looked_for_goes_on_at_once_with_its_memory() {
+    goes_on_at_once(Faults { late: 1, ..Faults::default() }).await;
 }

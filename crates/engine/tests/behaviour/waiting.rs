@@ -119,3 +119,20 @@ async fn p18_a_signal_given_while_the_step_runs_is_not_lost() {
     assert!(bench.clock.now().duration_since(before).as_secs() < 5);
     assert!(bench.store.journal(id).await.unwrap().len() > 5);
 }
+
+#[tokio::test(start_paused = true)]
+async fn p18_a_signal_that_comes_with_others_is_not_lost() {
+    let bench = Bench::new();
+    let engine = bench.start(settings());
+    let id = bench.order("Use", &[Act::SlowSignal("shoot/a", 2 * SECOND)]).await;
+    bench.until(id, |row| row.step.as_deref() == Some("Use")).await;
+    bench.clock.sleep(SECOND).await;
+
+    for signal in ["shoot/x", "shoot/a", "shoot/y"] {
+        engine.signal(signal).await.unwrap();
+    }
+    let before = bench.clock.now();
+    bench.succeeds(id).await;
+
+    assert!(bench.clock.now().duration_since(before).as_secs() < 5);
+}

@@ -63,6 +63,7 @@ pub(crate) async fn run(seed: u64, planted: Planted) -> Ran {
         unavailable: 0.02,
         answer_lost: 0.05,
         vanished: 0.03,
+        late: 0,
         wake_lost: 0.2,
         slowest: Duration::from_millis(8),
     };

@@ -36,6 +36,22 @@ pub(crate) async fn a_continuation_runs_only_what_was_not_completed<S: Storage>(
     assert_eq!(bench.read(held.id).await, old);
 }
 
+pub(crate) async fn a_continuation_of_a_continuation_has_the_first_as_its_root<S: Storage>(
+    bench: impl Deref<Target = Bench<S>>,
+) {
+    let replica = bench.join("r").await;
+    let first = bench.held(replica, "i").await;
+    let mut last = first;
+    let root = last.id;
+    for _ in 0..3 {
+        bench.commit(replica, bench.ends(&last, State::Failed)).await;
+        let next = OperationId::now_v7();
+        bench.store.continue_from(last.id, next, &queue).await.unwrap();
+        last = bench.claim(replica, 10).await.remove(0);
+        assert_eq!((last.id, last.root), (next, root));
+    }
+}
+
 pub(crate) async fn only_a_final_operation_can_be_continued<S: Storage>(
     bench: impl Deref<Target = Bench<S>>,
 ) {

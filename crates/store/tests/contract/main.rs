@@ -82,6 +82,7 @@ mod every_store {
                 a_signal_wakes_those_who_wait_for_it;
             continuing:
                 a_continuation_runs_only_what_was_not_completed,
+                a_continuation_of_a_continuation_has_the_first_as_its_root,
                 only_a_final_operation_can_be_continued;
             journal:
                 p21_the_journal_tells_the_whole_story,

@@ -21,6 +21,10 @@ pub(crate) async fn a_key_begins_one_intent_per_tenant(b: Bench) {
     assert_eq!(same.created_at, first.created_at);
     assert_eq!((differs.id, differs.new, differs.digest_matches), (first.id, false, false));
     assert!(elsewhere.new && keyless.new && keyless_too.new);
+    // Each tenant's repetition finds its own, whoever came first.
+    let elsewhere_again = b.store.begin_intent("another", Some("key"), b"request").await.unwrap();
+    assert_eq!((elsewhere_again.id, elsewhere_again.new), (elsewhere.id, false));
+    assert_ne!(elsewhere.id, first.id);
 }
 
 pub(crate) async fn fifty_beginnings_with_one_key_are_one_intent(b: Bench) {

@@ -211,6 +211,11 @@ impl Storage for SimulatedStore {
             if world.random.f64() < vanished {
                 return Err(StorageError::Unknown("simulated: it vanished".into()));
             }
+            if let Some(left) = world.faults.late.checked_sub(1) {
+                world.faults.late = left;
+                world.late.extend(batch.iter().map(|commit| (replica, commit.clone())));
+                return Err(StorageError::Unknown("simulated: it is on its way".into()));
+            }
             let landed: Vec<_> = batch
                 .iter()
                 .map(|commit| world.apply(replica, commit, now, lease_now, self.planted))
@@ -230,7 +235,7 @@ impl Storage for SimulatedStore {
     async fn look(&self, ids: &[OperationId]) -> Result<Vec<Option<Seen>>, StorageError> {
         self.reach().await?;
         let now = self.lease_time();
-        let world = self.lock();
+        let mut world = self.lock();
         let look = |id| {
             let row: &Row = world.operations.get(id)?;
             Some(Seen {
@@ -242,7 +247,11 @@ impl Storage for SimulatedStore {
                 cancel: row.cancel.clone(),
             })
         };
-        Ok(ids.iter().map(look).collect())
+        let seen = ids.iter().map(look).collect();
+        for (replica, commit) in std::mem::take(&mut world.late) {
+            world.apply(replica, &commit, self.clock.now(), now, self.planted);
+        }
+        Ok(seen)
     }
 
     async fn accept(

@@ -23,6 +23,8 @@ pub(super) struct World {
     pub(super) calls: u64,
     /// Rows written through changes, for tests of "in the same commit".
     pub(super) changed: Vec<(OperationId, String, serde_json::Value)>,
+    /// Commits that are still on their way.
+    pub(super) late: Vec<(ReplicaId, Commit)>,
 }
 
 #[derive(Debug, Clone)]
