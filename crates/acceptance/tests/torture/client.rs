@@ -8,7 +8,7 @@ use std::{
 use base::Clock;
 use engine::{
     Operation, OperationId, Order, Storage as _, StorageError,
-    storage::{Acceptance, NewOperation, Unfinished, Verdict},
+    storage::{Acceptance, NewOperation, Pairs, Unfinished, Verdict},
 };
 use kcp_acceptance::torture::plans::{Build, Data, Poison, Remove, Watch};
 use store::EngineStore;
@@ -136,7 +136,7 @@ async fn until_answered(
             _ => 60_000,
         });
         let answer = tokio::select! {
-            answer = store.accept(new.clone(), &pairs) => answer,
+            answer = accept(store, new, &pairs) => answer,
             () = clock.sleep(patience) => Err(StorageError::Unknown("hung up".into())),
         };
         match answer {
@@ -148,6 +148,21 @@ async fn until_answered(
             }
         }
     }
+}
+
+/// Accepts by itself, or as a service does, in a transaction with rows of its own.
+async fn accept(
+    store: &EngineStore,
+    new: &NewOperation,
+    pairs: &Pairs<'_>,
+) -> Result<Acceptance, StorageError> {
+    if fastrand::bool() {
+        return store.accept(new.clone(), pairs).await;
+    }
+    let mut transaction = store.database().begin().await?;
+    let acceptance = store.accept_in(&mut transaction, new.clone(), pairs).await?;
+    transaction.commit().await?;
+    Ok(acceptance)
 }
 
 fn encoded<O>(id: OperationId, request: Uuid, instance: &str, number: u32) -> NewOperation

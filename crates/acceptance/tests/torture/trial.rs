@@ -63,11 +63,11 @@ impl Trial {
         println!("seed {seed}, logs in {}", logs.display());
         let keys = logs.join("keys");
         let server = PostgresServer::start(&[]).await;
-        let store = open(&server.url("postgres"), &keys).await;
+        let store = open(&server.url("postgres"), &keys, Planted::Nothing).await;
         store.database().migrate(Set::Engine).await.unwrap();
         let ledger = Ledger::start(clock.clone(), store.clone(), random.u64(..)).await;
         let client_link = Link::to(&server).await;
-        let client_store = open(&client_link.url(&server), &keys).await;
+        let client_store = open(&client_link.url(&server), &keys, planted).await;
         let client = Client::new(client_store, clock.clone(), random.u64(..), 60);
         let recipe = Recipe { ledger: ledger.address(), keys, logs, planted };
         let mut trial = Self {
@@ -253,7 +253,7 @@ impl Trial {
     }
 }
 
-async fn open(url: &str, keys: &Path) -> EngineStore {
+async fn open(url: &str, keys: &Path, planted: Planted) -> EngineStore {
     let options = Options {
         patience: Duration::from_secs(1),
         statement_limit: Duration::from_secs(5),
@@ -261,5 +261,5 @@ async fn open(url: &str, keys: &Path) -> EngineStore {
     };
     let database = Database::open(&options).await.unwrap();
     let sealer = Sealer::from_file_or_create(keys).unwrap();
-    EngineStore::new(database, sealer, Time::Database, Planted::Nothing)
+    EngineStore::new(database, sealer, Time::Database, planted)
 }
