@@ -154,6 +154,8 @@ async fn no_forged_token_opens_a_door() {
         ("issued in the future", rs(good().claim("iat", NOW + 61))),
         ("no subject", rs(good().without("sub"))),
         ("an empty subject", rs(good().claim("sub", ""))),
+        ("an empty tenant", rs(good().claim("tenant", ""))),
+        ("a tenant of blanks", rs(good().claim("tenant", " "))),
         (
             "changed claims under the old signature",
             format!("{}.{}", good().claim("sub", "root").message(), parts[2]),
@@ -365,4 +367,18 @@ async fn a_discovery_document_that_names_another_issuer_gives_no_keys() {
 
     assert!(matches!(denied, Err(Denied::Unavailable(_))), "{denied:?}");
     assert_eq!(server.asked(), 0);
+}
+
+#[tokio::test]
+async fn keys_are_not_fetched_without_tls_from_another_machine() {
+    let server = KeyServer::start_with(|mut document| {
+        document["jwks_uri"] = "http://keys.example.test/keys".into();
+        document
+    })
+    .await;
+    let token = Draft::good(&server).signed(Algorithm::RS256, &server.rsa.private);
+
+    let denied = server.verifier().verify(&token).await;
+
+    assert!(matches!(denied, Err(Denied::Unavailable(_))), "{denied:?}");
 }

@@ -1,5 +1,7 @@
 //! Metrics: what the engine's events say, and what is unfinished when somebody asks.
 
+mod calls;
+
 use std::sync::{Arc, atomic::AtomicU64};
 
 use anyhow::Context;
@@ -7,6 +9,7 @@ use api::Error;
 use axum::{
     Router, extract::State, http::header::CONTENT_TYPE, response::IntoResponse, routing::get,
 };
+use clients::Observer;
 use engine::{Engine, Event};
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode},
@@ -42,6 +45,7 @@ pub struct Metrics {
     ended: Family<Stand, Counter>,
     unfinished: Family<Stand, Gauge<f64, AtomicU64>>,
     missed: Counter,
+    calls: calls::Calls,
     /// Gauges by kind, under the names that dashboards of the reference know.
     in_progress: Vec<(&'static str, Gauge)>,
 }
@@ -74,8 +78,9 @@ impl Default for Metrics {
             unfinished.clone(),
         );
         registry.register("events_missed", "Events that were not counted", missed.clone());
+        let calls = calls::Calls::register(&mut registry);
         let in_progress = Vec::new();
-        Self { registry, runs, durations, ended, unfinished, missed, in_progress }
+        Self { registry, runs, durations, ended, unfinished, missed, calls, in_progress }
     }
 }
 
@@ -94,6 +99,11 @@ impl Metrics {
             metrics.in_progress.push((kind, gauge));
         }
         metrics
+    }
+
+    /// Whom gates tell about calls.
+    pub(crate) fn calls(&self) -> Arc<dyn Observer> {
+        Arc::new(self.calls.clone())
     }
 
     /// Counts events until there are no more.
@@ -155,4 +165,28 @@ async fn scrape(
     })?;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(CONTENT_TYPE, kind)], text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_metric_is_documented() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md");
+        let document = std::fs::read_to_string(path).unwrap();
+        let mut text = String::new();
+        encode(&mut text, &Metrics::of_provisioner().registry).unwrap();
+        let names = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
+        let names: Vec<&str> = names.map(|(name, _)| name).collect();
+
+        assert!(names.contains(&"kcp_outside_calls"), "{names:?}");
+        for name in names.iter().filter(|name| !name.contains("_in_progress_")) {
+            let told = [format!("`{name}`"), format!("`{name}_total`")];
+            assert!(
+                told.iter().any(|told| document.contains(told)),
+                "{name} is not in docs/metrics.md"
+            );
+        }
+    }
 }

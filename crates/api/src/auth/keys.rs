@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use base::{Clock, failure::chain};
+use base::{Clock, PlaintextHosts, failure::chain};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use tokio::sync::watch;
@@ -40,6 +40,7 @@ pub(super) struct Keys(Arc<KeySource>);
 struct KeySource {
     issuer: String,
     address: Option<Url>,
+    plaintext: PlaintextHosts,
     http: reqwest::Client,
     clock: Clock,
     kept: RwLock<Option<Arc<Kept>>>,
@@ -75,6 +76,8 @@ enum FetchError {
     Transport(#[from] reqwest::Error),
     #[error("the issuer did not answer within {} s", DEADLINE.as_secs())]
     Late,
+    #[error("{0} is not asked for keys, because it is not https")]
+    Plaintext(String),
     #[error("the issuer's document is too large")]
     TooLarge,
     #[error("the issuer's document is not JSON")]
@@ -97,6 +100,7 @@ impl Keys {
         Self(Arc::new(KeySource {
             issuer: trusted.issuer.clone(),
             address: trusted.keys.clone(),
+            plaintext: trusted.plaintext.clone(),
             http,
             clock,
             kept: RwLock::default(),
@@ -209,6 +213,10 @@ impl KeySource {
     }
 
     async fn document(&self, address: &str) -> Result<Value, FetchError> {
+        let allowed = Url::parse(address).is_ok_and(|url| self.plaintext.allow(&url));
+        if !allowed {
+            return Err(FetchError::Plaintext(address.to_owned()));
+        }
         let mut response = self.http.get(address).send().await?.error_for_status()?;
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await? {

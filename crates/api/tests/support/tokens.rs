@@ -12,7 +12,7 @@ use aws_lc_rs::{
     signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair},
 };
 use axum::{Json, Router, http::StatusCode, response::IntoResponse, routing::get};
-use base::Clock;
+use base::{Clock, PlaintextHosts};
 use base64::{
     Engine,
     prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD},
@@ -123,8 +123,12 @@ impl KeyServer {
     }
 
     pub fn verifier(&self) -> Verifier {
-        let trusted =
-            Trusted { issuer: self.url.clone(), audiences: vec![AUDIENCE.into()], keys: None };
+        let trusted = Trusted {
+            issuer: self.url.clone(),
+            audiences: vec![AUDIENCE.into()],
+            keys: None,
+            plaintext: PlaintextHosts::default(),
+        };
         Verifier::new(vec![trusted], self.clock.clone()).unwrap()
     }
 
