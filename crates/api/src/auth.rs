@@ -6,13 +6,14 @@
 mod basic;
 mod claims;
 mod guard;
+mod guesses;
 mod key;
 mod keys;
 pub mod scope;
 
 use std::time::Duration;
 
-use base::Clock;
+use base::{Clock, PlaintextHosts};
 use jsonwebtoken::{Validation, decode, decode_header};
 use url::Url;
 
@@ -20,6 +21,7 @@ pub(crate) use basic::Platform;
 pub use basic::{Credentials, RequireBasic};
 pub use claims::Principal;
 pub use guard::RequireScope;
+pub use guesses::PeerAddress;
 
 use claims::Claims;
 use keys::{Keys, NoKey};
@@ -40,6 +42,8 @@ pub struct Trusted {
     pub audiences: Vec<String>,
     /// Where its keys are; `None`: where its discovery document says.
     pub keys: Option<Url>,
+    /// Which hosts may be asked for keys without TLS.
+    pub plaintext: PlaintextHosts,
 }
 
 /// Checks tokens.
@@ -75,6 +79,11 @@ impl Verifier {
             })
             .collect();
         Ok(Self { issuers, clock })
+    }
+
+    /// The clock that tokens are checked by.
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.clock
     }
 
     /// Whom a token speaks for.

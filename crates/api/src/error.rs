@@ -36,12 +36,18 @@ pub enum Error {
     /// The headers are too large.
     #[error("the request headers are too large")]
     HeadersTooLarge,
+    /// The body did not come in time.
+    #[error("the request body did not arrive in time")]
+    BodyTooSlow,
     /// Nobody, or somebody we do not know.
     #[error("a valid token is needed")]
     Unauthorized,
     /// Somebody who may not do this.
     #[error("the token does not allow this")]
     Forbidden,
+    /// Somebody who has tried too often.
+    #[error("too many requests, try again later")]
+    TooMany,
     /// Something that is needed is not there right now.
     #[error("the service is not available right now")]
     Unavailable,
@@ -67,8 +73,10 @@ impl Error {
             Self::HeadersTooLarge => {
                 (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "headers_too_large")
             }
+            Self::BodyTooSlow => (StatusCode::REQUEST_TIMEOUT, "request_timeout"),
             Self::Unauthorized => (StatusCode::UNAUTHORIZED, "unauthorized"),
             Self::Forbidden => (StatusCode::FORBIDDEN, "forbidden"),
+            Self::TooMany => (StatusCode::TOO_MANY_REQUESTS, "too_many_requests"),
             Self::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
             Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         }
@@ -85,7 +93,7 @@ impl IntoResponse for Error {
                     .headers_mut()
                     .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
-            Self::Unavailable => {
+            Self::Unavailable | Self::TooMany => {
                 response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
             }
             _ => {}

@@ -11,9 +11,10 @@ mod operations;
 pub mod osb;
 pub mod router;
 pub mod runtimes;
+mod shield;
 mod version;
 
-pub use auth::{Credentials, Principal, RequireScope, Trusted, Verifier, scope};
+pub use auth::{Credentials, PeerAddress, Principal, RequireScope, Trusted, Verifier, scope};
 pub use correlation::CorrelationId;
 pub use error::Error;
 pub use router::Limits;

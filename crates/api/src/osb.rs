@@ -45,8 +45,8 @@ pub struct Parts {
 
 /// The routes at all three places, each behind its door.
 pub fn routes(parts: Parts) -> Router {
+    let password = RequireBasic::new(parts.platforms, parts.verifier.clock().clone());
     let token = RequireScope::new(parts.verifier, scope::BROKER_WRITE);
-    let password = RequireBasic::new(parts.platforms);
     let with_token = Router::new().nest("/oauth", endpoints()).nest("/oauth/{region}", endpoints());
     let with_token = token.around(with_token.route_layer(from_fn(version::check)));
     let with_password = password.around(endpoints().route_layer(from_fn(version::check)));

@@ -1,45 +1,18 @@
-//! Which path leads where, and the layers around all of them.
+//! Which path leads where.
 
-use std::{any::Any, sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use axum::{
-    Router,
-    extract::Request,
-    http::StatusCode,
-    middleware::{Next, from_fn},
-    response::{IntoResponse, Response},
-    routing::get,
-};
+use axum::{Router, routing::get};
 use broker::operations::view::Operations;
-use tower_http::{
-    catch_panic::CatchPanicLayer, limit::RequestBodyLimitLayer, timeout::TimeoutLayer,
-};
 
 use crate::{
     auth::{RequireScope, Verifier, scope},
-    correlation::correlate,
-    error::Error,
     graphql::{self, QueryLimits, Runtimes},
     health::{self, Readiness},
     leftovers, operations, osb, runtimes, version,
 };
 
-/// What one request may cost.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// The largest body, in bytes.
-    pub body: usize,
-    /// The longest time until the answer begins.
-    pub time: Duration,
-}
-
-impl Limits {
-    /// What suits most callers.
-    pub const DEFAULT: Self = Self { body: 1024 * 1024, time: Duration::from_secs(30) };
-}
-
-/// All names and values together; what a token and a few proxies need is far less.
-const LARGEST_HEADERS: usize = 32 * 1024;
+pub use crate::shield::{Limits, Overloaded, shielded};
 
 /// What the broker's routes need.
 #[derive(Clone)]
@@ -113,37 +86,4 @@ pub fn open(readiness: Arc<dyn Readiness>) -> Router {
         .with_state(readiness)
         .route("/healthz", get(health::alive))
         .route("/version", get(version::version))
-}
-
-/// Puts the layers around a service's routes: limits, panics, correlation.
-pub fn shielded(routes: Router, limits: Limits) -> Router {
-    routes
-        .fallback(async || Error::NoRoute)
-        .method_not_allowed_fallback(async || Error::NoMethod)
-        .layer(RequestBodyLimitLayer::new(limits.body))
-        .layer(from_fn(small_headers))
-        .layer(TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, limits.time))
-        .layer(CatchPanicLayer::custom(panicked))
-        .layer(from_fn(osb::frame))
-        .layer(from_fn(correlate))
-}
-
-async fn small_headers(request: Request, next: Next) -> Response {
-    let size: usize =
-        request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
-    if size > LARGEST_HEADERS {
-        return Error::HeadersTooLarge.into_response();
-    }
-    next.run(request).await
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "the layer gives the panic away")]
-fn panicked(panic: Box<dyn Any + Send>) -> Response {
-    let text = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no text");
-    tracing::error!(panic = text, "a handler panicked");
-    Error::Internal.into_response()
 }

@@ -21,8 +21,8 @@ use support::{
 };
 use tower::ServiceExt;
 
-const READ: &[&str] = &["operations:read"];
-const BOTH: &[&str] = &["operations:read", "operations:write"];
+const READ: &[&str] = &["operations:read", "tenants:any"];
+const BOTH: &[&str] = &["operations:read", "operations:write", "tenants:any"];
 
 struct Service {
     routes: Router,
@@ -200,4 +200,32 @@ async fn what_happens_arrives_as_events_until_the_token_runs_out() {
 
     assert!(body.starts_with("event: operation\ndata: {"), "{body}");
     assert!(body.contains(RUNNING));
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_come_is_answered_with_408_and_not_as_if_it_had_been_handled() {
+    let read = axum::routing::put(async |body: String| body);
+    let routes =
+        Router::new().route("/read", read.clone()).route("/v2/service_instances/{id}", read);
+    let body_time = std::time::Duration::from_millis(1);
+    let routes = shielded(routes, Limits { body_time, ..Limits::DEFAULT });
+    let slow = || {
+        let first = futures::stream::once(async { Ok::<_, std::io::Error>("{\"a\":") });
+        Body::from_stream(futures::StreamExt::chain(first, futures::stream::pending()))
+    };
+
+    for (path, field, words) in [
+        ("/read", "error", "request_timeout"),
+        ("/v2/service_instances/i-1", "description", "the request body did not arrive in time"),
+    ] {
+        let request = Request::put(path).body(slow()).unwrap();
+        let response = routes.clone().oneshot(request).await.unwrap();
+        assert_eq!(response.status(), 408, "{path}");
+        let body = to_bytes(response.into_body(), 1 << 20).await.unwrap();
+        let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(body[field], words, "{path}");
+    }
+    let whole = Request::put("/read").body(Body::from("all of it")).unwrap();
+    let response = routes.oneshot(whole).await.unwrap();
+    assert_eq!(to_bytes(response.into_body(), 100).await.unwrap(), "all of it");
 }

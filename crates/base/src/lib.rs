@@ -1,9 +1,11 @@
-//! What everyone needs and nobody owns: time, failures, and who is calling.
+//! What everyone needs and nobody owns: time, failures, who is calling, and which links need no TLS.
 
 pub mod caller;
 pub mod clock;
 pub mod failure;
+pub mod plaintext;
 
 pub use caller::Caller;
 pub use clock::Clock;
 pub use failure::Failure;
+pub use plaintext::PlaintextHosts;

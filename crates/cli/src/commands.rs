@@ -5,6 +5,7 @@ pub(crate) mod broker;
 pub(crate) mod check;
 pub(crate) mod demonstrate;
 pub(crate) mod deprovision;
+pub(crate) mod keys;
 pub(crate) mod landscape;
 pub(crate) mod leftovers;
 pub(crate) mod operations;

@@ -12,7 +12,7 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, broker, check, demonstrate, deprovision, landscape, leftovers, operations, plan,
+    bench, broker, check, demonstrate, deprovision, keys, landscape, leftovers, operations, plan,
     provision, provisioner, runtimes, up,
 };
 
@@ -41,6 +41,7 @@ enum Command {
     Demonstrate(demonstrate::Demonstrate),
     Plan(plan::Plan),
     Check(check::Check),
+    Keys(keys::Keys),
     Bench(bench::Bench),
 }
 
@@ -61,13 +62,14 @@ async fn main() -> ExitCode {
         Command::Demonstrate(command) => command.run(data).await,
         Command::Plan(command) => command.run(),
         Command::Check(command) => command.run().await,
+        Command::Keys(command) => command.run(),
         Command::Bench(command) => command.run(data).await,
     };
     match done {
         Ok(code) => code,
         Err(error) if output::is_closed(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("Error: {error:#}");
+            eprintln!("Error: {}", output::harmless(&format!("{error:#}"), "\n\t"));
             ExitCode::FAILURE
         }
     }

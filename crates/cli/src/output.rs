@@ -1,6 +1,9 @@
 //! How answers look: tables for people, JSON for programs.
 
-use std::io::{self, ErrorKind, Write};
+use std::{
+    fmt::Write as _,
+    io::{self, ErrorKind, Write},
+};
 
 use clap::ValueEnum;
 use comfy_table::{ContentArrangement, Table, presets::NOTHING};
@@ -17,12 +20,26 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Writes to standard output.
+/// Writes to standard output. What others have put into names and texts never controls the terminal.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
+    out.write_all(harmless(text, "\n\t").as_bytes())?;
     out.flush()?;
     Ok(())
+}
+
+/// A text whose control characters, and those that turn the direction of writing, are shown instead of obeyed, but for
+/// those in `kept`. The escapes are those of JSON.
+pub(crate) fn harmless(text: &str, kept: &str) -> String {
+    let turns = |c| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
+        if (c.is_control() || turns(c)) && !kept.contains(c) {
+            let _ = write!(shown, "\\u{:04x}", u32::from(c));
+        } else {
+            shown.push(c);
+        }
+        shown
+    })
 }
 
 /// Writes JSON to standard output.
@@ -43,7 +60,7 @@ pub(crate) fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> S
         column.set_padding((0, 2));
     }
     for row in rows {
-        table.add_row(row);
+        table.add_row(row.iter().map(|cell| harmless(cell, "")));
     }
     let mut text = String::new();
     for line in table.lines() {
@@ -56,6 +73,7 @@ pub(crate) fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> S
 /// A table of columns that scripts can rely on: at least six wide, three spaces apart, whatever the terminal.
 pub(crate) fn columns(head: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
     const NARROWEST: usize = 6;
+    let rows = rows.map(|row| row.iter().map(|cell| harmless(cell, "")).collect());
     let lines: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
     let wide = |column: usize| {
         let cells = lines.iter().filter_map(|line| line.get(column));
@@ -107,6 +125,21 @@ pub(crate) fn relative(time: Timestamp, now: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_others_wrote_does_not_control_the_terminal() {
+        let hostile = "a\u{1b}[2J\u{9b}1m\u{202e}b\r\nc\u{7}".to_owned();
+        let shown = r"a\u001b[2J\u009b1m\u202eb\u000d\u000ac\u0007";
+        let row = || std::iter::once(vec![hostile.clone(), "plain".to_owned()]);
+
+        assert_eq!(harmless(&hostile, ""), shown);
+        assert_eq!(harmless("a\n\tb ü 漢", "\n\t"), "a\n\tb ü 漢");
+        for text in [columns(vec!["A".into(), "B".into()], row()), table(&["A", "B"], row())] {
+            assert_eq!(text.lines().count(), 2, "{text}");
+            assert!(text.contains(shown), "{text}");
+            assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
+        }
+    }
 
     #[test]
     fn durations_are_short_to_read() {

@@ -66,7 +66,7 @@ fn everything_in_the_landscape_is_reached_and_what_is_wrong_is_said_in_plain_wor
 
     let (fine, said) = check(&folder.join("broker.toml"));
     assert!(fine, "{said}");
-    assert!(said.starts_with("the settings are valid\n"), "{said}");
+    assert!(said.starts_with("the settings of the broker are valid\n"), "{said}");
     for system in SYSTEMS {
         assert!(line(&said, system).ends_with("reached"), "{said}");
     }
@@ -77,7 +77,7 @@ fn everything_in_the_landscape_is_reached_and_what_is_wrong_is_said_in_plain_wor
         ("ias", "user_secret", "wrong", "ias", "does not accept our credentials"),
         ("lms", "token", "wrong", "lms", "does not accept our credentials"),
         ("spc", "url", "http://127.0.0.1:9/spc", "spc", "nobody who listens"),
-        ("spc", "url", "http://nowhere.invalid/", "spc", "name that cannot be found"),
+        ("spc", "url", "https://nowhere.invalid/", "spc", "name that cannot be found"),
         ("gardener", "project", "theirs", "gardener", "there is no project theirs"),
         ("provisioner", "client_secret", "wrong", "provisioner", "does not know our client"),
     ];
@@ -130,12 +130,42 @@ fn the_provisioners_systems_are_reached_too() {
     );
     fs::write(&path, text).unwrap();
 
-    let output =
-        Command::new(KCP).args(["check", "--provisioner", "--config"]).arg(&path).output().unwrap();
-
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{said}");
+    // The file itself says whose it is.
+    let (fine, said) = check(&path);
+    assert!(fine, "{said}");
+    assert!(said.starts_with("the settings of the provisioner are valid\n"), "{said}");
     for system in ["gardener", "director", "kyma releases", "kyma development"] {
         assert!(line(&said, system).ends_with("reached"), "{said}");
     }
+}
+
+#[test]
+fn links_without_tls_are_refused_unless_the_settings_name_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("broker.toml");
+    let offline = || {
+        let output = Command::new(KCP).args(["check", "--offline", "--config"]).arg(&path).output();
+        let output = output.unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8(said).unwrap())
+    };
+    let table = [
+        ("listen = \"0.0.0.0:8080\"\n", "tokens would pass in clear"),
+        ("[access]\nissuers = [\"http://issuer.example.test\"]\n", "without TLS"),
+        ("[systems.reconciler]\nurl = \"http://reconciler.svc/\"\n", "systems.reconciler.url"),
+    ];
+    for (text, wanted) in table {
+        fs::write(&path, text).unwrap();
+        let (fine, said) = offline();
+        assert!(!fine && said.contains(wanted), "{text}: {said}");
+    }
+
+    let allowed = "listen = \"0.0.0.0:8080\"\n\
+        [transport]\nplaintext_listener = true\nplaintext_hosts = [\"reconciler.svc\"]\n\
+        [systems.reconciler]\nurl = \"http://reconciler.svc/\"\n";
+    fs::write(&path, allowed).unwrap();
+    let (fine, said) = offline();
+    assert!(fine, "{said}");
+    assert!(said.contains("warning: the API listens on 0.0.0.0:8080 without TLS"), "{said}");
+    assert!(said.contains("warning: reconciler.svc may be called without TLS"), "{said}");
 }

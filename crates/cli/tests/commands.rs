@@ -75,3 +75,32 @@ fn an_id_that_is_none_is_refused_before_anything_is_sent() {
 
     assert!(error.contains("not-an-id"), "{error}");
 }
+
+#[test]
+fn a_service_that_refuses_to_start_leaves_nothing_behind_and_says_what_to_type() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| {
+        let output = kcp().args(arguments).current_dir(folder.path()).output().unwrap();
+        (output.status.success(), String::from_utf8(output.stderr).unwrap())
+    };
+    let files = || std::fs::read_dir(folder.path()).unwrap().count();
+
+    let (started, said) = run(&["broker"]);
+    assert!(!started && said.contains("nobody could enter"), "{said}");
+    assert_eq!(files(), 0);
+
+    std::fs::write(
+        folder.path().join("broker.toml"),
+        "[access]\nissuers = [\"https://issuer.example.test\"]\n",
+    )
+    .unwrap();
+    let (started, said) = run(&["broker", "--config", "broker.toml"]);
+    assert!(!started && said.contains("kcp keys new kcp-broker.key"), "{said}");
+    assert_eq!(files(), 1, "no key is made in silence");
+
+    assert!(run(&["keys", "new", "kcp-broker.key"]).0);
+    let made = std::fs::metadata(folder.path().join("kcp-broker.key")).unwrap();
+    assert_eq!(std::os::unix::fs::MetadataExt::mode(&made) & 0o777, 0o600);
+    let (again, said) = run(&["keys", "new", "kcp-broker.key"]);
+    assert!(!again && said.contains("exists already"), "{said}");
+}

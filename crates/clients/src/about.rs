@@ -9,10 +9,24 @@ pub struct About {
     pub purpose: &'static str,
     /// The settings: the variable, and what it holds.
     pub settings: &'static [(&'static str, &'static str)],
-    /// What is called when.
-    pub called: &'static str,
-    /// What happens while it is down.
-    pub when_down: &'static str,
+    /// What is called when, and what happens while it is down.
+    pub usage: Usage,
+}
+
+/// How a system is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Usage {
+    /// By the steps of plans that say they need it: the plans know which, and how long each waits.
+    Steps,
+    /// By what has no plan to tell it, or by nearly every step.
+    Described {
+        /// What is called when.
+        called: &'static str,
+        /// What happens while it is down.
+        when_down: &'static str,
+    },
+    /// By nothing yet: there is a client, and `kcp check` reaches it.
+    Unused,
 }
 
 #[cfg(test)]
@@ -32,8 +46,7 @@ mod tests {
         assert_eq!(variables.len(), before);
         assert!(variables.iter().all(|variable| variable.starts_with("KCP_")));
         for about in all {
-            let sentences = [about.purpose, about.called, about.when_down];
-            assert!(sentences.iter().all(|text| !text.is_empty() && !text.contains("  ")));
+            assert!(!about.purpose.is_empty() && !about.purpose.contains("  "));
         }
     }
 }

@@ -18,7 +18,7 @@ pub use self::{
 };
 use crate::{
     Grant, Http, Limits, TokenSource,
-    about::About,
+    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::Gate,
     http::Answer,
@@ -60,9 +60,7 @@ pub const ABOUT: About = About {
         ),
         ("KCP_BROKER_AVS_REGION_TAG_CLASS_ID", "the class of tags with the region"),
     ],
-    called: "provisioning makes an internal evaluation first and, once the runtime is there, an external one and the \
-             tags; upgrades set maintenance and take it back; deprovisioning unlinks and deletes both",
-    when_down: "provisioning waits and then fails; deprovisioning waits a minute and goes on without it",
+    usage: Usage::Steps,
 };
 
 /// Where it is, who we are there, and what evaluations are made with.

@@ -21,7 +21,7 @@ use url::Url;
 
 pub use self::{cleanup::Market, volumes::Volume};
 use crate::{
-    about::About,
+    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::Gate,
     http::Http,
@@ -41,8 +41,7 @@ pub const ABOUT: About = About {
         ),
         ("KCP_BROKER_AWS_MARKET", "global, chinese or ns2: which regions are emptied"),
     ],
-    called: "zones are looked up before a cluster is ordered; subscription clean-up deletes the volumes of every region",
-    when_down: "an order tries again or asks with other credentials of the pool; an account that could not be emptied stays dirty until the next run",
+    usage: Usage::Unused,
 };
 
 /// Who we are to Amazon: the keys of a pool's Secret.

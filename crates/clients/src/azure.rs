@@ -21,7 +21,7 @@ pub use self::{
     progress::{Poll, Progress},
 };
 use crate::{
-    about::About,
+    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::Gate,
     http::{Http, segment},
@@ -42,8 +42,7 @@ pub const ABOUT: About = About {
             "address of the resource manager; the public cloud by default",
         ),
     ],
-    called: "provisioning makes a group with an event hubs namespace, deprovisioning finds the group by its tag and deletes it; zones are looked up before a cluster is ordered; subscription clean-up deletes every group",
-    when_down: "provisioning tries again within the step's limit; deprovisioning gives up at its limit and goes on; a subscription that could not be emptied stays dirty until the next run",
+    usage: Usage::Steps,
 };
 
 /// One of Azure's clouds.

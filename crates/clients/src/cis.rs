@@ -22,7 +22,7 @@ pub use self::{
     patience::Patience,
 };
 use crate::{
-    about::About,
+    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::Gate,
     http::{Http, segment},
@@ -51,8 +51,7 @@ pub const ABOUT: About = About {
         ("KCP_BROKER_CIS_ENTITLEMENTS_CLIENT_ID", "the client that asks for them"),
         ("KCP_BROKER_CIS_ENTITLEMENTS_CLIENT_SECRET", "that client's secret"),
     ],
-    called: "subaccount clean-up reads deletion events, subaccount synchronisation reads change events and accounts, an order asks for the entitlement of its plan",
-    when_down: "a page is tried again within the run's patience, then the run stops without having skipped one; the next run begins anew; an order is told to come back later",
+    usage: Usage::Unused,
 };
 
 /// One of the services, and how to get in.

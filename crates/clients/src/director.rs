@@ -8,7 +8,7 @@ mod types;
 
 use crate::{
     GraphQl, Http,
-    about::About,
+    about::{About, Usage},
     error::{Component, Error},
 };
 
@@ -28,10 +28,12 @@ pub const ABOUT: About = About {
         ("KCP_BROKER_DIRECTOR_CLIENT_ID", "the broker's client"),
         ("KCP_BROKER_DIRECTOR_CLIENT_SECRET", "that client's secret"),
     ],
-    called: "the provisioner registers a runtime before its cluster is made, updates it, asks for the agent's token and \
+    usage: Usage::Described {
+        called: "the provisioner registers a runtime before its cluster is made, updates it, asks for the agent's token and \
              unregisters it at the end; the broker reads the console's address and sets labels",
-    when_down: "provisioning and deprovisioning try again within the stage's limit; a registration whose answer was lost is \
+        when_down: "provisioning and deprovisioning try again within the stage's limit; a registration whose answer was lost is \
                 found again by its label",
+    },
 };
 
 /// The label by which a registration is found again when its answer was lost.

@@ -18,7 +18,7 @@ use url::Url;
 pub use self::tenant::{KEYS, Metadata, Tenant};
 use crate::{
     Grant, Http, Limits, TokenSource,
-    about::About,
+    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::Gate,
     http::{Answer, segment},
@@ -46,10 +46,7 @@ pub const ABOUT: About = About {
         ("KCP_BROKER_EDP_ENVIRONMENT", "the environment of our data tenants: prod"),
         ("KCP_BROKER_EDP_REQUIRED", "whether an instance must not do without"),
     ],
-    called: "provisioning makes the data tenant and its metadata, except for own clusters; deprovisioning deletes \
-             the metadata and then the tenant",
-    when_down: "provisioning waits 30 minutes, then fails if the platform is required and goes on if not; \
-                deprovisioning waits as long, then goes on and is repeated later",
+    usage: Usage::Steps,
 };
 
 /// Where it is and who we are there.

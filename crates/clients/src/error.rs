@@ -267,6 +267,10 @@ mod tests {
             of(Kind::Throttled { retry_after: Some(after) }),
             StepError::Transient { retry_after: Some(wait), .. } if wait == after
         ));
+        assert!(matches!(
+            of(Kind::Paused { retry_after: after }),
+            StepError::Transient { retry_after: Some(wait), .. } if wait == after
+        ));
         assert!(matches!(of(Kind::Refused { status: 400 }), StepError::Fatal(_)));
         assert_eq!(of(Kind::NotHeld), StepError::NotHeld);
     }
@@ -286,6 +290,7 @@ mod tests {
             (404, None, Some(Kind::NotFound)),
             (410, None, Some(Kind::NotFound)),
             (409, None, Some(Kind::Conflict)),
+            (412, None, Some(Kind::Conflict)),
             (422, None, Some(Kind::Refused { status: 422 })),
             (302, None, Some(Kind::Refused { status: 302 })),
         ];

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use self::watch::ShootWatch;
 use crate::{
-    about::About,
+    about::{About, Usage},
     error::{Component, Error, Kind},
     kubernetes::{Cluster, Objects, Resource},
 };
@@ -43,10 +43,12 @@ pub const ABOUT: About = About {
         ("KCP_BROKER_GARDENER_PROJECT", "the project whose accounts and Shoots are ours"),
         ("KCP_BROKER_GARDENER_CALLS", "how many calls of the broker are under way at once"),
     ],
-    called: "the provisioner makes, changes, hibernates and deletes Shoots and asks for kubeconfigs; the broker claims \
+    usage: Usage::Described {
+        called: "the provisioner makes, changes, hibernates and deletes Shoots and asks for kubeconfigs; the broker claims \
              accounts of the pool and gives them back; both watch or list Shoots",
-    when_down: "operations try again within the stage's limit, and go on where they were; nothing is made twice, because a \
+        when_down: "operations try again within the stage's limit, and go on where they were; nothing is made twice, because a \
                 Shoot names its runtime and a claim is a label",
+    },
 };
 
 /// Marks a Shoot as the one of a runtime.

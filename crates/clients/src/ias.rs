@@ -21,7 +21,7 @@ pub use self::{
 };
 use crate::{
     Http, Limits,
-    about::About,
+    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::Gate,
     http::{Answer, segment},
@@ -48,10 +48,7 @@ pub const ABOUT: About = About {
             "the identity provider that people come from, by name",
         ),
     ],
-    called: "provisioning makes a service provider with a fresh secret, and sets its addresses once they are known; \
-             deprovisioning deletes it",
-    when_down: "provisioning waits 30 minutes and then fails; setting the addresses is left out after ten; \
-                deprovisioning waits five minutes and goes on",
+    usage: Usage::Steps,
 };
 
 /// Where it is and who we are there.

@@ -14,7 +14,7 @@ pub use self::{
     template::{Module, Policy, Template, TemplateSource},
 };
 use crate::{
-    about::About,
+    about::{About, Usage},
     error::{Component, Error, Kind},
     kubernetes::{Cluster, Objects, Resource},
 };
@@ -31,24 +31,10 @@ pub const ABOUT: About = About {
             "KCP_BROKER_CONTROL_PLANE_KUBECONFIG",
             "the way into the control plane's own cluster: a file",
         ),
-        (
-            "KCP_BROKER_LIFECYCLE_MANAGER_NAMESPACE",
-            "where templates and kubeconfigs are kept: kcp-system",
-        ),
-        (
-            "KCP_BROKER_LIFECYCLE_MANAGER_TEMPLATE",
-            "the ConfigMap with the templates; found by the version's label without it",
-        ),
-        (
-            "KCP_BROKER_LIFECYCLE_MANAGER_DEFAULT_VERSION",
-            "the version whose template counts for unreleased ones",
-        ),
+        ("KCP_BROKER_LIFECYCLE_MANAGER_NAMESPACE", "where kubeconfigs are kept: kcp-system"),
         ("KCP_BROKER_LIFECYCLE_MANAGER_KYMA_VERSION", "the version of the Kyma resource: v1beta2"),
     ],
-    called: "provisioning reads the template, writes the Kyma and, where nobody else does, the Secret with the kubeconfig; \
-             an update rewrites labels; deprovisioning deletes the Kyma, waits until it is gone and removes the Secret",
-    when_down: "writing tries again within the step's limit and then fails; deleting and waiting are given up at their limit, \
-                recorded as not completed, and the deprovisioning goes on",
+    usage: Usage::Steps,
 };
 
 /// Names the instance whose Kyma it is.

@@ -23,7 +23,7 @@ pub use self::{
 };
 use crate::{
     Http, Limits,
-    about::About,
+    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::Gate,
     http::{Answer, segment},
@@ -50,10 +50,7 @@ pub const ABOUT: About = About {
         ("KCP_BROKER_LMS_MANDATORY", "whether an instance must not do without"),
         ("KCP_BROKER_LMS_ENABLED_FOR_GLOBAL_ACCOUNTS", "all, none, or a list of global accounts"),
     ],
-    called: "provisioning makes the tenant of the global account if it has none there, waits until it is ready, and \
-             requests a certificate; nothing is ever deleted",
-    when_down: "provisioning tries for 3 minutes to make the tenant, and then fails if logging is mandatory; it waits up to 30 minutes for \
-                a certificate, and then goes on without",
+    usage: Usage::Steps,
 };
 
 /// Where it is, who we are there, and what tenants are made with.

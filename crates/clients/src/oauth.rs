@@ -25,7 +25,7 @@ use url::Url;
 pub use self::grant::Grant;
 use self::{grant::Style, issued::Issued};
 use crate::{
-    about::About,
+    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::{Gate, Limits},
     http::Http,
@@ -41,10 +41,12 @@ pub const ABOUT: About = About {
         ("KCP_PROVISIONER_ISSUERS", "whose tokens the provisioner accepts"),
         ("KCP_PROVISIONER_AUDIENCE", "whom tokens for the provisioner must be for"),
     ],
-    called: "a client fetches a token before its first call, renews it before it runs out, and keeps it meanwhile; each system \
+    usage: Usage::Described {
+        called: "a client fetches a token before its first call, renews it before it runs out, and keeps it meanwhile; each system \
              with a token endpoint names it in its own settings",
-    when_down: "calls that need a new token fail for now and are tried again, those with a kept one go on; whoever calls us is \
+        when_down: "calls that need a new token fail for now and are tried again, those with a kept one go on; whoever calls us is \
                 checked with the issuer's keys that are known already",
+    },
 };
 
 const DOING: &str = "getting a token";

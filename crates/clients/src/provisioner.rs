@@ -27,7 +27,7 @@ pub use self::{
 };
 use crate::{
     Grant, GraphQl, Http, Limits, TokenSource,
-    about::About,
+    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::Gate,
 };
@@ -50,10 +50,12 @@ pub const ABOUT: About = About {
         ("KCP_BROKER_PROVISIONER_CLIENT_SECRET", "that client's secret"),
         ("KCP_BROKER_PROVISIONER_CALLS", "how many calls are under way at once"),
     ],
-    called: "provisioning, updates, upgrades and deprovisioning begin an operation each and ask until it has ended; the \
+    usage: Usage::Described {
+        called: "provisioning, updates, upgrades and deprovisioning begin an operation each and ask until it has ended; the \
              kubeconfig of a runtime is read from its status",
-    when_down: "beginning and asking are tried again within the step's limit; an operation that began goes on without us; \
+        when_down: "beginning and asking are tried again within the step's limit; an operation that began goes on without us; \
                 a runtime that is busy is waited for",
+    },
 };
 
 /// Where it is and who we are there.

@@ -18,7 +18,7 @@ pub use self::{
     state::{Change, Failing, State, Status},
 };
 use crate::{
-    about::About,
+    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::Gate,
     http::{Http, segment},
@@ -32,8 +32,7 @@ pub const ABOUT: About = About {
     name: "reconciler",
     purpose: "installs Kyma in a runtime and keeps it as configured",
     settings: &[("KCP_BROKER_RECONCILER_URL", "its address inside the control plane")],
-    called: "provisioning, update and upgrade apply a configuration and poll its status; deprovisioning removes the cluster and polls until it is gone",
-    when_down: "applying and polling are tried again within the step's limit; removing is given up at its limit, recorded as not completed, and the deprovisioning goes on",
+    usage: Usage::Steps,
 };
 
 /// Where the Reconciler is. It asks for no credentials: only the control plane reaches it.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    about::About,
+    about::{About, Usage},
     error::{Component, Error, Kind},
     http::{Http, segment},
     kubernetes::Cluster,
@@ -26,8 +26,10 @@ pub const ABOUT: About = About {
         ("KCP_BROKER_RELEASES_URL", "the same for the broker's lists of components"),
         ("KCP_BROKER_RELEASES_DEVELOPMENT_URL", "the same for what is not released yet"),
     ],
-    called: "provisioning with Kyma and upgrades of Kyma download the installer of their version once and keep it; so does the broker with the list of its components",
-    when_down: "starting an installation is tried again within the stage's limit; versions that are kept need nobody",
+    usage: Usage::Described {
+        called: "provisioning with Kyma and upgrades of Kyma download the installer of their version once and keep it; so does the broker with the list of its components",
+        when_down: "starting an installation is tried again within the stage's limit; versions that are kept need nobody",
+    },
 };
 
 /// How many releases are kept in memory; more than that are rarely in use at once.

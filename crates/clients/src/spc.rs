@@ -15,7 +15,7 @@ use url::Url;
 pub use self::event::{Event, EventType, Tenant, TenantState};
 use crate::{
     Http, Limits,
-    about::About,
+    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::Gate,
 };
@@ -33,9 +33,7 @@ pub const ABOUT: About = About {
         "KCP_BROKER_SPC_URL",
         "where maintenance events are made; nobody is told without it",
     )],
-    called: "an orchestration creates an event for all its runtimes when it starts and cancels it when it is \
-             cancelled; each upgrade updates it when it begins and when it ends",
-    when_down: "orchestrations and upgrades wait for a while and then go on without telling anybody",
+    usage: Usage::Unused,
 };
 
 /// Where it is. Its certificate is checked; it asks for no credentials.

@@ -13,13 +13,20 @@ use axum::{
     extract::Request,
     http::{
         HeaderValue, StatusCode,
-        header::{CONTENT_SECURITY_POLICY, HOST},
+        header::{
+            CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+            X_FRAME_OPTIONS,
+        },
     },
     middleware::{Next, from_fn},
     response::{IntoResponse, Response},
     routing::get,
 };
 use broker::operations::view::Operations;
+
+/// Nothing is loaded, framed or sent anywhere.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'";
 
 /// What the pages show.
 #[derive(Clone)]
@@ -55,9 +62,14 @@ async fn only_this_machine(request: Request, next: Next) -> Response {
         return StatusCode::FORBIDDEN.into_response();
     }
     let mut response = next.run(request).await;
-    response.headers_mut().insert(
-        CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'"),
-    );
+    for (name, value) in [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (X_FRAME_OPTIONS, "DENY"),
+        (REFERRER_POLICY, "no-referrer"),
+        (CACHE_CONTROL, "no-store"),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
     response
 }

@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context, ensure};
 use api::{
-    Credentials, Limits as RequestLimits, RequireScope, Verifier, osb,
+    Credentials, RequireScope, Verifier, osb,
     router::{self, leftovers, platforms, runtimes, shielded},
     scope,
 };
@@ -22,19 +22,21 @@ use broker::{
     },
 };
 use engine::{Builder, Engine};
-use store::{BrokerStore, EngineStore, Sealer, Set};
+use store::{BrokerStore, EngineStore, Set};
 use tokio::net::TcpListener;
 
 use crate::{
     Settings,
     access::verifier,
     demonstration::surroundings,
+    gates::Gates,
+    keys,
     metrics::{self, Metrics},
     operations::Stored,
     place::Place,
     readiness::Working,
     serving::Serving,
-    settings::systems::SystemSettings,
+    settings::{DatabaseSettings, OperationSettings, systems::SystemSettings},
     shutdown,
     systems::Systems,
     up::Speed,
@@ -47,6 +49,7 @@ const GRACE: Duration = Duration::from_secs(5);
 pub(crate) struct Service {
     pub(crate) engine: Engine<EngineStore>,
     broker: Broker,
+    metrics: Arc<Metrics>,
 }
 
 impl Service {
@@ -60,14 +63,15 @@ impl Service {
         let (catalog, offer) = outside::catalog(&settings.catalog)?;
         let limits = outside::limits(settings)?;
         let required = systems.edp.required.unwrap_or_default();
-        let reached = Systems::open(systems, clock).await.context("the settings are not valid")?;
-        let database = &settings.database;
-        let plain = place
-            .store("broker", database.connections.get(), &database.schema, Set::Broker)
-            .await?;
+        let metrics = Arc::new(Metrics::default());
+        let gates = Gates::observed(clock, settings.transport.hosts(), metrics.calls());
+        let reached = Systems::open(systems, &gates).await.context("the settings are not valid")?;
+        // Where the database and its keys are was decided by whoever made the place.
+        let DatabaseSettings { url: _, schema, connections, sealing_keys: _ } = &settings.database;
+        let plain = place.store("broker", connections.get(), schema, Set::Broker).await?;
         let store = BrokerStore::new(plain.clone(), place.sealer.clone(), clock.clone());
         let operations = plain.with_changes(store.changes());
-        let env = outside::env(settings, required, reached, catalog.clone(), &store, clock)?;
+        let env = outside::env(settings, required, reached, catalog.clone(), &store, &gates)?;
         let env = Arc::new(env);
         let pool = env.gardener.pool(env.settings.account_bindings);
         let accounts = PooledAccounts::new(pool, clock.clone());
@@ -76,14 +80,7 @@ impl Service {
             store: store.clone(),
             operations: operations.clone(),
         });
-        let engine_settings = engine::Settings {
-            replica: place.replica,
-            lease: settings.operations.lease,
-            workers: settings.operations.workers.get().into(),
-            pace: place.speed.factor(),
-            keep_journal: settings.operations.keep_journal,
-            ..engine::Settings::default()
-        };
+        let engine_settings = engine_settings(&settings.operations, place.replica, place.speed);
         let engine = Engine::builder(Arc::new(operations.clone()), clock.clone(), engine_settings)
             .serve(demonstration::plan(settings.operations.limit), surroundings(place.speed))?;
         let engine = serve(engine, &limits, env, reach, settings)?.start();
@@ -97,12 +94,12 @@ impl Service {
             settings: outside::answers(settings),
             clock: clock.clone(),
         });
-        Ok(Self { engine, broker })
+        Ok(Self { engine, broker, metrics })
     }
 
     /// What it answers, without the layers around it.
     pub(crate) fn routes(&self, verifier: &Arc<Verifier>, known: Vec<Credentials>) -> Router {
-        let counted = Arc::new(Metrics::default());
+        let counted = self.metrics.clone();
         tokio::spawn(counted.clone().count(self.engine.events()));
         let metrics = RequireScope::of_operators(verifier.clone(), scope::METRICS_READ)
             .around(metrics::router(counted, self.engine.clone()));
@@ -158,38 +155,75 @@ fn serve(
     Ok(engine.serve(making, env)?.serve(removing, reach)?)
 }
 
-/// What one request may cost.
-pub(crate) fn request_limits(settings: &Settings) -> RequestLimits {
-    RequestLimits { body: settings.requests.body.get() as usize, time: settings.requests.time }
+/// How the engine works.
+fn engine_settings(
+    operations: &OperationSettings,
+    replica: Option<String>,
+    speed: Speed,
+) -> engine::Settings {
+    let OperationSettings {
+        workers,
+        lease,
+        keep_journal,
+        // The pace is part of the speed; the others are for the plans, and for the end of the service.
+        pace: _,
+        limit: _,
+        removal_patience: _,
+        drain: _,
+    } = operations;
+    engine::Settings {
+        replica,
+        lease: *lease,
+        workers: workers.get().into(),
+        pace: speed.factor(),
+        keep_journal: *keep_journal,
+        ..engine::Settings::default()
+    }
+}
+
+/// What a start would refuse, as far as that can be told without anything outside.
+pub(crate) fn check(settings: &Settings) -> anyhow::Result<()> {
+    outside::catalog(&settings.catalog)?;
+    outside::limits(settings)?;
+    outside::platforms(&settings.access)?;
+    Ok(())
 }
 
 /// Runs a broker until somebody asks it to stop: `kcp broker`.
 pub async fn run(settings: Settings) -> anyhow::Result<()> {
     let clock = Clock::running();
-    let sealer = Sealer::from_file_or_create(&settings.database.sealing_keys)
-        .context("the keys that seal secrets cannot be read or made")?;
+    let access = &settings.access;
+    let known = outside::platforms(access)?;
+    ensure!(
+        !(known.is_empty() && access.issuers.is_empty()),
+        "nobody could enter: name access.issuers, or access.platform_user and access.platform_password"
+    );
+    let transport = &settings.transport;
+    let verifier = verifier(&access.issuers, &access.audience, &transport.hosts(), &clock)?;
+    let acceptance = transport.acceptance(settings.listen, settings.connections.limits())?;
+    let limits = settings.requests.limits()?;
+    for exception in transport.exceptions(settings.listen) {
+        tracing::warn!("{exception}, because the settings say so");
+    }
+    let sealer = keys::read(&settings.database.sealing_keys)?;
     let url = settings.database.url.clone();
     let speed = Speed::Times(settings.operations.pace);
     let place = Place { url, sealer, replica: None, speed };
-    let known = outside::platforms(&settings.access)?;
-    ensure!(
-        !(known.is_empty() && settings.access.issuers.is_empty()),
-        "nobody could enter: name access.issuers, or access.platform_user and access.platform_password"
-    );
     let listener = TcpListener::bind(settings.listen)
         .await
         .with_context(|| format!("{} cannot be listened on", settings.listen))?;
     let service = Service::start(&settings, &settings.systems, place, &clock).await?;
-    let access = &settings.access;
-    let verifier = verifier(&access.issuers, &access.audience, &clock)?;
     let routes = service.routes(&verifier, known);
-    let mut serving = Serving::default();
+    let mut serving = Serving::new(&clock);
     let address = listener.local_addr()?;
-    serving.add("the broker", listener, shielded(routes, request_limits(&settings)));
+    serving.add("the broker", listener, shielded(routes, limits), acceptance);
     tracing::info!(%address, "the broker answers");
     shutdown::asked().await?;
     let drain = settings.operations.drain;
-    serving.stop(&clock, GRACE.min(drain)).await;
+    serving.stop(GRACE.min(drain)).await;
     service.stop(drain).await;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,8 @@ mod access;
 pub mod bench;
 pub mod broker;
 mod demonstration;
+pub mod gates;
+pub mod keys;
 pub mod metrics;
 mod operations;
 mod place;

@@ -1,5 +1,7 @@
 //! Metrics: what the engine's events say, and what is unfinished when somebody asks.
 
+mod calls;
+
 use std::sync::{Arc, atomic::AtomicU64};
 
 use anyhow::Context;
@@ -7,6 +9,7 @@ use api::Error;
 use axum::{
     Router, extract::State, http::header::CONTENT_TYPE, response::IntoResponse, routing::get,
 };
+use clients::Observer;
 use engine::{Engine, Event};
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode},
@@ -44,6 +47,7 @@ pub struct Metrics {
     missed: Counter,
     /// Connections that came back to their pool inside of a transaction.
     in_transaction: Counter,
+    calls: calls::Calls,
     /// Gauges by kind, under the names that dashboards of the reference know.
     in_progress: Vec<(&'static str, Gauge)>,
 }
@@ -82,8 +86,19 @@ impl Default for Metrics {
             "Database connections that were released inside of a transaction, and closed",
             in_transaction.clone(),
         );
+        let calls = calls::Calls::register(&mut registry);
         let in_progress = Vec::new();
-        Self { registry, runs, durations, ended, unfinished, missed, in_transaction, in_progress }
+        Self {
+            registry,
+            runs,
+            durations,
+            ended,
+            unfinished,
+            missed,
+            in_transaction,
+            calls,
+            in_progress,
+        }
     }
 }
 
@@ -102,6 +117,11 @@ impl Metrics {
             metrics.in_progress.push((kind, gauge));
         }
         metrics
+    }
+
+    /// Whom gates tell about calls.
+    pub(crate) fn calls(&self) -> Arc<dyn Observer> {
+        Arc::new(self.calls.clone())
     }
 
     /// Counts events until there are no more.
@@ -165,4 +185,28 @@ async fn scrape(
     })?;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(CONTENT_TYPE, kind)], text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_metric_is_documented() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md");
+        let document = std::fs::read_to_string(path).unwrap();
+        let mut text = String::new();
+        encode(&mut text, &Metrics::of_provisioner().registry).unwrap();
+        let names = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
+        let names: Vec<&str> = names.map(|(name, _)| name).collect();
+
+        assert!(names.contains(&"kcp_outside_calls"), "{names:?}");
+        for name in names.iter().filter(|name| !name.contains("_in_progress_")) {
+            let told = [format!("`{name}`"), format!("`{name}_total`")];
+            assert!(
+                told.iter().any(|told| document.contains(told)),
+                "{name} is not in docs/metrics.md"
+            );
+        }
+    }
 }

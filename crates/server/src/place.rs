@@ -1,11 +1,20 @@
 //! Where a service runs: its database, its keys, its name, its speed.
 
-use anyhow::Context;
+use std::{io, time::Duration};
+
+use anyhow::{Context, anyhow};
 use engine::Planted;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use store::{Database, EngineStore, Sealer, Set, engine::Time, rotate};
+use tokio::{net::TcpStream, time::timeout};
+use url::Url;
 
 use crate::up::Speed;
+
+/// The port of PostgreSQL, unless the address names another one.
+const POSTGRES_PORT: u16 = 5432;
+/// How long to look why a database does not answer.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// What depends on where a service runs.
 pub(crate) struct Place {
@@ -33,13 +42,22 @@ impl Place {
             schema: Some(schema.to_owned()),
             ..store::Options::new(self.url.clone())
         };
-        let database = Database::open(&options)
-            .await
-            .with_context(|| format!("the {whose}'s database cannot be opened"))?;
+        let location = location(self.url.expose_secret());
+        let database = match Database::open(&options).await {
+            Ok(database) => database,
+            Err(error) => {
+                let cause = unreachable(self.url.expose_secret()).await;
+                let error = cause.map_or_else(|| error.into(), |cause| anyhow!("{cause}"));
+                return Err(error).with_context(|| {
+                    format!("the {whose}'s database, {location}, cannot be opened")
+                });
+            }
+        };
         for set in [Set::Engine, set] {
             let migrated = database.migrate(set).await;
-            migrated
-                .with_context(|| format!("the {whose}'s database cannot be brought up to date"))?;
+            migrated.with_context(|| {
+                format!("the {whose}'s database, {location}, cannot be brought up to date")
+            })?;
         }
         let sealed = match set {
             Set::Engine => Vec::new(),
@@ -52,5 +70,79 @@ impl Place {
             .await
             .with_context(|| format!("the {whose}'s sealing keys cannot be used"))?;
         Ok(EngineStore::new(database, self.sealer.clone(), Time::Database, Planted::Nothing))
+    }
+}
+
+/// Where a database is, without who we are there.
+fn location(url: &str) -> String {
+    if let Some(path) = url.strip_prefix("sqlite:") {
+        let path = path.trim_start_matches("//");
+        return path.split('?').next().unwrap_or(path).to_owned();
+    }
+    match Url::parse(url) {
+        Ok(parsed) => {
+            let port = parsed.port().unwrap_or(POSTGRES_PORT);
+            format!("{}:{port}{}", parsed.host_str().unwrap_or("localhost"), parsed.path())
+        }
+        Err(_) => "whose address cannot be read".into(),
+    }
+}
+
+/// Why a server is not reached, as the system tells it; nothing when it is reached, or is no server. The pool of connections
+/// only knows that it took too long.
+async fn unreachable(url: &str) -> Option<String> {
+    let parsed = Url::parse(url).ok().filter(|url| url.scheme().starts_with("postgres"))?;
+    // A folder as host is a socket.
+    let host = parsed.host_str().filter(|host| !host.is_empty() && !host.starts_with("%2"))?;
+    let port = parsed.port().unwrap_or(POSTGRES_PORT);
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let reached = timeout(LOOK, TcpStream::connect((host, port))).await;
+    let cause = match reached {
+        Ok(Ok(_)) => return None,
+        Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            "connection refused".to_owned()
+        }
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "no answer".to_owned(),
+    };
+    Some(format!("{cause} ({host}:{port})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn refusal(url: String) -> String {
+        let place = Place {
+            url: url.into(),
+            sealer: Sealer::generate(),
+            replica: None,
+            speed: Speed::Times(1.0),
+        };
+        let opened = place.store("broker", 2, "broker", Set::Broker).await;
+        format!("{:#}", opened.err().unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_server_that_is_not_there_is_named_with_the_reason_and_without_the_password() {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+
+        let said = refusal(format!("postgres://kcp:hush@{free}/kcp")).await;
+
+        assert!(said.contains(&format!("connection refused ({free})")), "{said}");
+        assert!(!said.contains("hush"), "{said}");
+    }
+
+    #[tokio::test]
+    async fn a_damaged_file_is_named_with_its_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("kcp.db");
+        std::fs::write(&path, "this is no database, and long enough to be seen as none".repeat(9))
+            .unwrap();
+
+        let said = refusal(format!("sqlite://{}", path.display())).await;
+
+        assert!(said.contains(path.to_str().unwrap()), "{said}");
+        assert!(said.contains("not a database"), "{said}");
     }
 }

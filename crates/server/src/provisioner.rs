@@ -19,17 +19,19 @@ use provisioner::{
     chores::{abandoned_intents, failed_runtimes, shoot_signals},
     operations::{deprovisioning, hibernation, provisioning, reconnection, upgrade, upgrade_shoot},
 };
-use store::{EngineStore, ProvisionerStore, Sealer, Set};
+use store::{EngineStore, ProvisionerStore, Set};
 use tokio::{net::TcpListener, task::JoinSet};
 
 use crate::{
     access::verifier,
+    gates::Gates,
+    keys,
     metrics::{self, Metrics},
     operations::Stored,
     place::Place,
     readiness::Working,
     serving::Serving,
-    settings::provisioner::ProvisionerSettings,
+    settings::provisioner::{Database, Operations, ProvisionerSettings},
     shutdown,
     up::Speed,
 };
@@ -43,6 +45,7 @@ pub(crate) struct Service {
     pub(crate) engine: Engine<EngineStore>,
     pub(crate) provisioner: Provisioner,
     chores: JoinSet<()>,
+    metrics: Arc<Metrics>,
 }
 
 impl Service {
@@ -54,19 +57,22 @@ impl Service {
         clock: &Clock,
     ) -> anyhow::Result<Self> {
         let limits = settings.limits.checked()?;
-        let database = &settings.database;
-        let plain = place
-            .store("provisioner", database.connections.get(), &database.schema, Set::Provisioner)
-            .await?;
+        let metrics = Arc::new(Metrics::of_provisioner());
+        let gates = Gates::observed(clock, settings.transport.hosts(), metrics.calls());
+        // Where the database and its keys are was decided by whoever made the place.
+        let Database { url: _, schema, connections, sealing_keys: _ } = &settings.database;
+        let plain = place.store("provisioner", connections.get(), schema, Set::Provisioner).await?;
         let store = ProvisionerStore::new(plain.clone(), place.sealer, clock.clone());
         let storage = plain.with_changes(store.changes());
-        let env = Arc::new(outside.env(settings, store.clone(), clock).await?);
+        let env = Arc::new(outside.env(settings, store.clone(), &gates).await?);
+        // The pace is part of the place, and whoever ends the service knows how long it may drain.
+        let Operations { workers, lease, keep_journal, pace: _, drain: _ } = &settings.operations;
         let engine_settings = engine::Settings {
             replica: place.replica,
-            lease: settings.operations.lease,
-            workers: settings.operations.workers.get().into(),
+            lease: *lease,
+            workers: workers.get().into(),
             pace: place.speed.factor(),
-            keep_journal: settings.operations.keep_journal,
+            keep_journal: *keep_journal,
             ..engine::Settings::default()
         };
         let engine = Engine::builder(Arc::new(storage), clock.clone(), engine_settings)
@@ -90,16 +96,12 @@ impl Service {
         chores.spawn(shoot_signals::follow(env.gardener.clone(), engine.clone()));
         chores.spawn(failed_runtimes::follow(env, engine.clone()));
         chores.spawn(abandoned_intents::keep(provisioner.clone()));
-        Ok(Self { engine, provisioner, chores })
+        Ok(Self { engine, provisioner, chores, metrics })
     }
 
     /// What it answers, with the layers around it.
-    pub(crate) fn router(
-        &self,
-        verifier: &Arc<Verifier>,
-        settings: &ProvisionerSettings,
-    ) -> Router {
-        let counted = Arc::new(Metrics::of_provisioner());
+    pub(crate) fn router(&self, verifier: &Arc<Verifier>, limits: RequestLimits) -> Router {
+        let counted = self.metrics.clone();
         tokio::spawn(counted.clone().count(self.engine.events()));
         let metrics = RequireScope::of_operators(verifier.clone(), scope::METRICS_READ)
             .around(metrics::router(counted, self.engine.clone()));
@@ -109,10 +111,6 @@ impl Service {
             verifier: verifier.clone(),
             limits: QueryLimits::DEFAULT,
         });
-        let limits = RequestLimits {
-            body: settings.requests.body.get() as usize,
-            time: settings.requests.time,
-        };
         let operations = watching(Arc::new(Stored(self.engine.clone())), verifier.clone());
         shielded(routes.merge(metrics).merge(operations), limits)
     }
@@ -128,25 +126,29 @@ impl Service {
 /// Runs a provisioner until somebody asks it to stop: `kcp provisioner`.
 pub async fn run(settings: ProvisionerSettings) -> anyhow::Result<()> {
     let clock = Clock::running();
-    let sealer = Sealer::from_file_or_create(&settings.database.sealing_keys)
-        .context("the keys that seal secrets cannot be read or made")?;
+    let (access, transport) = (&settings.access, &settings.transport);
+    let verifier = verifier(&access.issuers, &access.audience, &transport.hosts(), &clock)?;
+    let acceptance = transport.acceptance(settings.listen, settings.connections.limits())?;
+    let limits = settings.requests.limits()?;
+    for exception in transport.exceptions(settings.listen) {
+        tracing::warn!("{exception}, because the settings say so");
+    }
+    let outside = Outside::configured(&settings).await?;
+    let sealer = keys::read(&settings.database.sealing_keys)?;
     let speed = Speed::Times(settings.operations.pace);
     let url = settings.database.url.clone();
     let place = Place { url, sealer, replica: None, speed };
-    let outside = Outside::configured(&settings).await?;
     let listener = TcpListener::bind(settings.listen)
         .await
         .with_context(|| format!("{} cannot be listened on", settings.listen))?;
     let service = Service::start(&settings, place, outside, &clock).await?;
-    let access = &settings.access;
-    let verifier = verifier(&access.issuers, &access.audience, &clock)?;
-    let mut serving = Serving::default();
+    let mut serving = Serving::new(&clock);
     let address = listener.local_addr()?;
-    serving.add("the provisioner", listener, service.router(&verifier, &settings));
+    serving.add("the provisioner", listener, service.router(&verifier, limits), acceptance);
     tracing::info!(%address, "the provisioner answers");
     shutdown::asked().await?;
     let drain = settings.operations.drain;
-    serving.stop(&clock, GRACE.min(drain)).await;
+    serving.stop(GRACE.min(drain)).await;
     service.stop(drain).await;
     Ok(())
 }

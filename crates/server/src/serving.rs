@@ -1,9 +1,13 @@
 //! Listening sockets and what is served on them.
+//!
+//! HTTP/1.1 only: nothing here needs HTTP/2, whose many streams a connection would escape the limits.
 
-mod limited;
+mod connection;
+mod crowd;
+pub(crate) mod tls;
 
 use std::{
-    io::ErrorKind,
+    io::{self, ErrorKind},
     net::{Ipv4Addr, SocketAddr},
     time::Duration,
 };
@@ -11,12 +15,58 @@ use std::{
 use anyhow::{Context, anyhow};
 use axum::Router;
 use base::Clock;
-use simulators::trouble::wire::{Line, Wires};
 use tokio::{net::TcpListener, task::JoinSet};
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-/// How many connections one service holds at once.
-const CONNECTIONS: usize = 1_024;
+use connection::Connections;
+use crowd::Crowd;
+
+/// How long to wait when no connection can be accepted.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// How many connections a listener has, and for how long.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ConnectionLimits {
+    /// How many at once.
+    pub(crate) total: usize,
+    /// How many at once from one address.
+    pub(crate) per_peer: usize,
+    /// How long the head of a request may take to come.
+    pub(crate) header_time: Duration,
+    /// How long a connection may be idle between requests, or not take what is written.
+    pub(crate) idle_time: Duration,
+}
+
+impl ConnectionLimits {
+    /// What suits most listeners.
+    pub(crate) const DEFAULT: Self = Self {
+        total: 1_024,
+        per_peer: 512,
+        header_time: Duration::from_secs(10),
+        idle_time: Duration::from_secs(60),
+    };
+
+    /// Leaves most file descriptors of the process to databases and outside systems: a quarter is for one listener.
+    pub(crate) fn within_descriptors(self, descriptors: Option<usize>) -> Self {
+        let Some(most) = descriptors.map(|all| (all / 4).max(1)) else { return self };
+        if self.total > most {
+            tracing::warn!(
+                asked = self.total,
+                total = most,
+                "fewer connections than the settings allow: the limit of open files (ulimit -n) is low"
+            );
+        }
+        Self { total: self.total.min(most), per_peer: self.per_peer.min(most), ..self }
+    }
+}
+
+/// How many files this process may open; none where that cannot be found out.
+pub(crate) fn descriptors() -> Option<usize> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
 
 /// Opens a port on this machine only.
 pub(crate) async fn listen(port: u16, what: &str) -> anyhow::Result<TcpListener> {
@@ -32,34 +82,94 @@ pub(crate) async fn listen(port: u16, what: &str) -> anyhow::Result<TcpListener>
     }
 }
 
+/// How connections are accepted.
+#[derive(Clone)]
+pub(crate) struct Acceptance {
+    pub(crate) limits: ConnectionLimits,
+    /// The certificate, if TLS is spoken.
+    pub(crate) tls: Option<TlsAcceptor>,
+}
+
+impl Acceptance {
+    /// Without TLS, for listeners that only this machine reaches.
+    pub(crate) const LOCAL: Self = Self { limits: ConnectionLimits::DEFAULT, tls: None };
+}
+
 /// Services that are being served.
-#[derive(Default)]
 pub(crate) struct Serving {
     tasks: JoinSet<()>,
     stop: CancellationToken,
+    clock: Clock,
 }
 
 impl Serving {
+    pub(crate) fn new(clock: &Clock) -> Self {
+        Self { tasks: JoinSet::new(), stop: CancellationToken::new(), clock: clock.clone() }
+    }
+
     /// Serves one more.
-    pub(crate) fn add(&mut self, name: &'static str, listener: TcpListener, routes: Router) {
-        // Trouble of the landscape resets connections.
-        let listener = Wires::new(limited::Limited::new(listener, CONNECTIONS));
-        let routes = routes.into_make_service_with_connect_info::<Line>();
-        let stop = self.stop.clone().cancelled_owned();
-        self.tasks.spawn(async move {
-            if let Err(error) = axum::serve(listener, routes).with_graceful_shutdown(stop).await {
-                tracing::error!(%error, "{name} is not served any more");
-            }
-        });
+    pub(crate) fn add(
+        &mut self,
+        name: &'static str,
+        listener: TcpListener,
+        routes: Router,
+        acceptance: Acceptance,
+    ) {
+        let Acceptance { limits, tls } = acceptance;
+        let limits = limits.within_descriptors(descriptors());
+        let (clock, stop) = (self.clock.clone(), self.stop.clone());
+        let crowd = Crowd::new(limits, clock.clone());
+        let connections = Connections { routes, limits, tls, clock, stop };
+        self.tasks.spawn(accept(name, listener, crowd, connections));
     }
 
     /// Takes no new connections, lets requests finish within `grace`, cuts off the rest.
-    pub(crate) async fn stop(mut self, clock: &Clock, grace: Duration) {
+    pub(crate) async fn stop(mut self, grace: Duration) {
         self.stop.cancel();
         let finished = async { while self.tasks.join_next().await.is_some() {} };
         tokio::select! {
             () = finished => {}
-            () = clock.sleep(grace) => tracing::debug!("requests are cut off"),
+            () = self.clock.sleep(grace) => tracing::debug!("requests are cut off"),
         }
     }
 }
+
+async fn accept(
+    name: &'static str,
+    listener: TcpListener,
+    crowd: std::sync::Arc<Crowd>,
+    connections: Connections,
+) {
+    let mut open = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            () = connections.stop.cancelled() => break,
+            Some(_) = open.join_next() => continue,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, address)) => match crowd.enter(address.ip()) {
+                Some(seat) => {
+                    open.spawn(connections.clone().serve(stream, seat));
+                }
+                None => tracing::debug!(%address, "a connection to {name} was refused"),
+            },
+            Err(error) if concerns_one_connection(&error) => {}
+            Err(error) => {
+                tracing::warn!(%error, "{name} cannot accept a connection; an idle one is closed");
+                crowd.close_longest_idle();
+                connections.clock.sleep(PAUSE).await;
+            }
+        }
+    }
+    drop(listener);
+    while open.join_next().await.is_some() {}
+}
+
+fn concerns_one_connection(error: &io::Error) -> bool {
+    use ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,10 @@
 //!
 //! The comments below are the documentation of the settings: the sample file is made of them.
 
+pub mod links;
 pub mod orders;
 pub mod provisioner;
+pub mod stage_limits;
 pub mod systems;
 mod values;
 
@@ -52,6 +54,12 @@ pub struct Settings {
     /// What one request may cost.
     #[config(nested)]
     pub requests: RequestSettings,
+    /// Connections to the API.
+    #[config(nested)]
+    pub connections: links::ConnectionSettings,
+    /// Which links use TLS.
+    #[config(nested)]
+    pub transport: links::TransportSettings,
     /// What is said about it all.
     #[config(nested)]
     pub telemetry: TelemetrySettings,
@@ -73,7 +81,7 @@ pub struct DatabaseSettings {
     /// How many connections at most.
     #[config(env = "KCP_BROKER_DATABASE_CONNECTIONS", default = 10)]
     pub connections: NonZeroU32,
-    /// The file with the keys that seal orders; made when it is not there. `kcp up` decides by itself.
+    /// The file with the keys that seal orders, made by `kcp keys new`. `kcp up` decides by itself.
     #[config(env = "KCP_BROKER_SEALING_KEYS", default = "kcp-broker.key")]
     pub sealing_keys: PathBuf,
 }
@@ -133,6 +141,9 @@ pub struct RequestSettings {
     /// The largest body, in bytes.
     #[config(env = "KCP_BROKER_REQUEST_BODY", default = 1_048_576)]
     pub body: NonZeroU32,
+    /// The longest time until the whole body has arrived; less than `time`.
+    #[config(env = "KCP_BROKER_REQUEST_BODY_TIME", default = "10s", deserialize_with = friendly)]
+    pub body_time: Duration,
     /// The longest time until an answer begins.
     #[config(env = "KCP_BROKER_REQUEST_TIME", default = "30s", deserialize_with = friendly)]
     pub time: Duration,
@@ -148,6 +159,24 @@ pub struct TelemetrySettings {
     /// `text` for people, `json` for machines.
     #[config(env = "KCP_BROKER_LOG_FORMAT", default = "text")]
     pub format: Format,
+}
+
+impl RequestSettings {
+    /// As the API takes them.
+    pub(crate) fn limits(&self) -> anyhow::Result<api::Limits> {
+        let Self { body, body_time, time } = self;
+        request_limits(*body, *body_time, *time)
+    }
+}
+
+/// A body that is not there in time must be told from an answer that is not.
+pub(crate) fn request_limits(
+    body: NonZeroU32,
+    body_time: Duration,
+    time: Duration,
+) -> anyhow::Result<api::Limits> {
+    anyhow::ensure!(body_time < time, "requests.body_time must be less than requests.time");
+    Ok(api::Limits { body: body.get() as usize, body_time, time })
 }
 
 /// How log lines look.
@@ -168,6 +197,32 @@ pub fn load(file: Option<&Path>) -> anyhow::Result<Settings> {
         builder = builder.file(file);
     }
     builder.load().context("the settings are not valid")
+}
+
+/// Whether a file has sections that only the provisioner's settings have.
+pub fn is_of_provisioner(file: &Path) -> bool {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let sections = text.lines().filter_map(|line| line.trim().strip_prefix('[')?.split(']').next());
+    let mut names = sections.map(|section| section.split('.').next().unwrap_or_default().trim());
+    names.any(|name| ["gardener", "director", "kyma", "defaults", "limits"].contains(&name))
+}
+
+impl Settings {
+    /// What a start would refuse, without starting anything; what is sent in clear because the settings say so is given back.
+    pub fn check(&self) -> anyhow::Result<Vec<String>> {
+        self.requests.limits()?;
+        self.transport.acceptance(self.listen, self.connections.limits())?;
+        crate::broker::check(self)?;
+        for issuer in &self.access.issuers {
+            crate::access::check_issuer(issuer, &self.transport.hosts())?;
+        }
+        Ok(self.transport.exceptions(self.listen))
+    }
+
+    /// The gates for checks, which nobody counts.
+    pub fn gates(&self) -> crate::gates::Gates {
+        crate::gates::Gates::unobserved(&base::Clock::running(), self.transport.hosts())
+    }
 }
 
 /// The sample file.

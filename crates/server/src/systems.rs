@@ -35,7 +35,7 @@ pub struct Systems {
     /// The cluster that the control plane lives in.
     pub control_plane: Option<Cluster>,
     /// Whoever keeps the modules of runtimes.
-    pub lifecycle_manager: Option<Modules>,
+    pub lifecycle_manager: Option<LifecycleManager>,
     /// Whoever makes runtimes.
     pub provisioner: Option<Provisioner>,
     /// The registry of runtimes.
@@ -75,17 +75,6 @@ pub struct Logging {
     pub enabled: EnabledFor,
     /// Whether an instance must not do without.
     pub mandatory: bool,
-}
-
-/// The Lifecycle Manager, and where its templates are.
-#[derive(Debug)]
-pub struct Modules {
-    /// The client.
-    pub client: LifecycleManager,
-    /// The `ConfigMap` with the templates; by version if there is none.
-    pub template: Option<String>,
-    /// The version whose template counts for what is not released.
-    pub default_version: Option<String>,
 }
 
 /// Where releases of Kyma are.

@@ -3,6 +3,8 @@
 //! The order matters. The folder is locked before anything in it is read; the ports are opened before
 //! anything is started; the connection file appears when all of it answers, and not before.
 
+#[cfg(test)]
+mod access_tests;
 mod alone;
 mod broker;
 mod connection;
@@ -13,23 +15,23 @@ mod landscape;
 mod provisioner;
 mod speed;
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use api::router::shielded;
 use base::Clock;
 use engine::Engine;
 use secrecy::SecretString;
-use simulators::clusters::Clusters;
+use simulators::{clusters::Clusters, landscape::Landscape};
 use store::EngineStore;
 
 use crate::{
     Settings,
     access::verifier,
-    broker::{Service as Broker, request_limits},
+    broker::Service as Broker,
     demonstration::first,
     provisioner::Service as Provisioning,
-    serving::{Serving, listen},
+    serving::{Acceptance, Serving, listen},
     settings::provisioner::ProvisionerSettings,
 };
 use folder::Folder;
@@ -70,6 +72,7 @@ pub struct Up {
     broker: Broker,
     provisioner: Provisioning,
     clusters: Clusters,
+    landscape: Arc<Landscape>,
     serving: Serving,
     drain: Duration,
 }
@@ -116,12 +119,14 @@ impl Up {
         )?;
         let token = landscape::token(landscape.issuer(), &credentials)?;
         let connection = Connection::new(port, token, &credentials);
-        let mut serving = Serving::default();
-        serving.add("the landscape", landscape_port, landscape::router(&landscape));
+        let mut serving = Serving::new(&clock);
+        let routes = landscape::router(&landscape);
+        serving.add("the landscape", landscape_port, routes, Acceptance::LOCAL);
         let clusters = landscape::clusters(&folder, &landscape, clusters_port).await?;
         // The landscape's issuer, and all that the settings name.
         let issuers = settings.access.issuers.iter().chain([&connection.landscape]);
-        let verifier = verifier(issuers, &settings.access.audience, &clock)?;
+        let hosts = settings.transport.hosts();
+        let verifier = verifier(issuers, &settings.access.audience, &hosts, &clock)?;
         let runtimes = provisioner::start(
             &folder,
             &credentials,
@@ -132,8 +137,9 @@ impl Up {
             &clock,
         )
         .await?;
-        let routes = runtimes.router(&verifier, &provisioner);
-        serving.add("the provisioner", provisioner_port, routes);
+        let routes = runtimes.router(&verifier, provisioner.requests.limits()?);
+        let acceptance = Acceptance { limits: provisioner.connections.limits(), tls: None };
+        serving.add("the provisioner", provisioner_port, routes, acceptance);
         let systems = files::write(&folder, &credentials, &connection, speed)?;
         let broker = Box::pin(broker::start(
             &folder,
@@ -145,7 +151,9 @@ impl Up {
         ))
         .await?;
         let routes = broker::routes(&broker, &connection, &credentials, &verifier);
-        serving.add("the broker", broker_port, shielded(routes, request_limits(&settings)));
+        let routes = shielded(routes, settings.requests.limits()?);
+        let acceptance = Acceptance { limits: settings.connections.limits(), tls: None };
+        serving.add("the broker", broker_port, routes, acceptance);
 
         wait_for_lease(&runtimes.engine).await?;
         wait_for_lease(&broker.engine).await?;
@@ -153,7 +161,17 @@ impl Up {
         connection.write(&folder)?;
         let drain = settings.operations.drain;
         let provisioner = runtimes;
-        Ok(Self { connection, folder, clock, broker, provisioner, clusters, serving, drain })
+        Ok(Self {
+            connection,
+            folder,
+            clock,
+            broker,
+            provisioner,
+            clusters,
+            landscape,
+            serving,
+            drain,
+        })
     }
 
     /// Finishes what runs, hands back the rest, closes everything.
@@ -161,12 +179,13 @@ impl Up {
         Connection::remove(&self.folder);
         let grace = GRACE.min(self.drain);
         let ((), (), ()) = tokio::join!(
-            self.serving.stop(&self.clock, grace),
+            self.serving.stop(grace),
             self.broker.stop(self.drain),
             self.provisioner.stop(self.drain),
         );
         // Last, because steps that are being finished still call them.
         landscape::stop(&self.clusters, &self.clock, grace).await;
+        drop(self.landscape);
     }
 }
 

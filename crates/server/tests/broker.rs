@@ -386,3 +386,41 @@ async fn platforms_enter_with_a_password_and_nobody_without() {
     }
     up.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_of_requests_take_effect_and_calls_outside_are_counted() {
+    let data = tempfile::tempdir().unwrap();
+    let mut settings = settings::load(None).unwrap();
+    settings.requests.body = 4_000.try_into().unwrap();
+    settings.answers.address = Some("https://broker.example.test".into());
+    let up = start(data.path(), settings).await;
+    let platform = Platform::of(&up).await;
+    let path = instance("aws", None);
+    let asked = format!("{path}?accepts_incomplete=true");
+    let large = platform.order("aws", &json!({"more": "x".repeat(4_000)}));
+    assert_eq!(platform.ask(Method::PUT, &asked, Some(&large)).await.0, 413);
+
+    let (status, first) =
+        platform.ask(Method::PUT, &asked, Some(&platform.order("aws", &json!({})))).await;
+    assert_eq!(status, 202, "{first}");
+    let labels = first["metadata"]["labels"].to_string();
+    assert!(labels.contains("https://broker.example.test"), "{first}");
+    platform.succeeded(&path).await;
+
+    for (base, systems) in [
+        (&up.connection.broker, &["gardener", "edp", "avs", "provisioner", "issuer"][..]),
+        (&up.connection.provisioner, &["gardener", "director", "issuer"][..]),
+    ] {
+        let asked = platform.http.get(format!("{base}/metrics"));
+        let answer = asked.bearer_auth(up.connection.token.expose_secret()).send().await.unwrap();
+        let text = answer.text().await.unwrap();
+        for system in systems {
+            let counted = format!("kcp_outside_calls_total{{system=\"{system}\"");
+            assert!(text.contains(&counted), "{base}: {counted} is not in {text}");
+            let timed = format!("kcp_outside_call_seconds_count{{system=\"{system}\"}}");
+            assert!(text.contains(&timed), "{base}: {timed}");
+        }
+        assert!(text.contains("kcp_outside_call_wait_seconds_count"), "{text}");
+    }
+    up.stop().await;
+}

@@ -42,7 +42,7 @@ impl World {
         let up = Up::start(options).await.unwrap();
         let clock = Clock::running();
         let settings = settings::load(Some(&folder.path().join("broker.toml"))).unwrap();
-        let systems = Systems::open(&settings.systems, &clock).await.unwrap();
+        let systems = Systems::open(&settings.systems, &settings.gates()).await.unwrap();
         Self { up, provisioner: systems.provisioner.unwrap(), clock, folder }
     }
 
@@ -203,7 +203,7 @@ async fn without_a_token_nobody_is_let_in() {
     let file = world.folder.path().join("open.toml");
     std::fs::write(&file, format!("[systems.provisioner]\n{url}\n")).unwrap();
     let settings = settings::load(Some(&file)).unwrap();
-    let systems = Systems::open(&settings.systems, &world.clock).await.unwrap();
+    let systems = Systems::open(&settings.systems, &settings.gates()).await.unwrap();
 
     let refused = systems.provisioner.unwrap().check().await.unwrap_err();
 

@@ -117,8 +117,12 @@ impl Drop for Service {
 }
 
 fn routes(running: &Running, service: Provisioner, clock: &Clock) -> axum::Router {
-    let trusted =
-        Trusted { issuer: running.url.clone(), audiences: vec!["kcp".into()], keys: None };
+    let trusted = Trusted {
+        issuer: running.url.clone(),
+        audiences: vec!["kcp".into()],
+        keys: None,
+        plaintext: base::PlaintextHosts::default(),
+    };
     let verifier = Verifier::new(vec![trusted], clock.clone()).unwrap();
     let routes = provisioner(ProvisionerParts {
         provisioner: Arc::new(service),

@@ -15,9 +15,11 @@ use axum::{
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
 };
+use base::Clock;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use secrecy::{ExposeSecret, SecretString};
 
+use super::guesses::{Guesses, peer};
 use crate::error::{Error, Problem};
 
 /// A user, its password, and for whom it may speak.
@@ -45,12 +47,15 @@ pub(crate) struct Platform {
 
 /// Lets a request through only with a user and a password that are known.
 #[derive(Clone)]
-pub struct RequireBasic(Arc<Vec<Credentials>>);
+pub struct RequireBasic {
+    known: Arc<Vec<Credentials>>,
+    guesses: Arc<Guesses>,
+}
 
 impl RequireBasic {
     /// A door that opens with any of these. Nothing opens it when there are none.
-    pub fn new(known: Vec<Credentials>) -> Self {
-        Self(Arc::new(known))
+    pub fn new(known: Vec<Credentials>, clock: Clock) -> Self {
+        Self { known: Arc::new(known), guesses: Arc::new(Guesses::new(clock)) }
     }
 
     /// Puts the door in front of these routes. Paths that none of them serves stay outside.
@@ -60,7 +65,7 @@ impl RequireBasic {
 
     fn platform(&self, request: &Request) -> Option<Platform> {
         let (user, password) = presented(request)?;
-        self.0.iter().fold(None, |found, known| {
+        self.known.iter().fold(None, |found, known| {
             let right = same(&known.user, &user) & same(known.password.expose_secret(), &password);
             found.or(right.then(|| Platform { tenant: known.tenant.clone() }))
         })
@@ -68,7 +73,15 @@ impl RequireBasic {
 }
 
 async fn check(State(door): State<RequireBasic>, mut request: Request, next: Next) -> Response {
+    let peer = peer(&request);
+    if !door.guesses.may_try(peer) {
+        tracing::info!(%peer, "too many wrong passwords from one address");
+        return Error::TooMany.into_response();
+    }
     let Some(platform) = door.platform(&request) else {
+        if request.headers().contains_key(AUTHORIZATION) {
+            door.guesses.wrong(peer).await;
+        }
         tracing::info!("a user and password were not accepted");
         let mut response = Error::Unauthorized.into_response();
         let scheme = HeaderValue::from_static("Basic realm=\"kcp\", charset=\"UTF-8\"");

@@ -119,6 +119,10 @@ impl Claims {
         if self.sub.is_empty() {
             return Err(Denied::Token("no subject"));
         }
+        // It could mean one tenant or all of them.
+        if self.tenant.as_deref().is_some_and(|tenant| tenant.trim().is_empty()) {
+            return Err(Denied::Token("empty tenant"));
+        }
         let refresh = |kind: &String| {
             ["refresh", "offline", "logout"].contains(&kind.to_lowercase().as_str())
         };
@@ -130,7 +134,7 @@ impl Claims {
             subject: self.sub,
             scopes: self.scp.words().into_iter().chain(self.scope.words()).collect(),
             groups: self.groups.whole().into_iter().collect(),
-            tenant: self.tenant.filter(|tenant| !tenant.is_empty()),
+            tenant: self.tenant,
             until: moment(self.exp),
             clock: clock.clone(),
         })

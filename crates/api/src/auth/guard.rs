@@ -11,7 +11,7 @@ use axum::{
 };
 use base::failure::chain;
 
-use super::{Denied, Verifier};
+use super::{Denied, Verifier, scope};
 use crate::error::Error;
 
 /// Lets a request through only with a token that carries a scope; puts the [`super::Principal`] into its
@@ -35,7 +35,7 @@ impl RequireScope {
         Self { verifier, scopes: scopes.to_vec(), operators: false }
     }
 
-    /// A door to what belongs to all tenants at once: it stays closed to a token that is for one of them.
+    /// A door to what belongs to all tenants at once: it opens only to a token that says it is for all of them.
     pub fn of_operators(verifier: Arc<Verifier>, scope: &'static str) -> Self {
         Self { operators: true, ..Self::new(verifier, scope) }
     }
@@ -63,8 +63,9 @@ async fn check(
         tracing::info!(subject = principal.subject, scopes = ?door.scopes, "a token lacks a scope");
         return Err(Error::Forbidden);
     }
-    if door.operators && principal.tenant.is_some() {
-        tracing::info!(subject = principal.subject, "a token is for one tenant only");
+    let any_tenant = principal.tenant.is_none() && principal.scopes.contains(scope::ANY_TENANT);
+    if door.operators && !any_tenant {
+        tracing::info!(subject = principal.subject, "a token is not for all tenants");
         return Err(Error::Forbidden);
     }
     request.extensions_mut().insert(principal);

@@ -113,3 +113,50 @@ async fn the_path_names_the_region() {
     assert_eq!((odd.status, asked.len()), (StatusCode::BAD_REQUEST, 2));
     assert!(odd.description().starts_with("region "));
 }
+
+#[tokio::test]
+async fn guessing_passwords_gets_slow_for_those_who_guess_and_for_nobody_else() {
+    let service = Service::around(Canned::new()).await;
+    let from = |last: u8, password: &str| {
+        let mut request = Request::get(PASSWORD_PATH)
+            .header("x-broker-api-version", "2.17")
+            .header(header::AUTHORIZATION, basic(PLATFORM.0, password))
+            .body(Body::empty())
+            .unwrap();
+        request.extensions_mut().insert(api::PeerAddress([10, 0, 0, last].into()));
+        service.send(request)
+    };
+    for _ in 0..10 {
+        assert_eq!(from(1, "wrong").await.status, StatusCode::UNAUTHORIZED);
+    }
+
+    let slow: Vec<_> = (0..4).map(|_| Box::pin(from(1, "wrong"))).collect();
+    let mut slow = futures::future::join_all(slow);
+    assert!(futures::poll!(&mut slow).is_pending(), "the next answers have to wait");
+    let refused = from(1, PLATFORM.1).await;
+    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(refused.headers[header::RETRY_AFTER], "5");
+    assert_eq!(from(2, PLATFORM.1).await.status, StatusCode::OK);
+
+    service.keys.clock.advance(std::time::Duration::from_secs(1));
+    assert!(slow.await.iter().all(|reply| reply.status == StatusCode::UNAUTHORIZED));
+    assert_eq!(from(1, PLATFORM.1).await.status, StatusCode::OK);
+    service.keys.clock.advance(std::time::Duration::from_mins(1));
+    assert_eq!(from(1, "wrong").await.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn two_authorization_headers_open_no_door() {
+    let service = Service::around(Canned::new()).await;
+    let token = format!("Bearer {}", service.token(&[WRITE, ANY], None));
+    let password = basic(PLATFORM.0, PLATFORM.1);
+
+    for (path, value) in [(TOKEN_PATH, &token), (PASSWORD_PATH, &password)] {
+        let request = Request::get(path)
+            .header("x-broker-api-version", "2.17")
+            .header(header::AUTHORIZATION, value)
+            .header(header::AUTHORIZATION, value);
+        let reply = service.send(request.body(Body::empty()).unwrap()).await;
+        assert_eq!(reply.status, StatusCode::UNAUTHORIZED, "{path}");
+    }
+}

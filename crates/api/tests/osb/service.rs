@@ -29,7 +29,7 @@ pub(crate) const HINTS: &str = "service_id=s&plan_id=p&accepts_incomplete=true";
 
 pub(crate) struct Service {
     routes: Router,
-    keys: KeyServer,
+    pub(crate) keys: KeyServer,
     /// May do everything; made once, because signing takes its time.
     token: OnceLock<String>,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicBool, AtomicU32, Ordering},
+    atomic::{AtomicBool, Ordering},
 };
 
 use api::{Trusted, Verifier};
@@ -12,7 +12,7 @@ use aws_lc_rs::{
     signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair},
 };
 use axum::{Json, Router, http::StatusCode, response::IntoResponse, routing::get};
-use base::Clock;
+use base::{Clock, PlaintextHosts};
 use base64::{
     Engine,
     prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD},
@@ -20,6 +20,7 @@ use base64::{
 use jiff::Timestamp;
 use jsonwebtoken::{Algorithm, EncodingKey, jwk::Jwk};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 /// Whom good tokens are for.
 pub const AUDIENCE: &str = "kcp";
@@ -80,11 +81,17 @@ pub struct KeyServer {
     pub rsa: Pair,
     pub ec: Pair,
     down: Arc<AtomicBool>,
-    asked: Arc<AtomicU32>,
+    asked: Arc<watch::Sender<u32>>,
+    held: watch::Sender<bool>,
 }
 
 impl KeyServer {
     pub async fn start() -> Self {
+        Self::start_with(|document| document).await
+    }
+
+    /// The same with a discovery document that was changed.
+    pub async fn start_with(change: impl FnOnce(Value) -> Value) -> Self {
         let (rsa, ec) = (Pair::rsa(), Pair::ec());
         let set = json!({"keys": [
             rsa.published("rsa", "sig"),
@@ -95,11 +102,13 @@ impl KeyServer {
         ]});
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let document = json!({"issuer": url, "jwks_uri": format!("{url}/keys")});
-        let (down, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU32::new(0)));
+        let document = change(json!({"issuer": url, "jwks_uri": format!("{url}/keys")}));
+        let (down, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(watch::Sender::new(0)));
+        let (held, mut open) = watch::channel(false);
         let (is_down, count) = (down.clone(), asked.clone());
         let keys = get(move || async move {
-            count.fetch_add(1, Ordering::SeqCst);
+            count.send_modify(|count| *count += 1);
+            let _ = open.wait_for(|held| !held).await;
             if is_down.load(Ordering::SeqCst) {
                 return StatusCode::BAD_GATEWAY.into_response();
             }
@@ -110,17 +119,35 @@ impl KeyServer {
             .route("/keys", keys);
         tokio::spawn(async move { axum::serve(listener, routes).await });
         let clock = Clock::held_at(Timestamp::from_second(NOW).unwrap());
-        Self { url, clock, rsa, ec, down, asked }
+        Self { url, clock, rsa, ec, down, asked, held }
     }
 
     pub fn verifier(&self) -> Verifier {
-        let trusted =
-            Trusted { issuer: self.url.clone(), audiences: vec![AUDIENCE.into()], keys: None };
+        let trusted = Trusted {
+            issuer: self.url.clone(),
+            audiences: vec![AUDIENCE.into()],
+            keys: None,
+            plaintext: PlaintextHosts::default(),
+        };
         Verifier::new(vec![trusted], self.clock.clone()).unwrap()
     }
 
     pub fn asked(&self) -> u32 {
-        self.asked.load(Ordering::SeqCst)
+        *self.asked.borrow()
+    }
+
+    /// Comes back when the keys have been asked for so often.
+    pub async fn asked_times(&self, times: u32) {
+        self.asked.subscribe().wait_for(|asked| *asked >= times).await.unwrap();
+    }
+
+    /// From now on the keys are not given, until [`KeyServer::release`].
+    pub fn hold(&self) {
+        self.held.send_replace(true);
+    }
+
+    pub fn release(&self) {
+        self.held.send_replace(false);
     }
 
     pub fn go_down(&self) {

@@ -17,7 +17,7 @@ pub(crate) struct Check {
     /// The settings file; without one, only defaults and environment are checked.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Check the settings of the provisioner instead of the broker's.
+    /// The settings are the provisioner's. A file that has sections of the provisioner alone is recognised without it.
     #[arg(long)]
     provisioner: bool,
     /// Check the settings alone, and call nobody.
@@ -35,17 +35,29 @@ impl Check {
             output::print(&sample)?;
             return Ok(ExitCode::SUCCESS);
         }
-        let checked = if self.provisioner {
-            let settings = provisioner::load(self.config.as_deref())?;
-            if self.offline { Vec::new() } else { systems::check_provisioner(&settings).await? }
+        let file = self.config.as_deref();
+        let of_provisioner = self.provisioner || file.is_some_and(settings::is_of_provisioner);
+        let (exceptions, checked) = if of_provisioner {
+            let settings = provisioner::load(file)?;
+            let exceptions = settings.check()?;
+            let checked = if self.offline {
+                Vec::new()
+            } else {
+                systems::check_provisioner(&settings).await?
+            };
+            (exceptions, checked)
         } else {
-            let settings = settings::load(self.config.as_deref())?;
-            let clock = base::Clock::running();
-            let systems = Systems::open(&settings.systems, &clock).await;
+            let settings = settings::load(file)?;
+            let exceptions = settings.check()?;
+            let systems = Systems::open(&settings.systems, &settings.gates()).await;
             let systems = systems.context("the settings are not valid")?;
-            if self.offline { Vec::new() } else { systems.check().await }
+            (exceptions, if self.offline { Vec::new() } else { systems.check().await })
         };
-        output::print("the settings are valid\n")?;
+        let whose = if of_provisioner { "provisioner" } else { "broker" };
+        output::print(&format!("the settings of the {whose} are valid\n"))?;
+        for exception in exceptions {
+            output::print(&format!("warning: {exception}\n"))?;
+        }
         report(&checked)
     }
 }

@@ -15,7 +15,7 @@ use axum::{
     routing::{get, post},
 };
 use base::{Clock, failure::Hope};
-use clients::{Gate, Grant, Http, Kind, Limits, TokenSource};
+use clients::{Component, Gate, Grant, Http, Kind, Limits, TokenSource};
 use serde_json::{Value, json};
 
 use crate::support::{EDP, Told, answering, caller, http, noon, serve};
@@ -40,6 +40,7 @@ async fn every_status_has_one_meaning() {
         (404, None, Kind::NotFound, Hope::Final),
         (408, None, Kind::Unavailable, Hope::Retry),
         (409, None, Kind::Conflict, Hope::Final),
+        (412, None, Kind::Conflict, Hope::Final),
         (422, None, Kind::Refused { status: 422 }, Hope::Final),
         (425, None, Kind::Unavailable, Hope::Retry),
         (429, None, throttled(None), Hope::Retry),
@@ -143,6 +144,90 @@ async fn a_broken_system_is_left_alone_and_probed_until_it_is_back() {
     assert_eq!(kind().await, None);
     assert_eq!(told.all()[4..7], ["edp a unavailable", "edp a paused", "edp a unavailable"]);
     assert_eq!(told.all().last().unwrap(), "edp a ok");
+}
+
+#[tokio::test]
+async fn a_system_that_asks_for_time_is_left_alone_for_as_long_by_everybody() {
+    let (url, heard) = answering(|_, _| answer(429, Some("20"), "")).await;
+    let clock = noon();
+    let http = http(url, Limits::DEFAULT, &clock);
+    let kind = async || http.send("trying it", http.get("/a")).await.unwrap_err().kind;
+    let wish = Duration::from_secs(20);
+    for _ in 0..5 {
+        assert_eq!(kind().await, Kind::Throttled { retry_after: Some(wish) });
+    }
+
+    assert_eq!(kind().await, Kind::Paused { retry_after: wish });
+    clock.advance(wish.saturating_sub(Duration::from_millis(1)));
+    assert!(matches!(kind().await, Kind::Paused { .. }));
+    assert_eq!(heard.len(), 5);
+
+    clock.advance(Duration::from_millis(1));
+    assert!(matches!(kind().await, Kind::Throttled { .. }));
+}
+
+#[tokio::test]
+async fn an_issuer_that_is_down_does_not_stop_calls_to_the_system_that_wants_its_tokens() {
+    let well = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let state = well.clone();
+    // The issuer gives a first token, and is down when a refused one is to be replaced.
+    let (issuer, _) = answering(|number, _| match number % 2 {
+        1 => answer(200, None, "{\"access_token\": \"t\", \"expires_in\": 600}"),
+        _ => answer(500, None, ""),
+    })
+    .await;
+    let (url, heard) = answering(move |_, _| {
+        let status = if state.load(Ordering::SeqCst) { 200 } else { 401 };
+        answer(status, None, "")
+    })
+    .await;
+    let clock = noon();
+    let grant =
+        Grant::Password { client: "kcp".into(), user: "a".into(), password: "b".to_owned().into() };
+    let source = TokenSource::new(issuer.join("/token").unwrap(), grant, clock.clone()).unwrap();
+    let http = http(url, Limits::DEFAULT, &clock).with_token(source).renewing_refused_tokens();
+
+    for _ in 0..8 {
+        let error = http.send("trying it", http.get("/a")).await.unwrap_err();
+        assert_eq!((error.component, error.kind), (Component::ISSUER, Kind::Unavailable));
+        clock.advance(Duration::from_secs(30));
+    }
+    assert_eq!(heard.len(), 8, "each call got through to the system");
+
+    well.store(true, Ordering::SeqCst);
+    assert!(http.send("trying it", http.get("/a")).await.is_ok());
+}
+
+#[tokio::test]
+async fn nobody_is_led_elsewhere_with_our_credentials() {
+    let (elsewhere, stolen) = answering(|_, _| answer(200, None, "{}")).await;
+    for status in [301, 302, 303, 307, 308] {
+        let target = elsewhere.join("/steal").unwrap();
+        let (url, heard) = answering(move |_, _| {
+            let mut response = answer(status, None, "");
+            response.headers_mut().insert("location", target.as_str().parse().unwrap());
+            response
+        })
+        .await;
+        let grant = Grant::Password {
+            client: "kcp".into(),
+            user: "a".into(),
+            password: "b".to_owned().into(),
+        };
+        let source = TokenSource::new(url.join("/token").unwrap(), grant, noon()).unwrap();
+        let asking = http(url.clone(), Limits::DEFAULT, &noon());
+
+        for request in [asking.get("/a"), asking.post("/a").body("secret")] {
+            let request = request.bearer_auth("secret");
+            let error = asking.send("trying it", request).await.unwrap_err();
+            assert_eq!(error.kind, Kind::Refused { status }, "{status}");
+        }
+        let with_token = http(url, Limits::DEFAULT, &noon()).with_token(source);
+        assert!(with_token.send("trying it", with_token.get("/a")).await.is_err(), "{status}");
+        assert!(heard.len() >= 3, "{status}");
+    }
+
+    assert_eq!(stolen.len(), 0);
 }
 
 #[tokio::test]

@@ -1,10 +1,9 @@
 //! The broker's settings in the words of its parts: the catalog, the limits, and what steps reach.
 
-use std::{num::NonZeroUsize, sync::Arc};
+use std::{num::NonZeroUsize, path::Path, sync::Arc};
 
 use anyhow::{Context, ensure};
 use api::Credentials;
-use base::Clock;
 use broker::{
     catalog::{Catalog, Files, Offer},
     instances::{self, TrialNotice},
@@ -14,22 +13,27 @@ use broker::{
     },
 };
 use clients::{
-    Component, Gate, Http, Limits as Calls, gardener::BindingKind, kubernetes::Clusters,
-    provisioner::DnsProvider, releases::ComponentLists,
+    Component, Http, gardener::BindingKind, provisioner::DnsProvider, releases::ComponentLists,
 };
+use secrecy::ExposeSecret;
 use serde::Deserialize;
 use store::BrokerStore;
 use url::Url;
 
 use crate::{
     Settings,
+    gates::Gates,
     settings::{
         AccessSettings,
-        orders::{Bindings, CatalogSettings, RuntimeSettings, ServiceManagerSettings},
+        orders::{
+            AnswerSettings, Bindings, CatalogSettings, RuntimeSettings, ServiceManagerSettings,
+        },
     },
     systems::{Releases, Systems},
 };
 
+/// The shortest password that platforms may have.
+const SHORTEST_PASSWORD: usize = 12;
 /// How many clients of runtimes are kept.
 const CLIENTS: NonZeroUsize = NonZeroUsize::new(200).unwrap();
 /// Where everybody finds releases, and what is not released yet.
@@ -38,31 +42,40 @@ const DEVELOPMENT: &str = "https://storage.googleapis.com/kyma-development-artif
 
 /// What can be ordered, and which part of it.
 pub(super) fn catalog(settings: &CatalogSettings) -> anyhow::Result<(Arc<Catalog>, Offer)> {
-    let files = match &settings.folder {
+    let CatalogSettings {
+        folder,
+        plans,
+        closed,
+        additional_parameters,
+        on_demand_versions,
+        oidc_issuer_url,
+        oidc_client_id,
+    } = settings;
+    let files = match folder {
         Some(folder) => Files::folder(folder).context("catalog.folder")?,
         None => Files::embedded(),
     };
     let catalog = Catalog::load(&files).context("the catalog is not valid")?;
     let catalog = catalog
         .adjusted(|defaults| {
-            if let Some(issuer) = &settings.oidc_issuer_url {
+            if let Some(issuer) = oidc_issuer_url {
                 issuer.as_str().trim_end_matches('/').clone_into(&mut defaults.oidc.issuer_url);
             }
-            if let Some(client) = &settings.oidc_client_id {
+            if let Some(client) = oidc_client_id {
                 defaults.oidc.client_id.clone_from(client);
             }
         })
         .context("catalog.oidc_issuer_url, catalog.oidc_client_id")?;
-    let plans = if settings.plans.is_empty() {
+    let plans = if plans.is_empty() {
         catalog.plans().iter().map(|plan| plan.name().to_owned()).collect()
     } else {
-        settings.plans.clone()
+        plans.clone()
     };
     let offer = Offer {
         plans,
-        additional_parameters: settings.additional_parameters,
-        closed: settings.closed,
-        on_demand_versions: settings.on_demand_versions,
+        additional_parameters: *additional_parameters,
+        closed: *closed,
+        on_demand_versions: *on_demand_versions,
         ..Offer::default()
     };
     offer.check(&catalog).context("catalog.plans")?;
@@ -95,22 +108,35 @@ pub(crate) fn removal_limits(settings: &Settings) -> deprovisioning::Limits {
 
 /// What owners are told.
 pub(super) fn answers(settings: &Settings) -> instances::Settings {
-    let answers = &settings.answers;
+    let AnswerSettings { dashboard, address, trial_documentation } = &settings.answers;
     let notice = |documentation: String| TrialNotice { subaccounts: None, documentation };
     instances::Settings {
-        dashboard: answers.dashboard.clone(),
+        dashboard: dashboard.clone(),
         shoot_domain: settings.runtimes.shoot_domain.clone(),
-        kubeconfig_label: answers.address.clone(),
-        trial_notice: answers.trial_documentation.clone().map(notice),
+        kubeconfig_label: address.clone(),
+        trial_notice: trial_documentation.clone().map(notice),
     }
 }
 
 /// The platforms that know nothing but Basic authentication.
 pub(super) fn platforms(access: &AccessSettings) -> anyhow::Result<Vec<Credentials>> {
-    let (user, password) = (access.platform_user.clone(), access.platform_password.clone());
-    match (user, password) {
+    let AccessSettings {
+        issuers: _,
+        audience: _,
+        platform_user,
+        platform_password,
+        platform_tenant,
+    } = access;
+    let tenant = platform_tenant.clone();
+    ensure!(tenant.as_deref() != Some(""), "access.platform_tenant is empty");
+    match (platform_user.clone(), platform_password.clone()) {
         (Some(user), Some(password)) => {
-            Ok(vec![Credentials { user, password, tenant: access.platform_tenant.clone() }])
+            let length = password.expose_secret().chars().count();
+            ensure!(
+                length >= SHORTEST_PASSWORD,
+                "access.platform_password has {length} characters; {SHORTEST_PASSWORD} are needed"
+            );
+            Ok(vec![Credentials { user, password, tenant }])
         }
         (None, None) => Ok(Vec::new()),
         _ => anyhow::bail!("access.platform_user and access.platform_password belong together"),
@@ -124,27 +150,26 @@ pub(super) fn env(
     systems: Systems,
     catalog: Arc<Catalog>,
     store: &BrokerStore,
-    clock: &Clock,
+    gates: &Gates,
 ) -> anyhow::Result<Env> {
     let needed = |section: &str| format!("the broker cannot work without systems.{section}");
     let gardener = systems.gardener.with_context(|| needed("gardener"))?;
-    let gate = |component| Gate::new(component, Calls::DEFAULT, clock.clone());
     let event_hubs = systems.azure.filter(|_| settings.runtimes.legacy).map(|cloud| EventHubs {
         cloud,
-        gate: gate(clients::azure::COMPONENT),
-        tokens: gate(Component::ISSUER),
+        gate: gates.gate(clients::azure::COMPONENT),
+        tokens: gates.gate(Component::ISSUER),
         garden: gardener.cluster().clone(),
     });
     let releases = match systems.releases {
         Some(releases) => releases,
         None => Releases { released: RELEASED.parse()?, development: DEVELOPMENT.parse()? },
     };
-    let from = |url: Url| Http::through(gate(Component::RELEASES), url);
+    let from = |url: Url| Http::through(gates.gate(Component::RELEASES), url);
     Ok(Env {
         catalog,
         gardener,
         control_plane: systems.control_plane.with_context(|| needed("control_plane"))?,
-        clusters: Clusters::new(Component::RUNTIME, Calls::CLUSTER, clock.clone(), CLIENTS),
+        clusters: gates.clusters(Component::RUNTIME, CLIENTS),
         provisioner: systems.provisioner.with_context(|| needed("provisioner"))?,
         components: ComponentLists::new(from(releases.released)?, from(releases.development)?),
         director: systems.director,
@@ -159,7 +184,7 @@ pub(super) fn env(
         }),
         event_hubs,
         reconciler: systems.reconciler,
-        lifecycle_manager: systems.lifecycle_manager.map(|modules| modules.client),
+        lifecycle_manager: systems.lifecycle_manager,
         settings: steps(&settings.runtimes, &settings.service_manager, edp_required)?,
     })
 }
@@ -169,24 +194,37 @@ fn steps(
     service_manager: &ServiceManagerSettings,
     edp_required: bool,
 ) -> anyhow::Result<StepSettings> {
+    let RuntimeSettings {
+        // These are read where plans and answers are made.
+        legacy: _,
+        limit: _,
+        reconciliation_limit: _,
+        shoot_domain: _,
+        kyma_version,
+        account_versions,
+        overrides_namespace,
+        account_bindings,
+        dns_providers,
+    } = runtimes;
     Ok(StepSettings {
-        default_kyma_version: runtimes.kyma_version.clone(),
+        default_kyma_version: kyma_version.clone(),
         edp_required,
-        namespace: runtimes.overrides_namespace.clone(),
-        account_versions: Some(runtimes.account_versions.clone()),
-        account_bindings: match runtimes.account_bindings {
+        namespace: overrides_namespace.clone(),
+        account_versions: Some(account_versions.clone()),
+        account_bindings: match account_bindings {
             Bindings::Secret => BindingKind::Secret,
             Bindings::Credentials => BindingKind::Credentials,
         },
-        dns_providers: dns_providers(runtimes)?,
+        dns_providers: self::dns_providers(dns_providers.as_deref())?,
         service_manager: self::service_manager(service_manager)?,
     })
 }
 
 fn service_manager(settings: &ServiceManagerSettings) -> anyhow::Result<Option<ServiceManager>> {
-    match (settings.url.clone(), settings.user.clone(), settings.password.clone()) {
+    let ServiceManagerSettings { url, user, password, always } = settings;
+    match (url.clone(), user.clone(), password.clone()) {
         (Some(url), Some(user), Some(password)) => {
-            Ok(Some(ServiceManager { url, user, password, always: settings.always }))
+            Ok(Some(ServiceManager { url, user, password, always: *always }))
         }
         (None, None, None) => Ok(None),
         _ => anyhow::bail!(
@@ -207,8 +245,8 @@ struct Served {
     kind: String,
 }
 
-fn dns_providers(settings: &RuntimeSettings) -> anyhow::Result<Vec<DnsProvider>> {
-    let Some(path) = &settings.dns_providers else { return Ok(Vec::new()) };
+fn dns_providers(path: Option<&Path>) -> anyhow::Result<Vec<DnsProvider>> {
+    let Some(path) = path else { return Ok(Vec::new()) };
     let shown = format!("runtimes.dns_providers: {}", path.display());
     let text = std::fs::read_to_string(path).with_context(|| format!("{shown} cannot be read"))?;
     let all: Vec<Served> =

@@ -3,26 +3,26 @@
 use std::{collections::BTreeMap, num::NonZeroUsize, path::Path};
 
 use anyhow::Context;
-use base::Clock;
 use clients::{
-    Component, Gate, Grant, Http, Limits, TokenSource,
-    director::Director,
-    gardener::Gardener,
-    kubernetes::{Cluster, Clusters},
-    releases::Releases,
-    runtime::Groups,
+    Component, Grant, Http, Limits, TokenSource, director::Director, gardener::Gardener,
+    kubernetes::Cluster, releases::Releases, runtime::Groups,
 };
 use provisioner::{
     checking,
     operations::{Env, OWNER, StepSettings},
     shoots::{AuditTenants, Rules, Window},
 };
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use store::ProvisionerStore;
 use url::Url;
 
-use crate::settings::provisioner::ProvisionerSettings;
+use crate::{
+    gates::Gates,
+    settings::provisioner::{
+        self as settings, Defaults, Director as DirectorSettings, ProvisionerSettings, Runtimes,
+    },
+};
 
 /// Where everything is that the provisioner reaches.
 pub(crate) struct Outside {
@@ -52,16 +52,17 @@ impl Outside {
     /// As the settings have it.
     pub(crate) async fn configured(settings: &ProvisionerSettings) -> anyhow::Result<Self> {
         let path = &settings.gardener.kubeconfig;
+        let DirectorSettings { url, token_url, client_id, client_secret } = &settings.director;
+        let settings::Kyma { releases, development } = &settings.kyma;
         let gardener = tokio::fs::read_to_string(path)
             .await
             .with_context(|| format!("gardener.kubeconfig: {} cannot be read", path.display()))?;
-        let director = &settings.director;
         Ok(Self {
             gardener: gardener.into(),
-            director: director.url.clone(),
-            tokens: director.token_url.clone(),
-            client: (director.client_id.clone(), director.client_secret.clone()),
-            releases: (settings.kyma.releases.clone(), settings.kyma.development.clone()),
+            director: url.clone(),
+            tokens: token_url.clone(),
+            client: (client_id.clone(), client_secret.clone()),
+            releases: (releases.clone(), development.clone()),
             agent_patience: settings.runtimes.agent_patience,
         })
     }
@@ -70,18 +71,27 @@ impl Outside {
     pub(crate) async fn reach(
         self,
         settings: &ProvisionerSettings,
-        clock: &Clock,
+        gates: &Gates,
     ) -> anyhow::Result<Reached> {
+        gates.check_kubeconfig("gardener.kubeconfig", self.gardener.expose_secret())?;
+        for (setting, url) in [
+            ("director.url", &self.director),
+            ("director.token_url", &self.tokens),
+            ("kyma.releases", &self.releases.0),
+            ("kyma.development", &self.releases.1),
+        ] {
+            gates.check(setting, url)?;
+        }
         let limits = Limits { at_once: settings.gardener.calls.get().into(), ..Limits::CLUSTER };
-        let gate = Gate::new(Component::GARDENER, limits, clock.clone());
+        let gate = gates.limited(Component::GARDENER, limits);
         let garden = Cluster::connect(gate, &self.gardener)
             .await
             .context("the kubeconfig of the garden cannot be used")?;
         let (client_id, client_secret) = self.client;
         let scope = "runtime:read runtime:write".to_owned();
         let grant = Grant::ClientCredentials { id: client_id, secret: client_secret, scope };
-        let tokens = TokenSource::new(self.tokens, grant, clock.clone())?;
-        let director = Gate::new(Component::DIRECTOR, Limits::DEFAULT, clock.clone());
+        let tokens = TokenSource::through(gates.gate(Component::ISSUER), self.tokens, grant)?;
+        let director = gates.gate(Component::DIRECTOR);
         let director =
             Http::through(director, self.director)?.with_token(tokens).renewing_refused_tokens();
         Ok(Reached {
@@ -96,19 +106,28 @@ impl Outside {
         self,
         settings: &ProvisionerSettings,
         store: ProvisionerStore,
-        clock: &Clock,
+        gates: &Gates,
     ) -> anyhow::Result<Env> {
         let agent_patience = self.agent_patience;
         let Reached { gardener, director, releases: (released, development) } =
-            self.reach(settings, clock).await?;
-        let releases = |url| {
-            Http::through(Gate::new(Component::RELEASES, Limits::DEFAULT, clock.clone()), url)
-        };
-        let kept = NonZeroUsize::from(settings.runtimes.kept_clients);
+            self.reach(settings, gates).await?;
+        let releases = |url| Http::through(gates.gate(Component::RELEASES), url);
+        let Runtimes {
+            kubeconfig_lifetime,
+            kubeconfig_margin,
+            bind_administrators,
+            l2_group,
+            l3_group,
+            service_manager,
+            kept_clients,
+            // `kcp up` has its own, which depends on its speed.
+            agent_patience: _,
+        } = &settings.runtimes;
+        let kept = NonZeroUsize::from(*kept_clients);
         Ok(Env {
             gardener,
             director,
-            clusters: Clusters::new(Component::RUNTIME, Limits::CLUSTER, clock.clone(), kept),
+            clusters: gates.clusters(Component::RUNTIME, kept),
             releases: Releases::new(releases(released)?, releases(development)?),
             store,
             rules: rules(settings)?,
@@ -117,14 +136,11 @@ impl Outside {
                 None => AuditTenants::default(),
             },
             settings: StepSettings {
-                kubeconfig_lifetime: settings.runtimes.kubeconfig_lifetime,
-                kubeconfig_margin: settings.runtimes.kubeconfig_margin,
-                bind_administrators: settings.runtimes.bind_administrators,
-                groups: Groups {
-                    looking: settings.runtimes.l2_group.clone(),
-                    acting: settings.runtimes.l3_group.clone(),
-                },
-                service_manager: settings.runtimes.service_manager.clone(),
+                kubeconfig_lifetime: *kubeconfig_lifetime,
+                kubeconfig_margin: *kubeconfig_margin,
+                bind_administrators: *bind_administrators,
+                groups: Groups { looking: l2_group.clone(), acting: l3_group.clone() },
+                service_manager: service_manager.clone(),
                 agent_patience,
             },
         })
@@ -132,43 +148,63 @@ impl Outside {
 }
 
 fn rules(settings: &ProvisionerSettings) -> anyhow::Result<Rules> {
-    let windows = match &settings.gardener.maintenance_windows {
+    let settings::Gardener {
+        project,
+        audit_policy,
+        maintenance_windows,
+        // These are read where clients are made.
+        kubeconfig: _,
+        calls: _,
+        audit_tenants: _,
+    } = &settings.gardener;
+    let windows = match maintenance_windows {
         Some(path) => json::<BTreeMap<String, Window>>(path, "gardener.maintenance_windows")?,
         None => BTreeMap::new(),
     };
     Ok(Rules {
-        project: settings.gardener.project.clone(),
-        audit_policy_config_map: settings.gardener.audit_policy.clone(),
+        project: project.clone(),
+        audit_policy_config_map: audit_policy.clone(),
         maintenance_windows: windows,
     })
 }
 
 /// What requests may leave out.
 pub(super) fn defaults(settings: &ProvisionerSettings) -> checking::Defaults {
-    let wanted = &settings.defaults;
+    let Defaults {
+        kubernetes_version,
+        auto_scaler_min,
+        auto_scaler_max,
+        volume_size_gb,
+        machine_aws,
+        machine_azure,
+        machine_gcp,
+        machine_openstack,
+        kubernetes_auto_update,
+        machine_image_auto_update,
+    } = &settings.defaults;
     let mut defaults = checking::Defaults {
-        kubernetes_auto_update: wanted.kubernetes_auto_update,
-        machine_image_auto_update: wanted.machine_image_auto_update,
+        kubernetes_auto_update: *kubernetes_auto_update,
+        machine_image_auto_update: *machine_image_auto_update,
         ..checking::Defaults::default()
     };
     let machines = [
-        ("aws", &wanted.machine_aws),
-        ("azure", &wanted.machine_azure),
-        ("gcp", &wanted.machine_gcp),
-        ("openstack", &wanted.machine_openstack),
+        ("aws", machine_aws),
+        ("azure", machine_azure),
+        ("gcp", machine_gcp),
+        ("openstack", machine_openstack),
     ];
     for (provider, machine) in machines {
         if let Some(machine) = machine {
             defaults.machine_types.insert(provider.into(), machine.clone());
         }
     }
-    if let Some(version) = &wanted.kubernetes_version {
+    if let Some(version) = kubernetes_version {
         defaults.kubernetes_version.clone_from(version);
     }
     for (value, place) in [
-        (wanted.auto_scaler_min, &mut defaults.auto_scaler_min),
-        (wanted.auto_scaler_max, &mut defaults.auto_scaler_max),
-        (wanted.volume_size_gb, &mut defaults.volume_size_gb),
+        (auto_scaler_min, &mut defaults.auto_scaler_min),
+        (auto_scaler_max, &mut defaults.auto_scaler_max),
+        (volume_size_gb, &mut defaults.volume_size_gb),
     ] {
         *place = value.unwrap_or(*place);
     }
@@ -180,4 +216,68 @@ fn json<T: DeserializeOwned>(path: &Path, setting: &str) -> anyhow::Result<T> {
         .with_context(|| format!("{setting}: {} cannot be read", path.display()))?;
     serde_json::from_str(&text)
         .with_context(|| format!("{setting}: {} is not what it should be", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> ProvisionerSettings {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("provisioner.toml");
+        std::fs::write(&file, text).unwrap();
+        settings::load(Some(&file)).unwrap()
+    }
+
+    #[test]
+    fn defaults_of_the_settings_fill_what_requests_leave_out() {
+        let text = "[defaults]\nkubernetes_version = \"1.99.1\"\nauto_scaler_min = 4\nauto_scaler_max = 9\n\
+            volume_size_gb = 77\nmachine_aws = \"m1\"\nmachine_azure = \"m2\"\nmachine_gcp = \"m3\"\n\
+            machine_openstack = \"m4\"\nkubernetes_auto_update = true\nmachine_image_auto_update = true\n";
+
+        let found = defaults(&read(text));
+
+        assert_eq!(found.kubernetes_version, "1.99.1");
+        assert_eq!((found.auto_scaler_min, found.auto_scaler_max), (4, 9));
+        assert_eq!(found.volume_size_gb, 77);
+        let machines =
+            ["aws", "azure", "gcp", "openstack"].map(|name| found.machine_types[name].clone());
+        assert_eq!(machines, ["m1", "m2", "m3", "m4"]);
+        assert!(found.kubernetes_auto_update && found.machine_image_auto_update);
+        let usual = defaults(&read(""));
+        assert!(!usual.kubernetes_auto_update && !usual.machine_image_auto_update);
+    }
+
+    #[test]
+    fn rules_of_the_garden_come_from_the_settings() {
+        let text = "[gardener]\nproject = \"theirs\"\naudit_policy = \"policy\"\n";
+
+        let found = rules(&read(text)).unwrap();
+
+        assert_eq!(found.project, "theirs");
+        assert_eq!(found.audit_policy_config_map.as_deref(), Some("policy"));
+    }
+
+    #[tokio::test]
+    async fn systems_without_tls_are_not_reached_unless_they_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let kubeconfig = folder.path().join("garden.yaml");
+        std::fs::write(&kubeconfig, "clusters: []\n").unwrap();
+        let base = format!("[gardener]\nkubeconfig = {kubeconfig:?}\n");
+        let reached = async |more: &str| {
+            let settings = read(&format!("{base}{more}"));
+            let hosts = settings.transport.hosts();
+            let gates = Gates::unobserved(&base::Clock::running(), hosts);
+            let outside = Outside::configured(&settings).await.unwrap();
+            let reached = outside.reach(&settings, &gates).await;
+            format!("{:#}", reached.err().unwrap())
+        };
+
+        let refused = reached("[director]\nurl = \"http://director.example.test/\"\n").await;
+        assert!(refused.starts_with("director.url: http://director.example.test/"), "{refused}");
+        let named = "[director]\nurl = \"http://director.example.test/\"\n\
+            [transport]\nplaintext_hosts = [\"director.example.test\"]\n";
+        let refused = reached(named).await;
+        assert!(refused.starts_with("the kubeconfig of the garden"), "{refused}");
+    }
 }

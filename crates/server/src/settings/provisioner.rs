@@ -9,12 +9,14 @@ use std::{
 
 use anyhow::Context;
 use confique::Config;
-use provisioner::limits::{BROKER_WAITS, Limits};
 use secrecy::SecretString;
 use url::Url;
 
 use super::{
     Format,
+    links::provisioner::{ConnectionSettings, TransportSettings},
+    request_limits,
+    stage_limits::StageLimits,
     values::{friendly, lease, log_filter, pace},
 };
 
@@ -56,6 +58,12 @@ pub struct ProvisionerSettings {
     /// What one request may cost.
     #[config(nested)]
     pub requests: Requests,
+    /// Connections to the API.
+    #[config(nested)]
+    pub connections: ConnectionSettings,
+    /// Which links use TLS.
+    #[config(nested)]
+    pub transport: TransportSettings,
     /// What is said about it all.
     #[config(nested)]
     pub telemetry: Telemetry,
@@ -74,7 +82,7 @@ pub struct Database {
     /// How many connections at most.
     #[config(env = "KCP_PROVISIONER_DATABASE_CONNECTIONS", default = 10)]
     pub connections: NonZeroU32,
-    /// The file with the keys that seal kubeconfigs and configurations; made when it is not there.
+    /// The file with the keys that seal kubeconfigs and configurations, made by `kcp keys new`. `kcp up` decides by itself.
     #[config(env = "KCP_PROVISIONER_SEALING_KEYS", default = "kcp-provisioner.key")]
     pub sealing_keys: PathBuf,
 }
@@ -98,57 +106,6 @@ pub struct Operations {
     /// How long the journal of an ended operation is kept.
     #[config(env = "KCP_PROVISIONER_KEEP_JOURNAL", default = "14d", deserialize_with = friendly)]
     pub keep_journal: Duration,
-}
-
-/// How long the stages of operations may take.
-#[derive(Debug, Config)]
-#[config(layer_attr(serde(deny_unknown_fields)))]
-pub struct StageLimits {
-    /// Until the cluster has a domain.
-    #[config(env = "KCP_PROVISIONER_LIMIT_CLUSTER_DOMAIN", default = "10m", deserialize_with = friendly)]
-    pub cluster_domain: Duration,
-    /// Until the cluster is made.
-    #[config(env = "KCP_PROVISIONER_LIMIT_CLUSTER_CREATION", default = "2h", deserialize_with = friendly)]
-    pub cluster_creation: Duration,
-    /// Until operators and administrators are let in.
-    #[config(env = "KCP_PROVISIONER_LIMIT_BINDINGS_CREATION", default = "5m", deserialize_with = friendly)]
-    pub bindings_creation: Duration,
-    /// Until the installation of Kyma has begun.
-    #[config(env = "KCP_PROVISIONER_LIMIT_INSTALLATION_TRIGGERING", default = "20m", deserialize_with = friendly)]
-    pub installation_triggering: Duration,
-    /// Until Kyma is installed.
-    #[config(env = "KCP_PROVISIONER_LIMIT_INSTALLATION", default = "1h", deserialize_with = friendly)]
-    pub installation: Duration,
-    /// Until the agent has its token.
-    #[config(env = "KCP_PROVISIONER_LIMIT_AGENT_CONFIGURATION", default = "15m", deserialize_with = friendly)]
-    pub agent_configuration: Duration,
-    /// Until the agent has connected.
-    #[config(env = "KCP_PROVISIONER_LIMIT_AGENT_CONNECTION", default = "15m", deserialize_with = friendly)]
-    pub agent_connection: Duration,
-    /// Until an upgrade of Kyma has begun.
-    #[config(env = "KCP_PROVISIONER_LIMIT_UPGRADE_TRIGGERING", default = "20m", deserialize_with = friendly)]
-    pub upgrade_triggering: Duration,
-    /// Until Gardener has seen a change.
-    #[config(env = "KCP_PROVISIONER_LIMIT_SHOOT_REFRESH", default = "5m", deserialize_with = friendly)]
-    pub shoot_refresh: Duration,
-    /// Until Gardener is done with a change.
-    #[config(env = "KCP_PROVISIONER_LIMIT_SHOOT_UPGRADE", default = "90m", deserialize_with = friendly)]
-    pub shoot_upgrade: Duration,
-    /// Until what brokers made in a cluster is removed.
-    #[config(env = "KCP_PROVISIONER_LIMIT_CLUSTER_CLEANUP", default = "20m", deserialize_with = friendly)]
-    pub cluster_cleanup: Duration,
-    /// Until the removal of Kyma has begun.
-    #[config(env = "KCP_PROVISIONER_LIMIT_UNINSTALL_TRIGGERING", default = "5m", deserialize_with = friendly)]
-    pub uninstall_triggering: Duration,
-    /// Until Gardener has begun to delete.
-    #[config(env = "KCP_PROVISIONER_LIMIT_CLUSTER_DELETION", default = "30m", deserialize_with = friendly)]
-    pub cluster_deletion: Duration,
-    /// Until the cluster is gone.
-    #[config(env = "KCP_PROVISIONER_LIMIT_WAITING_FOR_CLUSTER_DELETION", default = "4h", deserialize_with = friendly)]
-    pub waiting_for_cluster_deletion: Duration,
-    /// Until the cluster sleeps.
-    #[config(env = "KCP_PROVISIONER_LIMIT_HIBERNATION", default = "1h", deserialize_with = friendly)]
-    pub hibernation: Duration,
 }
 
 /// Whoever makes the clusters.
@@ -302,6 +259,9 @@ pub struct Requests {
     /// The largest body, in bytes.
     #[config(env = "KCP_PROVISIONER_REQUEST_BODY", default = 1_048_576)]
     pub body: NonZeroU32,
+    /// The longest time until the whole body has arrived; less than `time`.
+    #[config(env = "KCP_PROVISIONER_REQUEST_BODY_TIME", default = "10s", deserialize_with = friendly)]
+    pub body_time: Duration,
     /// The longest time until an answer begins.
     #[config(env = "KCP_PROVISIONER_REQUEST_TIME", default = "60s", deserialize_with = friendly)]
     pub time: Duration,
@@ -319,28 +279,11 @@ pub struct Telemetry {
     pub format: Format,
 }
 
-impl StageLimits {
-    /// As the plans take them; refused when the broker would give up first.
-    pub fn checked(&self) -> anyhow::Result<Limits> {
-        let limits = Limits {
-            cluster_domain: self.cluster_domain,
-            cluster_creation: self.cluster_creation,
-            bindings_creation: self.bindings_creation,
-            installation_triggering: self.installation_triggering,
-            installation: self.installation,
-            agent_configuration: self.agent_configuration,
-            agent_connection: self.agent_connection,
-            upgrade_triggering: self.upgrade_triggering,
-            shoot_refresh: self.shoot_refresh,
-            shoot_upgrade: self.shoot_upgrade,
-            cluster_cleanup: self.cluster_cleanup,
-            uninstall_triggering: self.uninstall_triggering,
-            cluster_deletion: self.cluster_deletion,
-            waiting_for_cluster_deletion: self.waiting_for_cluster_deletion,
-            hibernation: self.hibernation,
-        };
-        limits.check(BROKER_WAITS).context("the settings under \"limits\" do not fit together")?;
-        Ok(limits)
+impl Requests {
+    /// As the API takes them.
+    pub(crate) fn limits(&self) -> anyhow::Result<api::Limits> {
+        let Self { body, body_time, time } = self;
+        request_limits(*body, *body_time, *time)
     }
 }
 
@@ -356,6 +299,18 @@ pub fn load(file: Option<&Path>) -> anyhow::Result<ProvisionerSettings> {
     Ok(settings)
 }
 
+impl ProvisionerSettings {
+    /// What a start would refuse, without starting anything; what is sent in clear because the settings say so is given back.
+    pub fn check(&self) -> anyhow::Result<Vec<String>> {
+        self.requests.limits()?;
+        self.transport.acceptance(self.listen, self.connections.limits())?;
+        for issuer in &self.access.issuers {
+            crate::access::check_issuer(issuer, &self.transport.hosts())?;
+        }
+        Ok(self.transport.exceptions(self.listen))
+    }
+}
+
 /// The sample file.
 pub fn sample() -> String {
     confique::toml::template::<ProvisionerSettings>(confique::toml::FormatOptions::default())
@@ -363,6 +318,8 @@ pub fn sample() -> String {
 
 #[cfg(test)]
 mod tests {
+    use provisioner::limits::Limits;
+
     use super::*;
 
     #[test]

@@ -29,6 +29,11 @@ fn mistakes_name_the_file_the_line_and_the_key() {
         ("[telemetry]\nformat = \"xml\"\n", "line 2", "format"),
         ("[operations]\nlease = \"10ms\"\n", "line 2", "lease"),
         ("[operations]\nlimit = \"0s\"\n", "line 2", "limit"),
+        ("[operations]\npace = 0.0\n", "line 2", "pace"),
+        ("[operations]\npace = -1.0\n", "line 2", "pace"),
+        ("[operations]\npace = 1001.0\n", "line 2", "pace"),
+        ("[connections]\ntotal = 0\n", "line 2", "total"),
+        ("[systems.lifecycle_manager]\ntemplate = \"a\"\n", "line 2", "template"),
         ("[telemetry]\nlog = \"info,=\"\n", "line 2", "log"),
         ("[nonsense]\n", "line 1", "nonsense"),
     ];

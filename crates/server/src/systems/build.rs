@@ -3,7 +3,6 @@
 use std::{path::Path, sync::Arc};
 
 use anyhow::{Context, anyhow};
-use base::Clock;
 use clients::{
     Component, Gate, Grant, Http, Limits, TokenSource,
     avs::{self, Avs, Tag, TagClasses, Tester, Trial},
@@ -24,7 +23,8 @@ use clients::{
 use secrecy::SecretString;
 use url::Url;
 
-use super::{Amazon, Logging, Modules, Releases, Systems};
+use super::{Amazon, Logging, Releases, Systems};
+use crate::gates::Gates;
 use crate::settings::systems::{
     AvsSection, AwsSection, AzureSection, DirectorSection, EdpSection, GardenerSection, IasSection,
     LifecycleManagerSection, LmsSection, ProvisionerSection, SystemSettings,
@@ -54,8 +54,11 @@ impl Needed<'_> {
 
 impl Systems {
     /// Clients of all systems that `settings` name. Nothing is called yet.
-    pub async fn open(settings: &SystemSettings, clock: &Clock) -> anyhow::Result<Self> {
-        let made = Maker { clock };
+    pub async fn open(settings: &SystemSettings, gates: &Gates) -> anyhow::Result<Self> {
+        for (setting, url) in settings.addresses() {
+            gates.check(&setting, url)?;
+        }
+        let made = Maker { gates };
         let control_plane = match &settings.control_plane.kubeconfig {
             Some(path) => Some(
                 made.cluster(Component::CONTROL_PLANE, Limits::CLUSTER, path, "control_plane")
@@ -110,12 +113,12 @@ fn given<T>(is_given: bool, make: impl FnOnce() -> anyhow::Result<T>) -> anyhow:
 }
 
 struct Maker<'a> {
-    clock: &'a Clock,
+    gates: &'a Gates,
 }
 
 impl Maker<'_> {
     fn gate(&self, component: Component) -> Arc<Gate> {
-        Gate::new(component, Limits::DEFAULT, self.clock.clone())
+        self.gates.gate(component)
     }
 
     fn tokens(&self) -> Arc<Gate> {
@@ -133,95 +136,119 @@ impl Maker<'_> {
         let text = tokio::fs::read_to_string(path)
             .await
             .with_context(|| format!("{setting} cannot be read"))?;
-        let gate = Gate::new(component, limits, self.clock.clone());
+        self.gates.check_kubeconfig(&setting, &text)?;
+        let gate = self.gates.limited(component, limits);
         let connected = Cluster::connect(gate, &SecretString::from(text)).await;
         connected.with_context(|| format!("{setting} cannot be used"))
     }
 
     async fn gardener(&self, section: &GardenerSection) -> anyhow::Result<Gardener> {
+        let GardenerSection { kubeconfig, project, calls } = section;
         let needed = Needed("gardener");
-        let path = needed.of("kubeconfig", section.kubeconfig.as_ref())?;
-        let project = needed.of("project", section.project.as_ref())?;
-        let at_once = section.calls.map_or(Limits::CLUSTER.at_once, |calls| calls.get().into());
+        let path = needed.of("kubeconfig", kubeconfig.as_ref())?;
+        let project = needed.of("project", project.as_ref())?;
+        let at_once = calls.map_or(Limits::CLUSTER.at_once, |calls| calls.get().into());
         let limits = Limits { at_once, ..Limits::CLUSTER };
         let cluster = self.cluster(Component::GARDENER, limits, &path, "gardener").await?;
         Ok(Gardener::new(cluster, &project, OWNER))
     }
 
     fn provisioner(&self, section: &ProvisionerSection) -> anyhow::Result<Provisioner> {
+        let ProvisionerSection { url, token_url, client_id, client_secret, calls } = section;
         let needed = Needed("provisioner");
-        let access = match &section.token_url {
+        let access = match token_url {
             Some(token_url) => Some(provisioner::Access {
                 token_url: token_url.clone(),
-                client_id: needed.of("client_id", section.client_id.as_ref())?,
-                client_secret: needed.of("client_secret", section.client_secret.as_ref())?,
+                client_id: needed.of("client_id", client_id.as_ref())?,
+                client_secret: needed.of("client_secret", client_secret.as_ref())?,
             }),
-            None if section.client_id.is_some() || section.client_secret.is_some() => {
+            None if client_id.is_some() || client_secret.is_some() => {
                 needed.of::<Url>("token_url", None)?;
                 None
             }
             None => None,
         };
-        let url = needed.of("url", section.url.as_ref())?;
+        let url = needed.of("url", url.as_ref())?;
         let limits = provisioner::LIMITS;
-        let at_once = section.calls.map_or(limits.at_once, |calls| calls.get().into());
+        let at_once = calls.map_or(limits.at_once, |calls| calls.get().into());
         let limits = Limits { at_once, ..limits };
-        let gate = Gate::new(provisioner::COMPONENT, limits, self.clock.clone());
+        let gate = self.gates.limited(provisioner::COMPONENT, limits);
         let settings = provisioner::Settings { url, access };
         Ok(Provisioner::through(gate, self.tokens(), &settings)?)
     }
 
     fn director(&self, section: &DirectorSection) -> anyhow::Result<Director> {
+        let DirectorSection { url, token_url, client_id, client_secret } = section;
         let needed = Needed("director");
         let grant = Grant::ClientCredentials {
-            id: needed.of("client_id", section.client_id.as_ref())?,
-            secret: needed.of("client_secret", section.client_secret.as_ref())?,
+            id: needed.of("client_id", client_id.as_ref())?,
+            secret: needed.of("client_secret", client_secret.as_ref())?,
             scope: DIRECTOR_SCOPE.into(),
         };
-        let token_url = needed.of("token_url", section.token_url.as_ref())?;
-        let url = needed.of("url", section.url.as_ref())?;
+        let token_url = needed.of("token_url", token_url.as_ref())?;
+        let url = needed.of("url", url.as_ref())?;
         let tokens = TokenSource::through(self.tokens(), token_url, grant)?;
         let http = Http::through(self.gate(Component::DIRECTOR), url)?.with_token(tokens);
         Ok(Director::new(http.renewing_refused_tokens()))
     }
 
     fn avs(&self, section: &AvsSection) -> anyhow::Result<Avs> {
+        let AvsSection {
+            api_endpoint,
+            oauth_token_endpoint,
+            oauth_client_id,
+            oauth_username,
+            oauth_password,
+            group_id,
+            parent_id,
+            internal_tester_access_id,
+            internal_tester_service,
+            internal_tester_tags,
+            external_tester_access_id,
+            external_tester_service,
+            external_tester_tags,
+            trial_internal_tester_access_id,
+            trial_group_id,
+            trial_parent_id,
+            gardener_shoot_name_tag_class_id,
+            gardener_seed_name_tag_class_id,
+            region_tag_class_id,
+        } = section;
         let needed = Needed("avs");
         let internal = Tester {
             access_id: needed
-                .of("internal_tester_access_id", section.internal_tester_access_id.as_ref())?,
-            service: section.internal_tester_service.clone().unwrap_or_default(),
-            tags: tags("internal_tester_tags", section.internal_tester_tags.as_ref())?,
+                .of("internal_tester_access_id", internal_tester_access_id.as_ref())?,
+            service: internal_tester_service.clone().unwrap_or_default(),
+            tags: tags("internal_tester_tags", internal_tester_tags.as_ref())?,
         };
         let external = Tester {
             access_id: needed
-                .of("external_tester_access_id", section.external_tester_access_id.as_ref())?,
-            service: section.external_tester_service.clone().unwrap_or_default(),
-            tags: tags("external_tester_tags", section.external_tester_tags.as_ref())?,
+                .of("external_tester_access_id", external_tester_access_id.as_ref())?,
+            service: external_tester_service.clone().unwrap_or_default(),
+            tags: tags("external_tester_tags", external_tester_tags.as_ref())?,
         };
         let classes = (
-            section.gardener_shoot_name_tag_class_id,
-            section.gardener_seed_name_tag_class_id,
-            section.region_tag_class_id,
+            gardener_shoot_name_tag_class_id,
+            gardener_seed_name_tag_class_id,
+            region_tag_class_id,
         );
         let settings = avs::Settings {
-            endpoint: needed.of("api_endpoint", section.api_endpoint.as_ref())?,
-            token_endpoint: needed
-                .of("oauth_token_endpoint", section.oauth_token_endpoint.as_ref())?,
-            client_id: needed.of("oauth_client_id", section.oauth_client_id.as_ref())?,
-            user: needed.of("oauth_username", section.oauth_username.as_ref())?,
-            password: needed.of("oauth_password", section.oauth_password.as_ref())?,
-            group_id: needed.of("group_id", section.group_id.as_ref())?,
-            parent_id: needed.of("parent_id", section.parent_id.as_ref())?,
+            endpoint: needed.of("api_endpoint", api_endpoint.as_ref())?,
+            token_endpoint: needed.of("oauth_token_endpoint", oauth_token_endpoint.as_ref())?,
+            client_id: needed.of("oauth_client_id", oauth_client_id.as_ref())?,
+            user: needed.of("oauth_username", oauth_username.as_ref())?,
+            password: needed.of("oauth_password", oauth_password.as_ref())?,
+            group_id: needed.of("group_id", group_id.as_ref())?,
+            parent_id: needed.of("parent_id", parent_id.as_ref())?,
             internal,
             external,
             trial: Trial::of(
-                section.trial_internal_tester_access_id.unwrap_or_default(),
-                section.trial_group_id.unwrap_or_default(),
-                section.trial_parent_id.unwrap_or_default(),
+                trial_internal_tester_access_id.unwrap_or_default(),
+                trial_group_id.unwrap_or_default(),
+                trial_parent_id.unwrap_or_default(),
             ),
             tag_classes: match classes {
-                (Some(shoot_name), Some(seed_name), Some(region)) => {
+                (&Some(shoot_name), &Some(seed_name), &Some(region)) => {
                     Some(TagClasses { shoot_name, seed_name, region })
                 }
                 _ => None,
@@ -231,45 +258,57 @@ impl Maker<'_> {
     }
 
     fn edp(&self, section: &EdpSection) -> anyhow::Result<Edp> {
+        let EdpSection { auth_url, admin_url, namespace, secret, environment, required: _ } =
+            section;
         let needed = Needed("edp");
         let settings = edp::Settings {
-            auth_url: needed.of("auth_url", section.auth_url.as_ref())?,
-            admin_url: needed.of("admin_url", section.admin_url.as_ref())?,
-            namespace: needed.of("namespace", section.namespace.as_ref())?,
-            secret: needed.of("secret", section.secret.as_ref())?,
-            environment: section.environment.clone().unwrap_or_else(|| "prod".into()),
+            auth_url: needed.of("auth_url", auth_url.as_ref())?,
+            admin_url: needed.of("admin_url", admin_url.as_ref())?,
+            namespace: needed.of("namespace", namespace.as_ref())?,
+            secret: needed.of("secret", secret.as_ref())?,
+            environment: environment.clone().unwrap_or_else(|| "prod".into()),
         };
         Ok(Edp::new(settings, self.gate(edp::COMPONENT), self.tokens())?)
     }
 
     fn ias(&self, section: &IasSection) -> anyhow::Result<Ias> {
+        let IasSection { url, user_id, user_secret, identity_provider } = section;
         let needed = Needed("ias");
         let settings = ias::Settings {
-            url: needed.of("url", section.url.as_ref())?,
-            user: needed.of("user_id", section.user_id.as_ref())?,
-            secret: needed.of("user_secret", section.user_secret.as_ref())?,
-            identity_provider: needed
-                .of("identity_provider", section.identity_provider.as_ref())?,
+            url: needed.of("url", url.as_ref())?,
+            user: needed.of("user_id", user_id.as_ref())?,
+            secret: needed.of("user_secret", user_secret.as_ref())?,
+            identity_provider: needed.of("identity_provider", identity_provider.as_ref())?,
         };
         Ok(Ias::new(settings, self.gate(ias::COMPONENT))?)
     }
 
     fn lms(&self, section: &LmsSection) -> anyhow::Result<Logging> {
+        let LmsSection {
+            url,
+            token,
+            cluster_type,
+            environment,
+            saml_tenant,
+            region,
+            mandatory,
+            enabled_for_global_accounts,
+        } = section;
         let needed = Needed("lms");
-        let size = section.cluster_type.as_deref().unwrap_or("single-node");
+        let size = cluster_type.as_deref().unwrap_or("single-node");
         let settings = lms::Settings {
-            url: needed.of("url", section.url.as_ref())?,
-            token: needed.of("token", section.token.as_ref())?,
+            url: needed.of("url", url.as_ref())?,
+            token: needed.of("token", token.as_ref())?,
             cluster_type: size.parse().context("systems.lms.cluster_type")?,
-            environment: needed.of("environment", section.environment.as_ref())?,
-            saml_tenant: needed.of("saml_tenant", section.saml_tenant.as_ref())?,
-            region: section.region.clone(),
+            environment: needed.of("environment", environment.as_ref())?,
+            saml_tenant: needed.of("saml_tenant", saml_tenant.as_ref())?,
+            region: region.clone(),
         };
-        let enabled = section.enabled_for_global_accounts.as_deref().unwrap_or_default();
+        let enabled = enabled_for_global_accounts.as_deref().unwrap_or_default();
         Ok(Logging {
             client: Lms::new(settings, self.gate(lms::COMPONENT))?,
             enabled: EnabledFor::parse(enabled),
-            mandatory: section.mandatory.unwrap_or_default(),
+            mandatory: mandatory.unwrap_or_default(),
         })
     }
 
@@ -315,27 +354,19 @@ impl Maker<'_> {
 }
 
 fn modules(
-    section: &LifecycleManagerSection,
+    LifecycleManagerSection { namespace, kyma_version }: &LifecycleManagerSection,
     cluster: Option<&Cluster>,
-) -> anyhow::Result<Modules> {
+) -> anyhow::Result<LifecycleManager> {
     let cluster = Needed("control_plane").of("kubeconfig", cluster)?;
-    let version = section.kyma_version.as_deref().map(str::parse).transpose();
+    let version = kyma_version.as_deref().map(str::parse).transpose();
     let version: Option<lifecycle_manager::Version> =
         version.context("systems.lifecycle_manager.kyma_version")?;
-    let namespace = section.namespace.as_deref().unwrap_or(NAMESPACE);
-    if section.template.is_none() && section.default_version.is_none() {
-        // Without either, templates cannot be found for what is not released.
-        Needed("lifecycle_manager").of::<String>("template", None)?;
-    }
-    Ok(Modules {
-        client: LifecycleManager::new(cluster, namespace, version.unwrap_or_default()),
-        template: section.template.clone(),
-        default_version: section.default_version.clone(),
-    })
+    let namespace = namespace.as_deref().unwrap_or(NAMESPACE);
+    Ok(LifecycleManager::new(cluster, namespace, version.unwrap_or_default()))
 }
 
-fn aws(section: &AwsSection) -> anyhow::Result<Amazon> {
-    let market = match section.market.as_deref() {
+fn aws(AwsSection { endpoint, market }: &AwsSection) -> anyhow::Result<Amazon> {
+    let market = match market.as_deref() {
         None | Some("global") => Market::Global,
         Some("chinese") => Market::Chinese,
         Some("ns2") => Market::Ns2,
@@ -343,14 +374,14 @@ fn aws(section: &AwsSection) -> anyhow::Result<Amazon> {
             anyhow::bail!("systems.aws.market: \"{other}\" is none of global, chinese and ns2")
         }
     };
-    Ok(Amazon { endpoint: section.endpoint.clone(), market })
+    Ok(Amazon { endpoint: endpoint.clone(), market })
 }
 
-fn azure(section: &AzureSection) -> Cloud {
+fn azure(AzureSection { authority, management }: &AzureSection) -> Cloud {
     let public = Cloud::public();
     Cloud {
-        authority: section.authority.clone().unwrap_or(public.authority),
-        management: section.management.clone().unwrap_or(public.management),
+        authority: authority.clone().unwrap_or(public.authority),
+        management: management.clone().unwrap_or(public.management),
     }
 }
 

@@ -11,7 +11,7 @@ use futures::future::{BoxFuture, FutureExt, join_all};
 use url::Url;
 
 use super::Systems;
-use crate::{provisioner::Outside, settings::provisioner::ProvisionerSettings};
+use crate::{gates::Gates, provisioner::Outside, settings::provisioner::ProvisionerSettings};
 
 /// A tenant for questions that need one.
 const TENANT: &str = "kcp-check";
@@ -44,10 +44,8 @@ impl Systems {
         if let Some(cluster) = &self.control_plane {
             asked.push(("control plane", version(cluster).boxed()));
         }
-        if let Some(modules) = &self.lifecycle_manager {
-            asked.push(("lifecycle manager", modules.client.check().boxed()));
-        }
         ask! {
+            "lifecycle manager": self.lifecycle_manager,
             "provisioner": self.provisioner,
         }
         if let Some(director) = &self.director {
@@ -89,9 +87,9 @@ impl Systems {
 
 /// Asks all systems that the provisioner reaches.
 pub async fn provisioner(settings: &ProvisionerSettings) -> anyhow::Result<Vec<Checked>> {
-    let clock = Clock::running();
+    let gates = Gates::unobserved(&Clock::running(), settings.transport.hosts());
     let outside = Outside::configured(settings).await?;
-    let reached = outside.reach(settings, &clock).await?;
+    let reached = outside.reach(settings, &gates).await?;
     let (gardener, director): (Gardener, _) = (reached.gardener, reached.director);
     let (released, development) = reached.releases;
     let asked: Vec<Asked<'_>> = vec![

@@ -3,9 +3,17 @@
 use std::fmt::Write as _;
 
 use clients::{
-    about::About, avs, aws, azure, btp, cis, director, edp, gardener, ias, lifecycle_manager, lms,
-    oauth, provisioner, reconciler, releases, runtime, spc,
+    about::{About, Usage},
+    avs, aws, azure, btp, cis, director, edp, gardener, ias, lifecycle_manager, lms, oauth,
+    provisioner, reconciler, releases, runtime, spc,
 };
+
+use engine::{
+    AtLimit,
+    plan::{PlanError, StepShape},
+};
+
+use crate::plans::{self, Named, span};
 
 /// All systems, in the order in which a reader meets them.
 pub const ALL: [About; 17] = [
@@ -35,19 +43,59 @@ Printed from the code by `cargo test -p kcp-server` with `KCP_UPDATE_SAMPLES=1`;
 
 Every system is reached through a gate of its own: a limit for calls at once, a deadline, and a pause after many failures in
 a row. Clients never try again by themselves; the operation does, and it remembers. `kcp check` reaches every system that is
-configured and says what is wrong. Where each setting stands in a file is shown by [config/broker.toml](../config/broker.toml) and
+configured and says what is wrong. What the plans know is printed from the plans, with their default limits. Where each setting stands in a file is shown by [config/broker.toml](../config/broker.toml) and
 [config/provisioner.toml](../config/provisioner.toml).
 
 | System | What it is for | What is called when | While it is down |
 |---|---|---|---|
 ";
 
+/// A step that needs a system: its plan, its name, and what happens when the system stays down.
+fn steps<'a>(system: &str, plans: &'a [Named]) -> Vec<(&'static str, &'a StepShape)> {
+    let of_plan = |plan: &'a Named| {
+        let steps = plan.shape.stages.iter().flat_map(|stage| &stage.steps);
+        steps.map(|step| (plan.name, step)).collect::<Vec<_>>()
+    };
+    let needs = |(_, step): &(&str, &StepShape)| step.needs.as_deref() == Some(system);
+    plans.iter().flat_map(of_plan).filter(needs).collect()
+}
+
+/// What is called when, and what happens meanwhile, as the plans have it.
+fn of_steps(system: &str, plans: &[Named]) -> (String, String) {
+    let (mut called, mut when_down) = (Vec::new(), Vec::new());
+    let all = steps(system, plans);
+    for plan in plans {
+        let of_plan = all.iter().filter(|(name, _)| *name == plan.name).map(|(_, step)| *step);
+        let of_plan: Vec<&StepShape> = of_plan.collect();
+        if of_plan.is_empty() {
+            continue;
+        }
+        let names: Vec<&str> = of_plan.iter().map(|step| step.name.as_str()).collect();
+        called.push(format!("{}: {}", plan.name, names.join(", ")));
+        let limits = of_plan.iter().map(|step| {
+            let end = match step.retry.at_limit {
+                AtLimit::Fail => "fails",
+                AtLimit::Skip => "goes on without",
+            };
+            format!("{} {end} after {}", step.name, span(step.retry.failing_for))
+        });
+        when_down.push(format!("{}: {}", plan.name, limits.collect::<Vec<_>>().join(", ")));
+    }
+    (called.join("; "), when_down.join("; "))
+}
+
 /// The whole document.
-pub fn table() -> String {
+pub fn table() -> Result<String, PlanError> {
+    let plans = plans::all()?;
     let mut text = HEAD.to_owned();
     for about in ALL {
-        let About { name, purpose, called, when_down, .. } = about;
+        let About { name, purpose, usage, .. } = about;
         let anchor = name.replace(' ', "-");
+        let (called, when_down) = match usage {
+            Usage::Described { called, when_down } => (called.into(), when_down.into()),
+            Usage::Unused => ("by `kcp check` alone".into(), "nothing else notices".into()),
+            Usage::Steps => of_steps(name, &plans),
+        };
         let _ = writeln!(text, "| [{name}](#{anchor}) | {purpose} | {called} | {when_down} |");
     }
     text.push_str("\n## Settings\n");
@@ -62,7 +110,7 @@ pub fn table() -> String {
             let _ = writeln!(text, "| `{variable}` | {what} |");
         }
     }
-    text
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -75,12 +123,12 @@ mod tests {
     fn the_document_is_what_the_code_says() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/systems.md");
         if std::env::var_os("KCP_UPDATE_SAMPLES").is_some() {
-            std::fs::write(path, table()).unwrap();
+            std::fs::write(path, table().unwrap()).unwrap();
         }
 
         let kept = std::fs::read_to_string(path).unwrap_or_default();
         let how = "run this test with KCP_UPDATE_SAMPLES=1 to write docs/systems.md";
-        assert_eq!(kept, table(), "{how}");
+        assert_eq!(kept, table().unwrap(), "{how}");
     }
 
     #[test]
@@ -104,6 +152,20 @@ mod tests {
         for variable in of_systems {
             assert!(told.contains(variable), "{variable} exists and is not told of");
         }
+    }
+
+    #[test]
+    fn what_the_plans_know_is_not_described_and_what_they_do_not_know_is() {
+        let plans = plans::all().unwrap();
+        let all = plans.iter().flat_map(|plan| &plan.shape.stages).flat_map(|stage| &stage.steps);
+        let needed: BTreeSet<&str> = all.filter_map(|step| step.needs.as_deref()).collect();
+        let computed: BTreeSet<&str> = ALL
+            .iter()
+            .filter(|about| about.usage == Usage::Steps)
+            .map(|about| about.name)
+            .collect();
+
+        assert_eq!(computed, needed);
     }
 
     #[test]

@@ -8,10 +8,14 @@ use std::path::PathBuf;
 use anyhow::Context;
 use base::Clock;
 
-use super::{Connection, GRACE, Speed, files, folder::Folder, landscape};
+use super::{
+    Connection, GRACE, Speed, files,
+    folder::{Folder, SEALING_KEY},
+    landscape,
+};
 use crate::{
-    Settings,
-    serving::{Serving, listen},
+    Settings, keys,
+    serving::{Acceptance, Serving, listen},
 };
 
 /// What `kcp landscape` was asked for.
@@ -40,9 +44,11 @@ pub async fn run(options: Alone) -> anyhow::Result<()> {
     let landscape = landscape::landscape(&folder, &credentials, &settings, address, speed, &clock)?;
     let token = landscape::token(landscape.issuer(), &credentials)?;
     let connection = Connection::new(port, token, &credentials);
-    let mut serving = Serving::default();
-    serving.add("the landscape", listener, landscape::router(&landscape));
+    let mut serving = Serving::new(&clock);
+    serving.add("the landscape", listener, landscape::router(&landscape), Acceptance::LOCAL);
     let clusters = landscape::clusters(&folder, &landscape, clusters_port).await?;
+    // A broker and a provisioner that are started with these files share the key.
+    keys::read_or_make(&folder.file(SEALING_KEY))?;
     files::write(&folder, &credentials, &connection, speed)?;
     connection.write(&folder)?;
     println!(
@@ -53,6 +59,6 @@ pub async fn run(options: Alone) -> anyhow::Result<()> {
     );
     crate::shutdown::asked().await?;
     Connection::remove(&folder);
-    tokio::join!(serving.stop(&clock, GRACE), landscape::stop(&clusters, &clock, GRACE));
+    tokio::join!(serving.stop(GRACE), landscape::stop(&clusters, &clock, GRACE));
     Ok(())
 }

@@ -9,13 +9,12 @@ use axum::Router;
 use base::Clock;
 use console::{Console, Service as Shown};
 use secrecy::SecretString;
-use store::Sealer;
 
 use super::{
     Connection, Speed,
-    folder::{Credentials, Folder},
+    folder::{Credentials, Folder, SEALING_KEY},
 };
-use crate::{Settings, broker::Service, place::Place, settings::systems::SystemSettings};
+use crate::{Settings, broker::Service, keys, place::Place, settings::systems::SystemSettings};
 
 /// Starts it.
 pub(super) async fn start(
@@ -26,8 +25,7 @@ pub(super) async fn start(
     settings: &Settings,
     clock: &Clock,
 ) -> anyhow::Result<Service> {
-    let sealer = Sealer::from_file_or_create(&folder.file("sealing.key"))
-        .context("the key that seals secrets cannot be read or made")?;
+    let sealer = keys::read_or_make(&folder.file(SEALING_KEY))?;
     let url = match url {
         Some(url) => url,
         None => folder.database("kcp.db")?,

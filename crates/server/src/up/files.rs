@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use anyhow::Context;
 use secrecy::ExposeSecret;
-use simulators::{ias, lifecycle_manager, lms};
+use simulators::{ias, lms};
 
 use super::{
     Connection, Speed,
-    folder::{Credentials, Folder},
+    folder::{Credentials, Folder, SEALING_KEY},
     landscape::{
         BROKER, CONTROL_PLANE_KUBECONFIG, EDP_NAMESPACE, GARDEN_KUBECONFIG, PEOPLE, PROVISIONER,
     },
@@ -53,7 +53,7 @@ fn service(
 ) -> anyhow::Result<String> {
     let listen = quoted(address.trim_start_matches("http://"))?;
     let url = quoted(folder.address(database).expose_secret())?;
-    let keys = quoted(&folder.file("sealing.key").to_string_lossy())?;
+    let keys = quoted(&folder.file(SEALING_KEY).to_string_lossy())?;
     let issuer = quoted(&connection.landscape)?;
     let pace = speed.factor();
     Ok(format!(
@@ -132,7 +132,7 @@ fn systems(
     authenticated("cis.entitlements", &at("/cis"), "auth_url")?;
     section("gardener", &[("kubeconfig", &file(GARDEN_KUBECONFIG)), ("project", "kyma")])?;
     section("control_plane", &[("kubeconfig", &file(CONTROL_PLANE_KUBECONFIG))])?;
-    section("lifecycle_manager", &[("template", lifecycle_manager::TEMPLATES)])?;
+    section("lifecycle_manager", &[("namespace", "kcp-system")])?;
     section("reconciler", &[("url", &at("/reconciler"))])?;
     section("releases", &[("url", &at("/kyma-releases"))])?;
     section("spc", &[("url", &at("/spc"))])?;

@@ -2,15 +2,18 @@
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
-    io::Write,
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    io::{ErrorKind, Write},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
+
+/// The file with the keys that seal secrets.
+pub(super) const SEALING_KEY: &str = "sealing.key";
 
 /// The folder, locked as long as this value lives.
 pub(super) struct Folder {
@@ -48,6 +51,7 @@ impl Folder {
             .with_context(|| format!("the folder {shown} cannot be made"))?;
         let path =
             path.canonicalize().with_context(|| format!("the folder {shown} cannot be opened"))?;
+        check(&path)?;
         let lock = OpenOptions::new()
             .create(true)
             .truncate(false)
@@ -135,12 +139,13 @@ impl Folder {
     pub(super) fn write_privately(&self, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
         let (path, unfinished) = (self.file(name), self.file(&format!("{name}.new")));
         let written = || -> std::io::Result<()> {
-            let mut file = OpenOptions::new()
-                .write(true)
-                .create(true)
-                .truncate(true)
-                .mode(0o600)
-                .open(&unfinished)?;
+            // What an earlier process left unfinished, or somebody put there: never written through.
+            match fs::remove_file(&unfinished) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            let mut file =
+                OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
             file.write_all(bytes)?;
             file.sync_all()?;
             fs::rename(&unfinished, &path)
@@ -149,7 +154,59 @@ impl Folder {
     }
 }
 
+/// Refuses a folder in which somebody else could put files in place of ours.
+fn check(path: &Path) -> anyhow::Result<()> {
+    let shown = path.display();
+    let found = fs::metadata(path).with_context(|| format!("the folder {shown} cannot be read"))?;
+    // Who we are, where the system tells it.
+    let us = fs::metadata("/proc/self").ok().map(|process| process.uid());
+    ensure!(
+        us.is_none_or(|us| us == found.uid()),
+        "the folder {shown} belongs to another user; choose another folder with --data"
+    );
+    ensure!(
+        found.mode() & 0o022 == 0,
+        "other users may write to the folder {shown}, and its files hold secrets; run `chmod go-w {shown}`"
+    );
+    Ok(())
+}
+
 /// 244 random bits.
 fn secret() -> String {
     format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_folder_that_others_may_write_to_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+
+        let refused = Folder::open(folder.path()).err().unwrap().to_string();
+        assert!(refused.contains("chmod go-w"), "{refused}");
+
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(Folder::open(folder.path()).is_ok());
+    }
+
+    #[test]
+    fn a_link_that_was_planted_is_not_written_through() {
+        let folder = tempfile::tempdir().unwrap();
+        let elsewhere = folder.path().join("elsewhere");
+        fs::write(&elsewhere, "untouched").unwrap();
+        symlink(&elsewhere, folder.path().join("connection.json.new")).unwrap();
+        let opened = Folder::open(folder.path()).unwrap();
+
+        opened.write_privately("connection.json", b"secret").unwrap();
+
+        assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "untouched");
+        let written = fs::symlink_metadata(folder.path().join("connection.json")).unwrap();
+        assert!(written.is_file());
+        assert_eq!(written.mode() & 0o777, 0o600);
+    }
 }

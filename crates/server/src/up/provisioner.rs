@@ -7,14 +7,14 @@ use anyhow::Context;
 use base::Clock;
 use secrecy::SecretString;
 use simulators::clusters::Clusters;
-use store::Sealer;
 
 use super::{
     Connection, Speed,
-    folder::{Credentials, Folder},
+    folder::{Credentials, Folder, SEALING_KEY},
     landscape::PROVISIONER,
 };
 use crate::{
+    keys,
     place::Place,
     provisioner::{Outside, Service},
     settings::provisioner::ProvisionerSettings,
@@ -40,8 +40,7 @@ pub(super) async fn start(
     settings: &ProvisionerSettings,
     clock: &Clock,
 ) -> anyhow::Result<Service> {
-    let sealer = Sealer::from_file_or_create(&folder.file("sealing.key"))
-        .context("the key that seals secrets cannot be read or made")?;
+    let sealer = keys::read_or_make(&folder.file(SEALING_KEY))?;
     let place = Place {
         url: match url {
             Some(url) => url,

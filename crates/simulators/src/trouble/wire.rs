@@ -78,6 +78,19 @@ pub struct Wire<S: Resettable> {
     open: Arc<watch::Sender<usize>>,
 }
 
+impl<S: Resettable> Wire<S> {
+    /// A connection that was accepted elsewhere, and its handle.
+    pub fn new(stream: S) -> (Self, Line) {
+        Self::counted(stream, Arc::new(watch::Sender::new(0)))
+    }
+
+    fn counted(stream: S, open: Arc<watch::Sender<usize>>) -> (Self, Line) {
+        let line = Line::default();
+        open.send_modify(|open| *open += 1);
+        (Self { stream, line: line.clone(), open }, line)
+    }
+}
+
 impl<L> Listener for Wires<L>
 where
     L: Listener<Io: Resettable>,
@@ -87,9 +100,7 @@ where
 
     async fn accept(&mut self) -> (Self::Io, Line) {
         let (stream, _) = self.listener.accept().await;
-        let (line, open) = (Line::default(), self.open.clone());
-        open.send_modify(|open| *open += 1);
-        (Wire { stream, line: line.clone(), open }, line)
+        Wire::counted(stream, self.open.clone())
     }
 
     fn local_addr(&self) -> io::Result<Line> {

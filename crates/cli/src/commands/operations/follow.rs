@@ -41,7 +41,8 @@ pub(crate) async fn follow(client: &Client, id: &OperationId) -> anyhow::Result<
             Err(error) => {
                 let now = clock.now();
                 let since = *missing_since.get_or_insert_with(|| {
-                    eprintln!("no answer, still watching: {error:#}");
+                    let error = output::harmless(&format!("{error:#}"), "");
+                    eprintln!("no answer, still watching: {error}");
                     now
                 });
                 if now.duration_since(since) > PATIENCE {

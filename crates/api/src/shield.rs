@@ -1,0 +1,126 @@
+//! The layers around all routes of a service: limits, panics, correlation.
+
+use std::{
+    any::Any,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{Request, State},
+    http::StatusCode,
+    middleware::{Next, from_fn, from_fn_with_state},
+    response::{IntoResponse, Response},
+};
+use futures::{StreamExt, stream};
+use tokio::time::{Instant, timeout_at};
+use tower_http::{
+    catch_panic::CatchPanicLayer, limit::RequestBodyLimitLayer, timeout::TimeoutLayer,
+};
+
+use crate::{correlation::correlate, error::Error, osb};
+
+/// What one request may cost.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// The largest body, in bytes.
+    pub body: usize,
+    /// The longest time until the whole body is there.
+    pub body_time: Duration,
+    /// The longest time until the answer begins.
+    pub time: Duration,
+}
+
+impl Limits {
+    /// What suits most callers.
+    pub const DEFAULT: Self = Self {
+        body: 1024 * 1024,
+        body_time: Duration::from_secs(10),
+        time: Duration::from_secs(30),
+    };
+}
+
+/// All names and values together; what a token and a few proxies need is far less.
+const LARGEST_HEADERS: usize = 32 * 1024;
+/// The paths that are answered even when there are too many connections.
+const HEALTH: [&str; 2] = ["/healthz", "/readyz"];
+
+/// Marks a request on a connection beyond the limits: health is answered, everything else is sent away.
+#[derive(Debug, Clone, Copy)]
+pub struct Overloaded;
+
+/// Puts the layers around a service's routes: limits, panics, correlation.
+pub fn shielded(routes: Router, limits: Limits) -> Router {
+    routes
+        .fallback(async || Error::NoRoute)
+        .method_not_allowed_fallback(async || Error::NoMethod)
+        .layer(RequestBodyLimitLayer::new(limits.body))
+        .layer(from_fn_with_state(limits.body_time, timely_body))
+        .layer(from_fn(small_headers))
+        .layer(from_fn(shed))
+        .layer(TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, limits.time))
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn(osb::frame))
+        .layer(from_fn(correlate))
+}
+
+async fn small_headers(request: Request, next: Next) -> Response {
+    let size: usize =
+        request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    if size > LARGEST_HEADERS {
+        return Error::HeadersTooLarge.into_response();
+    }
+    next.run(request).await
+}
+
+/// Ends a body that does not come in time. Handlers read bodies whole before they do anything, so the request has
+/// changed nothing, and 408 says so.
+async fn timely_body(State(limit): State<Duration>, request: Request, next: Next) -> Response {
+    let late = Arc::new(AtomicBool::new(false));
+    let (deadline, mark) = (Instant::now() + limit, late.clone());
+    let request = request.map(|body| {
+        let chunks = stream::unfold(Some(body.into_data_stream()), move |chunks| {
+            let mark = mark.clone();
+            async move {
+                let mut chunks = chunks?;
+                let Ok(chunk) = timeout_at(deadline, chunks.next()).await else {
+                    mark.store(true, Ordering::Relaxed);
+                    return Some((Err(axum::Error::new(Late)), None));
+                };
+                Some((chunk?, Some(chunks)))
+            }
+        });
+        Body::from_stream(chunks)
+    });
+    let response = next.run(request).await;
+    if late.load(Ordering::Relaxed) { Error::BodyTooSlow.into_response() } else { response }
+}
+
+/// The body did not come in time.
+#[derive(Debug, thiserror::Error)]
+#[error("the request body did not arrive in time")]
+struct Late;
+
+async fn shed(request: Request, next: Next) -> Response {
+    let overloaded = request.extensions().get::<Overloaded>().is_some();
+    if overloaded && !HEALTH.contains(&request.uri().path()) {
+        return Error::Unavailable.into_response();
+    }
+    next.run(request).await
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the layer gives the panic away")]
+fn panicked(panic: Box<dyn Any + Send>) -> Response {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no text");
+    tracing::error!(panic = text, "a handler panicked");
+    Error::Internal.into_response()
+}
