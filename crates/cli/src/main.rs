@@ -62,7 +62,7 @@ async fn main() -> ExitCode {
         Command::Demonstrate(command) => command.run(data).await,
         Command::Plan(command) => command.run(),
         Command::Check(command) => command.run().await,
-        Command::Keys(command) => command.run(),
+        Command::Keys(command) => command.run().await,
         Command::Bench(command) => command.run(data).await,
     };
     match done {

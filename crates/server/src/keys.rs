@@ -6,7 +6,13 @@
 use std::path::Path;
 
 use anyhow::{Context, ensure};
-use store::Sealer;
+use secrecy::SecretString;
+pub use store::Set;
+use store::{
+    Database, Options, Sealer,
+    rotate::{self, Rotated, Rotation},
+    sealed::Keys,
+};
 
 /// Reads the keys of a service.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Sealer> {
@@ -26,6 +32,54 @@ pub fn make(path: &Path) -> anyhow::Result<()> {
     read_or_make(path).map(drop)
 }
 
+/// Adds a new key to a file, behind the others: `kcp keys add`. Returns its id.
+pub fn add(path: &Path) -> anyhow::Result<String> {
+    Keys::add_to_file(path).with_context(|| format!("no key can be added to {}", path.display()))
+}
+
+/// A database whose values are to be sealed with the first of the keys.
+#[derive(Debug)]
+pub struct Sealed<'a> {
+    /// Where it is.
+    pub url: &'a SecretString,
+    /// The schema to work in (PostgreSQL only).
+    pub schema: &'a str,
+    /// The file with the keys.
+    pub keys: &'a Path,
+    /// The service's tables.
+    pub set: Set,
+}
+
+/// Seals everything with the first key, and forgets the others when nothing needs them any more: `kcp keys rotate`.
+/// Services may go on working meanwhile.
+pub async fn rotate(sealed: Sealed<'_>) -> anyhow::Result<Rotated> {
+    let sealer = read(sealed.keys)?;
+    let options =
+        Options { schema: Some(sealed.schema.to_owned()), ..Options::new(sealed.url.clone()) };
+    let database = Database::open(&options).await.context("the database cannot be opened")?;
+    for set in [Set::Engine, sealed.set] {
+        let migrated = database.migrate(set).await;
+        migrated.context("the database cannot be brought up to date")?;
+    }
+    let columns = rotate::columns_of(sealed.set);
+    database.check_keys(&sealer, &columns).await.context("the sealing keys cannot be used")?;
+    let mut all = Rotated::default();
+    loop {
+        let rotated = Rotation::new(&database, &sealer, &columns).run().await?;
+        all.resealed += rotated.resealed;
+        (all.overtaken, all.refused) = (rotated.overtaken, rotated.refused);
+        // A value that was written meanwhile may be under an older key: of a replica that seals with it still.
+        if all.overtaken == 0 {
+            break;
+        }
+    }
+    if all.is_complete() {
+        database.forget_older_keys(&sealer).await?;
+    }
+    database.close().await;
+    Ok(all)
+}
+
 /// Reads the keys in a folder of ours, and makes them at the first start: `kcp up`.
 pub(crate) fn read_or_make(path: &Path) -> anyhow::Result<Sealer> {
     Sealer::from_file_or_create(path).with_context(|| {
@@ -36,7 +90,58 @@ pub(crate) fn read_or_make(path: &Path) -> anyhow::Result<Sealer> {
 
 #[cfg(test)]
 mod tests {
+    use engine::{
+        Planted, Storage as _,
+        storage::{NewOperation, Verdict},
+    };
+    use store::{EngineStore, engine::Time, testing::Databases};
+    use uuid::Uuid;
+
     use super::*;
+
+    #[tokio::test]
+    async fn s3_after_a_rotation_the_old_key_is_not_needed() {
+        for (_, test) in Databases::both().await {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("broker.key");
+            make(&path).unwrap();
+            let database =
+                Database::open(&Options::new(test.url()).in_schema("broker")).await.unwrap();
+            database.migrate(Set::Engine).await.unwrap();
+            let id = Uuid::now_v7();
+            let operation = NewOperation {
+                id,
+                instance: "i".into(),
+                kind: "provision".into(),
+                data_version: 1,
+                lane: "a".into(),
+                input: b"input".to_vec(),
+                data: b"data".to_vec(),
+                digest: None,
+            };
+            let store = |sealer| {
+                EngineStore::new(database.clone(), sealer, Time::Database, Planted::Nothing)
+            };
+            store(read(&path).unwrap()).accept(operation, &|_| Verdict::Queue).await.unwrap();
+
+            // The new key is moved to the front, as the documents say.
+            let id_of_new = add(&path).unwrap();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let lines: Vec<_> = text.lines().rev().collect();
+            assert!(lines[0].starts_with(&id_of_new));
+            std::fs::write(&path, lines.join("\n")).unwrap();
+            let url = SecretString::from(test.url());
+            let sealed = Sealed { url: &url, schema: "broker", keys: &path, set: Set::Broker };
+            let rotated = rotate(sealed).await.unwrap();
+            assert_eq!((rotated.resealed, rotated.is_complete()), (2, true));
+
+            std::fs::write(&path, lines[0]).unwrap();
+            let sealer = read(&path).unwrap();
+            database.check_keys(&sealer, &rotate::columns_of(Set::Broker)).await.unwrap();
+            let found = store(sealer).read(id).await.unwrap().unwrap();
+            assert_eq!(found.input, b"input");
+        }
+    }
 
     #[test]
     fn keys_are_made_when_asked_for_and_never_replaced() {

@@ -59,14 +59,8 @@ impl Place {
                 format!("the {whose}'s database, {location}, cannot be brought up to date")
             })?;
         }
-        let sealed = match set {
-            Set::Engine => Vec::new(),
-            Set::Broker => rotate::BROKER.to_vec(),
-            Set::Provisioner => rotate::PROVISIONER.to_vec(),
-        };
-        let sealed = [rotate::ENGINE.to_vec(), sealed].concat();
         database
-            .check_keys(&self.sealer, &sealed)
+            .check_keys(&self.sealer, &rotate::columns_of(set))
             .await
             .with_context(|| format!("the {whose}'s sealing keys cannot be used"))?;
         Ok(EngineStore::new(database, self.sealer.clone(), Time::Database, Planted::Nothing))

@@ -11,7 +11,7 @@ use std::fmt::Display;
 use sqlx::{AssertSqlSafe, Decode, Encode, Postgres, Sqlite, Type};
 use uuid::Uuid;
 
-use crate::{Database, Error, Place, SealError, Sealer};
+use crate::{Database, Error, Place, SealError, Sealer, Set};
 
 /// A column that holds sealed values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +63,16 @@ pub const PROVISIONER: [SealedColumn; 2] = [
     SealedColumn { table: "runtimes", id: "id", kind: IdKind::Uuid, column: "document" },
     SealedColumn { table: "runtimes", id: "id", kind: IdKind::Uuid, column: "kubeconfig" },
 ];
+
+/// The sealed columns of a set of tables and the engine's beside it.
+pub fn columns_of(set: Set) -> Vec<SealedColumn> {
+    let own: &[SealedColumn] = match set {
+        Set::Engine => &[],
+        Set::Broker => &BROKER,
+        Set::Provisioner => &PROVISIONER,
+    };
+    [&ENGINE, own].concat()
+}
 
 /// What one pass over the columns did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,12 +1,19 @@
 //! `kcp keys`: the keys that seal secrets.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::{Args, Subcommand};
+use server::{
+    keys::{Sealed, Set},
+    settings,
+};
 
 use crate::output;
 
-/// Make the keys that seal secrets in the database.
+/// Make and rotate the keys that seal secrets in the database.
 #[derive(Args)]
 pub(crate) struct Keys {
     #[command(subcommand)]
@@ -21,10 +28,25 @@ enum KeysCommand {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
+    /// Add a new key to a file. It opens values, and seals once its line is moved to the top.
+    Add {
+        /// The file, as `database.sealing_keys` names it.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Seal everything in the database with the first key of the file, while services go on working.
+    Rotate {
+        /// The settings file of the service.
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+        /// Rotate the provisioner's database instead of the broker's.
+        #[arg(long)]
+        provisioner: bool,
+    },
 }
 
 impl Keys {
-    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(crate) async fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
             KeysCommand::New { file } => {
                 server::keys::make(&file)?;
@@ -33,7 +55,41 @@ impl Keys {
                     file.display()
                 ))?;
             }
+            KeysCommand::Add { file } => {
+                let id = server::keys::add(&file)?;
+                output::print(&format!(
+                    "{} holds the new key {id}. Next: give the file to all replicas and restart them, move the line \
+                     of {id} to the top, restart them again, then run kcp keys rotate\n",
+                    file.display()
+                ))?;
+            }
+            KeysCommand::Rotate { config, provisioner } => {
+                return rotate(config.as_deref(), provisioner).await;
+            }
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+async fn rotate(config: Option<&Path>, provisioner: bool) -> anyhow::Result<ExitCode> {
+    let rotated = if provisioner {
+        let settings = settings::provisioner::load(config)?;
+        let database = &settings.database;
+        let (url, schema, keys) = (&database.url, &database.schema, &database.sealing_keys);
+        server::keys::rotate(Sealed { url, schema, keys, set: Set::Provisioner }).await?
+    } else {
+        let settings = settings::load(config)?;
+        let database = &settings.database;
+        let (url, schema, keys) = (&database.url, &database.schema, &database.sealing_keys);
+        server::keys::rotate(Sealed { url, schema, keys, set: Set::Broker }).await?
+    };
+    output::print(&format!("{} values were sealed anew\n", rotated.resealed))?;
+    if rotated.is_complete() {
+        output::print("the other keys are not needed any more: remove their lines\n")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for (row, error) in &rotated.refused {
+        output::print(&format!("{row}: {error}\n"))?;
+    }
+    Ok(ExitCode::FAILURE)
 }

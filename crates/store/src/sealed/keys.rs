@@ -108,6 +108,16 @@ impl Keys {
         Self::from_file(path)
     }
 
+    /// Adds a new key to the file at `path`, behind the others: it opens and does not seal yet. Returns its id.
+    pub fn add_to_file(path: &Path) -> Result<String, KeysError> {
+        let keys = Self::from_file(path)?;
+        let added = Self::generate();
+        let id = added.0[0].id.clone();
+        let all = Self(keys.0.into_iter().chain(added.0).collect());
+        all.replace(path).map_err(|source| file(path, source))?;
+        Ok(id)
+    }
+
     /// One new random key.
     pub fn generate() -> Self {
         let mut id = [0; 4];
@@ -139,6 +149,13 @@ impl Keys {
         });
         let removed = fs::remove_file(&draft);
         written.and(removed)
+    }
+
+    /// Nobody sees half a file.
+    fn replace(&self, path: &Path) -> io::Result<()> {
+        let draft = path.with_extension(format!("new-{}", std::process::id()));
+        self.write_new(&draft)?;
+        fs::rename(&draft, path)
     }
 
     fn write_new(&self, path: &Path) -> io::Result<()> {
