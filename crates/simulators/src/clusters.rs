@@ -8,6 +8,7 @@ mod marks;
 pub(crate) mod own;
 mod place;
 mod reach;
+mod rest;
 mod systems;
 mod watched;
 mod wipe;
@@ -27,6 +28,7 @@ use crate::{
     control_plane, garden,
     landscape::Landscape,
     lifecycle_manager,
+    pace::Pace,
     runtime::{self, Actor, Controllers, Doors, Wakes},
     store,
 };
@@ -37,6 +39,7 @@ use reach::{Reach, Why};
 use watched::Layers;
 
 pub use own::Unreached;
+pub use rest::Rest;
 
 /// The control plane's namespace in its own cluster.
 const SYSTEM_NAMESPACE: &str = "kcp-system";
@@ -81,6 +84,9 @@ struct Known {
     reach: Arc<Reach>,
     wakes: Wakes,
     garden: garden::Settings,
+    lifecycle_manager: lifecycle_manager::Settings,
+    clock: Clock,
+    pace: Pace,
 }
 
 /// The running clusters.
@@ -119,8 +125,16 @@ impl Clusters {
         };
         let server = serve(folder, &clock, catalog, listener, layers).await?;
         let _ = marks.server.set(server.clone());
-        let garden = settings.garden.clone();
-        let known = Arc::new(Known { server, password, reach, wakes: wakes.clone(), garden });
+        let known = Arc::new(Known {
+            server,
+            password,
+            reach,
+            wakes: wakes.clone(),
+            garden: settings.garden.clone(),
+            lifecycle_manager: settings.lifecycle_manager.clone(),
+            clock: clock.clone(),
+            pace: pace.clone(),
+        });
         known.make().await?;
         let doors: Arc<dyn Doors> = known.clone();
         let runtimes = settings.runtimes;
@@ -171,6 +185,11 @@ impl Clusters {
     /// The controllers in the runtimes.
     pub fn controllers(&self) -> &Controllers {
         &self.controllers
+    }
+
+    /// Tells whether something is still going on.
+    pub fn rest(&self) -> Rest {
+        Rest(self.known.clone())
     }
 
     /// Stops the controllers wherever they are, ends watches and requests, closes the port.

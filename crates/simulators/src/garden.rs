@@ -19,6 +19,7 @@ mod settings;
 mod shoot;
 
 pub use controller::Controller;
+pub(crate) use controller::next_move;
 pub use furnish::{Error, furnish};
 pub use kinds::definitions;
 pub use settings::{Durations, PoolSettings, Settings};
