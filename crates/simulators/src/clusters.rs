@@ -4,6 +4,7 @@
 //! `gardener`, `control-plane` and `runtimes`. What a reader would get wrong: the controllers that make
 //! the clusters live are clients of the same API, on the same port; only their calls pass both layers by.
 
+mod leads;
 mod marks;
 pub(crate) mod own;
 mod place;
@@ -22,6 +23,7 @@ use base::Clock;
 use cluster::{Catalog, Server, Status};
 use futures::{FutureExt, future::BoxFuture};
 use kube::Client;
+use serde_json::Value;
 use tokio::net::TcpListener;
 
 use crate::{
@@ -38,6 +40,7 @@ use place::{CONTROL_PLANE, GARDEN};
 use reach::{Reach, Why};
 use watched::Layers;
 
+pub(crate) use leads::{Leads, Visits};
 pub use own::Unreached;
 pub use rest::Rest;
 
@@ -94,6 +97,7 @@ pub struct Clusters {
     known: Arc<Known>,
     controllers: Controllers,
     gardener: Mutex<Option<garden::Controller>>,
+    cleaning: Mutex<Option<garden::Cleaning>>,
     lifecycle_manager: Mutex<Option<lifecycle_manager::Controller>>,
 }
 
@@ -141,6 +145,8 @@ impl Clusters {
         let controllers =
             Controllers::start(doors, (wakes, woken), runtimes, clock.clone(), pace.clone());
         let client = known.client(GARDEN).await?;
+        let cleaning =
+            garden::Cleaning::start(&client, &settings.garden, clock.clone(), pace.clone());
         let gardener = garden::Controller::start(
             client,
             known.clone(),
@@ -149,12 +155,19 @@ impl Clusters {
             pace.clone(),
         );
         let client = known.client(CONTROL_PLANE).await?;
-        let modules =
-            lifecycle_manager::Controller::start(client, settings.lifecycle_manager, clock, pace);
+        let modules = lifecycle_manager::Controller::start_visiting(
+            client,
+            known.clone(),
+            settings.lifecycle_manager,
+            clock,
+            pace,
+        );
         known.wake();
         landscape.attach(systems::all(&known));
+        landscape.open_runtimes(known.clone());
         let (gardener, modules) = (Mutex::new(Some(gardener)), Mutex::new(Some(modules)));
-        Ok(Self { known, controllers, gardener, lifecycle_manager: modules })
+        let cleaning = Mutex::new(cleaning);
+        Ok(Self { known, controllers, gardener, cleaning, lifecycle_manager: modules })
     }
 
     /// The server behind all of them.
@@ -197,6 +210,10 @@ impl Clusters {
         let gardener = self.gardener.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(gardener) = gardener {
             gardener.stop().await;
+        }
+        let cleaning = self.cleaning.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(cleaning) = cleaning {
+            cleaning.stop().await;
         }
         let modules = self.lifecycle_manager.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(modules) = modules {
@@ -290,6 +307,27 @@ impl garden::Runtimes for Known {
         if let Err(error) = self.reach.set(cluster, Why::Hibernated, reachable) {
             tracing::error!(%error, cluster, "whether a runtime can be reached cannot be kept");
         }
+    }
+
+    fn set_nodes(&self, cluster: &str, nodes: &[Value]) -> Result<(), String> {
+        // Nothing to do where there is no cluster: it is made later, or was removed.
+        if !self.is_runtime(cluster) {
+            return Ok(());
+        }
+        let wanted: Vec<&Value> = nodes.iter().map(|node| &node["metadata"]["name"]).collect();
+        for node in nodes {
+            let applied = self.server.apply_with_status(cluster, own::USER, node);
+            applied.map_err(|status| status.to_string())?;
+        }
+        for old in self.server.list(cluster, "nodes") {
+            let name = &old["metadata"]["name"];
+            if !wanted.contains(&name) {
+                let removed =
+                    self.server.remove(cluster, "nodes", "", name.as_str().unwrap_or_default());
+                removed.map_err(|status| status.to_string())?;
+            }
+        }
+        Ok(())
     }
 
     fn kubeconfig(&self, cluster: &str) -> Option<String> {
