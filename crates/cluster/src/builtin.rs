@@ -88,6 +88,9 @@ fn workloads() -> Vec<Kind> {
         kind.counts_generations = true;
         kind.subresources.push("status".to_owned());
         kind.categories.push("all".to_owned());
+        if kind.kind != "DaemonSet" {
+            kind.subresources.push("scale".to_owned());
+        }
     }
     kinds.push(
         native("coordination.k8s.io", "v1", "leases", "Lease", &[])

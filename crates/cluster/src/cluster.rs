@@ -113,7 +113,7 @@ impl Cluster {
         let record = Record::Changes { cluster, uid, changes: draft.changes };
         self.log.append(&record).map_err(|error| {
             tracing::error!(cluster = self.name, %error, "cannot write the cluster's log");
-            Status::internal("the change cannot be stored")
+            Status::not_stored(&error)
         })?;
         if let Record::Changes { changes, .. } = record {
             for change in changes {

@@ -41,4 +41,4 @@ pub use catalog::{Admission, Answer, Call, Catalog, Verb, Where};
 pub use kind::{Column, Kind, Names, Source};
 pub use server::{Error, Server, Settings};
 pub use status::{Cause, Status};
-pub use store::LogError;
+pub use store::{History, LogError};

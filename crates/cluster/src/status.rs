@@ -88,6 +88,11 @@ impl Status {
             .about(kind, name)
     }
 
+    /// The change could not be written to the log, most likely because the disk is full. Nothing was changed.
+    pub(crate) fn not_stored(why: &std::io::Error) -> Self {
+        Self::new(503, "ServiceUnavailable", format!("the change cannot be stored: {why}"))
+    }
+
     /// There is no such path.
     pub fn no_such_path() -> Self {
         Self::new(404, "NotFound", "the server could not find the requested resource")

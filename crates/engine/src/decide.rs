@@ -17,6 +17,9 @@ use crate::{
     storage::{Cancel, Outcome, Then},
 };
 
+/// Nothing is polled more often than this, however fast the pace is.
+const FASTEST_POLL: Duration = Duration::from_millis(10);
+
 /// How a run ended, seen from outside of the step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunEnd {
@@ -135,6 +138,13 @@ pub fn complete(position: &Position, now: Timestamp) -> Move {
     end(position, State::Succeeded, Outcome::Done, "all stages are finished".into(), None, now)
 }
 
+/// An interval at a faster pace. What waits for long is not polled without pause: a fiftieth of the time that it has
+/// waited lies between two polls, so that half an hour of waiting is some hundred polls at any pace.
+fn paced(interval: Duration, pace: f64, waited: Duration) -> Duration {
+    let least = (waited / 50).max(FASTEST_POLL);
+    interval.div_f64(pace).max(least.min(interval))
+}
+
 /// What follows from a run of the step at `stage`, `step`.
 pub fn decide(
     shape: &Shape,
@@ -152,11 +162,9 @@ pub fn decide(
         RunEnd::Said(Ending::Wait(waiting)) => {
             let mut position = position.clone();
             let since = at.waits(&mut position);
-            let interval = waiting
-                .at_latest
-                .unwrap_or_else(|| at.shape_of().retry.while_waiting(since))
-                .div_f64(reading.pace)
-                .mul_f64(1.0 - 0.2 * reading.jitter);
+            let interval =
+                waiting.at_latest.unwrap_or_else(|| at.shape_of().retry.while_waiting(since));
+            let interval = paced(interval, reading.pace, since).mul_f64(1.0 - 0.2 * reading.jitter);
             let reason = waiting.reason.to_string();
             if let Some(limit) = at.limit_reached(&position) {
                 return at.give_up(&position, Outcome::Wait, limit, None);
@@ -169,13 +177,13 @@ pub fn decide(
         }
         RunEnd::Said(Ending::Again { after, reason }) => {
             let mut position = position.clone();
-            at.waits(&mut position);
+            let since = at.waits(&mut position);
             if let Some(limit) = at.limit_reached(&position) {
                 return at.give_up(&position, Outcome::Again, limit, None);
             }
             at.start_over(&mut position);
-            let until =
-                at.no_later_than_limits(&position, reading.now + after.div_f64(reading.pace));
+            let after = paced(*after, reading.pace, since);
+            let until = at.no_later_than_limits(&position, reading.now + after);
             let moved = at.sleep(position, Outcome::Again, until, None, reason.to_string(), None);
             Move { keep_memory: false, ..moved }
         }

@@ -372,3 +372,22 @@ fn the_property_is_red_when_errors_are_retried_without_a_pause() {
 
     assert!(live(&shape, &[fails], Planted::NoBackOff).is_err());
 }
+
+#[test]
+fn what_waits_for_long_is_not_polled_without_pause_at_the_fastest_pace() {
+    let shape = shape(&[1], Retry::every(Duration::from_secs(10)));
+    let (mut position, at) = begin(&shape);
+    let (mut now, mut polls) = (noon(), 0_u32);
+
+    while now < noon() + 30 * MINUTE {
+        let moved =
+            decide(&shape, at, &position, &waits(), &Reading { pace: 1_000.0, ..reading(now) });
+        position = moved.position;
+        let Then::Sleep { until, .. } = moved.then else { panic!("{:?}", moved.then) };
+        assert!(until.duration_since(now) <= jiff::SignedDuration::from_secs(10));
+        assert!(polls > 0 || until.duration_since(now) < jiff::SignedDuration::from_millis(20));
+        (now, polls) = (until, polls + 1);
+    }
+
+    assert!((200..1_000).contains(&polls), "{polls}");
+}

@@ -4,10 +4,12 @@
 //! `gardener`, `control-plane` and `runtimes`. What a reader would get wrong: the controllers that make
 //! the clusters live are clients of the same API, on the same port; only their calls pass both layers by.
 
+mod leads;
 mod marks;
 pub(crate) mod own;
 mod place;
 mod reach;
+mod rest;
 mod systems;
 mod watched;
 mod wipe;
@@ -21,12 +23,14 @@ use base::Clock;
 use cluster::{Catalog, Server, Status};
 use futures::{FutureExt, future::BoxFuture};
 use kube::Client;
+use serde_json::Value;
 use tokio::net::TcpListener;
 
 use crate::{
     control_plane, garden,
     landscape::Landscape,
     lifecycle_manager,
+    pace::Pace,
     runtime::{self, Actor, Controllers, Doors, Wakes},
     store,
 };
@@ -36,7 +40,9 @@ use place::{CONTROL_PLANE, GARDEN};
 use reach::{Reach, Why};
 use watched::Layers;
 
+pub(crate) use leads::{Leads, Visits};
 pub use own::Unreached;
+pub use rest::Rest;
 
 /// The control plane's namespace in its own cluster.
 const SYSTEM_NAMESPACE: &str = "kcp-system";
@@ -81,6 +87,9 @@ struct Known {
     reach: Arc<Reach>,
     wakes: Wakes,
     garden: garden::Settings,
+    lifecycle_manager: lifecycle_manager::Settings,
+    clock: Clock,
+    pace: Pace,
 }
 
 /// The running clusters.
@@ -88,6 +97,7 @@ pub struct Clusters {
     known: Arc<Known>,
     controllers: Controllers,
     gardener: Mutex<Option<garden::Controller>>,
+    cleaning: Mutex<Option<garden::Cleaning>>,
     lifecycle_manager: Mutex<Option<lifecycle_manager::Controller>>,
 }
 
@@ -119,14 +129,24 @@ impl Clusters {
         };
         let server = serve(folder, &clock, catalog, listener, layers).await?;
         let _ = marks.server.set(server.clone());
-        let garden = settings.garden.clone();
-        let known = Arc::new(Known { server, password, reach, wakes: wakes.clone(), garden });
+        let known = Arc::new(Known {
+            server,
+            password,
+            reach,
+            wakes: wakes.clone(),
+            garden: settings.garden.clone(),
+            lifecycle_manager: settings.lifecycle_manager.clone(),
+            clock: clock.clone(),
+            pace: pace.clone(),
+        });
         known.make().await?;
         let doors: Arc<dyn Doors> = known.clone();
         let runtimes = settings.runtimes;
         let controllers =
             Controllers::start(doors, (wakes, woken), runtimes, clock.clone(), pace.clone());
         let client = known.client(GARDEN).await?;
+        let cleaning =
+            garden::Cleaning::start(&client, &settings.garden, clock.clone(), pace.clone());
         let gardener = garden::Controller::start(
             client,
             known.clone(),
@@ -135,12 +155,19 @@ impl Clusters {
             pace.clone(),
         );
         let client = known.client(CONTROL_PLANE).await?;
-        let modules =
-            lifecycle_manager::Controller::start(client, settings.lifecycle_manager, clock, pace);
+        let modules = lifecycle_manager::Controller::start_visiting(
+            client,
+            known.clone(),
+            settings.lifecycle_manager,
+            clock,
+            pace,
+        );
         known.wake();
         landscape.attach(systems::all(&known));
+        landscape.open_runtimes(known.clone());
         let (gardener, modules) = (Mutex::new(Some(gardener)), Mutex::new(Some(modules)));
-        Ok(Self { known, controllers, gardener, lifecycle_manager: modules })
+        let cleaning = Mutex::new(cleaning);
+        Ok(Self { known, controllers, gardener, cleaning, lifecycle_manager: modules })
     }
 
     /// The server behind all of them.
@@ -173,11 +200,20 @@ impl Clusters {
         &self.controllers
     }
 
+    /// Tells whether something is still going on.
+    pub fn rest(&self) -> Rest {
+        Rest(self.known.clone())
+    }
+
     /// Stops the controllers wherever they are, ends watches and requests, closes the port.
     pub async fn stop(&self) {
         let gardener = self.gardener.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(gardener) = gardener {
             gardener.stop().await;
+        }
+        let cleaning = self.cleaning.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(cleaning) = cleaning {
+            cleaning.stop().await;
         }
         let modules = self.lifecycle_manager.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(modules) = modules {
@@ -271,6 +307,27 @@ impl garden::Runtimes for Known {
         if let Err(error) = self.reach.set(cluster, Why::Hibernated, reachable) {
             tracing::error!(%error, cluster, "whether a runtime can be reached cannot be kept");
         }
+    }
+
+    fn set_nodes(&self, cluster: &str, nodes: &[Value]) -> Result<(), String> {
+        // Nothing to do where there is no cluster: it is made later, or was removed.
+        if !self.is_runtime(cluster) {
+            return Ok(());
+        }
+        let wanted: Vec<&Value> = nodes.iter().map(|node| &node["metadata"]["name"]).collect();
+        for node in nodes {
+            let applied = self.server.apply_with_status(cluster, own::USER, node);
+            applied.map_err(|status| status.to_string())?;
+        }
+        for old in self.server.list(cluster, "nodes") {
+            let name = &old["metadata"]["name"];
+            if !wanted.contains(&name) {
+                let removed =
+                    self.server.remove(cluster, "nodes", "", name.as_str().unwrap_or_default());
+                removed.map_err(|status| status.to_string())?;
+            }
+        }
+        Ok(())
     }
 
     fn kubeconfig(&self, cluster: &str) -> Option<String> {

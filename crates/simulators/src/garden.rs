@@ -7,18 +7,22 @@
 
 mod access;
 mod admission;
+mod cleaning;
 mod conditions;
 mod controller;
 mod flow;
 mod furnish;
 mod kinds;
+mod nodes;
 mod profiles;
 mod quantity;
 mod scenario;
 mod settings;
 mod shoot;
 
+pub(crate) use cleaning::Cleaning;
 pub use controller::Controller;
+pub(crate) use controller::next_move;
 pub use furnish::{Error, furnish};
 pub use kinds::definitions;
 pub use settings::{Durations, PoolSettings, Settings};
@@ -42,6 +46,11 @@ pub trait Runtimes: Send + Sync + 'static {
     fn remove(&self, cluster: &str) -> Result<(), String>;
     /// Lets a cluster answer, or not while it is hibernated.
     fn set_reachable(&self, cluster: &str, reachable: bool);
+    /// Lets a cluster have these nodes and no others.
+    fn set_nodes(&self, cluster: &str, nodes: &[serde_json::Value]) -> Result<(), String> {
+        let _ = (cluster, nodes);
+        Ok(())
+    }
     /// A kubeconfig that does not expire, for Shoots that ask for a static token.
     fn kubeconfig(&self, cluster: &str) -> Option<String> {
         let _ = cluster;

@@ -24,6 +24,7 @@ use base::Clock;
 use serde_json::Value;
 
 use crate::{
+    clusters::Visits,
     director::{self, Director},
     edp,
     issuer::{self, Issuer, OpenError, SigningKey},
@@ -66,6 +67,8 @@ pub struct Landscape {
     mounted: Vec<Mounted>,
     /// Systems that answer on ports of their own.
     attached: OnceLock<Vec<Arc<dyn System>>>,
+    /// The way into runtimes, for systems that work in them.
+    visits: Arc<OnceLock<Arc<dyn Visits>>>,
     ledger: Arc<Ledger>,
     troubles: Arc<Troubles>,
     pace: Pace,
@@ -95,14 +98,15 @@ impl Landscape {
             Mounted::new(issuer.clone(), issuer::router(issuer.clone())),
             Mounted::new(director.clone(), director::router(director.clone())),
         ];
-        let world = World { folder, issuer: &issuer, clock: &clock, pace: &pace };
+        let visits = Arc::default();
+        let world = World { folder, issuer: &issuer, clock: &clock, pace: &pace, visits: &visits };
         mounted.extend(world.systems()?);
         for change in mounted.iter().filter_map(|mounted| mounted.system.found()) {
             ledger.make_good(&change)?;
         }
         let troubles = Arc::new(troubles.with_issuer(issuer.clone()));
         let attached = OnceLock::new();
-        Ok(Self { issuer, director, mounted, attached, ledger, troubles, pace, clock })
+        Ok(Self { issuer, director, mounted, attached, visits, ledger, troubles, pace, clock })
     }
 
     /// The issuer.
@@ -140,6 +144,11 @@ impl Landscape {
         if self.attached.set(systems).is_err() {
             tracing::error!("a landscape has its clusters once");
         }
+    }
+
+    /// Opens the runtimes to the systems that work in them; once.
+    pub(crate) fn open_runtimes(&self, visits: Arc<dyn Visits>) {
+        let _ = self.visits.set(visits);
     }
 
     /// Makes all systems forget everything, and ends all trouble. The ledger stays.

@@ -1,32 +1,30 @@
-//! Every call that any simulator receives, in the order of arrival, for good.
+//! Every call that any simulator receives, in the order of arrival.
 //!
 //! What a reader would get wrong: nothing of it is held in memory but a sparse index and sums. The
-//! file is the ledger; pages and streams are read from it.
+//! files are the ledger; pages and streams are read from them. The oldest lines go when there are too many.
 
 pub(crate) mod call;
 mod entry;
+mod segments;
 mod stream;
 
 use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
+    io,
+    path::Path,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use base::Clock;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use crate::store::{
-    Change, Error,
-    log::{Log, Reader},
-};
+use crate::store::{Change, Error};
+use segments::Segments;
 
 pub use entry::{About, Entry, Filter, Phase};
+pub use segments::Room;
 pub(crate) use stream::follow;
 
-/// Every so many lines the index remembers a place.
-const STRIDE: u64 = 256;
 /// How many lines are looked at for one page.
 const LOOK: usize = 20_000;
 /// How many lines a page holds at most.
@@ -35,27 +33,13 @@ pub const LARGEST_PAGE: usize = 1_000;
 /// See the module.
 #[derive(Debug)]
 pub struct Ledger {
-    path: PathBuf,
     clock: Clock,
-    book: Mutex<Book>,
+    book: Mutex<Segments>,
     last: watch::Sender<u64>,
 }
 
-#[derive(Debug)]
-struct Book {
-    log: Log,
-    written: Written,
-}
-
-#[derive(Debug, Default)]
-struct Written {
-    last: u64,
-    index: Vec<u64>,
-    sums: BTreeMap<String, Sums>,
-}
-
 /// How many lines of each phase a system has.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sums {
     /// Calls that arrived.
     pub received: u64,
@@ -79,22 +63,22 @@ pub struct Page {
 }
 
 impl Ledger {
-    /// Opens the ledger in `path`, or begins one.
+    /// Opens the ledger whose first file is `path`, or begins one.
     pub fn open(path: &Path, clock: Clock) -> Result<Self, Error> {
-        let mut written = Written::default();
-        let log = Log::open(path, |at, text| {
-            let entry: Entry = serde_json::from_slice(text)?;
-            written.add(&entry, at);
-            Ok(())
-        })?;
-        let last = watch::Sender::new(written.last);
-        Ok(Self { path: path.to_owned(), clock, book: Mutex::new(Book { log, written }), last })
+        Self::with_room(path, clock, Room::default())
+    }
+
+    /// The same, with so much room.
+    pub fn with_room(path: &Path, clock: Clock, room: Room) -> Result<Self, Error> {
+        let book = Segments::open(path, room)?;
+        let last = watch::Sender::new(book.last);
+        Ok(Self { clock, book: Mutex::new(book), last })
     }
 
     /// Writes one line; `call` is zero for the first line of a call. Comes back with its sequence.
     pub(crate) fn write(&self, call: u64, line: &call::Line<'_>) -> Result<u64, Error> {
         let mut book = self.book();
-        let sequence = book.written.last + 1;
+        let sequence = book.last + 1;
         let entry = Entry {
             sequence,
             at: self.clock.now(),
@@ -105,35 +89,42 @@ impl Ledger {
             status: line.status,
             trouble: line.trouble.map(str::to_owned),
         };
-        let at = book.log.append(&serde_json::to_vec(&entry)?)?;
-        book.written.add(&entry, at);
+        book.append(&entry)?;
         self.last.send_replace(sequence);
         Ok(sequence)
     }
 
-    /// The lines behind `after` that fit.
+    /// The lines behind `after` that fit and are kept.
     pub fn page(&self, after: u64, filter: &Filter, limit: usize) -> Result<Page, Error> {
         let limit = limit.clamp(1, LARGEST_PAGE);
-        let (at, last) = {
-            let book = self.book();
-            (book.written.place(after), book.written.last)
-        };
+        let last = self.book().last;
         let mut page = Page { entries: Vec::new(), next: after.min(last), more: false };
-        if after >= last {
-            return Ok(page);
-        }
-        let mut reader = Reader::open(&self.path, at)?;
         let mut looked = 0;
         while page.next < last && page.entries.len() < limit && looked < LOOK {
-            let Some(text) = reader.next()? else { break };
-            let entry: Entry = serde_json::from_slice(text)?;
-            if entry.sequence <= after {
-                continue;
+            let place = self.book().place(page.next)?;
+            page.next = page.next.max(place.first - 1);
+            let mut reader = match place.reader() {
+                // Its lines went while we looked: go on with what is kept.
+                Err(Error::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                    continue;
+                }
+                reader => reader?,
+            };
+            let end = place.until.map_or(last, |next| next - 1);
+            while page.next < end && page.entries.len() < limit && looked < LOOK {
+                let Some(text) = reader.next()? else { break };
+                let Some(entry) = segments::entry(text)?.filter(|it| it.sequence > page.next)
+                else {
+                    continue;
+                };
+                looked += 1;
+                page.next = entry.sequence;
+                if filter.fits(&entry) {
+                    page.entries.push(entry);
+                }
             }
-            looked += 1;
-            page.next = entry.sequence;
-            if filter.fits(&entry) {
-                page.entries.push(entry);
+            if place.until.is_none() {
+                break;
             }
         }
         page.more = page.next < last;
@@ -180,7 +171,7 @@ impl Ledger {
 
     /// The sums of one system.
     pub fn sums(&self, system: &str) -> Sums {
-        self.book().written.sums.get(system).copied().unwrap_or_default()
+        self.book().sums.get(system).copied().unwrap_or_default()
     }
 
     /// The sequence of the last line, as it grows.
@@ -188,30 +179,21 @@ impl Ledger {
         self.last.subscribe()
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
+    fn book(&self) -> MutexGuard<'_, Segments> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Written {
-    fn add(&mut self, entry: &Entry, at: u64) {
-        if self.last.is_multiple_of(STRIDE) {
-            self.index.push(at);
+impl Sums {
+    fn add(&mut self, phase: Phase) {
+        match phase {
+            Phase::Received => self.received += 1,
+            Phase::Applied => self.applied += 1,
+            Phase::Replied => self.replied += 1,
+            Phase::Lost => self.lost += 1,
         }
-        self.last = entry.sequence;
-        let sums = self.sums.entry(entry.about.system.clone()).or_default();
-        match entry.phase {
-            Phase::Received => sums.received += 1,
-            Phase::Applied => sums.applied += 1,
-            Phase::Replied => sums.replied += 1,
-            Phase::Lost => sums.lost += 1,
-        }
-    }
-
-    /// A place at or before the line behind `after`.
-    fn place(&self, after: u64) -> u64 {
-        let slot = usize::try_from(after / STRIDE).unwrap_or(usize::MAX);
-        let slot = slot.min(self.index.len().saturating_sub(1));
-        self.index.get(slot).copied().unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests;

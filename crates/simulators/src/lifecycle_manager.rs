@@ -14,6 +14,7 @@ mod scenario;
 use std::time::Duration;
 
 pub use controller::Controller;
+pub(crate) use decide::is_at_rest;
 pub use kinds::definitions;
 
 pub(crate) use furnish::furnish;

@@ -6,12 +6,17 @@
 mod clusters;
 mod control;
 mod error;
+mod install;
 mod known;
 mod machine;
 mod operators;
 mod payload;
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    path::Path,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use axum::{
     Router,
@@ -20,12 +25,13 @@ use axum::{
 use base::Clock;
 
 use crate::{
+    clusters::Visits,
     issuer::Issuer,
     landscape::{Mounted, World},
     pace::Pace,
     store::{Error, Store},
 };
-use known::Known;
+use known::{Event, Known, Status};
 
 /// Where its paths begin.
 pub const BASE: &str = "/reconciler";
@@ -55,13 +61,14 @@ impl Default for Settings {
 }
 
 /// A running Reconciler.
-#[derive(Debug)]
 pub struct Reconciler {
     settings: Settings,
     known: Store<Known>,
     issuer: Arc<Issuer>,
     clock: Clock,
     pace: Pace,
+    /// The way into runtimes; without it kubeconfigs are believed, and nothing is installed.
+    visits: Arc<OnceLock<Arc<dyn Visits>>>,
 }
 
 impl Reconciler {
@@ -74,7 +81,8 @@ impl Reconciler {
         clock: Clock,
         pace: Pace,
     ) -> Result<Self, Error> {
-        Ok(Self { settings, known: Store::open(path)?, issuer, clock, pace })
+        let visits = Arc::default();
+        Ok(Self { settings, known: Store::open(path)?, issuer, clock, pace, visits })
     }
 
     /// Lets happen what would have happened by now.
@@ -91,6 +99,10 @@ impl Reconciler {
             self.known.settle(|known| {
                 let events = machine::due(known, &times);
                 moved = !events.is_empty();
+                // Done before it is said: a kill in between repeats it.
+                for event in &events {
+                    self.work(known, event);
+                }
                 events
             })?;
         }
@@ -98,11 +110,36 @@ impl Reconciler {
     }
 }
 
+impl Reconciler {
+    /// Does in the runtime what an event says.
+    fn work(&self, known: &Known, event: &Event) {
+        let Some(visits) = self.visits.get() else { return };
+        let (Event::Moved { id, .. } | Event::Gone { id, .. }) = event else { return };
+        let Some(cluster) = known.clusters.get(id) else { return };
+        let (Some(runtime), Some(config)) = (&cluster.runtime, cluster.configs.last()) else {
+            return;
+        };
+        let done = match event {
+            Event::Moved { status: Status::Ready, .. } => {
+                install::install(&**visits, runtime, config)
+            }
+            Event::Gone { .. } => install::uninstall(&**visits, runtime),
+            _ => Ok(()),
+        };
+        if let Err(error) = done {
+            // Its cluster may be gone: a removal does not wait for us.
+            tracing::debug!(runtime, error, "the reconciler cannot work in a runtime");
+        }
+    }
+}
+
 /// The Reconciler of a landscape.
 pub(crate) fn mounted(world: &World<'_>) -> Result<Mounted, Error> {
     let path = world.folder.join("reconciler.log");
     let (issuer, clock, pace) = (world.issuer.clone(), world.clock.clone(), world.pace.clone());
-    let reconciler = Arc::new(Reconciler::open(Settings::default(), &path, issuer, clock, pace)?);
+    let mut reconciler = Reconciler::open(Settings::default(), &path, issuer, clock, pace)?;
+    reconciler.visits = world.visits.clone();
+    let reconciler = Arc::new(reconciler);
     Ok(Mounted::new(reconciler.clone(), router(reconciler)))
 }
 

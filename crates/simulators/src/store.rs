@@ -18,6 +18,8 @@ use log::Log;
 
 /// How many records a log may hold before it is replaced by a picture of the state.
 const COMPACT: u64 = 10_000;
+/// How many bytes it may hold; it may also grow as large again as the last picture.
+const COMPACT_BYTES: u64 = 4 << 20;
 
 /// The state of one simulator, and how it changes.
 pub trait State: Default + Serialize + DeserializeOwned + Send + 'static {
@@ -68,6 +70,8 @@ struct Kept<S> {
     state: S,
     log: Option<Log>,
     found: Option<Change>,
+    /// How many bytes the log had after it was compacted the last time.
+    compacted: u64,
 }
 
 /// A change that a call made, as the log has it.
@@ -88,7 +92,7 @@ enum Record<S, E> {
 impl<S: State> Store<S> {
     /// State that ends with the process.
     pub fn in_memory() -> Self {
-        let kept = Kept { state: S::default(), log: None, found: None };
+        let kept = Kept { state: S::default(), log: None, found: None, compacted: 0 };
         Self { kept: Mutex::new(kept), compact: COMPACT }
     }
 
@@ -110,7 +114,8 @@ impl<S: State> Store<S> {
             }
             Ok(())
         })?;
-        Ok(Self { kept: Mutex::new(Kept { state, log: Some(log), found }), compact })
+        let kept = Kept { state, log: Some(log), found, compacted: 0 };
+        Ok(Self { kept: Mutex::new(kept), compact })
     }
 
     /// The last change in the log as it was opened. It is the only one that the ledger may lack: a
@@ -136,7 +141,7 @@ impl<S: State> Store<S> {
             && !call::pretends()
         {
             let object = S::object(&event);
-            self.keep(&mut kept, event, call::mark())?;
+            self.keep(&mut kept, event, call::mark()).inspect_err(|_| call::unkept())?;
             call::applied(&object)?;
         }
         Ok(answer)
@@ -160,7 +165,9 @@ impl<S: State> Store<S> {
 
     /// Compacts before it adds, so that the last change is always found as an event.
     fn keep(&self, kept: &mut Kept<S>, event: S::Event, mark: Option<Mark>) -> Result<(), Error> {
-        if kept.log.as_ref().is_some_and(|log| log.records() >= self.compact) {
+        let most = COMPACT_BYTES.max(2 * kept.compacted);
+        let grown = |log: &Log| log.records() >= self.compact || log.bytes() >= most;
+        if kept.log.as_ref().is_some_and(grown) {
             kept.compact()?;
         }
         if let Some(log) = &mut kept.log {
@@ -178,7 +185,9 @@ impl<S: State> Store<S> {
 impl<S: State> Kept<S> {
     fn compact(&mut self) -> Result<(), Error> {
         let Some(log) = &mut self.log else { return Ok(()) };
-        log.replace(&serde_json::to_vec(&Record::<_, ()>::Snapshot(&self.state))?)
+        log.replace(&serde_json::to_vec(&Record::<_, ()>::Snapshot(&self.state))?)?;
+        self.compacted = log.bytes();
+        Ok(())
     }
 }
 
@@ -239,5 +248,50 @@ mod tests {
 
         assert!(refused.is_err());
         assert_eq!(store.read(|sum| sum.0), 0);
+    }
+
+    #[test]
+    fn a_full_disk_refuses_changes_loses_none_and_heals_when_there_is_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sum.log");
+        let store = Store::<Sum>::open(&path).unwrap();
+        let fill = |full| store.lock().log.as_mut().unwrap().full = full;
+        add(&store, 5);
+
+        fill(true);
+        let refused = store.change::<u64, Error>(|_| Ok((Some(100), 0)));
+        fill(false);
+
+        assert!(matches!(refused, Err(Error::File { .. })), "{refused:?}");
+        assert_eq!(add(&store, 2), 7);
+        assert_eq!(Store::<Sum>::open(&path).unwrap().read(|sum| sum.0), 7);
+    }
+
+    #[test]
+    fn a_log_of_large_records_is_compacted_by_its_size() {
+        #[derive(Debug, Default, Serialize, Deserialize)]
+        struct Last(String);
+
+        impl State for Last {
+            type Event = String;
+            fn apply(&mut self, event: String) {
+                self.0 = event;
+            }
+            fn object(_: &String) -> String {
+                String::new()
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("last.log");
+        let store = Store::<Last>::open(&path).unwrap();
+        let large = "x".repeat(100_000);
+
+        for _ in 0..200 {
+            store.settle(|_| vec![large.clone()]).unwrap();
+        }
+
+        let length = std::fs::metadata(&path).unwrap().len();
+        assert!(length < COMPACT_BYTES + 1_000_000, "{length}");
+        assert_eq!(Store::<Last>::open(&path).unwrap().read(|last| last.0.len()), 100_000);
     }
 }

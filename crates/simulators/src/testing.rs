@@ -65,6 +65,8 @@ impl Default for Options {
         // Furnishing a garden takes as long as there are accounts in its pool.
         let pool = &mut clusters.garden.pool;
         (pool.free, pool.eu, pool.shared) = (3, 1, 1);
+        // Tests say themselves when a released account is clean.
+        clusters.garden.cleaning = None;
         Self { speed: Speed::WATCHABLE, plays_agent: true, clusters }
     }
 }

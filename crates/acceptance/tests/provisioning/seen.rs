@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use broker::{Details, Order};
 use serde_json::{Value, json};
-use simulators::{landscape::Landscape, system::Object};
+use simulators::{clusters::Rest, landscape::Landscape, system::Object};
 use store::BrokerStore;
 
 use crate::outside::Outside;
@@ -14,6 +14,7 @@ use crate::outside::Outside;
 pub(crate) struct View {
     pub(crate) landscape: Arc<Landscape>,
     pub(crate) server: cluster::Server,
+    pub(crate) rest: Rest,
     pub(crate) rows: BrokerStore,
     pub(crate) order: Order,
 }
@@ -24,6 +25,7 @@ impl View {
         Self {
             landscape: outside.running.landscape.clone(),
             server: outside.running.clusters().server().clone(),
+            rest: outside.running.clusters().rest(),
             rows: rows.clone(),
             order: order.clone(),
         }
@@ -65,6 +67,7 @@ impl View {
     /// Everything that the order has made, once.
     pub(crate) async fn seen(&self) -> Value {
         let order = &self.order;
+        self.rest.reached(&order.shoot_name).await;
         let row = self.rows.find(&order.instance_id).await.unwrap().unwrap();
         let details: Details = serde_json::from_slice(&row.details).unwrap_or_default();
         let seen = json!({

@@ -84,6 +84,7 @@ impl Scenario for Trying {
         let input = Input { order: order.clone(), user_agent: None, temporary: false };
         let instance = order.instance_id.clone();
         let plan = if self.legacy { legacy::plan } else { plan };
+        let rest = self.landscape.running.clusters().rest();
         Setting {
             plan: plan(&Limits::default(), Systems::of(&env)),
             env,
@@ -92,7 +93,10 @@ impl Scenario for Trying {
             data: Data::default(),
             world: Box::new(move || {
                 let (eyes, furnished, azure) = (eyes.clone(), furnished.clone(), azure.clone());
+                let rest = rest.clone();
                 Box::pin(async move {
+                    // What the removal left is compared, not what Gardener is still removing.
+                    rest.reached(&furnished.order.shoot_name).await;
                     let mut all = Vec::new();
                     if let Some(azure) = azure {
                         // Accounts that were given back are claimed again, with what an earlier trial left there.

@@ -33,7 +33,8 @@ async fn a_kyma_lives_from_its_template_to_its_end() {
     let template = modules.template(TemplateSource::Named("kyma-templates"), "aws").await.unwrap();
     let mut wanted = marks(&[("kyma-project.io/runtime-id", "r-1")]);
     wanted.annotations.insert(DOMAIN_ANNOTATION.into(), "r-1.example.org".into());
-    modules.write_kubeconfig("r-1", &"kubeconfig".to_owned().into(), &wanted).await.unwrap();
+    let kubeconfig = world.running.clusters().control_plane_kubeconfig();
+    modules.write_kubeconfig("r-1", &kubeconfig.into(), &wanted).await.unwrap();
 
     let made = modules.apply(&template, "r-1", &wanted).await.unwrap();
     let ready = until(&world, &modules, "r-1", Some("Ready")).await;

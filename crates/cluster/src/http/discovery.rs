@@ -85,15 +85,20 @@ fn resources(kind: &Kind) -> Vec<Value> {
         }
     }
     let below = kind.subresources.iter().map(|subresource| {
-        let verbs =
-            if subresource == "status" { &["get", "patch", "update"][..] } else { &["create"] };
-        json!({
+        let written = matches!(subresource.as_str(), "status" | "scale");
+        let verbs = if written { &["get", "patch", "update"][..] } else { &["create"] };
+        let mut below = json!({
             "name": format!("{}/{subresource}", kind.plural),
             "singularName": "",
             "namespaced": kind.namespaced,
             "kind": kind.kind,
             "verbs": verbs,
-        })
+        });
+        if subresource == "scale" {
+            (below["group"], below["version"]) = (json!("autoscaling"), json!("v1"));
+            below["kind"] = json!("Scale");
+        }
+        below
     });
     std::iter::once(main).chain(below).collect()
 }

@@ -1,11 +1,14 @@
 //! HTTP in: find the cluster, know the caller, do one thing, answer.
 
 mod discovery;
+mod explain;
 mod objects;
 mod openapi;
 mod params;
 mod protobuf;
 mod reading;
+mod reviews;
+mod scale;
 mod subresource;
 mod target;
 
@@ -101,6 +104,9 @@ fn authenticate(
 impl Incoming {
     async fn answer(self, target: Target) -> Answer {
         if let Target::Objects(place) = target {
+            if let Some(kind) = reviews::question(&place) {
+                return self.review(kind, &place);
+            }
             return self.objects(place).await;
         }
         if self.method != Method::GET {

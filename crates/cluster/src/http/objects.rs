@@ -28,6 +28,9 @@ impl Incoming {
             (None, _) => self.collection(&kind, &place),
             (Some(_), None) => self.object(&kind, &place),
             (Some(_), Some("status")) if kind.has_status() => self.object(&kind, &place),
+            (Some(_), Some("scale")) if kind.subresources.iter().any(|it| it == "scale") => {
+                self.scale(&kind, &place)
+            }
             (Some(_), Some(subresource)) => {
                 let subresource = subresource.to_owned();
                 self.subresource(&kind, &place, &subresource).await

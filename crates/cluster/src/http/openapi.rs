@@ -7,6 +7,7 @@ use axum::{
 };
 use serde_json::{Map, Value, json};
 
+use super::explain;
 use crate::{Kind, Status, kinds::Kinds};
 
 /// Version 2 has no kinds in it: current clients ask for version 3, and look here only for kinds that
@@ -71,7 +72,7 @@ pub(crate) fn describe(kinds: &Kinds, group: &str, version: &str) -> Result<Valu
             json!({"get": operation("get"), "patch": patch}),
         );
         paths.insert(collection, json!({"get": operation("list"), "post": post}));
-        let mut schema = kind.schema.clone().unwrap_or_else(anything);
+        let mut schema = kind.schema.clone().unwrap_or_else(|| explain::schema(kind));
         if schema.is_object() {
             schema["x-kubernetes-group-version-kind"] = json!([identity]);
         }
@@ -104,8 +105,4 @@ fn parameters() -> Value {
         .iter()
         .map(|name| json!({"name": name, "in": "query", "schema": {"type": "string"}}))
         .collect()
-}
-
-fn anything() -> Value {
-    json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true})
 }

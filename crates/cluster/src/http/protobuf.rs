@@ -16,11 +16,14 @@ enum Form {
     Bytes,
     Number,
     Truth,
+    /// Left out unless it is true.
+    Flag,
     Object(&'static [Field]),
     /// Repeated.
     Texts,
     Objects(&'static [Field]),
-    /// Text by text, and bytes by text.
+    /// Objects by text, text by text, and bytes by text.
+    ObjectMap(&'static [Field]),
     TextMap,
     BytesMap,
     /// Read and left out: what the server sets itself.
@@ -79,6 +82,77 @@ const ROLE: &[Field] = &[META, (2, "rules", Form::Objects(RULE))];
 const BINDING: &[Field] =
     &[META, (2, "subjects", Form::Objects(SUBJECT)), (3, "roleRef", Form::Object(ROLE_REF))];
 
+const SELECTOR: &[Field] = &[(1, "matchLabels", Form::TextMap)];
+const QUANTITY: &[Field] = &[(1, "string", Form::Text)];
+const RESOURCES: &[Field] =
+    &[(1, "limits", Form::ObjectMap(QUANTITY)), (2, "requests", Form::ObjectMap(QUANTITY))];
+const PORT: &[Field] = &[
+    (1, "name", Form::Text),
+    (2, "hostPort", Form::Ignored),
+    (3, "containerPort", Form::Number),
+    (4, "protocol", Form::Text),
+    (5, "hostIP", Form::Text),
+];
+const CONTAINER: &[Field] = &[
+    (1, "name", Form::Text),
+    (2, "image", Form::Text),
+    (3, "command", Form::Texts),
+    (4, "args", Form::Texts),
+    (5, "workingDir", Form::Text),
+    (6, "ports", Form::Objects(PORT)),
+    (7, "env", Form::Objects(&[(1, "name", Form::Text), (2, "value", Form::Text)])),
+    (8, "resources", Form::Object(RESOURCES)),
+    (13, "terminationMessagePath", Form::Text),
+    (14, "imagePullPolicy", Form::Text),
+    (16, "stdin", Form::Flag),
+    (17, "stdinOnce", Form::Flag),
+    (18, "tty", Form::Flag),
+    (20, "terminationMessagePolicy", Form::Text),
+];
+const POD: &[Field] = &[
+    (2, "containers", Form::Objects(CONTAINER)),
+    (3, "restartPolicy", Form::Text),
+    (4, "terminationGracePeriodSeconds", Form::Number),
+    (6, "dnsPolicy", Form::Text),
+    (7, "nodeSelector", Form::TextMap),
+    (8, "serviceAccountName", Form::Text),
+    (9, "serviceAccount", Form::Text),
+    (10, "nodeName", Form::Text),
+    (11, "hostNetwork", Form::Flag),
+    (12, "hostPID", Form::Flag),
+    (13, "hostIPC", Form::Flag),
+    (15, "imagePullSecrets", Form::Objects(NAMED)),
+    (16, "hostname", Form::Text),
+    (17, "subdomain", Form::Text),
+    (19, "schedulerName", Form::Text),
+    (24, "priorityClassName", Form::Text),
+];
+const TEMPLATE: &[Field] = &[META, (2, "spec", Form::Object(POD))];
+const DEPLOYMENT: &[Field] = &[
+    (1, "replicas", Form::Number),
+    (2, "selector", Form::Object(SELECTOR)),
+    (3, "template", Form::Object(TEMPLATE)),
+    (4, "strategy", Form::Object(&[(1, "type", Form::Text)])),
+    (5, "minReadySeconds", Form::Ignored),
+    (6, "revisionHistoryLimit", Form::Number),
+    (7, "paused", Form::Flag),
+    (9, "progressDeadlineSeconds", Form::Number),
+];
+const ACCESS: &[Field] = &[
+    (1, "namespace", Form::Text),
+    (2, "verb", Form::Text),
+    (3, "group", Form::Text),
+    (4, "version", Form::Text),
+    (5, "resource", Form::Text),
+    (6, "subresource", Form::Text),
+    (7, "name", Form::Text),
+];
+const PATH: &[Field] = &[(1, "path", Form::Text), (2, "verb", Form::Text)];
+const ACCESS_SPEC: &[Field] = &[
+    (1, "resourceAttributes", Form::Object(ACCESS)),
+    (2, "nonResourceAttributes", Form::Object(PATH)),
+];
+
 /// The kinds we can read.
 const KINDS: &[(&str, &[Field])] = &[
     ("Namespace", &[META, (2, "spec", Form::Ignored), (3, "status", Form::Ignored)]),
@@ -113,6 +187,20 @@ const KINDS: &[(&str, &[Field])] = &[
     ("ClusterRole", ROLE),
     ("RoleBinding", BINDING),
     ("ClusterRoleBinding", BINDING),
+    ("Deployment", &[META, (2, "spec", Form::Object(DEPLOYMENT)), (3, "status", Form::Ignored)]),
+    (
+        "SelfSubjectAccessReview",
+        &[META, (2, "spec", Form::Object(ACCESS_SPEC)), (3, "status", Form::Ignored)],
+    ),
+    (
+        "SelfSubjectRulesReview",
+        &[
+            META,
+            (2, "spec", Form::Object(&[(1, "namespace", Form::Text)])),
+            (3, "status", Form::Ignored),
+        ],
+    ),
+    ("SelfSubjectReview", &[META, (2, "status", Form::Ignored)]),
     ("TokenRequest", &[META, (2, "spec", Form::Object(TOKEN_SPEC)), (3, "status", Form::Ignored)]),
     (
         "DeleteOptions",
@@ -190,9 +278,16 @@ fn put(
         Form::Bytes => json!(STANDARD.encode(content)),
         Form::Number => json!(plain.cast_signed()),
         Form::Truth => json!(plain != 0),
-        Form::Object(fields) => message(content, fields)?,
+        Form::Flag if plain == 0 => return Some(()),
+        Form::Flag => json!(true),
+        Form::Object(fields) => match message(content, fields)? {
+            // Go writes parts that are not set as empty ones.
+            Value::Object(part) if part.is_empty() => return Some(()),
+            part => part,
+        },
         Form::Texts => return push(object, name, json!(text()?)),
         Form::Objects(fields) => return push(object, name, message(content, fields)?),
+        Form::ObjectMap(fields) => return enter(object, name, content, Form::Object(fields)),
         Form::TextMap => return enter(object, name, content, Form::Text),
         Form::BytesMap => return enter(object, name, content, Form::Bytes),
     };
@@ -208,6 +303,8 @@ fn push(object: &mut Map<String, Value>, name: &str, item: Value) -> Option<()> 
 fn enter(object: &mut Map<String, Value>, name: &str, content: &[u8], form: Form) -> Option<()> {
     let entry = message(content, &[(1, "key", Form::Text), (2, "value", form)])?;
     let value = entry.get("value").cloned().unwrap_or_else(|| json!(""));
+    // A quantity is a text in JSON, and a message around one here.
+    let value = if let Form::Object(_) = form { value["string"].clone() } else { value };
     let map = object.entry(name).or_insert_with(|| json!({})).as_object_mut()?;
     map.insert(entry["key"].as_str().unwrap_or_default().to_owned(), value);
     Some(())

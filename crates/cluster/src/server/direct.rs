@@ -9,7 +9,7 @@ use crate::{
     Identity, Status,
     cluster::Cluster,
     object::{name, namespace, text},
-    write::{Patch, Request},
+    write::{Patch, Preconditions, Request},
 };
 
 impl Server {
@@ -24,6 +24,38 @@ impl Server {
         let cluster = self.find(cluster)?;
         let request = request(&cluster, manager, object)?;
         Ok(cluster.patch(&request, Patch::Apply, object)?.0)
+    }
+
+    /// Applies an object with its status: first the one, then the other.
+    pub fn apply_with_status(
+        &self,
+        cluster: &str,
+        manager: &str,
+        object: &Value,
+    ) -> Result<Arc<Value>, Status> {
+        let applied = self.apply(cluster, manager, object)?;
+        let cluster = self.find(cluster)?;
+        let request = request(&cluster, manager, object)?;
+        if object["status"].is_null() || !request.kind.has_status() {
+            return Ok(applied);
+        }
+        let request = Request { subresource: Some("status".to_owned()), ..request };
+        Ok(cluster.patch(&request, Patch::Merge, &json!({"status": object["status"]}))?.0)
+    }
+
+    /// Deletes an object; the answer says whether it was there.
+    pub fn remove(
+        &self,
+        cluster: &str,
+        resource: &str,
+        namespace: &str,
+        name: &str,
+    ) -> Result<bool, Status> {
+        let cluster = self.find(cluster)?;
+        let Some(found) = cluster.get(resource, namespace, name) else { return Ok(false) };
+        let request = request(&cluster, "kube-apiserver", &found)?;
+        cluster.delete(&request, &Preconditions::default())?;
+        Ok(true)
     }
 
     /// One object; `resource` is named as in [`crate::Kind::resource`].

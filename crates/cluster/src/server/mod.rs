@@ -24,7 +24,7 @@ use crate::{
     cluster::Cluster,
     http,
     ids::Ids,
-    store::{Log, Record, State},
+    store::{History, Log, Record, State},
 };
 
 /// How a server runs.
@@ -38,9 +38,10 @@ pub struct Settings {
     pub seed: Option<u64>,
     /// Whether every write waits for the disk, not only for the operating system.
     pub sync: bool,
-    /// How many changes a cluster remembers for watchers.
-    pub history: usize,
-    /// How large the log may grow, in bytes, before it is replaced by a snapshot.
+    /// How much a cluster remembers for watchers.
+    pub history: History,
+    /// How large the log may grow, in bytes, before it is replaced by a snapshot; it may also grow as large as the
+    /// latest snapshot.
     pub compact_after: u64,
 }
 
@@ -48,7 +49,8 @@ impl Settings {
     /// The usual settings for a data folder.
     pub fn new(data: impl Into<PathBuf>) -> Self {
         let (names, seed, sync) = (Vec::new(), None, false);
-        Self { data: data.into(), names, seed, sync, history: 10_000, compact_after: 64 << 20 }
+        let history = History { changes: 10_000, bytes: 4 << 20 };
+        Self { data: data.into(), names, seed, sync, history, compact_after: 8 << 20 }
     }
 }
 
@@ -83,7 +85,7 @@ struct Inner {
     clock: Clock,
     catalog: Arc<Catalog>,
     ids: Ids,
-    history: usize,
+    history: History,
     log: Arc<Log>,
     clusters: RwLock<BTreeMap<String, Arc<Cluster>>>,
     stop: CancellationToken,
@@ -175,7 +177,7 @@ impl Server {
         // A place in the log comes once, so a later cluster of the same name is another one.
         let uid = self.0.ids.uid(&["cluster", name, &self.0.log.position()]);
         let record = Record::Cluster { name: name.to_owned(), uid: uid.clone(), version: 0 };
-        self.0.log.append(&record).map_err(|error| Status::internal(error.to_string()))?;
+        self.0.log.append(&record).map_err(|error| Status::not_stored(&error))?;
         let cluster = Arc::new(self.0.cluster(name, self.0.state(name, uid, 0)));
         direct::furnish(&cluster)?;
         clusters.insert(name.to_owned(), cluster);
@@ -189,7 +191,7 @@ impl Server {
         // Under the cluster's lock: no change of it may follow its removal in the log.
         let state = cluster.state();
         let record = Record::Removed { name: name.to_owned(), uid: cluster.uid.clone() };
-        self.0.log.append(&record).map_err(|error| Status::internal(error.to_string()))?;
+        self.0.log.append(&record).map_err(|error| Status::not_stored(&error))?;
         cluster.gone.cancel();
         clusters.remove(name);
         drop(state);

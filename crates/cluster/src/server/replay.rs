@@ -18,7 +18,7 @@ use crate::{
     access::{Authority, Tokens, kept},
     ids::{Ids, random_seed},
     kinds::Kinds,
-    store::{Log, Record, State},
+    store::{History, Log, Record, State},
 };
 
 /// What clients on this machine call us.
@@ -110,7 +110,7 @@ fn replay(
     record: Record,
     from_snapshot: bool,
     catalog: &Catalog,
-    history: usize,
+    history: History,
 ) {
     match record {
         Record::Cluster { name, uid, version } => {

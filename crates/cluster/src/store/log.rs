@@ -7,7 +7,10 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{self, Write},
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use tokio::sync::Notify;
@@ -39,6 +42,8 @@ pub(crate) struct Log {
     open: Mutex<Open>,
     /// Told when the newest file has grown enough to be worth a snapshot.
     pub(crate) grown: Notify,
+    /// A disk without room, in tests.
+    full: AtomicBool,
 }
 
 struct Open {
@@ -47,6 +52,8 @@ struct Open {
     number: u64,
     file: File,
     length: u64,
+    /// How large the latest snapshot is.
+    snapshot: u64,
 }
 
 impl Log {
@@ -64,9 +71,11 @@ impl Log {
         };
         fs::create_dir_all(folder).map_err(unusable(folder))?;
         let start = numbers(folder, "snapshot-").map_err(unusable(folder))?.pop().unwrap_or(0);
+        let mut snapshot = 0;
         if start > 0 {
             let path = folder.join(format!("snapshot-{start}"));
             let bytes = fs::read(&path).map_err(unusable(&path))?;
+            snapshot = bytes.len() as u64;
             if read(&bytes, &mut |record| replay(record, true)) != bytes.len() {
                 return Err(LogError::Damaged(path));
             }
@@ -88,9 +97,15 @@ impl Log {
         let file = append_to(&path).map_err(unusable(&path))?;
         // What follows the last whole record was never answered.
         file.set_len(length).map_err(unusable(&path))?;
-        let open = Mutex::new(Open { closed: false, number: newest, file, length });
-        let folder = folder.to_owned();
-        Ok(Self { folder, sync, compact_after, open, grown: Notify::new() })
+        let open = Mutex::new(Open { closed: false, number: newest, file, length, snapshot });
+        Ok(Self {
+            folder: folder.to_owned(),
+            sync,
+            compact_after,
+            open,
+            grown: Notify::new(),
+            full: AtomicBool::new(false),
+        })
     }
 
     /// Where the next record will be; never the same twice.
@@ -106,9 +121,8 @@ impl Log {
         if open.closed {
             return Err(io::Error::other("the log is closed"));
         }
-        let written = open
-            .file
-            .write_all(&bytes)
+        let written = self
+            .write(&mut open.file, &bytes)
             .and_then(|()| if self.sync { open.file.sync_data() } else { Ok(()) });
         if let Err(error) = written {
             // Half a record must not stand before the next one.
@@ -116,10 +130,18 @@ impl Log {
             return Err(error);
         }
         open.length += bytes.len() as u64;
-        if open.length >= self.compact_after {
+        if open.length >= self.compact_after.max(open.snapshot) {
             self.grown.notify_one();
         }
         Ok(())
+    }
+
+    fn write(&self, file: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+        if self.full.load(Ordering::Relaxed) {
+            file.write_all(&bytes[..bytes.len() / 2])?;
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        file.write_all(bytes)
     }
 
     /// Refuses every record from now on.
@@ -136,23 +158,36 @@ impl Log {
             let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
             let number = open.number + 1;
             let file = append_to(&self.folder.join(format!("log-{number}")))?;
-            *open = Open { closed: open.closed, number, file, length: 0 };
+            *open = Open { closed: open.closed, number, file, length: 0, snapshot: open.snapshot };
             number
         };
         let unfinished = self.folder.join("unfinished");
-        let mut file = io::BufWriter::new(private(
-            &unfinished,
-            OpenOptions::new().truncate(true).write(true),
-        )?);
-        everything(&mut |record| file.write_all(&record.encode()?))?;
-        file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        let length = self.snapshot(&unfinished, everything).inspect_err(|_| {
+            // The disk may be full: half a snapshot is of no use, and its room is.
+            let _ = fs::remove_file(&unfinished);
+        })?;
         fs::rename(&unfinished, self.folder.join(format!("snapshot-{number}")))?;
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).snapshot = length;
         for prefix in ["log-", "snapshot-"] {
             for old in numbers(&self.folder, prefix)?.into_iter().filter(|old| *old < number) {
                 fs::remove_file(self.folder.join(format!("{prefix}{old}")))?;
             }
         }
         Ok(())
+    }
+
+    /// Writes a whole snapshot to the disk; says how large it is.
+    fn snapshot(
+        &self,
+        path: &Path,
+        everything: impl FnOnce(&mut dyn FnMut(&Record) -> io::Result<()>) -> io::Result<()>,
+    ) -> io::Result<u64> {
+        let mut file =
+            io::BufWriter::new(private(path, OpenOptions::new().truncate(true).write(true))?);
+        everything(&mut |record| self.write(&mut file, &record.encode()?))?;
+        let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.sync_all()?;
+        Ok(file.metadata()?.len())
     }
 }
 
@@ -236,5 +271,61 @@ mod tests {
 
         assert_eq!(names(folder.path()), [("all".to_owned(), true), ("b".to_owned(), false)]);
         assert!(!folder.path().join("log-1").exists());
+    }
+
+    #[test]
+    fn a_kill_at_any_point_of_compacting_loses_nothing() {
+        let (folder, copies) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let log = Log::open(folder.path(), false, u64::MAX, |_, _| {}).unwrap();
+        for name in ["a", "b", "c"] {
+            log.append(&record(name)).unwrap();
+        }
+        let killed = |at: usize| {
+            let copy = copies.path().join(at.to_string());
+            fs::create_dir(&copy).unwrap();
+            for file in fs::read_dir(folder.path()).unwrap() {
+                let file = file.unwrap();
+                fs::copy(file.path(), copy.join(file.file_name())).unwrap();
+            }
+            names(&copy).into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+        };
+
+        let mut found = Vec::new();
+        log.compact(|say| {
+            for (at, name) in ["a", "b", "c"].into_iter().enumerate() {
+                log.append(&record("later"))?;
+                say(&record(name))?;
+                found.push(killed(at));
+            }
+            Ok(())
+        })
+        .unwrap();
+        found.push(killed(3));
+
+        for (at, found) in found.iter().enumerate() {
+            assert_eq!(found[..3], ["a", "b", "c"], "after {at} records of the snapshot");
+            assert_eq!(found.len(), 4 + at.min(2), "after {at} records of the snapshot");
+        }
+    }
+
+    #[test]
+    fn a_full_disk_refuses_records_loses_none_and_heals_when_there_is_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = Log::open(folder.path(), false, u64::MAX, |_, _| {}).unwrap();
+        log.append(&record("a")).unwrap();
+
+        log.full.store(true, Ordering::Relaxed);
+        let refused = log.append(&record("lost")).unwrap_err();
+        let uncompacted = log.compact(|say| say(&record("all"))).unwrap_err();
+        log.full.store(false, Ordering::Relaxed);
+        log.append(&record("b")).unwrap();
+
+        for error in [refused, uncompacted] {
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        }
+        assert!(!folder.path().join("unfinished").exists());
+        assert_eq!(names(folder.path()), [("a".to_owned(), false), ("b".to_owned(), false)]);
+        log.compact(|say| say(&record("all"))).unwrap();
+        assert_eq!(names(folder.path()), [("all".to_owned(), true)]);
     }
 }

@@ -9,4 +9,5 @@ mod state;
 pub(crate) use log::Log;
 pub use log::LogError;
 pub(crate) use record::{Change, Record};
+pub use state::History;
 pub(crate) use state::{Event, Key, State};

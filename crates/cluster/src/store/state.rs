@@ -37,14 +37,25 @@ pub(crate) struct State {
     pub(crate) kinds: Kinds,
     objects: BTreeMap<String, BTreeMap<Key, Arc<Value>>>,
     history: VecDeque<Event>,
-    limit: usize,
+    /// About how many bytes of memory the history takes.
+    weight: usize,
+    limit: History,
+}
+
+/// How much a cluster remembers for watchers; one who is further behind is told to list again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct History {
+    /// So many changes at most.
+    pub changes: usize,
+    /// So many bytes of memory at most, about.
+    pub bytes: usize,
 }
 
 impl State {
     /// An empty cluster; the version is where its counting starts.
-    pub(crate) fn new(uid: String, version: u64, kinds: Kinds, limit: usize) -> Self {
+    pub(crate) fn new(uid: String, version: u64, kinds: Kinds, limit: History) -> Self {
         let (objects, history) = (BTreeMap::new(), VecDeque::new());
-        Self { uid, version, kinds, objects, history, limit }
+        Self { uid, version, kinds, objects, history, weight: 0, limit }
     }
 
     /// One object.
@@ -88,9 +99,19 @@ impl State {
             self.learn_kinds();
         }
         let (version, resource) = (change.version, change.resource);
+        self.weight += weight(&object);
         self.history.push_back(Event { version, resource, before, object, deleted });
-        while self.history.len() > self.limit {
-            self.history.pop_front();
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        // The latest change stays, however large it is.
+        while self.history.len() > 1
+            && (self.history.len() > self.limit.changes || self.weight > self.limit.bytes)
+        {
+            if let Some(event) = self.history.pop_front() {
+                self.weight = self.weight.saturating_sub(weight(&event.object));
+            }
         }
     }
 
@@ -129,6 +150,21 @@ impl State {
     }
 }
 
+/// About how many bytes of memory a value takes.
+fn weight(value: &Value) -> usize {
+    const NODE: usize = 32;
+    const FIELD: usize = 80;
+    match value {
+        Value::Array(items) => NODE + items.iter().map(weight).sum::<usize>(),
+        Value::Object(fields) => {
+            let field = |(key, value): (&String, &Value)| FIELD + key.len() + weight(value);
+            NODE + fields.iter().map(field).sum::<usize>()
+        }
+        Value::String(text) => NODE + text.len(),
+        _ => NODE,
+    }
+}
+
 /// The same object under another resourceVersion.
 pub(crate) fn at_version(object: &Value, version: u64) -> Value {
     let mut object = object.clone();
@@ -148,7 +184,8 @@ mod tests {
 
     #[test]
     fn history_is_bounded_and_says_when_it_has_forgotten() {
-        let mut state = State::new("u".into(), 0, Kinds::default(), 3);
+        let limit = History { changes: 3, bytes: usize::MAX };
+        let mut state = State::new("u".into(), 0, Kinds::default(), limit);
         (1..=5).for_each(|version| state.apply(change(version)));
 
         let versions = |after| {
@@ -160,5 +197,21 @@ mod tests {
         assert_eq!(versions(2), Some(vec![3, 4, 5]));
         assert_eq!(versions(5), Some(vec![]));
         assert_eq!(versions(6), None);
+    }
+
+    #[test]
+    fn history_takes_no_more_memory_than_it_may() {
+        let limit = History { changes: usize::MAX, bytes: 12_000 };
+        let mut state = State::new("u".into(), 0, Kinds::default(), limit);
+        let large = |version| {
+            let object = json!({"metadata": {"name": "a"}, "data": "x".repeat(3_000)});
+            Change { object: Some(Arc::new(object)), ..change(version) }
+        };
+        (1..=100).for_each(|version| state.apply(large(version)));
+
+        assert_eq!(state.history.len(), 3);
+        assert!(state.weight <= 12_000, "{}", state.weight);
+        state.apply(Change { object: Some(Arc::new(json!("x".repeat(20_000)))), ..change(101) });
+        assert_eq!(state.after(100, 10).map(|events| events.len()), Some(1));
     }
 }

@@ -210,6 +210,7 @@ async fn kubectl_creates_without_files() {
         "rolebinding bobs -n team --role=reader --serviceaccount=team:bob",
         "clusterrole all --verb=* --resource=*",
         "clusterrolebinding bob-all --clusterrole=all --user=bob",
+        "deployment hello -n team --image=nginx --replicas=2 --port=80 -- serve --all",
     ] {
         kubectl.ok(&format!("create {what}")).await;
     }
@@ -221,9 +222,35 @@ async fn kubectl_creates_without_files() {
     let subject = kubectl.ok("get rolebinding bobs -n team -o jsonpath={.subjects[0].name}").await;
     let value = kubectl.ok("get secret s -n team -o jsonpath={.data.key}").await;
     let described = kubectl.ok("describe clusterrole all").await;
+    let container = kubectl
+        .ok("get deploy hello -n team -o jsonpath={.spec.template.spec.containers[0]}")
+        .await;
     kubectl.ok("delete namespace team --timeout=10s").await;
 
     assert_eq!((subject.as_str(), value.as_str()), ("bob", "dmFsdWU="));
     assert!(described.contains("[*]"), "{described}");
+    for word in ["nginx", "80", "serve", "--all"] {
+        assert!(container.contains(word), "{container}");
+    }
     assert!(kubectl.run("get secret s -n team").await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn kubectl_scales_and_asks_what_it_may_do_and_what_a_kind_is() {
+    let kubectl = Kubectl::new().await;
+    kubectl.ok("create deployment hello --image=nginx").await;
+
+    kubectl.ok("scale deployment hello --replicas=5").await;
+    kubectl.ok("scale deployment hello --current-replicas=5 --replicas=3").await;
+    let wrong = kubectl.run("scale deployment hello --current-replicas=5 --replicas=1").await;
+
+    assert!(wrong.is_err());
+    assert_eq!(kubectl.ok("get deploy hello -o jsonpath={.spec.replicas}").await, "3");
+    assert_eq!(kubectl.ok("auth can-i create deployments").await, "yes\n");
+    assert_eq!(kubectl.ok("auth can-i get /healthz").await, "yes\n");
+    if kubectl.is_new().await {
+        assert!(kubectl.ok("auth whoami").await.contains("Username"));
+        assert!(kubectl.ok("explain deployment.spec").await.contains("replicas"));
+        assert!(kubectl.ok("explain secret").await.contains("stringData"));
+    }
 }

@@ -64,7 +64,8 @@ async fn a_watch_delivers_every_change_once_in_order_and_resumes() {
 
 #[tokio::test]
 async fn a_watch_from_too_long_ago_is_told_that_it_is_gone() {
-    let running = start_with(catalog(), Clock::running(), |settings| settings.history = 5).await;
+    let running =
+        start_with(catalog(), Clock::running(), |settings| settings.history.changes = 5).await;
     let things = running.things().await;
     let made = things.create(&PostParams::default(), &thing("a", json!({"n": 0}))).await.unwrap();
     for n in 1..=10 {

@@ -211,12 +211,13 @@ impl<O: Operation> Trying<O> {
     fn outside(&self, env: Arc<Env>, target: Target, rows: ProvisionerStore) -> Outside {
         let server = self.landscape.running.clusters().server().clone();
         let ledger = self.landscape.running.landscape.ledger().clone();
-        let clock = self.landscape.clock.clone();
+        let rest = self.landscape.running.clusters().rest();
         Box::new(move || {
             let (env, target, rows) = (env.clone(), target.clone(), rows.clone());
-            let (server, ledger, clock) = (server.clone(), ledger.clone(), clock.clone());
+            let (server, ledger, rest) = (server.clone(), ledger.clone(), rest.clone());
             Box::pin(async move {
-                settled(&server, &target.shoot, &clock).await;
+                // Agent, installer and Gardener work on by themselves.
+                rest.reached(&target.shoot).await;
                 let shoot = env.gardener.shoot(&target.shoot).await.unwrap();
                 let id = target.runtime.to_string();
                 let entry = env.director.runtime(TENANT, &id).await.unwrap();
@@ -248,29 +249,6 @@ impl<O: Operation> Trying<O> {
                 serde_json::from_str(&text).unwrap()
             })
         })
-    }
-}
-
-/// Waits until the agent, which works on by itself, has connected and leaves its connection alone for a
-/// while: a token that was replaced makes it begin again.
-async fn settled(server: &cluster::Server, runtime: &str, clock: &Clock) {
-    let kind = "compassconnections.compass.kyma-project.io";
-    let (mut quiet, mut seen) = (0, Value::Null);
-    for _ in 0..2_000 {
-        let secret = server.get(runtime, "secrets", "kyma-system", "compass-agent-configuration");
-        if secret.is_none() {
-            return;
-        }
-        let found = server.get(runtime, kind, "", "compass-connection");
-        let version = found.as_ref().map(|found| found["metadata"]["resourceVersion"].clone());
-        let ready = found.is_some_and(|found| found["status"]["connectionState"] == "Synchronized");
-        let version = version.unwrap_or_default();
-        quiet = if ready && version == seen { quiet + 1 } else { 0 };
-        seen = version;
-        if quiet >= 10 {
-            return;
-        }
-        clock.sleep(Duration::from_millis(5)).await;
     }
 }
 

@@ -47,14 +47,22 @@ impl Password {
 
     /// A client of one cluster that shows it.
     pub(super) async fn client(&self, server: &Server, cluster: &str) -> Result<Client, Unreached> {
-        if rustls::crypto::CryptoProvider::get_default().is_none() {
-            // Somebody else may have been faster, with the same one.
-            let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-        }
-        let kubeconfig = Kubeconfig::from_yaml(&server.kubeconfig(cluster, USER)?)?;
+        self.client_with(Kubeconfig::from_yaml(&server.kubeconfig(cluster, USER)?)?).await
+    }
+
+    /// A client that shows it, with the kubeconfig of somebody else.
+    pub(super) async fn client_with(&self, kubeconfig: Kubeconfig) -> Result<Client, Unreached> {
+        install_crypto();
         let options = KubeConfigOptions::default();
         let mut config = Config::from_custom_kubeconfig(kubeconfig, &options).await?;
         config.headers.push((HEADER, self.0.clone()));
         Ok(Client::try_from(config)?)
+    }
+}
+
+fn install_crypto() {
+    if rustls::crypto::CryptoProvider::get_default().is_none() {
+        // Somebody else may have been faster, with the same one.
+        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::{
     Known, SYSTEM_NAMESPACE,
@@ -281,7 +282,10 @@ impl System for Runtimes {
             "accept" => {
                 return self.0.reach.set(id, Why::Refused, true).map_err(|error| failed(&error));
             }
-            "agent-disconnect" => json!({"agent": "disconnect"}),
+            // Followed once, and once more if it is given again.
+            "agent-disconnect" => {
+                json!({"agent": format!("disconnect={}", Uuid::new_v4().simple())})
+            }
             _ => {
                 let words =
                     ["agent", "installer", "btp"].map(|key| (key.to_owned(), with[key].clone()));

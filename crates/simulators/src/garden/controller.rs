@@ -11,10 +11,12 @@ mod work;
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
+    time::Duration,
 };
 
 use base::Clock;
 use futures::StreamExt;
+use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Secret;
 use kube::{
     Api, Client, ResourceExt,
@@ -29,7 +31,11 @@ use tokio::sync::{Semaphore, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use self::decide::View;
-use super::{Runtimes, settings::Settings, shoot::resource};
+use super::{
+    Runtimes,
+    settings::Settings,
+    shoot::{Shoot, resource},
+};
 use crate::pace::{Pace, Speed};
 
 /// The controller; runs until it is stopped or dropped.
@@ -145,6 +151,18 @@ async fn follow(shared: Arc<Shared>, stop: CancellationToken, tasks: TaskTracker
             }
         }
     }
+}
+
+/// After how long the controller changes this Shoot next, at this speed; nothing if it leaves it alone.
+pub(crate) fn next_move(
+    object: &DynamicObject,
+    settings: &Settings,
+    pace: &Pace,
+    now: Timestamp,
+) -> Option<Duration> {
+    let view = View { settings, at_once: pace.get() == Speed::MAX, now };
+    let next = decide::decide(Shoot(object), view)?;
+    Some(pace.scaled(next.after).max(next.least))
 }
 
 /// Without what the controller does not read.

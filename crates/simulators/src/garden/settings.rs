@@ -13,6 +13,8 @@ pub struct Settings {
     pub pool: PoolSettings,
     /// How long things take at the watchable speed.
     pub durations: Durations,
+    /// How often released accounts are cleaned, at the watchable speed; without it nobody cleans them.
+    pub cleaning: Option<Duration>,
     /// How many writes of the controller are under way at once.
     pub writes: usize,
 }
@@ -66,6 +68,7 @@ impl Default for Settings {
             domain: "kyma.example.com".to_owned(),
             pool: PoolSettings::default(),
             durations: Durations::default(),
+            cleaning: Some(Duration::from_secs(30)),
             writes: 32,
         }
     }

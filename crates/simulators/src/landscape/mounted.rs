@@ -2,14 +2,17 @@
 //!
 //! Adding one: its module, and one line in [`World::systems`].
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::Path,
+    sync::{Arc, OnceLock},
+};
 
 use axum::Router;
 use base::Clock;
 
 use crate::{
-    avs, aws, azure, cis, edp, ias, issuer::Issuer, lms, pace::Pace, reconciler, runtime::releases,
-    spc, store::Error, system::System,
+    avs, aws, azure, cis, clusters::Visits, edp, ias, issuer::Issuer, lms, pace::Pace, reconciler,
+    runtime::releases, spc, store::Error, system::System,
 };
 
 /// A system and where it answers.
@@ -34,6 +37,8 @@ pub(crate) struct World<'a> {
     pub(crate) clock: &'a Clock,
     /// How fast the world is.
     pub(crate) pace: &'a Pace,
+    /// The way into runtimes, as soon as there are clusters.
+    pub(crate) visits: &'a Arc<OnceLock<Arc<dyn Visits>>>,
 }
 
 impl World<'_> {

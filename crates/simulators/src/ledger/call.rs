@@ -31,6 +31,8 @@ pub(crate) struct Call {
     allowed: u64,
     changes: AtomicU64,
     ended: AtomicBool,
+    /// Whether a change of it could not be kept.
+    unkept: AtomicBool,
 }
 
 /// Which change of which call.
@@ -60,7 +62,9 @@ impl Call {
         allowed: u64,
     ) -> Result<Arc<Self>, Error> {
         let (changes, ended) = (AtomicU64::new(0), AtomicBool::new(true));
-        let mut call = Self { ledger, sequence: 0, about, trouble, allowed, changes, ended };
+        let unkept = AtomicBool::new(false);
+        let mut call =
+            Self { ledger, sequence: 0, about, trouble, allowed, changes, ended, unkept };
         call.sequence = call.write(Phase::Received, None, None)?;
         call.ended = AtomicBool::new(false);
         Ok(Arc::new(call))
@@ -70,6 +74,11 @@ impl Call {
     pub(crate) fn replied(&self, status: u16) -> Result<(), Error> {
         self.ended.store(true, Ordering::Relaxed);
         self.write(Phase::Replied, None, Some(status)).map(drop)
+    }
+
+    /// Whether a change of it could not be kept: the disk is full, most likely.
+    pub(crate) fn is_unkept(&self) -> bool {
+        self.unkept.load(Ordering::Relaxed)
     }
 
     /// Enters that its answer is cut off.
@@ -118,6 +127,11 @@ pub(crate) fn mark() -> Option<Mark> {
 /// Enters what the present call has changed.
 pub(crate) fn applied(object: &str) -> Result<(), Error> {
     CALL.try_with(|call| call.write(Phase::Applied, Some(object), None).map(drop)).unwrap_or(Ok(()))
+}
+
+/// Says that a change of the present call could not be kept.
+pub(crate) fn unkept() {
+    let _ = CALL.try_with(|call| call.unkept.store(true, Ordering::Relaxed));
 }
 
 /// Whether a call is being worked on.

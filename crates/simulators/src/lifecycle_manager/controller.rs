@@ -30,7 +30,10 @@ use super::{
     report::{self, Verdict},
     scenario::Scenario,
 };
-use crate::pace::Pace;
+use crate::{
+    clusters::{Leads, Visits},
+    pace::Pace,
+};
 
 /// Who writes.
 const MANAGER: &str = "lifecycle-manager";
@@ -48,6 +51,8 @@ struct Shared {
     settings: Settings,
     clock: Clock,
     pace: Pace,
+    /// Who tries kubeconfigs; without it they are believed.
+    visits: Option<Arc<dyn Visits>>,
 }
 
 type Seen = watch::Receiver<Arc<DynamicObject>>;
@@ -55,8 +60,23 @@ type Seen = watch::Receiver<Arc<DynamicObject>>;
 impl Controller {
     /// Starts it. Several of them do no harm, but more work.
     pub fn start(client: Client, settings: Settings, clock: Clock, pace: Pace) -> Self {
+        Self::run(Shared { client, settings, clock, pace, visits: None })
+    }
+
+    /// Starts it in a landscape: a Kyma is ready only when its kubeconfig opens a cluster.
+    pub(crate) fn start_visiting(
+        client: Client,
+        visits: Arc<dyn Visits>,
+        settings: Settings,
+        clock: Clock,
+        pace: Pace,
+    ) -> Self {
+        Self::run(Shared { client, settings, clock, pace, visits: Some(visits) })
+    }
+
+    fn run(shared: Shared) -> Self {
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
-        let shared = Arc::new(Shared { client, settings, clock, pace });
+        let shared = Arc::new(shared);
         let watching = follow(shared, stop.clone(), tasks.clone());
         tasks.spawn(stop.clone().run_until_cancelled_owned(watching));
         Self { stop, tasks }
@@ -215,7 +235,7 @@ impl Shared {
             Act::BeginDeleting => {
                 let written = self.report(kyma, report::deleting(now)).await?;
                 let stuck = Scenario::of(kyma).stuck_delete;
-                if !stuck && self.kubeconfigs(kyma).await? == 0 {
+                if !stuck && self.kubeconfigs(kyma).await?.is_empty() {
                     // Nobody can get in any more, so nothing is cleaned up.
                     let latest = written.as_ref().unwrap_or(kyma);
                     let mut all = latest.finalizers().to_vec();
@@ -235,8 +255,14 @@ impl Shared {
     async fn look(&self, kyma: &DynamicObject) -> Result<Option<DynamicObject>, Error> {
         let scenario = Scenario::of(kyma);
         let missing = report::missing_channel(kyma);
-        let verdict = match self.kubeconfigs(kyma).await? {
+        let secrets = self.kubeconfigs(kyma).await?;
+        let shut = match secrets.as_slice() {
+            [secret] => self.shut(secret).await,
+            _ => None,
+        };
+        let verdict = match secrets.len() {
             0 => Verdict::Error("access secret not found"),
+            1 if shut.is_some() => Verdict::Error(shut.as_deref().unwrap_or_default()),
             1 if scenario.error => Verdict::Error("module istio is in an error state"),
             1 if scenario.warning => Verdict::Warning("module istio asks for attention"),
             1 => missing.as_deref().map_or(Verdict::Ready, Verdict::Error),
@@ -245,12 +271,24 @@ impl Shared {
         self.report(kyma, report::looked(kyma, verdict, self.clock.now())).await
     }
 
-    /// How many Secrets claim to open the runtime.
-    async fn kubeconfigs(&self, kyma: &DynamicObject) -> Result<usize, Error> {
+    /// Why a kubeconfig does not let us in.
+    async fn shut(&self, secret: &Secret) -> Option<String> {
+        let visits = self.visits.as_ref()?;
+        let config = secret.data.as_ref().and_then(|data| data.get("config"));
+        let text = config.map(|bytes| String::from_utf8_lossy(&bytes.0)).unwrap_or_default();
+        match visits.leads(&text).await {
+            Leads::To(_) | Leads::Elsewhere => None,
+            Leads::Nowhere(why) => Some(format!("the kubeconfig cannot be used: {why}")),
+            Leads::Refused(why) => Some(format!("the kubeconfig does not open the cluster: {why}")),
+        }
+    }
+
+    /// The Secrets that claim to open the runtime.
+    async fn kubeconfigs(&self, kyma: &DynamicObject) -> Result<Vec<Secret>, Error> {
         let namespace = kyma.namespace().unwrap_or_default();
         let secrets: Api<Secret> = Api::namespaced(self.client.clone(), &namespace);
         let with = ListParams::default().labels(&format!("{KYMA_NAME}={}", kyma.name_any()));
-        Ok(secrets.list_metadata(&with).await?.items.len())
+        Ok(secrets.list(&with).await?.items)
     }
 
     /// Writes a status, unless it says nothing new.

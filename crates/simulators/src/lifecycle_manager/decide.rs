@@ -53,6 +53,16 @@ pub(super) fn decide(kyma: &DynamicObject, settings: &Settings) -> Option<(Act, 
     }
 }
 
+/// Whether the controller leaves a Kyma alone. One that is in an error is looked at again and again, and stays
+/// as it is until something else changes.
+pub(crate) fn is_at_rest(kyma: &DynamicObject, settings: &Settings) -> bool {
+    let wrong = matches!(kyma.data["status"]["state"].as_str(), Some("Error" | "Warning"));
+    match decide(kyma, settings) {
+        None => true,
+        Some((act, _)) => act == Act::Look && wrong,
+    }
+}
+
 /// Whether something else is wanted than what is there.
 fn changed(kyma: &DynamicObject) -> bool {
     kyma.data["status"]["activeChannel"] != kyma.data["spec"]["channel"]

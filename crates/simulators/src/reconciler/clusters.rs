@@ -11,6 +11,8 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::clusters::Leads;
+
 use super::{
     BASE, Reconciler,
     error::Refusal,
@@ -25,13 +27,14 @@ pub(super) async fn apply(
 ) -> Result<Json<Value>, Refusal> {
     reconciler.settle()?;
     let payload = Payload::read(&body)?;
+    let runtime = reached(&reconciler, &payload).await?;
     let at = reconciler.clock.now();
     let answer = reconciler.known.change(|known| {
         let script = known.scripts.get(&payload.runtime_id);
         if script.is_some_and(|script| script.refuses_kubeconfig) {
             return Err(Refusal::BadRequest(UNREACHABLE.into()));
         }
-        let applied = applied(known, payload, at);
+        let applied = Applied { runtime, ..applied(known, payload, at) };
         let (version, config) = (applied.version, &applied.config);
         let state = (version, config.version, config.status);
         let answer = shown(&reconciler, known, &applied.id, state, &[], None);
@@ -63,7 +66,17 @@ fn applied(known: &Known, payload: Payload, at: Timestamp) -> Applied {
         status: if disabled { Status::ReconcileDisabled } else { Status::ReconcilePending },
     };
     let Payload { runtime_id: id, runtime_input, metadata, .. } = payload;
-    Applied { id, runtime_input, metadata, digest, version, config, at }
+    Applied { id, runtime_input, metadata, digest, version, config, at, runtime: None }
+}
+
+/// The runtime that the kubeconfig opens; one that should open a cluster of the landscape and does not is refused.
+async fn reached(reconciler: &Reconciler, payload: &Payload) -> Result<Option<String>, Refusal> {
+    let Some(visits) = reconciler.visits.get() else { return Ok(None) };
+    match visits.leads(&payload.kubeconfig).await {
+        Leads::To(runtime) => Ok(Some(runtime)),
+        Leads::Nowhere(_) | Leads::Elsewhere => Ok(None),
+        Leads::Refused(why) => Err(Refusal::BadRequest(format!("{UNREACHABLE}: {why}"))),
+    }
 }
 
 /// How far one configuration is.

@@ -12,6 +12,8 @@ use crate::store::State;
 
 /// How many rounds are kept.
 const MOST_ROUNDS: usize = 2_000;
+/// How many configurations of a cluster are kept.
+const MOST_CONFIGS: usize = 50;
 /// How many statuses of a cluster are kept.
 const MOST_CHANGES: usize = 500;
 
@@ -65,6 +67,9 @@ pub(super) struct Cluster {
     pub(super) history: Vec<(Timestamp, Status)>,
     /// A word that an operator wants to be shown instead.
     pub(super) word: Option<String>,
+    /// The runtime of the landscape that its kubeconfig opens.
+    #[serde(default)]
+    pub(super) runtime: Option<String>,
 }
 
 /// One configuration of a cluster.
@@ -122,6 +127,8 @@ pub(super) struct Applied {
     pub(super) version: i64,
     pub(super) config: Config,
     pub(super) at: Timestamp,
+    #[serde(default)]
+    pub(super) runtime: Option<String>,
 }
 
 /// A change.
@@ -152,7 +159,7 @@ impl Cluster {
 
 impl Known {
     fn applied(&mut self, applied: Applied) {
-        let Applied { id, runtime_input, metadata, digest, version, config, at } = applied;
+        let Applied { id, runtime_input, metadata, digest, version, config, at, runtime } = applied;
         self.cluster_versions = self.cluster_versions.max(version);
         self.config_versions = self.config_versions.max(config.version);
         let status = config.status;
@@ -169,13 +176,17 @@ impl Known {
             failures: Vec::new(),
             history: Vec::new(),
             word: None,
+            runtime: None,
         });
         (cluster.runtime_input, cluster.metadata) = (runtime_input, metadata);
-        (cluster.digest, cluster.version) = (digest, version);
+        (cluster.digest, cluster.version, cluster.runtime) = (digest, version, runtime);
         (cluster.failed_rounds, cluster.word) = (0, None);
         cluster.failures.clear();
         if cluster.configs.last().is_none_or(|last| last.version != config.version) {
             cluster.configs.push(config);
+        }
+        if cluster.configs.len() > MOST_CONFIGS {
+            cluster.configs.remove(0);
         }
         cluster.becomes(status, at);
     }

@@ -149,11 +149,9 @@ impl Visit<'_> {
 
     /// Keeps a connection going.
     async fn maintain(&self, connection: Connection<'_>) -> Result<Next, Error> {
-        if self.scenario.says("disconnect") {
-            if connection.state() != Some(State::ConnectionFailed) {
-                let why = "the connection to the Director is lost";
-                self.write(Connection::failed(State::ConnectionFailed, why)).await?;
-            }
+        if let Some(order) = self.scenario.order("disconnect").filter(|it| !connection.lost_by(it))
+        {
+            self.write(Connection::lost(order)).await?;
             return Ok(Next::Woken);
         }
         match connection.state() {

@@ -135,18 +135,29 @@ impl Visit<'_> {
 
     fn fails(&self, component: &str) -> bool {
         let recovering = self.scenario.value("recover") == Some(component);
-        self.scenario.value("fail") == Some(component)
+        self.is_unknown(component)
+            || self.scenario.value("fail") == Some(component)
             || recovering && self.failures(component) < FAILURES
+    }
+
+    /// Whether the release has no such component.
+    fn is_unknown(&self, component: &str) -> bool {
+        self.components.iter().any(|one| one.name == component && one.is_unknown())
     }
 
     /// Whether an error may pass: the scenario lets it, or does not ask for it any more.
     fn recovers(&self, component: &str) -> bool {
-        self.scenario.value("fail") != Some(component)
+        !self.is_unknown(component) && self.scenario.value("fail") != Some(component)
     }
 
     async fn fail(&self, component: &str) -> Result<Next, Error> {
         let occurrences = self.failures(component) + 1;
-        let log = format!("component {component} did not become ready");
+        let log = if self.is_unknown(component) {
+            let version = self.found.data["spec"]["version"].as_str().unwrap_or_default();
+            format!("component {component} is not in release {version}")
+        } else {
+            format!("component {component} did not become ready")
+        };
         self.write(json!({
             "state": "Error",
             "description": Task::Install.says(component),

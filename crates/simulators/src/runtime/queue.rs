@@ -14,12 +14,13 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::{Actor, Next, Surroundings, Woken};
+use super::{
+    Next, Surroundings, Woken,
+    wakes::{Busy, Key},
+};
 
 /// How many actors act at the same time; those that wait do not count.
 const AT_ONCE: usize = 32;
-
-type Key = (String, Actor);
 
 /// An actor at work in a runtime.
 #[derive(Default)]
@@ -32,29 +33,34 @@ struct Bell {
 pub(super) async fn run(around: Arc<Surroundings>, mut woken: Woken, clock: Clock) {
     let turns = Arc::new(Semaphore::new(AT_ONCE));
     let mut working: HashMap<Key, Arc<Bell>> = HashMap::new();
-    let mut tasks: JoinSet<Key> = JoinSet::new();
+    let mut tasks: JoinSet<(Key, Busy)> = JoinSet::new();
     loop {
-        let key = tokio::select! {
-            Some(key) = woken.0.recv() => key,
+        let (key, busy) = tokio::select! {
+            Some(ring) = woken.0.recv() => ring,
             Some(done) = tasks.join_next(), if !tasks.is_empty() => {
-                let Ok(key) = done else { continue };
+                let Ok((key, busy)) = done else { continue };
                 let bell = working.remove(&key);
                 // It was rung between the last look and the end.
                 if !bell.is_some_and(|bell| bell.rung.load(Ordering::Acquire)) {
                     continue;
                 }
-                key
+                (key, busy)
             }
             else => return,
         };
         if let Some(bell) = working.get(&key) {
+            // The one at work is busy until it has heard this.
             bell.rung.store(true, Ordering::Release);
             bell.heard.notify_one();
             continue;
         }
         let bell = Arc::new(Bell::default());
         working.insert(key.clone(), bell.clone());
-        tasks.spawn(work(around.clone(), turns.clone(), clock.clone(), key, bell));
+        let working = work(around.clone(), turns.clone(), clock.clone(), key.clone(), bell);
+        tasks.spawn(async move {
+            working.await;
+            (key, busy)
+        });
     }
 }
 
@@ -65,7 +71,7 @@ async fn work(
     clock: Clock,
     key: Key,
     bell: Arc<Bell>,
-) -> Key {
+) {
     loop {
         bell.rung.store(false, Ordering::Release);
         let next = {
@@ -74,7 +80,7 @@ async fn work(
         };
         match next {
             Next::Woken if bell.rung.load(Ordering::Acquire) => {}
-            Next::Woken => return key,
+            Next::Woken => return,
             Next::After(delay) => {
                 tokio::select! {
                     () = clock.sleep(delay) => {}

@@ -56,6 +56,11 @@ const COMPONENTS: [(&str, Option<&str>); 18] = [
     ("btp-operator", None),
     ("service-manager-proxy", None),
 ];
+/// The names of everything that releases list.
+pub(super) fn component_names() -> impl Iterator<Item = &'static str> {
+    PREREQUISITES.iter().chain(&COMPONENTS).map(|(name, _)| *name)
+}
+
 /// The files of a release.
 const FILES: [&str; 2] = ["kyma-installer-cluster.yaml", "kyma-components.yaml"];
 

@@ -1,7 +1,7 @@
 //! What shall go wrong in a runtime: the `ConfigMap` `kube-system/landscape-scenario`.
 //!
 //! Key `agent`: `silent` (does nothing), `slow`, `refuse` (never connects), `disconnect` (loses its
-//! connection and needs a new token), `sync-failed`, `metadata-failed`.
+//! connection once and needs a new token; with `=WORD`, once for every word), `sync-failed`, `metadata-failed`.
 //! Key `btp`: `never` (lets go of nothing), `silent`, `slow`, `no-kinds` (does not bring its kinds).
 //! Key `installer`: `fail=COMPONENT`, `recover=COMPONENT` (fails twice, then goes on), `silent`, `slow`.
 
@@ -37,6 +37,11 @@ impl Scenario {
     /// What stands behind `word=`.
     pub(super) fn value(&self, word: &str) -> Option<&str> {
         self.words().find_map(|found| found.strip_prefix(word)?.strip_prefix('='))
+    }
+
+    /// An order that is followed once: the whole word, with what stands behind it.
+    pub(super) fn order(&self, word: &str) -> Option<&str> {
+        self.words().find(|found| found.split('=').next() == Some(word))
     }
 
     fn words(&self) -> impl Iterator<Item = &str> {

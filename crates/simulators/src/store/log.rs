@@ -5,7 +5,7 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{BufRead, BufReader, Seek, SeekFrom, Write},
+    io::{self, BufRead, BufReader, Seek, SeekFrom, Write},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
@@ -24,6 +24,9 @@ pub(crate) struct Log {
     file: File,
     bytes: u64,
     records: u64,
+    /// Plays a disk without room.
+    #[cfg(test)]
+    pub(crate) full: bool,
 }
 
 impl Log {
@@ -42,7 +45,7 @@ impl Log {
             .open(path)
             .map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
-        let mut log = Self { path: path.to_owned(), file, bytes: 0, records: 0 };
+        let mut log = Self::new(path, file, 0, 0);
         let mut reader = Reader::open(path, 0)?;
         while let Some(line) = reader.line()? {
             let end = log.bytes + line.len() as u64;
@@ -58,10 +61,37 @@ impl Log {
         Ok(log)
     }
 
+    /// Makes a log with this first record; the file appears whole or not at all.
+    pub(crate) fn begin(path: &Path, text: &[u8]) -> Result<Self, Error> {
+        let failed = |source| Error::File { path: path.to_owned(), source };
+        let file = whole(path, text).map_err(failed)?;
+        Ok(Self::new(path, file, length(text), 1))
+    }
+
+    fn new(path: &Path, file: File, bytes: u64, records: u64) -> Self {
+        Self {
+            path: path.to_owned(),
+            file,
+            bytes,
+            records,
+            #[cfg(test)]
+            full: false,
+        }
+    }
+
+    fn write(&mut self, line: &[u8]) -> io::Result<()> {
+        #[cfg(test)]
+        if self.full {
+            self.file.write_all(&line[..line.len() / 2])?;
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.file.write_all(line)
+    }
+
     /// Adds a record; comes back with the place where it begins.
     pub(crate) fn append(&mut self, text: &[u8]) -> Result<u64, Error> {
         let line = line(text);
-        if let Err(source) = self.file.write_all(&line) {
+        if let Err(source) = self.write(&line) {
             // Half a record in the middle would make the whole file unreadable.
             let _ = self.file.set_len(self.bytes);
             return Err(Error::File { path: self.path.clone(), source });
@@ -74,22 +104,9 @@ impl Log {
 
     /// Puts one record in the place of all; the new file appears whole or not at all.
     pub(crate) fn replace(&mut self, text: &[u8]) -> Result<(), Error> {
-        let unfinished = self.path.with_extension("new");
-        let written = || -> std::io::Result<File> {
-            let mut file = OpenOptions::new()
-                .create(true)
-                .write(true)
-                .truncate(true)
-                .mode(0o600)
-                .open(&unfinished)?;
-            file.write_all(&line(text))?;
-            fs::rename(&unfinished, &self.path)?;
-            OpenOptions::new().append(true).open(&self.path)
-        };
-        let file = written().map_err(|source| Error::File { path: self.path.clone(), source })?;
-        self.file = file;
-        self.bytes = (HEAD + text.len() + 1) as u64;
-        self.records = 1;
+        let file = whole(&self.path, text)
+            .map_err(|source| Error::File { path: self.path.clone(), source })?;
+        (self.file, self.bytes, self.records) = (file, length(text), 1);
         Ok(())
     }
 
@@ -97,6 +114,31 @@ impl Log {
     pub(crate) fn records(&self) -> u64 {
         self.records
     }
+
+    /// How many bytes it has.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+/// Writes a file of one record and opens it to be added to.
+fn whole(path: &Path, text: &[u8]) -> io::Result<File> {
+    let unfinished = path.with_extension("new");
+    let written = || -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.create(true).write(true).truncate(true).mode(0o600);
+        options.open(&unfinished)?.write_all(&line(text))?;
+        fs::rename(&unfinished, path)?;
+        OpenOptions::new().append(true).open(path)
+    };
+    written().inspect_err(|_| {
+        // The disk may be full, and the rest needs the room.
+        let _ = fs::remove_file(&unfinished);
+    })
+}
+
+fn length(text: &[u8]) -> u64 {
+    (HEAD + text.len() + 1) as u64
 }
 
 /// Reads records from a place on.
@@ -121,6 +163,12 @@ impl Reader {
     /// The next record; `None` at the end, and at a record that is being written.
     pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, Error> {
         Ok(self.line()?.and_then(text))
+    }
+
+    /// The next record, and how many bytes it takes.
+    pub(crate) fn next_with_length(&mut self) -> Result<Option<(&[u8], u64)>, Error> {
+        let line = self.line()?;
+        Ok(line.and_then(|line| Some((text(line)?, line.len() as u64))))
     }
 
     fn line(&mut self) -> Result<Option<&[u8]>, Error> {

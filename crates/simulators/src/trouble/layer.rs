@@ -60,8 +60,9 @@ async fn watch(State(watched): State<Watched>, request: Request, next: Next) -> 
         Err(_) => watched.too_large(&parts),
     };
     answer.unwrap_or_else(|error| {
-        tracing::error!(%error, system = watched.system, "a call cannot be entered");
-        StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        // Most likely the disk is full. Whoever calls again finds room, or not yet.
+        tracing::error!(%error, system = watched.system, "a call cannot be entered in the ledger");
+        StatusCode::SERVICE_UNAVAILABLE.into_response()
     })
 }
 
@@ -184,8 +185,12 @@ async fn reset(call: &Arc<Call>, delivery: Delivery, when: Cut) -> Result<Respon
     })
 }
 
-/// Enters that an answer leaves.
-fn left(call: &Call, answer: Response) -> Result<Response, Error> {
+/// Enters that an answer leaves. A change that could not be kept is answered alike by all systems: nothing was
+/// changed, and whoever calls again may find room.
+fn left(call: &Call, mut answer: Response) -> Result<Response, Error> {
+    if call.is_unkept() {
+        answer = StatusCode::SERVICE_UNAVAILABLE.into_response();
+    }
     call.replied(answer.status().as_u16())?;
     Ok(answer)
 }

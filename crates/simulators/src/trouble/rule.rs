@@ -62,8 +62,10 @@ pub enum Nonsense {
     /// The probability is not one.
     #[error("a probability lies above 0 and not above 1")]
     Probability,
-    /// The status is not an error's.
-    #[error("a status of trouble lies between 400 and 599")]
+    /// The status is none that trouble has.
+    #[error(
+        "a status of trouble lies between 400 and 599, or from 200 on for a gateway's own answer"
+    )]
     Status,
     /// Calls are counted from one.
     #[error("calls are counted from 1")]
@@ -151,7 +153,9 @@ impl Rule {
         if self.probability.is_some_and(|share| !(share > 0.0 && share <= 1.0)) {
             return Err(Nonsense::Probability);
         }
-        if self.trouble.told().is_some_and(|status| !(400..600).contains(&status)) {
+        // A proxy may well answer 200 with a page of its own, or send callers elsewhere.
+        let least = if matches!(self.trouble, Kind::Status { .. }) { 200 } else { 400 };
+        if self.trouble.told().is_some_and(|status| !(least..600).contains(&status)) {
             return Err(Nonsense::Status);
         }
         if self.nth == Some(0) {

@@ -123,7 +123,7 @@ async fn it_synchronises_as_soon_as_the_director_is_back() {
 }
 
 #[tokio::test]
-async fn an_agent_that_is_disconnected_needs_a_new_token() {
+async fn an_agent_that_is_disconnected_needs_a_new_token_and_nothing_else() {
     let world = World::new().await;
     let client = world.runtime("cut").await;
     let id = world.registered("cut").await;
@@ -132,10 +132,11 @@ async fn an_agent_that_is_disconnected_needs_a_new_token() {
 
     let ordered = world.order("runtimes", "agent-disconnect", &json!({"id": "cut"})).await;
     connection_in(&client, "ConnectionFailed").await;
-    world.order("runtimes", "scenario", &json!({"id": "cut", "agent": "sync-failed"})).await;
     world.configure(&client, &id).await;
-    connection_in(&client, "SynchronizationFailed").await;
-    world.order("runtimes", "scenario", &json!({"id": "cut", "agent": ""})).await;
+    connection_in(&client, "Synchronized").await;
+    world.order("runtimes", "agent-disconnect", &json!({"id": "cut"})).await;
+    connection_in(&client, "ConnectionFailed").await;
+    world.configure(&client, &id).await;
 
     connection_in(&client, "Synchronized").await;
     assert_eq!(ordered, 204);

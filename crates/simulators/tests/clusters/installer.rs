@@ -163,3 +163,25 @@ async fn a_component_that_fails_is_named_and_may_recover() {
     let log = &failed.data["status"]["errorLog"][0];
     assert_eq!((&log["component"], &log["occurrences"]), (&json!("istio"), &json!(1)));
 }
+
+#[tokio::test]
+async fn a_component_that_the_release_does_not_have_is_refused_by_name() {
+    let world = World::new().await;
+    let client = world.runtime("odd").await;
+    apply(&world, "odd", "1.20.0").await;
+    let with = |component: serde_json::Value| {
+        Patch::Merge(json!({"spec": {"components": [{"name": "istio"}, component]}}))
+    };
+    let api = installations(&client);
+    let by = PatchParams::default();
+    api.patch(NAME, &by, &with(json!({"name": "isto"}))).await.unwrap();
+
+    act(&client, "install").await;
+    let failed = until(&api, NAME, |found| found.data["status"]["state"] == "Error").await;
+    let source = json!({"name": "isto", "source": {"url": "https://example.org/isto.tgz"}});
+    api.patch(NAME, &by, &with(source)).await.unwrap();
+
+    installed(&client, "1.20.0").await;
+    let log = &failed.data["status"]["errorLog"][0];
+    assert_eq!(log["log"], "component isto is not in release 1.20.0");
+}

@@ -11,6 +11,7 @@ mod ledger;
 mod many;
 mod modules;
 mod persistence;
+mod reconciler;
 mod services;
 mod tokens;
 mod trouble;

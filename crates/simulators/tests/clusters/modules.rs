@@ -44,11 +44,18 @@ async fn make(client: &Client, name: &str) -> Api<DynamicObject> {
     api
 }
 
+/// A kubeconfig for a cluster that the landscape does not have: it is believed.
+const ELSEWHERE: &str = "
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: 'https://clusters.example.org'}}]
+";
+
 async fn give_kubeconfig(client: &Client, kyma: &str, secret: &str) {
     let labels = json!({"operator.kyma-project.io/kyma-name": kyma});
     let secret = json!({
         "apiVersion": "v1", "kind": "Secret",
-        "metadata": {"name": secret, "labels": labels}, "stringData": {"config": "x"},
+        "metadata": {"name": secret, "labels": labels}, "stringData": {"config": ELSEWHERE},
     });
     let secret = serde_json::from_value(secret).unwrap();
     let secrets = namespaced::<Secret>(client, "kcp-system");
@@ -91,6 +98,37 @@ async fn a_kyma_becomes_ready_with_its_modules_once_there_is_a_kubeconfig() {
     let conditions = status["conditions"].as_array().unwrap();
     assert_eq!(conditions.len(), 5);
     assert!(conditions.iter().all(|one| one["status"] == "True" && one["reason"] == "Ready"));
+}
+
+#[tokio::test]
+async fn a_kyma_is_ready_only_when_its_kubeconfig_opens_the_cluster() {
+    let world = World::new().await;
+    let client = world.client("kcp").await;
+    world.runtime("inside").await;
+    let clusters = world.running.clusters();
+    let good = clusters.kubeconfig("inside").unwrap();
+    let api = make(&client, "k").await;
+    give_kubeconfig(&client, "k", "kubeconfig-k").await;
+    in_state(&api, "k", "Ready").await;
+    let secrets = namespaced::<Secret>(&client, "kcp-system");
+    let give = async |text: &str, channel: &str| {
+        let change = json!({"stringData": {"config": text}});
+        let by = PatchParams::default();
+        secrets.patch("kubeconfig-k", &by, &Patch::Merge(&change)).await.unwrap();
+        let other = json!({"spec": {"channel": channel}});
+        api.patch("k", &by, &Patch::Merge(&other)).await.unwrap();
+    };
+
+    for wrong in [
+        "no kubeconfig".to_owned(),
+        good.replace("/inside", "/gone"),
+        good.replace("token: ", "token: x"),
+    ] {
+        give(&wrong, "fast").await;
+        in_state(&api, "k", "Error").await;
+        give(&good, "regular").await;
+        in_state(&api, "k", "Ready").await;
+    }
 }
 
 #[tokio::test]

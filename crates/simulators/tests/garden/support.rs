@@ -87,7 +87,7 @@ impl Garden {
     ) -> Self {
         let (folder, settings) = (tempfile::tempdir().unwrap(), small());
         let mut server = cluster::Settings::new(folder.path());
-        server.history = 200_000;
+        server.history = cluster::History { changes: 200_000, bytes: usize::MAX };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let catalog = catalog(Catalog::default(), &settings);
         let server =

@@ -69,7 +69,8 @@ async fn nonsense_is_refused() {
         json!({ "trouble": { "kind": "down" } }),
         json!({ "calls": 1, "trouble": { "kind": "unheard-of" } }),
         json!({ "calls": 1, "probability": 1.5, "trouble": { "kind": "down" } }),
-        json!({ "calls": 1, "trouble": { "kind": "status", "status": 200 } }),
+        json!({ "calls": 1, "trouble": { "kind": "status", "status": 199 } }),
+        json!({ "calls": 1, "trouble": { "kind": "lost-answer", "status": 200 } }),
         json!({ "calls": 1, "pobability": 0.5, "trouble": { "kind": "down" } }),
     ];
 
@@ -122,4 +123,32 @@ async fn only_tokens_with_the_scope_get_in_even_while_the_issuer_is_down() {
     assert_eq!(status(world.http.get(&url).bearer_auth(&reader)).await, 200);
     assert_eq!(status(world.http.delete(&url).bearer_auth(&reader)).await, 403);
     assert_eq!(status(world.control("DELETE", "/troubles")).await, 204);
+}
+
+#[tokio::test]
+async fn trouble_is_ended_with_a_token_that_trouble_has_ended() {
+    let world = World::new().await;
+    let issuer = world.landscape.issuer();
+    let claims = issuer.claims("kcp", "admin", &["landscape:write".to_owned()], &[]);
+    let (old, url) = (issuer.sign(&claims).unwrap(), format!("{}/landscape/troubles", world.url));
+    assert_eq!(status(world.control("POST", "/systems/issuer/orders/expire-tokens")).await, 204);
+    let down = json!({ "system": "issuer", "seconds": 60, "trouble": { "kind": "down" } });
+    json(world.control("POST", "/troubles").json(&down)).await;
+
+    assert!(issuer.verify(&old).is_err());
+    assert_eq!(status(world.http.delete(&url).bearer_auth(&old)).await, 204);
+}
+
+#[tokio::test]
+async fn a_gateway_may_answer_with_a_page_of_its_own_and_200() {
+    let world = World::new().await;
+    let page =
+        json!({ "system": "issuer", "calls": 1, "trouble": { "kind": "status", "status": 200 } });
+    json(world.control("POST", "/troubles").json(&page)).await;
+
+    let answer = world.http.get(format!("{}/.well-known/openid-configuration", world.url));
+    let answer = answer.send().await.unwrap();
+
+    assert_eq!(answer.status(), 200);
+    assert!(answer.text().await.unwrap().starts_with("<html>"));
 }

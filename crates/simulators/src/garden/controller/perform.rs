@@ -18,7 +18,7 @@ use super::{
     super::{
         CONFIRMATION, OPERATION,
         conditions::Health,
-        flow,
+        flow, nodes,
         scenario::Trouble,
         shoot::{FINALIZER, Operation, STATUS_LABEL, Shoot},
     },
@@ -153,6 +153,16 @@ impl Shared {
             let made = tokio::task::spawn_blocking(move || runtimes.create(&name)).await;
             if let Err(why) = made.unwrap_or_else(|error| Err(error.to_string())) {
                 return Ok(Err(format!("task \"Deploying Kubernetes API server\" failed: {why}.")));
+            }
+        }
+        if percent >= flow::REACHABLE && !shoot.wants_sleep() {
+            let nodes = nodes::of(shoot, &self.settings.project);
+            let (runtimes, name) = (self.runtimes.clone(), name.clone());
+            let set = tokio::task::spawn_blocking(move || runtimes.set_nodes(&name, &nodes)).await;
+            if let Err(why) = set.unwrap_or_else(|error| Err(error.to_string())) {
+                return Ok(Err(format!(
+                    "task \"Waiting until shoot workers are ready\" failed: {why}."
+                )));
             }
         }
         let late = shoot.scenario().kubeconfig_late;

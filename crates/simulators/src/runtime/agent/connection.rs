@@ -11,6 +11,8 @@ const TRIED: &str = "landscape.kcp.dev/tried";
 const TRYING: &str = "landscape.kcp.dev/trying";
 /// The namespace with the credentials.
 const HOME: &str = "landscape.kcp.dev/credentials";
+/// The order that has taken the connection away; it is followed once, so that a new token helps.
+const LOST: &str = "landscape.kcp.dev/lost";
 /// How many tried tokens are remembered.
 const REMEMBERED: usize = 16;
 
@@ -95,6 +97,19 @@ impl<'a> Connection<'a> {
     /// Says that a token is of no further use.
     pub(super) fn tried(self, digest: &str) -> Value {
         json!({"metadata": {"annotations": {TRIED: self.remembering(digest), TRYING: null}}})
+    }
+
+    /// Whether an order has taken the connection away already.
+    pub(super) fn lost_by(self, order: &str) -> bool {
+        self.annotation(LOST) == Some(order)
+    }
+
+    /// Says that an order has taken the connection away.
+    pub(super) fn lost(order: &str) -> Value {
+        let why = "the connection to the Director is lost";
+        let mut change = Self::failed(State::ConnectionFailed, why);
+        change["metadata"] = json!({"annotations": {LOST: order}});
+        change
     }
 
     /// Says what failed.

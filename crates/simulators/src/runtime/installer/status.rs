@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::runtime::releases;
+
 /// The components of Kyma Lite: name and namespace.
 pub(in crate::runtime) const LITE: [(&str, &str); 14] = [
     ("cluster-essentials", "kyma-system"),
@@ -25,6 +27,16 @@ pub(in crate::runtime) const LITE: [(&str, &str); 14] = [
 pub(super) struct Component {
     pub(super) name: String,
     pub(super) namespace: String,
+    /// Whether it comes from somewhere else than the release.
+    pub(super) has_source: bool,
+}
+
+impl Component {
+    /// Whether there is nothing of this name to install.
+    pub(super) fn is_unknown(&self) -> bool {
+        let known = LITE.iter().map(|(name, _)| *name).chain(releases::component_names());
+        !self.has_source && known.into_iter().all(|name| name != self.name)
+    }
 }
 
 /// What is being done.
@@ -60,13 +72,21 @@ pub(super) fn components(spec: &Value) -> Vec<Component> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let named = spec["components"].as_array().into_iter().flatten();
     let named: Vec<Component> = named
-        .map(|one| Component { name: text(&one["name"]), namespace: text(&one["namespace"]) })
+        .map(|one| Component {
+            name: text(&one["name"]),
+            namespace: text(&one["namespace"]),
+            has_source: !one["source"].is_null(),
+        })
         .filter(|component| !component.name.is_empty())
         .collect();
     if !named.is_empty() {
         return named;
     }
     let lite = LITE.iter();
-    lite.map(|(name, namespace)| Component { name: (*name).into(), namespace: (*namespace).into() })
-        .collect()
+    lite.map(|(name, namespace)| Component {
+        name: (*name).into(),
+        namespace: (*namespace).into(),
+        has_source: false,
+    })
+    .collect()
 }
