@@ -5,7 +5,7 @@
 pub mod orders;
 pub mod provisioner;
 pub mod systems;
-mod values;
+pub(crate) mod values;
 
 use std::{
     net::SocketAddr,

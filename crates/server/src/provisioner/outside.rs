@@ -13,7 +13,7 @@ use clients::{
     runtime::Groups,
 };
 use provisioner::{
-    checking,
+    checking, configuration,
     operations::{Env, OWNER, StepSettings},
     shoots::{AuditTenants, Rules, Window},
 };
@@ -22,7 +22,7 @@ use serde::de::DeserializeOwned;
 use store::ProvisionerStore;
 use url::Url;
 
-use crate::settings::provisioner::ProvisionerSettings;
+use crate::settings::{provisioner::ProvisionerSettings, values::Module};
 
 /// Where everything is that the provisioner reaches.
 pub(crate) struct Outside {
@@ -144,11 +144,12 @@ fn rules(settings: &ProvisionerSettings) -> anyhow::Result<Rules> {
 }
 
 /// What requests may leave out.
-pub(super) fn defaults(settings: &ProvisionerSettings) -> checking::Defaults {
+pub(crate) fn defaults(settings: &ProvisionerSettings) -> checking::Defaults {
     let wanted = &settings.defaults;
     let mut defaults = checking::Defaults {
         kubernetes_auto_update: wanted.kubernetes_auto_update,
         machine_image_auto_update: wanted.machine_image_auto_update,
+        kyma_lite: settings.kyma.lite.iter().map(component).collect(),
         ..checking::Defaults::default()
     };
     let machines = [
@@ -173,6 +174,16 @@ pub(super) fn defaults(settings: &ProvisionerSettings) -> checking::Defaults {
         *place = value.unwrap_or(*place);
     }
     defaults
+}
+
+fn component(module: &Module) -> configuration::Component {
+    configuration::Component {
+        component: module.component.clone(),
+        namespace: module.namespace.clone(),
+        configuration: Vec::new(),
+        source_url: None,
+        conflict_strategy: None,
+    }
 }
 
 fn json<T: DeserializeOwned>(path: &Path, setting: &str) -> anyhow::Result<T> {
