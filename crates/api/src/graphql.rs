@@ -9,6 +9,7 @@ mod check;
 mod explorer;
 mod http;
 mod inputs;
+mod kubeconfig;
 mod literals;
 mod mutation;
 mod nesting;
@@ -33,6 +34,9 @@ use self::{http::Service, mutation::Mutation, query::Query};
 pub const PATH: &str = "/graphql";
 
 type Schema = async_graphql::Schema<Query, Mutation, EmptySubscription>;
+
+/// How many directives one field may have.
+const MOST_DIRECTIVES: usize = 5;
 
 /// What one query may cost. A query beyond it is not valid.
 #[derive(Debug, Clone, Copy)]
@@ -66,6 +70,7 @@ fn schema(runtimes: Arc<dyn Runtimes>, limits: QueryLimits) -> Schema {
     Schema::build(query, mutation, EmptySubscription)
         .limit_depth(limits.depth)
         .limit_complexity(limits.complexity)
+        .limit_directives(MOST_DIRECTIVES)
         .extension(check::Check)
         .finish()
 }

@@ -37,9 +37,12 @@ pub(crate) fn reading() -> Router<Arc<dyn Operations>> {
 
 /// Routes that change something.
 pub(crate) fn changing() -> Router<Arc<dyn Operations>> {
-    Router::new()
-        .route("/operations/{id}/cancel", post(cancel))
-        .route("/demonstrations", post(demonstrate))
+    calling_off().route("/demonstrations", post(demonstrate))
+}
+
+/// The route by which an operation is called off.
+pub(crate) fn calling_off() -> Router<Arc<dyn Operations>> {
+    Router::new().route("/operations/{id}/cancel", post(cancel))
 }
 
 async fn list(State(port): Port, Asked(ask): Asked) -> Result<Json<Page>, Error> {

@@ -40,6 +40,13 @@ pub fn watching(operations: Arc<dyn Operations>, verifier: Arc<Verifier>) -> Rou
         .with_state(operations)
 }
 
+/// How operators call a service's operations off.
+pub fn calling_off(operations: Arc<dyn Operations>, verifier: Arc<Verifier>) -> Router {
+    RequireScope::of_operators(verifier, scope::OPERATIONS_WRITE)
+        .around(operations::calling_off())
+        .with_state(operations)
+}
+
 /// The routes that platforms order at, without the layers; beside those of [`broker`].
 pub fn platforms(parts: osb::Parts) -> Router {
     osb::routes(parts)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use api::{
     Limits,
-    router::{Broker, broker, shielded},
+    router::{Broker, broker, calling_off, shielded},
 };
 use axum::{
     Router,
@@ -228,4 +228,22 @@ async fn a_body_that_does_not_come_is_answered_with_408_and_not_as_if_it_had_bee
     let whole = Request::put("/read").body(Body::from("all of it")).unwrap();
     let response = routes.oneshot(whole).await.unwrap();
     assert_eq!(to_bytes(response.into_body(), 100).await.unwrap(), "all of it");
+}
+
+#[tokio::test]
+async fn operations_of_every_service_can_be_called_off_and_nothing_else() {
+    let keys = KeyServer::start().await;
+    let routes = calling_off(Arc::new(Fixed::new()), Arc::new(keys.verifier()));
+    let service = Service { routes: shielded(routes, Limits::DEFAULT), keys };
+    let path = format!("/operations/{RUNNING}/cancel");
+
+    let accepted = service.call("POST", &path, Some(&["operations:write", "tenants:any"])).await;
+    let without_scope =
+        service.call("POST", &path, Some(&["operations:read", "tenants:any"])).await;
+    let demonstration =
+        service.call("POST", "/demonstrations", Some(&["operations:write", "tenants:any"])).await;
+
+    assert!(accepted.contains("\n202 "), "{accepted}");
+    assert!(without_scope.contains("\n403 "), "{without_scope}");
+    assert!(demonstration.contains("\n404 "), "{demonstration}");
 }

@@ -53,6 +53,8 @@ pub const ABOUT: About = About {
 
 /// Marks a Shoot as the one of a runtime.
 pub const RUNTIME_ANNOTATION: &str = "kcp.provisioner.kyma-project.io/runtime-id";
+/// Makes Gardener do something once: `reconcile`, or `retry` after it has given up.
+pub const OPERATION_ANNOTATION: &str = "gardener.cloud/operation";
 /// Without this annotation Gardener does not delete.
 pub const CONFIRMATION_ANNOTATION: &str = "confirmation.gardener.cloud/deletion";
 
@@ -123,6 +125,13 @@ impl Gardener {
     /// The pool of accounts, kept in bindings of one kind.
     pub fn pool(&self, kind: BindingKind) -> Pool {
         Pool::new(&self.cluster, &self.namespace, kind)
+    }
+
+    /// Whether there is an account of this name, as Shoots name it.
+    pub async fn has_secret_binding(&self, name: &str) -> Result<bool, Error> {
+        let bindings = BindingKind::Secret.resource();
+        let bindings = self.cluster.objects::<Binding>(bindings, Some(&self.namespace));
+        Ok(bindings.find(name).await?.is_some())
     }
 
     /// A cluster that runs control planes, if there is one of this name.

@@ -37,7 +37,7 @@ pub const COMPONENT: Component = Component::PROVISIONER;
 /// How it is treated: it asks the Director and Gardener before it answers.
 pub const LIMITS: Limits = Limits { call: std::time::Duration::from_secs(120), ..Limits::DEFAULT };
 /// What its tokens allow. The last one lets us speak for every tenant.
-pub const SCOPE: &str = "provisioner:read provisioner:write tenants:any";
+pub const SCOPE: &str = "provisioner:read provisioner:write provisioner:kubeconfig tenants:any";
 
 /// What it is to us.
 pub const ABOUT: About = About {

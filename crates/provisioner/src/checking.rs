@@ -114,7 +114,7 @@ pub fn provision(
             labels: request.labels,
         },
         cluster: filled_in(request.cluster, defaults)?,
-        administrators: request.administrators,
+        administrators: names::each_once(request.administrators),
         kyma,
     };
     check(&configuration, NEW)?;

@@ -6,6 +6,7 @@
 pub mod deprovisioning;
 pub mod env;
 pub mod hibernation;
+pub(crate) mod own_shoot;
 pub mod provisioning;
 pub mod reconnection;
 mod shared;
@@ -13,8 +14,8 @@ pub mod upgrade;
 pub mod upgrade_shoot;
 
 use clients::{
-    error::{Component, Error as ClientError, Kind},
-    gardener::{Problem, RUNTIME_ANNOTATION, Shoot},
+    error::{Error as ClientError, Kind},
+    gardener::{Problem, Shoot},
     runtime::Runtime,
 };
 use engine::{Applies, Condition, Cx, Operation, StepError, StepResult, step::Waiting, waiting};
@@ -25,6 +26,7 @@ use uuid::Uuid;
 
 use crate::{document::Document, error::component, status::OperationType};
 pub use env::{Env, StepSettings};
+use own_shoot::{needed_shoot, shoot, shoot_to_remove};
 
 /// Under which name clusters remember which fields are ours.
 pub const OWNER: &str = "kcp-provisioner";
@@ -44,6 +46,9 @@ pub struct Input {
     pub shoot: bool,
     /// What callers are told before anything has happened.
     pub first_message: String,
+    /// A digest of the request, when it came with an idempotency key: the key stands for no other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Uuid>,
 }
 
 /// The runtime that an operation works on.
@@ -143,25 +148,6 @@ fn calling(error: ClientError) -> StepError {
     }
 }
 
-/// The operation's Shoot, if it is there and this runtime's.
-async fn shoot<O: OnRuntime>(cx: &Cx<'_, O>) -> Result<Option<Shoot>, StepError> {
-    let found = cx.env.gardener.shoot(&cx.input.target.shoot).await.map_err(calling)?;
-    Ok(found.filter(|shoot| is_ours(shoot, &cx.input.target)))
-}
-
-fn is_ours(shoot: &Shoot, target: &Target) -> bool {
-    shoot.annotation(RUNTIME_ANNOTATION) == Some(target.runtime.to_string().as_str())
-}
-
-/// The operation's Shoot, without which it cannot succeed.
-async fn needed_shoot<O: OnRuntime>(cx: &Cx<'_, O>) -> Result<Shoot, StepError> {
-    let name = &cx.input.target.shoot;
-    shoot(cx).await?.ok_or_else(|| {
-        let text = format!("the Shoot {name} is gone: somebody else deleted it");
-        StepError::fatal(base::Failure::new(Component::GARDENER.0, "NotFound", text))
-    })
-}
-
 /// Waits for something to happen to the Shoot.
 fn for_shoot<O: OnRuntime>(cx: &Cx<'_, O>, reason: String) -> Waiting {
     waiting(reason).or_signal(shoot_signal(&cx.input.target.shoot))
@@ -182,18 +168,17 @@ fn progress(shoot: &Shoot) -> String {
     }
 }
 
-/// A problem that Gardener reports: final, or one that it or we get over.
-fn reported(problem: &Problem, is_final: bool, text: String) -> StepResult {
-    let failure = base::Failure { message: text, ..problem.failure() };
-    Err(if is_final { StepError::fatal(failure) } else { StepError::transient(failure) })
-}
-
-/// As the reference words a failed Shoot.
-fn failed_text(what: &str, shoot: &Shoot) -> String {
+/// A problem that Gardener reports: final, or one that it or we get over. Only what is final is called a failure;
+/// its words are those that clients of the reference know.
+fn reported(problem: &Problem, is_final: bool, doing: &str, shoot: &Shoot) -> StepResult {
     let (state, description) = shoot
         .last_operation()
         .map_or(("", ""), |last| (last.state.as_str(), last.description.as_str()));
-    format!("{what}. Last Shoot state: {state}, Shoot description: {description}")
+    let how = if is_final { "failed" } else { "is held up" };
+    let message =
+        format!("{doing} {how}. Last Shoot state: {state}, Shoot description: {description}");
+    let failure = base::Failure { message, ..problem.failure() };
+    Err(if is_final { StepError::fatal(failure) } else { StepError::transient(failure) })
 }
 
 #[cfg(test)]

@@ -89,6 +89,9 @@ pub struct AzureConfig {
     pub azure_zones: Option<Vec<AzureZone>>,
     /// How nodes reach the outside.
     pub nat_gateway: Option<NatGateway>,
+    /// When connections through the gateway end that is there, if nothing is said about the gateway itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_minutes: Option<i32>,
 }
 
 /// Amazon.

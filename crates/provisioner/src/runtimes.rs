@@ -8,6 +8,7 @@ mod begin;
 mod deprovision;
 mod hibernate;
 mod operation_status;
+mod problems;
 mod provision;
 mod reconnect_agent;
 mod roll_back_upgrade;

@@ -19,7 +19,7 @@ pub struct OperationStatus {
     pub runtime_id: String,
     /// What went wrong last.
     pub last_error: Option<LastError>,
-    /// Everything that went wrong and still counts, the last one first.
+    /// Everything that went wrong, the newest last.
     pub errors: Vec<String>,
 }
 
@@ -55,6 +55,29 @@ pub struct LastError {
     pub reason: String,
     /// Whose fault it is.
     pub component: String,
+}
+
+/// Which parts of a runtime's status are wanted: others have to be asked for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parts {
+    /// The way in.
+    pub kubeconfig: bool,
+    /// How its agent is doing.
+    pub connection: bool,
+    /// Whether it sleeps.
+    pub hibernation: bool,
+}
+
+impl Parts {
+    /// All of them.
+    pub const ALL: Self = Self { kubeconfig: true, connection: true, hibernation: true };
+    /// What we know by ourselves.
+    pub const NONE: Self = Self { kubeconfig: false, connection: false, hibernation: false };
+
+    /// Whether anybody has to be asked.
+    pub(crate) fn outside(self) -> bool {
+        self.kubeconfig || self.connection || self.hibernation
+    }
 }
 
 /// How a runtime is doing.

@@ -8,7 +8,7 @@ use anyhow::Context;
 use api::{
     Limits as RequestLimits, RequireScope, Verifier,
     graphql::QueryLimits,
-    router::{ProvisionerParts, provisioner, shielded, watching},
+    router::{ProvisionerParts, calling_off, provisioner, shielded, watching},
     scope,
 };
 use axum::Router;
@@ -36,6 +36,8 @@ use crate::{
     up::Speed,
 };
 pub(crate) use outside::Outside;
+#[cfg(test)]
+pub(crate) use outside::defaults;
 
 /// How long requests may go on after the order to stop.
 const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
@@ -94,7 +96,7 @@ impl Service {
         });
         let mut chores = JoinSet::new();
         chores.spawn(shoot_signals::follow(env.gardener.clone(), engine.clone()));
-        chores.spawn(failed_runtimes::follow(env, engine.clone()));
+        chores.spawn(failed_runtimes::keep(provisioner.clone()));
         chores.spawn(abandoned_intents::keep(provisioner.clone()));
         Ok(Self { engine, provisioner, chores, metrics })
     }
@@ -111,7 +113,9 @@ impl Service {
             verifier: verifier.clone(),
             limits: QueryLimits::DEFAULT,
         });
-        let operations = watching(Arc::new(Stored(self.engine.clone())), verifier.clone());
+        let stored = Arc::new(Stored(self.engine.clone()));
+        let operations =
+            watching(stored.clone(), verifier.clone()).merge(calling_off(stored, verifier.clone()));
         shielded(routes.merge(metrics).merge(operations), limits)
     }
 

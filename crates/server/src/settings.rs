@@ -7,7 +7,7 @@ pub mod orders;
 pub mod provisioner;
 pub mod stage_limits;
 pub mod systems;
-mod values;
+pub(crate) mod values;
 
 use std::{
     net::SocketAddr,

@@ -46,7 +46,8 @@ pub const EDP: (&str, &str) = ("edp-namespace;kcp", "edp secret");
 pub const TENANTS: [&str; 2] = ["ga-1", "ga-2"];
 
 /// The scopes that our own provisioner asks for.
-const OURS: [&str; 3] = ["provisioner:read", "provisioner:write", "tenants:any"];
+const OURS: [&str; 4] =
+    ["provisioner:read", "provisioner:write", "provisioner:kubeconfig", "tenants:any"];
 
 /// What a test may want otherwise.
 #[derive(Debug, Clone)]

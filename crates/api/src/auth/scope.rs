@@ -16,11 +16,13 @@ pub const METRICS_READ: &str = "metrics:read";
 pub const PROVISIONER_READ: &str = "provisioner:read";
 /// Make, change and remove runtimes in the provisioner.
 pub const PROVISIONER_WRITE: &str = "provisioner:write";
+/// Read the kubeconfigs of runtimes from the provisioner.
+pub const PROVISIONER_KUBECONFIG: &str = "provisioner:kubeconfig";
 /// Speak for any tenant, with a token that names none.
 pub const ANY_TENANT: &str = "tenants:any";
 
 /// All of them.
-pub const ALL: [&str; 9] = [
+pub const ALL: [&str; 10] = [
     BROKER_WRITE,
     CLD_READ,
     RUNTIMES_READ,
@@ -29,5 +31,6 @@ pub const ALL: [&str; 9] = [
     METRICS_READ,
     PROVISIONER_READ,
     PROVISIONER_WRITE,
+    PROVISIONER_KUBECONFIG,
     ANY_TENANT,
 ];

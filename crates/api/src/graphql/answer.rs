@@ -43,17 +43,20 @@ pub(super) fn voids(error: &ServerError) -> bool {
 
 /// A failure in the words that clients read.
 pub(super) fn failure(error: &Error) -> ServerError {
+    let message = base::failure::shortened(error.message.clone());
+    // What the caller wrote may be in the text: it is a field of its own, and shortened.
     tracing::info!(
         code = error.code.number(),
         reason = error.reason,
         component = error.component,
-        "a call was not done: {error}"
+        error = message,
+        "a call was not done"
     );
     let mut extensions = ErrorExtensionValues::default();
     extensions.set("error_code", error.code.number());
     extensions.set("error_component", error.component.as_str());
     extensions.set("error_reason", error.reason.as_str());
-    let mut failure = ServerError::new(error.message.as_str(), None);
+    let mut failure = ServerError::new(message, None);
     failure.extensions = Some(extensions);
     failure
 }

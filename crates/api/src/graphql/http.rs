@@ -22,6 +22,7 @@ use super::{
     QueryLimits, Schema, answer,
     caller::caller,
     check::{self, Fault},
+    kubeconfig::MayOpen,
     nesting, size,
     transport::{Received, receive},
 };
@@ -29,6 +30,9 @@ use crate::{
     auth::{Principal, scope},
     error::Error,
 };
+
+/// How many errors are told at most: a query of a megabyte can have a hundred thousand.
+const MOST_ERRORS: usize = 20;
 
 /// What the route works with.
 #[derive(Clone)]
@@ -85,7 +89,8 @@ pub(super) async fn serve(
         return Ok(refusal(StatusCode::NOT_ACCEPTABLE, text));
     }
     allowed(&principal, kind).map_err(IntoResponse::into_response)?;
-    Ok(service.run(query.data(caller)).await)
+    let may_open = MayOpen(principal.scopes.contains(scope::PROVISIONER_KUBECONFIG));
+    Ok(service.run(query.data(caller).data(may_open)).await)
 }
 
 /// The operation of a document that is to run.
@@ -127,6 +132,7 @@ fn presented(mut answer: Answer) -> Response {
             error.locations.clear();
         }
     }
+    answer.errors.truncate(MOST_ERRORS);
     respond(status, answer.errors, answer.data)
 }
 

@@ -9,6 +9,7 @@ use super::{
     QueryLimits,
     answer::{nullable, required},
     inputs::{ProvisionRuntimeInput, UpgradeRuntimeInput, UpgradeShootInput},
+    kubeconfig::wanted,
     outputs::{OperationStatus, RuntimeStatus},
     runtimes::Runtimes,
 };
@@ -49,11 +50,18 @@ impl Mutation {
         nullable(ctx, work).await
     }
 
-    /// Removes a runtime with everything that was made for it; answers with the operation's id.
+    /// Removes a runtime with everything that was made for it; answers with the operation's id. With supersede an
+    /// operation that is in progress is called off, instead of being in the way.
     #[graphql(complexity = "QueryLimits::CALL")]
-    async fn deprovision_runtime(&self, ctx: &Context<'_>, id: String) -> Result<String> {
+    async fn deprovision_runtime(
+        &self,
+        ctx: &Context<'_>,
+        id: String,
+        supersede: Option<bool>,
+    ) -> Result<String> {
         let caller = ctx.data_unchecked::<Caller>();
-        Ok(required(self.0.deprovision(caller, &id)).await?.id)
+        let supersede = supersede.unwrap_or_default();
+        Ok(required(self.0.deprovision(caller, &id, supersede)).await?.id)
     }
 
     /// Gives a runtime's cluster other settings.
@@ -65,11 +73,7 @@ impl Mutation {
         config: UpgradeShootInput,
     ) -> Option<OperationStatus> {
         let caller = ctx.data_unchecked::<Caller>();
-        let work = async {
-            let request = config.request().map_err(|wrong| wrong.within("config"))?;
-            self.0.upgrade_shoot(caller, &id, request).await
-        };
-        nullable(ctx, work).await
+        nullable(ctx, self.0.upgrade_shoot(caller, &id, config.request())).await
     }
 
     /// Lets a runtime sleep.
@@ -87,7 +91,8 @@ impl Mutation {
         id: String,
     ) -> Option<RuntimeStatus> {
         let caller = ctx.data_unchecked::<Caller>();
-        nullable(ctx, self.0.roll_back_upgrade(caller, &id)).await
+        let parts = wanted(ctx);
+        nullable(ctx, self.0.roll_back_upgrade(caller, &id, parts)).await
     }
 
     /// Makes the agent of a runtime connect anew; answers with the operation's id.

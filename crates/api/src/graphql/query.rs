@@ -8,6 +8,7 @@ use provisioner::Caller;
 use super::{
     QueryLimits,
     answer::nullable,
+    kubeconfig::wanted,
     outputs::{OperationStatus, RuntimeStatus},
     runtimes::Runtimes,
 };
@@ -20,7 +21,8 @@ impl Query {
     #[graphql(complexity = "QueryLimits::CALL + child_complexity")]
     async fn runtime_status(&self, ctx: &Context<'_>, id: String) -> Option<RuntimeStatus> {
         let caller = ctx.data_unchecked::<Caller>();
-        nullable(ctx, self.0.runtime_status(caller, &id)).await
+        let parts = wanted(ctx);
+        nullable(ctx, self.0.runtime_status(caller, &id, parts)).await
     }
 
     /// How an operation is doing.

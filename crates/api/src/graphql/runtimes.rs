@@ -5,7 +5,7 @@ use std::pin::Pin;
 use provisioner::{
     Caller, Error, Provisioner,
     requests::{Provision, Upgrade, UpgradeShoot},
-    status::{OperationStatus, RuntimeStatus},
+    status::{OperationStatus, Parts, RuntimeStatus},
 };
 
 /// The answer of a use case.
@@ -33,11 +33,12 @@ pub trait Runtimes: Send + Sync + 'static {
         runtime: &'a str,
         request: UpgradeShoot,
     ) -> Answer<'a, OperationStatus>;
-    /// Removes a runtime with everything that was made for it.
+    /// Removes a runtime with everything that was made for it; what is unfinished is called off on request.
     fn deprovision<'a>(
         &'a self,
         caller: &'a Caller,
         runtime: &'a str,
+        supersede: bool,
     ) -> Answer<'a, OperationStatus>;
     /// Lets a runtime sleep.
     fn hibernate<'a>(&'a self, caller: &'a Caller, runtime: &'a str)
@@ -53,12 +54,14 @@ pub trait Runtimes: Send + Sync + 'static {
         &'a self,
         caller: &'a Caller,
         runtime: &'a str,
+        parts: Parts,
     ) -> Answer<'a, RuntimeStatus>;
     /// How a runtime is doing.
     fn runtime_status<'a>(
         &'a self,
         caller: &'a Caller,
         runtime: &'a str,
+        parts: Parts,
     ) -> Answer<'a, RuntimeStatus>;
     /// How an operation is doing.
     fn operation_status<'a>(
@@ -99,8 +102,9 @@ impl Runtimes for Provisioner {
         &'a self,
         caller: &'a Caller,
         runtime: &'a str,
+        supersede: bool,
     ) -> Answer<'a, OperationStatus> {
-        Box::pin(Provisioner::deprovision(self, caller, runtime))
+        Box::pin(Provisioner::deprovision(self, caller, runtime, supersede))
     }
 
     fn hibernate<'a>(
@@ -123,16 +127,18 @@ impl Runtimes for Provisioner {
         &'a self,
         caller: &'a Caller,
         runtime: &'a str,
+        parts: Parts,
     ) -> Answer<'a, RuntimeStatus> {
-        Box::pin(Provisioner::roll_back_upgrade(self, caller, runtime))
+        Box::pin(Provisioner::roll_back_upgrade(self, caller, runtime, parts))
     }
 
     fn runtime_status<'a>(
         &'a self,
         caller: &'a Caller,
         runtime: &'a str,
+        parts: Parts,
     ) -> Answer<'a, RuntimeStatus> {
-        Box::pin(Provisioner::runtime_status(self, caller, runtime))
+        Box::pin(Provisioner::runtime_status(self, caller, runtime, parts))
     }
 
     fn operation_status<'a>(

@@ -1,6 +1,7 @@
 //! What the known clients send, as they send it: values written into the document, the alias `result`,
 //! `variables` null.
 
+use provisioner::status::Parts;
 use serde_json::{Value, json};
 
 use crate::{
@@ -86,7 +87,8 @@ async fn the_broker_asks_for_an_operation_and_for_a_runtime() {
     assert_eq!(cluster["providerSpecificConfig"]["awsZones"][0]["name"], "eu-central-1a");
     assert_eq!(cluster["oidcConfig"]["clientID"], "client");
     let asked: Vec<Asked> = service.runtimes.calls().into_iter().map(|(_, asked)| asked).collect();
-    assert_eq!(asked, [Asked::Operation(OPERATION.into()), Asked::Runtime(RUNTIME.into())]);
+    let parts = Parts { hibernation: false, ..Parts::ALL };
+    assert_eq!(asked, [Asked::Operation(OPERATION.into()), Asked::Runtime(RUNTIME.into(), parts)]);
 }
 
 #[tokio::test]
@@ -111,7 +113,10 @@ async fn the_broker_upgrades_and_removes() {
     assert_eq!(request.machine_image_auto_update, Some(false));
     assert_eq!((removed, reconnected), (OPERATION.into(), OPERATION.into()));
     let asked: Vec<Asked> = service.runtimes.calls().into_iter().map(|(_, asked)| asked).collect();
-    assert_eq!(asked, [Asked::Deprovision(RUNTIME.into()), Asked::Reconnect(RUNTIME.into())]);
+    assert_eq!(
+        asked,
+        [Asked::Deprovision(RUNTIME.into(), false), Asked::Reconnect(RUNTIME.into())]
+    );
 }
 
 #[tokio::test]

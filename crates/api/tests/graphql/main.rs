@@ -15,6 +15,7 @@ mod outputs;
 mod recorder;
 mod sample;
 mod schema;
+mod secrets;
 mod service;
 #[path = "../support/mod.rs"]
 mod support;

@@ -93,7 +93,7 @@ fn runtime(provider: &str, specific: &Value) -> Value {
                     "configuration": [{"key": "replicas", "value": "1", "secret": false}],
                     "sourceURL": "https://charts.example.org/agent",
                 }],
-                "configuration": [{"key": "password", "value": "1", "secret": true}],
+                "configuration": [{"key": "password", "value": "[REDACTED]", "secret": true}],
             },
             "kubeconfig": "apiVersion: v1",
         },

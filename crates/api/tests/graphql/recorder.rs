@@ -6,7 +6,7 @@ use api::graphql::{Answer, Runtimes};
 use provisioner::{
     Caller, Error,
     requests::{Provision, Upgrade, UpgradeShoot},
-    status::{OperationStatus, OperationType, RuntimeStatus},
+    status::{OperationStatus, OperationType, Parts, RuntimeStatus},
 };
 
 use crate::sample;
@@ -20,11 +20,11 @@ pub(crate) enum Asked {
     Provision(Box<Provision>),
     Upgrade(String, Upgrade),
     UpgradeShoot(String, Box<UpgradeShoot>),
-    Deprovision(String),
+    Deprovision(String, bool),
     Hibernate(String),
     Reconnect(String),
-    RollBack(String),
-    Runtime(String),
+    RollBack(String, Parts),
+    Runtime(String, Parts),
     Operation(String),
 }
 
@@ -36,10 +36,10 @@ impl Asked {
             Self::Provision(_) => Some(OperationType::ProvisionNoInstall),
             Self::Upgrade(..) => Some(OperationType::Upgrade),
             Self::UpgradeShoot(..) => Some(OperationType::UpgradeShoot),
-            Self::Deprovision(_) => Some(OperationType::Deprovision),
+            Self::Deprovision(..) => Some(OperationType::Deprovision),
             Self::Hibernate(_) => Some(OperationType::Hibernate),
             Self::Reconnect(_) => Some(OperationType::ReconnectRuntime),
-            Self::RollBack(_) | Self::Runtime(_) | Self::Operation(_) => None,
+            Self::RollBack(..) | Self::Runtime(..) | Self::Operation(_) => None,
         }
     }
 }
@@ -96,8 +96,13 @@ impl Recorder {
     }
 
     fn on_runtime(&self, caller: &Caller, asked: Asked, id: &str) -> Answer<'_, RuntimeStatus> {
+        let mut answer = self.runtime.lock().unwrap().clone();
+        if let (Ok(answer), Asked::RollBack(_, parts) | Asked::Runtime(_, parts)) =
+            (&mut answer, &asked)
+        {
+            answer.kubeconfig = answer.kubeconfig.take().filter(|_| parts.kubeconfig);
+        }
         self.note(caller, asked);
-        let answer = self.runtime.lock().unwrap().clone();
         let id = id.to_owned();
         Box::pin(async move { if id == sample::UNKNOWN { Err(sample::unknown()) } else { answer } })
     }
@@ -134,8 +139,9 @@ impl Runtimes for Recorder {
         &'a self,
         caller: &'a Caller,
         runtime: &'a str,
+        supersede: bool,
     ) -> Answer<'a, OperationStatus> {
-        self.on_operation(caller, Asked::Deprovision(runtime.into()), runtime)
+        self.on_operation(caller, Asked::Deprovision(runtime.into(), supersede), runtime)
     }
 
     fn hibernate<'a>(
@@ -158,16 +164,18 @@ impl Runtimes for Recorder {
         &'a self,
         caller: &'a Caller,
         runtime: &'a str,
+        parts: Parts,
     ) -> Answer<'a, RuntimeStatus> {
-        self.on_runtime(caller, Asked::RollBack(runtime.into()), runtime)
+        self.on_runtime(caller, Asked::RollBack(runtime.into(), parts), runtime)
     }
 
     fn runtime_status<'a>(
         &'a self,
         caller: &'a Caller,
         runtime: &'a str,
+        parts: Parts,
     ) -> Answer<'a, RuntimeStatus> {
-        self.on_runtime(caller, Asked::Runtime(runtime.into()), runtime)
+        self.on_runtime(caller, Asked::Runtime(runtime.into(), parts), runtime)
     }
 
     fn operation_status<'a>(

@@ -133,8 +133,9 @@ async fn arguments_are_those_that_clients_know() {
     assert_eq!(arguments("Mutation", "upgradeRuntime"), upgrade);
     let shoot = "id: String!, config: UpgradeShootInput!";
     assert_eq!(arguments("Mutation", "upgradeShoot"), shoot);
+    let deprovision = "id: String!, supersede: Boolean";
+    assert_eq!(arguments("Mutation", "deprovisionRuntime"), deprovision);
     let by_id = [
-        ("Mutation", "deprovisionRuntime"),
         ("Mutation", "hibernateRuntime"),
         ("Mutation", "rollBackUpgradeOperation"),
         ("Mutation", "reconnectRuntimeAgent"),

@@ -26,6 +26,7 @@ use crate::{
 
 pub(crate) const READ: &str = "provisioner:read";
 pub(crate) const WRITE: &str = "provisioner:write";
+pub(crate) const KUBECONFIG: &str = "provisioner:kubeconfig";
 pub(crate) const ANY: &str = "tenants:any";
 pub(crate) const TENANT: &str = "tenant-1";
 
@@ -97,7 +98,7 @@ impl Service {
 
     /// A request with a token that may do everything, and a tenant.
     pub(crate) fn request(&self, method: &str, uri: &str) -> Builder {
-        let token = self.token(&[READ, WRITE, ANY], None);
+        let token = self.token(&[READ, WRITE, KUBECONFIG, ANY], None);
         Request::builder()
             .method(method)
             .uri(uri)

@@ -186,7 +186,7 @@ impl Pool {
 }
 
 impl BindingKind {
-    fn resource(self) -> Resource {
+    pub(super) fn resource(self) -> Resource {
         match self {
             Self::Secret => Resource {
                 group: "core.gardener.cloud",

@@ -196,6 +196,21 @@ impl Shoot {
         self.metadata.deletion_timestamp.is_some()
     }
 
+    /// Whether it sleeps, or is to; one that is to wake up does not count.
+    pub fn is_asleep(&self) -> bool {
+        let wanted = self.spec.hibernation.as_ref().and_then(|hibernation| hibernation.enabled);
+        let asleep = self.status.as_ref().and_then(|status| status.hibernated);
+        wanted.or(asleep).unwrap_or_default()
+    }
+
+    /// Gardener's word for trying once more: after it has given up, a `reconcile` would not be enough.
+    pub fn next_try(&self) -> &'static str {
+        match self.last_operation() {
+            Some(last) if last.state == "Failed" => "retry",
+            _ => "reconcile",
+        }
+    }
+
     /// What Gardener did or does.
     pub fn last_operation(&self) -> Option<&LastOperation> {
         self.status.as_ref()?.last_operation.as_ref()

@@ -6,9 +6,6 @@ use serde_json::{Value, json};
 use super::{CONFIRMATION_ANNOTATION, Gardener, RUNTIME_ANNOTATION, Shoot};
 use crate::error::{Error, Kind};
 
-/// How Gardener words a refusal that no other try can change; it has no code for it.
-const QUOTA: &str = "quota limits exceeded";
-
 /// How far a deletion is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deletion {
@@ -23,7 +20,7 @@ impl Gardener {
     pub async fn create(&self, shoot: &Shoot) -> Result<Shoot, Error> {
         let there = match self.shoots.create(shoot.name(), shoot).await {
             Err(error) if error.kind == Kind::AlreadyExists => error,
-            made => return made.map_err(final_when_over_quota),
+            made => return made.map_err(admission),
         };
         let found = self.shoots.find(shoot.name()).await?;
         let mine = shoot.annotation(RUNTIME_ANNOTATION);
@@ -51,18 +48,18 @@ impl Gardener {
     /// Makes these fields ours and gives them these values. What we had and do not name any more goes;
     /// what others own stays.
     pub async fn apply(&self, name: &str, fields: &impl Serialize) -> Result<Shoot, Error> {
-        self.shoots.apply(name, &self.owner, fields).await.map_err(final_when_over_quota)
+        self.shoots.apply(name, &self.owner, fields).await.map_err(admission)
     }
 
     /// Changes single fields; null removes one.
     pub async fn merge(&self, name: &str, patch: &Value) -> Result<Shoot, Error> {
-        self.shoots.merge(name, patch).await.map_err(final_when_over_quota)
+        self.shoots.merge(name, patch).await.map_err(admission)
     }
 
     /// Writes a Shoot as it was read and then changed; fails with [`Kind::Changed`] when somebody else
     /// wrote it in between.
     pub async fn replace(&self, shoot: &Shoot) -> Result<Shoot, Error> {
-        self.shoots.replace(shoot.name(), shoot).await.map_err(final_when_over_quota)
+        self.shoots.replace(shoot.name(), shoot).await.map_err(admission)
     }
 
     /// Lets a Shoot sleep or wake up.
@@ -72,7 +69,15 @@ impl Gardener {
 
     /// Begins to delete a Shoot, after confirming that this is meant. Repeating it changes nothing.
     pub async fn delete(&self, name: &str) -> Result<Deletion, Error> {
+        self.delete_exactly(name, None).await
+    }
+
+    /// The same for the Shoot with this uid; another one of the same name is left alone.
+    pub async fn delete_exactly(&self, name: &str, uid: Option<&str>) -> Result<Deletion, Error> {
         let Some(shoot) = self.shoots.find(name).await? else { return Ok(Deletion::Gone) };
+        if uid.is_some() && shoot.metadata.uid.as_deref() != uid {
+            return Ok(Deletion::Gone);
+        }
         if shoot.is_going() {
             return Ok(Deletion::Going);
         }
@@ -89,10 +94,68 @@ impl Gardener {
     }
 }
 
-fn final_when_over_quota(error: Error) -> Error {
-    let over = error.said.as_deref().is_some_and(|said| said.contains(QUOTA));
-    if over && error.kind == Kind::Unauthorized {
-        return Error { kind: Kind::Refused { status: 403 }, ..error };
+/// Tells an admission's 403, which is about the request, from that of the authorisation, which is about us.
+/// Both have the same status and the same reason; only their texts differ.
+fn admission(error: Error) -> Error {
+    let said = error.said.as_deref().unwrap_or_default();
+    if error.kind != Kind::Unauthorized || !is_refusal(said) {
+        return error;
     }
-    error
+    let kind = if is_passing(said) { Kind::Unavailable } else { Kind::Refused { status: 403 } };
+    Error { kind, ..error }
+}
+
+/// Whether a text is that of an admission. RBAC says `… is forbidden: User "…" cannot …`; a 401 has neither text.
+fn is_refusal(said: &str) -> bool {
+    let by_webhook = said.starts_with("admission webhook ") && said.contains("denied the request");
+    let by_quota = said.contains("quota limits exceeded");
+    match said.split_once("forbidden: ") {
+        Some((_, why)) => !(why.starts_with("User ") && why.contains(" cannot ")),
+        None => by_webhook || by_quota,
+    }
+}
+
+/// What admissions refuse only for a moment: they have not read what they decide by.
+fn is_passing(said: &str) -> bool {
+    let texts = ["not yet ready to handle request", "because it is being terminated"];
+    texts.iter().any(|text| said.contains(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Component;
+
+    fn kind(said: &str) -> Kind {
+        admission(Error::new(Component::GARDENER, Kind::Unauthorized, "trying").saying(said)).kind
+    }
+
+    #[test]
+    fn what_an_admission_refuses_is_final_and_what_rbac_refuses_is_not() {
+        let refused = [
+            r#"shoots.core.gardener.cloud "c-1" is forbidden: spec.secretBindingName: secretbinding "garden-kyma/nope" not found"#,
+            r#"shoots.core.gardener.cloud "c-1" is forbidden: secretbinding.core.gardener.cloud "nope" not found"#,
+            r#"shoots.core.gardener.cloud "c-1" is forbidden: [spec.provider.workers[0].machine.type: Unsupported value: "x"]"#,
+            r#"admission webhook "validator.admission-aws.extensions.gardener.cloud" denied the request: networks.vpc"#,
+            "quota limits exceeded. Unable to allocate further cpu",
+        ];
+        let credentials = [
+            r#"shoots.core.gardener.cloud "c-1" is forbidden: User "system:serviceaccount:garden-kyma:kcp" cannot patch resource "shoots""#,
+            r#"forbidden: User "kcp" cannot get path "/version""#,
+            "",
+            "Forbidden",
+        ];
+        let passing =
+            [r#"shoots.core.gardener.cloud "c-1" is forbidden: not yet ready to handle request"#];
+
+        for said in refused {
+            assert_eq!(kind(said), Kind::Refused { status: 403 }, "{said}");
+        }
+        for said in credentials {
+            assert_eq!(kind(said), Kind::Unauthorized, "{said}");
+        }
+        for said in passing {
+            assert_eq!(kind(said), Kind::Unavailable, "{said}");
+        }
+    }
 }

@@ -53,15 +53,19 @@ pub(super) fn domain(domain: &str, path: &str) -> Result<(), Error> {
     must(domain.split('.').all(is_label), path, rule)
 }
 
-/// Nobody twice, and nobody without a name.
+/// Nobody without a name.
 pub(super) fn administrators(people: &[String], path: &str) -> Result<(), Error> {
-    let mut seen = BTreeSet::new();
     for (index, person) in people.iter().enumerate() {
-        let at = format_args!("{path}[{index}]");
-        must(!person.trim().is_empty(), at, "must not be empty")?;
-        must(seen.insert(person), at, format_args!("{person:?} is there twice"))?;
+        must(!person.trim().is_empty(), format_args!("{path}[{index}]"), "must not be empty")?;
     }
     Ok(())
+}
+
+/// Who is named twice is meant once.
+pub(super) fn each_once(mut people: Vec<String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    people.retain(|person| seen.insert(person.clone()));
+    people
 }
 
 fn is_label(text: &str) -> bool {

@@ -21,7 +21,10 @@ pub(super) fn check(cluster: &Cluster, at: &str) -> Result<(), Error> {
         Provider::Azure(azure) => {
             let at = format!("{at_provider}.azureConfig");
             let vnet = named(&azure.vnet_cidr, format!("{at}.vnetCidr"))?;
-            workers.must_be_in(&vnet)?;
+            // With a subnet in each zone nobody uses it.
+            if azure.azure_zones.is_none() {
+                workers.must_be_in(&vnet)?;
+            }
             let zones = azure.azure_zones.iter().flatten().enumerate();
             subnets(&vnet, zones.map(|(i, zone)| azure_zone(zone, &at, i)))?;
             vnet

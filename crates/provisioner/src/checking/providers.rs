@@ -111,7 +111,10 @@ fn openstack(asked: OpenStackConfig, defaults: &Defaults) -> OpenStack {
 /// The rules for values.
 pub(super) fn check(cluster: &Cluster, at: &str) -> Result<(), Error> {
     match &cluster.provider_config {
-        Provider::Gcp(gcp) => check_gcp(gcp, &cluster.region, &format!("{at}.gcpConfig")),
+        Provider::Gcp(gcp) => {
+            let names = gcp.zones.iter().map(String::as_str);
+            zones(names, &format!("{at}.gcpConfig.zones"), "")
+        }
         Provider::Azure(azure) => check_azure(azure, &format!("{at}.azureConfig")),
         Provider::Aws(aws) => {
             let names = aws.zones.iter().map(|zone| zone.name.as_str());
@@ -121,19 +124,6 @@ pub(super) fn check(cluster: &Cluster, at: &str) -> Result<(), Error> {
             check_openstack(openstack, &format!("{at}.openStackConfig"))
         }
     }
-}
-
-fn check_gcp(gcp: &Gcp, region: &str, at: &str) -> Result<(), Error> {
-    zones(gcp.zones.iter().map(String::as_str), &format!("{at}.zones"), "")?;
-    for (index, zone) in gcp.zones.iter().enumerate() {
-        let letter = zone.strip_prefix(region).and_then(|rest| rest.strip_prefix('-'));
-        must(
-            letter.is_some_and(|letter| !letter.is_empty()),
-            format_args!("{at}.zones[{index}]"),
-            format_args!("must be a zone of region {region:?}, not {zone:?}"),
-        )?;
-    }
-    Ok(())
 }
 
 fn check_openstack(openstack: &OpenStack, at: &str) -> Result<(), Error> {

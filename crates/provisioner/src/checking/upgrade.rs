@@ -5,7 +5,7 @@
 
 use clients::gardener::Shoot;
 
-use super::{Place, check, cluster, refused, some, upgrade_provider, version};
+use super::{Place, check, cluster, names, refused, some, upgrade_provider, version};
 use crate::{
     Error,
     configuration::{Cluster, Configuration},
@@ -34,7 +34,7 @@ pub fn upgrade_shoot(
     let configuration = Configuration {
         entry: stored.entry.clone(),
         kyma: stored.kyma.clone(),
-        administrators: request.administrators.clone(),
+        administrators: names::each_once(request.administrators.clone()),
         cluster: merged(now, live, request)?,
     };
     check(&configuration, PLACE)?;

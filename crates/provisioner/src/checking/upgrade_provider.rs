@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{providers, refused};
 use crate::{
     Error,
-    configuration::{Aws, AwsZone, Azure, AzureZone, Gcp, OpenStack, Provider},
+    configuration::{Aws, AwsZone, Azure, AzureZone, Gcp, NatGateway, OpenStack, Provider},
     requests::{AwsConfig, AzureConfig, OpenStackConfig, ProviderConfig},
     shoots::networks::Network,
 };
@@ -70,28 +70,26 @@ fn more_zones(now: &[String], asked: Vec<String>, path: &str) -> Result<Vec<Stri
 fn aws(now: &Aws, asked: AwsConfig, at: &str) -> Result<Aws, Error> {
     let asked = providers::aws(asked, at)?;
     same(&now.vpc_cidr, &asked.vpc_cidr, &format!("{at}.vpcCidr"))?;
-    let path = format!("{at}.awsZones");
-    for (index, zone) in asked.zones.iter().enumerate() {
-        let path = format!("{path}[{index}]");
+    for zone in &asked.zones {
         match now.zones.iter().find(|other| other.name == zone.name) {
-            Some(now) => same_subnets(now, zone, &path)?,
-            None => return Err(Error::bad(format!("{NO_MORE_ZONES} ({path})"))),
+            Some(now) => same_subnets(now, zone)?,
+            None => return Err(Error::bad(NO_MORE_ZONES)),
         }
     }
-    all_there(&now.zones, &asked.zones, &path)?;
+    all_there(&now.zones, &asked.zones)?;
     Ok(now.clone())
 }
 
-fn same_subnets(now: &AwsZone, asked: &AwsZone, path: &str) -> Result<(), Error> {
+fn same_subnets(now: &AwsZone, asked: &AwsZone) -> Result<(), Error> {
     let subnets = [
-        ("workers", "workerCidr", &now.worker_cidr, &asked.worker_cidr),
-        ("internal", "internalCidr", &now.internal_cidr, &asked.internal_cidr),
-        ("public", "publicCidr", &now.public_cidr, &asked.public_cidr),
+        ("workers", &now.worker_cidr, &asked.worker_cidr),
+        ("internal", &now.internal_cidr, &asked.internal_cidr),
+        ("public", &now.public_cidr, &asked.public_cidr),
     ];
-    for (word, field, now, asked) in subnets {
+    for (word, now, asked) in subnets {
         if now != asked {
             return Err(Error::bad(format!(
-                "cannot change shoot network zone {word} CIDR from {now} to {asked} ({path}.{field})"
+                "cannot change shoot network zone {word} CIDR from {now} to {asked}"
             )));
         }
     }
@@ -99,12 +97,12 @@ fn same_subnets(now: &AwsZone, asked: &AwsZone, path: &str) -> Result<(), Error>
 }
 
 /// Each zone that is asked for has been found; there must be no other, and none twice.
-fn all_there<T: PartialEq>(now: &[T], asked: &[T], path: &str) -> Result<(), Error> {
+fn all_there<T: PartialEq>(now: &[T], asked: &[T]) -> Result<(), Error> {
     if now.iter().any(|zone| !asked.contains(zone)) {
-        return Err(Error::bad(format!("{NO_FEWER_ZONES} ({path})")));
+        return Err(Error::bad(NO_FEWER_ZONES));
     }
     if asked.len() > now.len() {
-        return Err(Error::bad(format!("{NO_MORE_ZONES} ({path})")));
+        return Err(Error::bad(NO_MORE_ZONES));
     }
     Ok(())
 }
@@ -123,12 +121,13 @@ fn openstack(now: &OpenStack, asked: OpenStackConfig, at: &str) -> Result<OpenSt
 }
 
 fn azure(now: &Azure, live: Option<&Shoot>, asked: AzureConfig, at: &str) -> Result<Azure, Error> {
+    let idle = asked.idle_minutes;
     let asked = providers::azure(asked);
     wider(&now.vnet_cidr, &asked.vnet_cidr, &format!("{at}.vnetCidr"))?;
     if let Some(zones) = &asked.azure_zones {
         let stored = now.azure_zones.clone().unwrap_or_default();
         let there = live.and_then(subnets).unwrap_or_else(|| stored.clone());
-        own_subnets(&there, &stored, zones, &format!("{at}.azureZones"))?;
+        own_subnets(&there, &stored, zones)?;
     }
     let path = format!("{at}.zones");
     let zones = match (&now.zones, asked.zones) {
@@ -137,7 +136,7 @@ fn azure(now: &Azure, live: Option<&Shoot>, asked: AzureConfig, at: &str) -> Res
         (Some(there), Some(asked)) if now.azure_zones.is_none() => {
             Some(more_zones(there, asked, &path)?)
         }
-        _ => return Err(Error::bad(format!("{NO_MORE_ZONES} ({path})"))),
+        _ => return Err(Error::bad(NO_MORE_ZONES)),
     };
     let unzoned = zones.is_none() && now.azure_zones.is_none();
     let was_on = now.nat_gateway.is_some_and(|nat| nat.enabled);
@@ -149,7 +148,10 @@ fn azure(now: &Azure, live: Option<&Shoot>, asked: AzureConfig, at: &str) -> Res
         vnet_cidr: asked.vnet_cidr,
         zones,
         azure_zones: asked.azure_zones.or(now.azure_zones.clone()),
-        nat_gateway: asked.nat_gateway.or(now.nat_gateway),
+        nat_gateway: asked.nat_gateway.or_else(|| {
+            // Minutes alone are for the gateway that is there.
+            now.nat_gateway.map(|nat| NatGateway { idle_minutes: idle.or(nat.idle_minutes), ..nat })
+        }),
     })
 }
 
@@ -168,22 +170,20 @@ fn own_subnets(
     there: &[AzureZone],
     stored: &[AzureZone],
     asked: &[AzureZone],
-    path: &str,
 ) -> Result<(), Error> {
-    for (index, zone) in asked.iter().enumerate() {
-        let path = format!("{path}[{index}]");
+    for zone in asked {
         let Some(now) = there.iter().find(|other| other.name == zone.name) else {
-            return Err(Error::bad(format!("{NO_MORE_ZONES} ({path})")));
+            return Err(Error::bad(NO_MORE_ZONES));
         };
         if now.cidr != zone.cidr {
             return Err(Error::bad(format!(
-                "cannot change shoot network zone CIDR from {} to {} ({path}.cidr)",
+                "cannot change shoot network zone CIDR from {} to {}",
                 now.cidr, zone.cidr
             )));
         }
     }
     match stored.iter().find(|zone| !asked.contains(zone)) {
-        Some(_) => Err(Error::bad(format!("{NO_FEWER_ZONES} ({path})"))),
+        Some(_) => Err(Error::bad(NO_FEWER_ZONES)),
         None => Ok(()),
     }
 }

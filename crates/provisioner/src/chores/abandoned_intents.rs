@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use crate::{Error, Provisioner, runtimes::INTENT_LABEL};
+use crate::{Error, Parts, Provisioner, runtimes::INTENT_LABEL};
 
 /// No request takes this long: whoever began has given up.
 const ABANDONED: Duration = Duration::from_mins(10);
@@ -34,22 +34,38 @@ pub async fn clean(provisioner: &Provisioner) -> Result<usize, Error> {
     let abandoned = parts.store.abandoned_intents(now - ABANDONED, MOST).await?;
     let mut cleaned = 0;
     for (intent, tenant, runtime) in abandoned {
-        let director = &parts.env.director;
-        let registered = match runtime {
-            Some(runtime) => Some(runtime.to_string()),
-            None => director.find_by_label(&tenant, INTENT_LABEL, &intent.to_string()).await?,
-        };
-        // Not when a runtime came of it after all.
-        let kept = registered.as_deref().and_then(|id| Uuid::try_parse(id).ok());
-        let kept = match kept {
-            Some(id) => parts.store.find(id).await?.is_some(),
-            None => false,
-        };
-        if !kept && let Some(id) = &registered {
-            director.unregister(&tenant, id).await?;
+        match clean_up_after(parts, intent, &tenant, runtime).await {
+            Ok(done) => cleaned += usize::from(done),
+            // The others do not wait for this one.
+            Err(error) => {
+                let error = base::failure::chain(&error);
+                tracing::warn!(intent.id = %intent, error, "an abandoned request is not cleaned up after");
+            }
         }
-        cleaned += usize::from(parts.store.drop_intent(intent).await?);
     }
     parts.store.trim_intents(now - REMEMBERED).await?;
     Ok(cleaned)
+}
+
+async fn clean_up_after(
+    parts: &Parts,
+    intent: Uuid,
+    tenant: &str,
+    runtime: Option<Uuid>,
+) -> Result<bool, Error> {
+    let director = &parts.env.director;
+    let registered = match runtime {
+        Some(runtime) => Some(runtime.to_string()),
+        None => director.find_by_label(tenant, INTENT_LABEL, &intent.to_string()).await?,
+    };
+    // Not when a runtime came of it after all.
+    let kept = registered.as_deref().and_then(|id| Uuid::try_parse(id).ok());
+    let kept = match kept {
+        Some(id) => parts.store.find(id).await?.is_some(),
+        None => false,
+    };
+    if !kept && let Some(id) = &registered {
+        director.unregister(tenant, id).await?;
+    }
+    Ok(parts.store.drop_intent(intent).await?)
 }

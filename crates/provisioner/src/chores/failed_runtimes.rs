@@ -1,52 +1,97 @@
-//! Tells the Director when a runtime could not be made. Best effort: nobody waits for it.
+//! Tells the Director when a runtime could not be made.
+//!
+//! What a reader would get wrong: that it was told is stored, so that neither a crash nor a Director that is away loses
+//! it. The engine's events only make it soon.
 
 use std::{sync::Arc, time::Duration};
 
-use clients::director::{Change, Condition};
-use engine::{Engine, Operation, State};
-use store::EngineStore;
-use tokio::sync::broadcast::error::RecvError;
+use clients::{
+    director::{Change, Condition},
+    error::Kind,
+};
+use engine::{Event, Operation, State, Storage};
+use tokio::sync::broadcast::{Receiver, error::RecvError};
+use uuid::Uuid;
 
-use crate::operations::{
-    Env,
-    provisioning::{Provisioning, ProvisioningNoInstall},
+use crate::{
+    Error, Parts, Provisioner,
+    operations::provisioning::{Provisioning, ProvisioningNoInstall},
 };
 
 /// The operations that make a runtime.
 const MAKING: [&str; 2] = [Provisioning::KIND, ProvisioningNoInstall::KIND];
-
-/// How often it is tried.
-const TRIES: u32 = 5;
+/// How many are looked at in one go.
+const MOST: u32 = 100;
+/// How often somebody looks, when nothing happens.
+const EVERY: Duration = Duration::from_secs(30);
 
 /// Goes on until it is dropped.
-pub async fn follow(env: Arc<Env>, engine: Engine<EngineStore>) {
+pub async fn keep(provisioner: Provisioner) {
+    let Parts { engine, clock, .. } = provisioner.parts();
     let mut events = engine.events();
     loop {
-        let event = match events.recv().await {
-            Ok(event) => event,
-            Err(RecvError::Lagged(_)) => continue,
-            Err(RecvError::Closed) => return,
-        };
-        if event.state == State::Failed && MAKING.contains(&event.kind.as_str()) {
-            mark(&env, &engine, &event.lane, &event.instance).await;
+        if let Err(error) = tell(&provisioner).await {
+            let error = base::failure::chain(&error);
+            tracing::warn!(error, "the Director is not told of failures");
+        }
+        tokio::select! {
+            () = clock.sleep(EVERY) => {}
+            () = failure(&mut events) => {}
         }
     }
 }
 
-async fn mark(env: &Env, engine: &Engine<EngineStore>, tenant: &str, runtime: &str) {
-    let change = Change { condition: Some(Condition::Failed), ..Change::default() };
-    for tried in 0..TRIES {
-        match env.director.update(tenant, runtime, &change).await {
-            Ok(()) => return,
-            Err(error) => {
-                let error = base::failure::chain(&error);
-                tracing::warn!(
-                    runtime.id = runtime,
-                    error,
-                    "the Director does not know of a failure"
-                );
+/// Waits until a runtime could not be made.
+async fn failure(events: &mut Receiver<Arc<Event>>) {
+    loop {
+        match events.recv().await {
+            Ok(event) => {
+                let ended = matches!(event.state, State::Failed | State::Canceled);
+                if ended && MAKING.contains(&event.kind.as_str()) {
+                    return;
+                }
+            }
+            Err(RecvError::Lagged(_)) => return,
+            Err(RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+/// Tells the Director of all failures that it does not know of; how many it was told of.
+pub async fn tell(provisioner: &Provisioner) -> Result<usize, Error> {
+    let parts = provisioner.parts();
+    let (mut told, mut after) = (0, None);
+    loop {
+        let page = parts.store.not_provisioned(after, MOST).await?;
+        let Some((last, _)) = page.last() else { return Ok(told) };
+        after = Some(*last);
+        for (runtime, tenant) in page {
+            if is_failed(parts, runtime).await? && mark(parts, runtime, &tenant).await? {
+                told += 1;
             }
         }
-        engine.clock().sleep(Duration::from_secs(1 << tried)).await;
     }
+}
+
+/// Whether nobody makes the runtime any more.
+async fn is_failed(parts: &Parts, runtime: Uuid) -> Result<bool, Error> {
+    let Some(last) = parts.store.last_operation(runtime).await? else { return Ok(false) };
+    let last = parts.engine.storage().read(last).await?;
+    Ok(last.is_some_and(|last| matches!(last.state, State::Failed | State::Canceled)))
+}
+
+async fn mark(parts: &Parts, runtime: Uuid, tenant: &str) -> Result<bool, Error> {
+    let change = Change { condition: Some(Condition::Failed), ..Change::default() };
+    match parts.env.director.update(tenant, &runtime.to_string(), &change).await {
+        Ok(()) => {}
+        // Who is not registered needs no condition.
+        Err(error) if error.kind == Kind::NotFound => {}
+        Err(error) => {
+            let error = base::failure::chain(&error);
+            tracing::warn!(runtime.id = %runtime, error, "the Director does not know of a failure yet");
+            return Ok(false);
+        }
+    }
+    parts.store.note_failure_told(runtime).await?;
+    Ok(true)
 }

@@ -10,8 +10,9 @@ use engine::StepError;
 use jiff::Timestamp;
 use secrecy::SecretString;
 use store::{ProvisionerStore, provisioner::Kubeconfig};
+use uuid::Uuid;
 
-use super::{Target, calling};
+use super::{Target, calling, own_shoot::own};
 use crate::shoots::{AuditTenants, Rules};
 
 /// What steps may reach.
@@ -65,7 +66,8 @@ impl Default for StepSettings {
 }
 
 impl Env {
-    /// A kubeconfig that is good for a while: the stored one, or a new one, which is stored.
+    /// A kubeconfig of the runtime's own Shoot that is good for a while: the stored one, or a new one, which is
+    /// stored.
     pub async fn kubeconfig(
         &self,
         target: &Target,
@@ -73,17 +75,33 @@ impl Env {
         renew: bool,
     ) -> Result<SecretString, StepError> {
         let stored = |error: store::Error| StepError::internal(&error);
-        if !renew && let Some(runtime) = self.store.find(target.runtime).await.map_err(stored)? {
-            let good = |kept: &Kubeconfig| kept.until > now + self.settings.kubeconfig_margin;
-            if let Some(kept) = runtime.kubeconfig.filter(good) {
-                return Ok(kept.text);
-            }
+        let runtime = self.store.find(target.runtime).await.map_err(stored)?;
+        let uid = runtime.as_ref().and_then(|runtime| runtime.shoot_uid.as_deref());
+        let lookup = self.look_up(target.runtime, &target.shoot, uid).await.map_err(calling)?;
+        own(lookup, &target.shoot)?;
+        let kept = runtime.and_then(|runtime| runtime.kubeconfig);
+        match kept.filter(|kept| !renew && self.lasts(kept, now)) {
+            Some(kept) => Ok(kept.text),
+            None => self.new_kubeconfig(target.runtime, &target.shoot).await,
         }
+    }
+
+    /// Whether a kubeconfig is good for a while.
+    pub(crate) fn lasts(&self, kubeconfig: &Kubeconfig, now: Timestamp) -> bool {
+        kubeconfig.until > now + self.settings.kubeconfig_margin
+    }
+
+    /// A new kubeconfig, which is stored. The caller has made sure that the Shoot is the runtime's own.
+    pub(crate) async fn new_kubeconfig(
+        &self,
+        runtime: Uuid,
+        shoot: &str,
+    ) -> Result<SecretString, StepError> {
         let lifetime = self.settings.kubeconfig_lifetime;
-        let made = self.gardener.admin_kubeconfig(&target.shoot, lifetime).await;
-        let made = made.map_err(calling)?;
+        let made = self.gardener.admin_kubeconfig(shoot, lifetime).await.map_err(calling)?;
         let kept = Kubeconfig { text: made.kubeconfig.clone(), until: made.until };
-        self.store.save_kubeconfig(target.runtime, &kept).await.map_err(stored)?;
+        let saved = self.store.save_kubeconfig(runtime, &kept).await;
+        saved.map_err(|error| StepError::internal(&error))?;
         Ok(made.kubeconfig)
     }
 }

@@ -1,10 +1,11 @@
 //! Whose runtime it is, and what may be done with it.
 
+use clients::gardener::Shoot;
 use store::provisioner::Runtime;
 use uuid::Uuid;
 
 use super::{Caller, Provisioner};
-use crate::{Error, document::Document};
+use crate::{Error, document::Document, operations::own_shoot::Lookup};
 
 impl Caller {
     /// The tenant, which every call needs.
@@ -15,12 +16,13 @@ impl Caller {
         Ok(&self.tenant)
     }
 
-    /// Whether a runtime is the caller's.
-    pub(super) fn check(&self, runtime: &Runtime) -> Result<(), Error> {
-        if runtime.tenant != self.tenant()? {
-            let text = "provided tenant does not match tenant used to provision cluster";
-            return Err(Error::bad(text));
-        }
+    /// Whether a runtime is of the caller's tenant. To all others it looks as if it did not exist.
+    pub(super) fn may_know(&self, runtime: &Runtime) -> Result<bool, Error> {
+        Ok(runtime.tenant == self.tenant()?)
+    }
+
+    /// Whether a runtime of the caller's tenant is of the subaccount that the caller names.
+    pub(super) fn check_subaccount(&self, runtime: &Runtime) -> Result<(), Error> {
         let named = self.subaccount.as_deref().filter(|named| !named.is_empty());
         if named.is_some_and(|named| !runtime.subaccount.is_empty() && named != runtime.subaccount)
         {
@@ -42,27 +44,58 @@ impl Provisioner {
     pub(super) async fn owned(&self, caller: &Caller, id: &str) -> Result<Owned, Error> {
         caller.tenant()?;
         let id = uuid(id, "runtime")?;
-        let Some(row) = self.0.store.find(id).await? else {
-            return Err(Error::not_found(format!("Cannot find Tenant for runtimeID:'{id}")));
-        };
-        caller.check(&row)?;
+        let missing = || Error::not_found(format!("Cannot find Tenant for runtimeID:'{id}"));
+        let row = self.0.store.find(id).await?.ok_or_else(missing)?;
+        if !caller.may_know(&row)? {
+            return Err(missing());
+        }
+        caller.check_subaccount(&row)?;
         let document = Document::read(&row.document)
             .map_err(|error| Error::internal(format!("runtime {id} cannot be read: {error}")))?;
         Ok(Owned { row, document })
     }
 
-    /// The caller's runtime, if it is there and can be changed.
-    pub(super) async fn changeable(&self, caller: &Caller, id: &str) -> Result<Owned, Error> {
-        let owned = self.owned(caller, id).await?;
-        if owned.row.deleted_at.is_some() {
+    /// Whether a runtime is there and can be changed. One whose cluster was made can, also when something after
+    /// that failed.
+    pub(super) async fn check_changeable(&self, row: &Runtime) -> Result<(), Error> {
+        let id = row.id;
+        if row.deleted_at.is_some() {
             return Err(Error::bad(format!("Runtime {id} is deprovisioned")));
         }
-        if owned.row.provisioned_at.is_none() && !self.is_busy(&owned.row).await? {
+        let made = row.provisioned_at.is_some() || row.kubeconfig.is_some();
+        if !made && !self.is_busy(row).await? {
             return Err(Error::bad(format!(
                 "Runtime {id} was not provisioned successfully: it can only be deprovisioned"
             )));
         }
-        Ok(owned)
+        Ok(())
+    }
+
+    /// The runtime's Shoot, if it can be changed. That there is none is for the operation to find out.
+    pub(super) async fn changeable_shoot(&self, row: &Runtime) -> Result<Option<Shoot>, Error> {
+        let (id, name) = (row.id, &row.shoot);
+        match self.0.env.look_up(id, name, row.shoot_uid.as_deref()).await? {
+            Lookup::Missing => Ok(None),
+            Lookup::Foreign(foreign) => {
+                Err(Error::bad(format!("Runtime {id} cannot be changed: {}", foreign.text())))
+            }
+            Lookup::Own(shoot) if shoot.is_going() => Err(Error::bad(format!(
+                "Runtime {id} cannot be changed: its Shoot {name} is being deleted"
+            ))),
+            Lookup::Own(shoot) => Ok(Some(*shoot)),
+        }
+    }
+
+    /// The same for what needs a cluster that runs.
+    pub(super) async fn awake_shoot(&self, row: &Runtime) -> Result<Option<Shoot>, Error> {
+        let shoot = self.changeable_shoot(row).await?;
+        if shoot.as_ref().is_some_and(Shoot::is_asleep) {
+            return Err(Error::bad(format!(
+                "Runtime {} is hibernated: wake its Shoot {} up first",
+                row.id, row.shoot
+            )));
+        }
+        Ok(shoot)
     }
 
     /// Whether an operation is unfinished; what it is in the way of is refused later, in its own words.

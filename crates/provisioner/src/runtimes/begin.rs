@@ -1,17 +1,21 @@
 //! How an operation on a runtime that is there begins: accepted in one transaction, one at a time.
 
 use engine::{
-    Order, StorageError,
-    storage::{Acceptance, Unfinished, Verdict},
+    Operation, Order, StorageError,
+    storage::{Acceptance, Pairs, Unfinished, Verdict},
 };
+use serde::Serialize;
 use store::{Accepted, provisioner::Runtime};
 use uuid::{Builder, Uuid};
 
-use super::{Caller, Provisioner, access::Owned};
+use super::{Caller, Provisioner, access::Owned, operation_status::read_input};
 use crate::{
     Error,
     document::Document,
-    operations::{Data, Input, OnRuntime, Target},
+    operations::{
+        Data, Input, OnRuntime, Target,
+        deprovisioning::{Deprovisioning, DeprovisioningNoInstall},
+    },
     status::{OperationState, OperationStatus, OperationType},
 };
 
@@ -27,8 +31,28 @@ pub(super) struct Beginning {
     pub(super) kyma: bool,
     pub(super) shoot: bool,
     pub(super) first_message: &'static str,
-    /// The operation's id, so that a document can name it.
+    /// By which the request is recognised; its id is the operation's, so that a document can name it.
+    pub(super) mark: Mark,
+    /// What becomes of operations that are unfinished.
+    pub(super) others: Others,
+}
+
+/// What becomes of unfinished operations when another one is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Others {
+    /// They are in the way.
+    Stay,
+    /// They are called off.
+    End,
+}
+
+/// By which a request is recognised when it is repeated.
+#[derive(Debug, Clone)]
+pub(super) struct Mark {
+    /// The id of the operation that it begins.
     pub(super) id: Uuid,
+    /// A digest of the request; only when it came with a key.
+    pub(super) digest: Option<Uuid>,
 }
 
 impl Provisioner {
@@ -47,19 +71,43 @@ impl Provisioner {
             kyma: beginning.kyma,
             shoot: beginning.shoot,
             first_message: beginning.first_message.into(),
+            digest: beginning.mark.digest,
         };
-        let started = started(beginning.id, row.id, &input);
-        let order = order::<O>(beginning.id, input)?;
-        let accepted =
-            self.0.store.accept(row.id, row.revision, bytes.as_deref(), order, &one_at_a_time);
+        let mark = beginning.mark;
+        let started = started(mark.id, row.id, &input);
+        let order = order::<O>(mark.id, input)?;
+        let alone = |unfinished: &[Unfinished]| one_at_a_time(unfinished);
+        let first = |unfinished: &[Unfinished]| before_all(mark.id, unfinished);
+        let pairs: &Pairs<'_> = if beginning.others == Others::End { &first } else { &alone };
+        let accepted = self.0.store.accept(row.id, row.revision, bytes.as_deref(), order, pairs);
         match accepted.await? {
             Accepted::Yes(Acceptance::Started | Acceptance::Queued) => Ok(Some(started)),
+            Accepted::Yes(Acceptance::Same(id)) if id == mark.id => self.answered(&mark).await,
             Accepted::Yes(Acceptance::Same(id)) => self.status_of(id).await.map(Some),
             Accepted::Yes(Acceptance::Refused(_)) => Err(busy(row.id)),
             Accepted::Changed => Ok(None),
             Accepted::Gone => Err(Error::bad(format!("Runtime {} is deprovisioned", row.id))),
         }
     }
+
+    /// The operation that an earlier request with the same key began. A key that came with another request is
+    /// refused: what that one asked for is not what this one asks for.
+    pub(super) async fn answered(&self, mark: &Mark) -> Result<Option<OperationStatus>, Error> {
+        if mark.digest.is_none() {
+            return Ok(None);
+        }
+        let Some(snapshot) = self.snapshot(mark.id).await? else { return Ok(None) };
+        let input = read_input(&snapshot)?;
+        if input.digest.is_some() && input.digest != mark.digest {
+            return Err(used_key());
+        }
+        self.status(&snapshot).await.map(Some)
+    }
+}
+
+/// Why a key cannot be used again.
+pub(super) fn used_key() -> Error {
+    Error::bad("the idempotency key was used for another request before")
 }
 
 /// Why nothing else begins.
@@ -111,19 +159,51 @@ fn one_at_a_time(unfinished: &[Unfinished]) -> Verdict {
     unfinished.first().map_or(Verdict::Queue, |other| Verdict::Refuse(other.id))
 }
 
-impl Caller {
-    /// The id of the operation that a request begins. With a key it is the same for every repetition, so
-    /// that a repetition finds the operation and does not begin another one.
-    pub(super) fn operation_id(&self, mutation: &str, runtime: &str) -> Uuid {
-        let Some(key) = &self.idempotency_key else { return Uuid::now_v7() };
-        let parts = [self.tenant.as_str(), mutation, runtime, key.as_str()];
-        let mut context = aws_lc_rs::digest::Context::new(&aws_lc_rs::digest::SHA256);
-        for part in parts {
-            context.update(&(part.len() as u64).to_be_bytes());
-            context.update(part.as_bytes());
+/// A removal that goes before everything but another removal.
+fn before_all(id: Uuid, unfinished: &[Unfinished]) -> Verdict {
+    let removals = [Deprovisioning::KIND, DeprovisioningNoInstall::KIND];
+    let is_removal = |other: &&Unfinished| removals.contains(&other.kind.as_str());
+    // One that was called off ends without having removed everything.
+    match unfinished.iter().find(|other| is_removal(other) && !other.canceling) {
+        Some(removal) => Verdict::Same(removal.id),
+        None if unfinished.is_empty() => Verdict::Queue,
+        None => {
+            let others = unfinished.iter().filter(|other| !other.canceling).map(|other| other.id);
+            Verdict::Supersede(others.collect(), format!("called off by deprovisioning {id}"))
         }
-        let mut bytes = [0; 16];
-        bytes.copy_from_slice(&context.finish().as_ref()[..16]);
-        Builder::from_custom_bytes(bytes).into_uuid()
     }
+}
+
+impl Caller {
+    /// By which a request is recognised. With a key, the id of the operation is the same for every repetition, so
+    /// that a repetition finds the operation and does not begin another one. A key counts for one mutation of one
+    /// runtime.
+    pub(super) fn mark(
+        &self,
+        mutation: &str,
+        runtime: Uuid,
+        request: &impl Serialize,
+    ) -> Result<Mark, Error> {
+        let Some(key) = &self.idempotency_key else {
+            return Ok(Mark { id: Uuid::now_v7(), digest: None });
+        };
+        let request = serde_json::to_vec(request)
+            .map_err(|error| Error::bad(format!("the request cannot be kept: {error}")))?;
+        let parts = [self.tenant.as_str(), mutation, &runtime.to_string(), key.as_str()];
+        let id = digest(parts.iter().map(|part| part.as_bytes()));
+        let digest = digest([key.as_bytes(), &request].into_iter());
+        Ok(Mark { id, digest: Some(digest) })
+    }
+}
+
+/// A digest of texts, in the form of an id.
+fn digest<'a>(parts: impl Iterator<Item = &'a [u8]>) -> Uuid {
+    let mut context = aws_lc_rs::digest::Context::new(&aws_lc_rs::digest::SHA256);
+    for part in parts {
+        context.update(&(part.len() as u64).to_be_bytes());
+        context.update(part);
+    }
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&context.finish().as_ref()[..16]);
+    Builder::from_custom_bytes(bytes).into_uuid()
 }

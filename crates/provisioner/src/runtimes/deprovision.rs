@@ -2,7 +2,7 @@
 
 use super::{
     Caller, Provisioner,
-    begin::{Beginning, TRIES, contended},
+    begin::{Beginning, Others, TRIES, contended},
 };
 use crate::{
     Error,
@@ -12,14 +12,19 @@ use crate::{
 
 impl Provisioner {
     /// Removes a runtime with everything that was made for it. One that is gone is answered with the
-    /// operation that removed it.
+    /// operation that removed it. With `supersede`, what is unfinished is called off, instead of being in the way.
     pub async fn deprovision(
         &self,
         caller: &Caller,
         runtime: &str,
+        supersede: bool,
     ) -> Result<OperationStatus, Error> {
         for _ in 0..TRIES {
             let owned = self.owned(caller, runtime).await?;
+            let mark = caller.mark("deprovisionRuntime", owned.row.id, &())?;
+            if let Some(status) = self.answered(&mark).await? {
+                return Ok(status);
+            }
             if owned.row.deleted_at.is_some()
                 && let Some(last) = self.0.store.last_operation(owned.row.id).await?
             {
@@ -37,7 +42,8 @@ impl Provisioner {
                 kyma,
                 shoot: true,
                 first_message: "Deprovisioning started",
-                id: caller.operation_id("deprovisionRuntime", runtime),
+                mark,
+                others: if supersede { Others::End } else { Others::Stay },
             };
             let begun = if kyma {
                 self.begin::<Deprovisioning>(&owned, beginning).await?

@@ -4,7 +4,7 @@ use clients::gardener::Shoot;
 
 use super::{
     Caller, Provisioner,
-    begin::{Beginning, TRIES, contended},
+    begin::{Beginning, Others, TRIES, contended},
 };
 use crate::{
     Error,
@@ -20,8 +20,13 @@ impl Provisioner {
         runtime: &str,
     ) -> Result<OperationStatus, Error> {
         for _ in 0..TRIES {
-            let owned = self.changeable(caller, runtime).await?;
-            if let Some(shoot) = self.live_shoot(&owned.row).await?
+            let owned = self.owned(caller, runtime).await?;
+            let mark = caller.mark("hibernateRuntime", owned.row.id, &())?;
+            if let Some(status) = self.answered(&mark).await? {
+                return Ok(status);
+            }
+            self.check_changeable(&owned.row).await?;
+            if let Some(shoot) = self.changeable_shoot(&owned.row).await?
                 && let Some((false, why)) = hibernation_possible(&shoot)
             {
                 return Err(Error::bad(format!(
@@ -35,7 +40,8 @@ impl Provisioner {
                 kyma: false,
                 shoot: true,
                 first_message: "Starting ",
-                id: caller.operation_id("hibernateRuntime", runtime),
+                mark,
+                others: Others::Stay,
             };
             if let Some(status) = self.begin::<Hibernation>(&owned, beginning).await? {
                 return Ok(status);

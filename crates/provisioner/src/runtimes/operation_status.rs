@@ -3,12 +3,11 @@
 use engine::{State, Storage, storage::Snapshot};
 use uuid::Uuid;
 
-use super::{Caller, Provisioner, access::uuid};
+use super::{Caller, Provisioner, access::uuid, problems::Problems};
 use crate::{
     Error,
-    error::{COMPONENT, INTERNAL},
     operations::Input,
-    status::{LastError, OperationState, OperationStatus},
+    status::{OperationState, OperationStatus},
 };
 
 impl Provisioner {
@@ -24,11 +23,13 @@ impl Provisioner {
             return Err(unknown(id).while_doing(doing));
         };
         let runtime = uuid(&snapshot.instance, "runtime")?;
-        let Some(row) = self.0.store.find(runtime).await? else {
+        let row = self.0.store.find(runtime).await?;
+        let Some(row) = row.filter(|row| caller.may_know(row).unwrap_or(true)) else {
             return Err(unknown(id).while_doing(doing));
         };
-        caller.check(&row)?;
-        status(&snapshot)
+        caller.tenant()?;
+        caller.check_subaccount(&row)?;
+        self.status(&snapshot).await
     }
 
     pub(super) async fn snapshot(&self, id: Uuid) -> Result<Option<Snapshot>, Error> {
@@ -37,7 +38,41 @@ impl Provisioner {
 
     pub(super) async fn status_of(&self, id: Uuid) -> Result<OperationStatus, Error> {
         let snapshot = self.snapshot(id).await?;
-        status(&snapshot.ok_or_else(|| unknown(id))?)
+        self.status(&snapshot.ok_or_else(|| unknown(id))?).await
+    }
+
+    pub(super) async fn status(&self, snapshot: &Snapshot) -> Result<OperationStatus, Error> {
+        let input = read_input(snapshot)?;
+        let journal = self.0.engine.storage().journal(snapshot.id).await?;
+        let problems = Problems { snapshot, journal: &journal };
+        let last_error = problems.last();
+        let errors = problems.all(last_error.as_ref());
+        let (state, message) = match snapshot.state {
+            State::Succeeded => (OperationState::Succeeded, "Operation succeeded".to_owned()),
+            State::Failed | State::Canceled => {
+                let said = last_error.as_ref().map(|last| last.message.clone());
+                let text = said.or_else(|| snapshot.note.clone());
+                (OperationState::Failed, text.unwrap_or_else(|| "the operation was ended".into()))
+            }
+            State::Pending | State::InProgress => {
+                let message = match &snapshot.stage {
+                    Some(stage) if !snapshot.closed.is_empty() => {
+                        format!("Operation in progress. Stage {stage}")
+                    }
+                    _ => input.first_message,
+                };
+                (OperationState::InProgress, message)
+            }
+        };
+        Ok(OperationStatus {
+            id: snapshot.id.to_string(),
+            kind: input.known_as,
+            state,
+            message,
+            runtime_id: snapshot.instance.clone(),
+            last_error,
+            errors,
+        })
     }
 }
 
@@ -45,49 +80,9 @@ fn unknown(id: Uuid) -> Error {
     Error::not_found(format!("Operation not found for id: {id}"))
 }
 
-fn status(snapshot: &Snapshot) -> Result<OperationStatus, Error> {
-    let input: Input = serde_json::from_slice(&snapshot.input).map_err(|error| {
+/// What an operation was asked to do.
+pub(super) fn read_input(snapshot: &Snapshot) -> Result<Input, Error> {
+    serde_json::from_slice(&snapshot.input).map_err(|error| {
         Error::internal(format!("operation {} cannot be read: {error}", snapshot.id))
-    })?;
-    let last_error = snapshot.failure.as_ref().map(last_error);
-    let said = last_error.as_ref().map(|last| last.message.clone());
-    let (state, message) = match snapshot.state {
-        State::Succeeded => (OperationState::Succeeded, "Operation succeeded".to_owned()),
-        State::Failed | State::Canceled => {
-            let text = said.clone().or_else(|| snapshot.note.clone());
-            (OperationState::Failed, text.unwrap_or_else(|| "the operation was ended".into()))
-        }
-        State::Pending | State::InProgress => {
-            let message = match &snapshot.stage {
-                Some(stage) if !snapshot.closed.is_empty() => {
-                    format!("Operation in progress. Stage {stage}")
-                }
-                _ => input.first_message,
-            };
-            (OperationState::InProgress, message)
-        }
-    };
-    Ok(OperationStatus {
-        id: snapshot.id.to_string(),
-        kind: input.known_as,
-        state,
-        message,
-        runtime_id: snapshot.instance.clone(),
-        last_error,
-        errors: said.into_iter().collect(),
     })
-}
-
-/// The engine's own failures are the provisioner's to its clients.
-fn last_error(failure: &base::Failure) -> LastError {
-    let (reason, component) = match (failure.component.as_str(), failure.reason.as_str()) {
-        ("engine", "time_limit" | "waiting_limit") => ("err_provisioner_timeout", COMPONENT),
-        ("engine", _) => (INTERNAL, COMPONENT),
-        (component, reason) => (reason, component),
-    };
-    LastError {
-        message: failure.message.clone(),
-        reason: reason.into(),
-        component: component.into(),
-    }
 }

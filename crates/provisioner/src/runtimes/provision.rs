@@ -4,14 +4,17 @@
 //! the runtime's. The intent is what is left when we die in between: a repetition goes on with it, and a
 //! chore cleans up after it.
 
+use std::time::Duration;
+
 use clients::{director::Registration, error::Kind};
 use store::provisioner::{AcceptedNew, Intent, NewRuntime};
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::{
     Caller, Provisioner,
     access::uuid,
-    begin::{TRIES, contended, order, started},
+    begin::{TRIES, contended, order, started, used_key},
 };
 use crate::{
     Error, checking,
@@ -27,6 +30,8 @@ use crate::{
 
 /// The label by which a registration is found again.
 pub(crate) const INTENT_LABEL: &str = "kcp_intent";
+/// How long a request waits for Gardener to say whether there is an account.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 impl Provisioner {
     /// Makes a runtime.
@@ -48,21 +53,62 @@ impl Provisioner {
             Some(id) => Some(self.registered(tenant, &id).await?),
             None => None,
         };
+        let key = caller.idempotency_key.clone().unwrap_or_else(|| self.key_of(caller, &asked));
+        let mut checked = false;
         for _ in 0..TRIES {
-            let key = caller.idempotency_key.as_deref();
-            let intent = self.0.store.begin_intent(tenant, key, &asked).await?;
+            let intent = self.0.store.begin_intent(tenant, Some(&key), &asked).await?;
             if !intent.digest_matches {
-                let text = "the idempotency key was used for another request before";
-                return Err(Error::bad(text));
+                return Err(used_key());
             }
             if let Some(operation) = intent.operation {
-                return self.status_of(operation).await;
+                if caller.idempotency_key.is_some() || self.lives(intent.runtime).await? {
+                    return self.status_of(operation).await;
+                }
+                // The same request without a key after the runtime is gone: another runtime.
+                self.0.store.forget_intent(intent.id, operation).await?;
+                continue;
+            }
+            if !checked {
+                self.check_binding(&configuration.cluster.target_secret, &intent).await?;
+                checked = true;
             }
             if let Some(status) = self.carry_out(caller, &configuration, &intent, given).await? {
                 return Ok(status);
             }
         }
         Err(contended(&configuration.cluster.name))
+    }
+
+    /// The key of a request that comes without one: a caller who repeats it after a lost answer gets the operation
+    /// that it began, because no two runtimes can be made of it.
+    fn key_of(&self, caller: &Caller, asked: &[u8]) -> String {
+        let subaccount = caller.subaccount.as_deref().unwrap_or_default();
+        let content = [subaccount.as_bytes(), b"\n", asked].concat();
+        self.0.store.content_key(&content)
+    }
+
+    /// Whether a runtime is there, or on its way.
+    async fn lives(&self, runtime: Option<Uuid>) -> Result<bool, Error> {
+        let Some(runtime) = runtime else { return Ok(false) };
+        let row = self.0.store.find(runtime).await?;
+        Ok(row.is_some_and(|row| row.deleted_at.is_none()))
+    }
+
+    /// Whether there is such an account. Where Gardener does not say, it is left for the operation to find out.
+    async fn check_binding(&self, name: &str, intent: &Intent) -> Result<(), Error> {
+        let gardener = &self.0.env.gardener;
+        match timeout(PATIENCE, gardener.has_secret_binding(name)).await {
+            Ok(Ok(false)) => {
+                if intent.new {
+                    self.0.store.drop_intent(intent.id).await?;
+                }
+                Err(Error::bad(format!(
+                    "clusterConfig.gardenerConfig.targetSecret: there is no SecretBinding {name} in namespace {}",
+                    gardener.namespace()
+                )))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether there is such a release of Kyma.
@@ -106,7 +152,7 @@ impl Provisioner {
             },
         };
         let document = Document::new(configuration.clone());
-        let id = caller.operation_id("provisionRuntime", &runtime.to_string());
+        let id = caller.mark("provisionRuntime", runtime, &())?.id;
         let input = Input {
             target: Target {
                 runtime,
@@ -121,6 +167,7 @@ impl Provisioner {
             },
             shoot: true,
             first_message: "Provisioning started".into(),
+            digest: None,
             document,
         };
         let new = NewRuntime {
@@ -147,11 +194,11 @@ impl Provisioner {
                 Error::bad(format!("runtimeID: Runtime {runtime} is in use already"))
             }
         };
-        // Only what we have registered: what the caller brought is the caller's.
-        if given.is_none() {
-            self.give_up(tenant, runtime).await;
+        // Only what we have registered: what the caller brought is the caller's. What cannot be taken back now is left
+        // with its intent to the chore.
+        if given.is_some() || self.give_up(tenant, runtime).await {
+            self.0.store.drop_intent(intent.id).await?;
         }
-        self.0.store.drop_intent(intent.id).await?;
         Err(refusal)
     }
 
@@ -189,20 +236,23 @@ impl Provisioner {
             Ok(()) => Ok(Some(runtime)),
             Err(store::Error::Refused(_)) => {
                 // Another request with the same key has registered one too.
-                self.give_up(tenant, runtime).await;
+                let orphan = self.0.store.note_orphan(tenant, runtime).await?;
+                if self.give_up(tenant, runtime).await {
+                    self.0.store.drop_intent(orphan).await?;
+                }
                 Ok(None)
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Takes a registration back. When that fails, the chore does it.
-    async fn give_up(&self, tenant: &str, runtime: Uuid) {
+    /// Takes a registration back, and says whether that was done. When it fails, the chore does it.
+    async fn give_up(&self, tenant: &str, runtime: Uuid) -> bool {
         let done = self.0.env.director.unregister(tenant, &runtime.to_string()).await;
-        if let Err(error) = done {
-            let error = base::failure::chain(&error);
-            tracing::warn!(runtime.id = %runtime, error, "a registration is left in the Director");
-        }
+        let Err(error) = done else { return true };
+        let error = base::failure::chain(&error);
+        tracing::warn!(runtime.id = %runtime, error, "a registration is left in the Director for now");
+        false
     }
 }
 

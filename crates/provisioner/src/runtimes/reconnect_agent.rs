@@ -2,7 +2,7 @@
 
 use super::{
     Caller, Provisioner,
-    begin::{Beginning, TRIES, contended},
+    begin::{Beginning, Others, TRIES, contended},
 };
 use crate::{
     Error,
@@ -18,7 +18,13 @@ impl Provisioner {
         runtime: &str,
     ) -> Result<OperationStatus, Error> {
         for _ in 0..TRIES {
-            let owned = self.changeable(caller, runtime).await?;
+            let owned = self.owned(caller, runtime).await?;
+            let mark = caller.mark("reconnectRuntimeAgent", owned.row.id, &())?;
+            if let Some(status) = self.answered(&mark).await? {
+                return Ok(status);
+            }
+            self.check_changeable(&owned.row).await?;
+            self.awake_shoot(&owned.row).await?;
             let beginning = Beginning {
                 known_as: OperationType::ReconnectRuntime,
                 document: owned.document.clone(),
@@ -26,7 +32,8 @@ impl Provisioner {
                 kyma: false,
                 shoot: false,
                 first_message: "Reconnecting the Runtime Agent started",
-                id: caller.operation_id("reconnectRuntimeAgent", runtime),
+                mark,
+                others: Others::Stay,
             };
             if let Some(status) = self.begin::<Reconnection>(&owned, beginning).await? {
                 return Ok(status);

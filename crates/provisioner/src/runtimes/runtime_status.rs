@@ -1,13 +1,14 @@
 //! How a runtime is doing.
 //!
 //! What a reader would get wrong: neither Gardener nor the runtime can make this fail. What they do not
-//! tell in time is left out.
+//! tell in time is left out, and nobody is asked for what is not wanted.
 
 use std::time::Duration;
 
+use base::failure::chain;
 use clients::{
     kubernetes::Cluster,
-    runtime::{Connection, Runtime as Inside},
+    runtime::{Connection, Report, Runtime as Inside},
 };
 use secrecy::{ExposeSecret, SecretString};
 use store::provisioner::Runtime;
@@ -16,86 +17,138 @@ use tokio::time::timeout;
 use super::{Caller, Provisioner, hibernate::hibernation_possible};
 use crate::{
     Error,
-    operations::{OWNER, Target},
-    status::{ConnectionState, ConnectionStatus, Hibernation, RuntimeStatus},
+    operations::{
+        OWNER,
+        own_shoot::{Lookup, gone},
+    },
+    status::{ConnectionState, ConnectionStatus, Hibernation, Parts, RuntimeStatus},
 };
 
 /// How long a status waits for what others know.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// The way into a runtime.
+enum Way {
+    /// There is none yet, or none any more.
+    None,
+    /// This one.
+    In(SecretString),
+    /// There was one, and this is in it.
+    Barred(String),
+}
+
 impl Provisioner {
-    /// How a runtime is doing.
+    /// How a runtime is doing, with the parts that are wanted.
     pub async fn runtime_status(
         &self,
         caller: &Caller,
         runtime: &str,
+        parts: Parts,
     ) -> Result<RuntimeStatus, Error> {
         let owned = self.owned(caller, runtime).await?;
-        let last = match self.0.store.last_operation(owned.row.id).await? {
+        let row = &owned.row;
+        let last = match self.0.store.last_operation(row.id).await? {
             Some(last) => Some(self.status_of(last).await?),
             None => None,
         };
-        let kubeconfig = self.way_in(&owned.row).await;
-        let (connection, hibernation) =
-            tokio::join!(self.connection(kubeconfig.as_ref()), self.sleep_of(&owned.row));
+        let lookup = if parts.outside() && row.deleted_at.is_none() {
+            let asking = self.0.env.look_up(row.id, &row.shoot, row.shoot_uid.as_deref());
+            timeout(PATIENCE, asking).await.ok().and_then(Result::ok)
+        } else {
+            None
+        };
+        let way = if parts.kubeconfig || parts.connection {
+            self.way_in(row, lookup.as_ref()).await
+        } else {
+            Way::None
+        };
+        let connection = if parts.connection { self.connection(&way).await } else { PENDING };
+        let kubeconfig = match way {
+            Way::In(kubeconfig) if parts.kubeconfig => Some(kubeconfig.expose_secret().to_owned()),
+            _ => None,
+        };
+        let hibernation = sleep_of(lookup.as_ref());
+        let configuration = owned.document.configuration;
         Ok(RuntimeStatus {
             last_operation: last,
             connection,
-            configuration: owned.document.configuration,
-            kubeconfig: kubeconfig.map(|kubeconfig| kubeconfig.expose_secret().to_owned()),
+            configuration,
+            kubeconfig,
             hibernation,
         })
     }
 
-    /// The kubeconfig; a new one when the stored one ends soon.
-    async fn way_in(&self, row: &Runtime) -> Option<SecretString> {
-        let kept = row.kubeconfig.as_ref().filter(|_| row.deleted_at.is_none())?;
+    /// The kubeconfig; a new one when the stored one ends soon. Without Gardener's word the stored one has to do.
+    async fn way_in(&self, row: &Runtime, lookup: Option<&Lookup>) -> Way {
+        let Some(kept) = row.kubeconfig.as_ref().filter(|_| row.deleted_at.is_none()) else {
+            return Way::None;
+        };
         let now = self.0.clock.now();
-        let target = Target {
-            runtime: row.id,
-            tenant: row.tenant.clone(),
-            subaccount: row.subaccount.clone(),
-            shoot: row.shoot.clone(),
-        };
-        match timeout(PATIENCE, self.0.env.kubeconfig(&target, now, false)).await {
-            Ok(Ok(kubeconfig)) => Some(kubeconfig),
-            _ => Some(kept.text.clone()).filter(|_| kept.until > now),
+        let env = &self.0.env;
+        match lookup {
+            Some(Lookup::Missing) => return Way::Barred(gone(&row.shoot)),
+            Some(Lookup::Foreign(foreign)) => return Way::Barred(foreign.text()),
+            Some(Lookup::Own(_)) if !env.lasts(kept, now) => {
+                let asking = env.new_kubeconfig(row.id, &row.shoot);
+                if let Ok(Ok(kubeconfig)) = timeout(PATIENCE, asking).await {
+                    return Way::In(kubeconfig);
+                }
+            }
+            Some(Lookup::Own(_)) | None => {}
         }
+        if kept.until > now {
+            return Way::In(kept.text.clone());
+        }
+        Way::Barred("its kubeconfig has ended, and Gardener gives no other one".into())
     }
 
-    async fn connection(&self, kubeconfig: Option<&SecretString>) -> ConnectionStatus {
-        let pending = ConnectionStatus { state: ConnectionState::Pending, errors: Vec::new() };
-        let Some(kubeconfig) = kubeconfig else { return pending };
+    async fn connection(&self, way: &Way) -> ConnectionStatus {
+        let kubeconfig = match way {
+            Way::None => return PENDING,
+            Way::Barred(why) => return unreachable(why.clone()),
+            Way::In(kubeconfig) => kubeconfig,
+        };
         let asking = async {
-            let cluster: Cluster = self.0.env.clusters.get(kubeconfig).await.ok()?;
-            Inside::new(cluster, OWNER).agent().await.ok()
+            let cluster: Cluster = self.0.env.clusters.get(kubeconfig).await?;
+            Inside::new(cluster, OWNER).agent().await
         };
-        let Ok(Some(report)) = timeout(PATIENCE, asking).await else { return pending };
-        let state = match report.connection() {
-            Connection::Connected => ConnectionState::Connected,
-            Connection::Failed => ConnectionState::Disconnected,
-            Connection::Missing => ConnectionState::Pending,
-            Connection::Pending(state) => match state.as_str() {
-                "Connected" | "ResourceApplicationFailed" => ConnectionState::Connected,
-                "ConnectionMaintenanceFailed" => ConnectionState::Disconnected,
-                _ => ConnectionState::Pending,
-            },
-        };
-        ConnectionStatus { state, errors: report.errors }
+        match timeout(PATIENCE, asking).await {
+            Ok(Ok(report)) => reported(report),
+            Ok(Err(error)) => unreachable(chain(&error)),
+            Err(_) => unreachable(format!("the runtime did not answer within {PATIENCE:?}")),
+        }
     }
+}
 
-    async fn sleep_of(&self, row: &Runtime) -> Hibernation {
-        if row.deleted_at.is_some() {
-            return Hibernation::default();
-        }
-        let asking = self.0.env.gardener.shoot(&row.shoot);
-        let Ok(Ok(Some(shoot))) = timeout(PATIENCE, asking).await else {
-            return Hibernation::default();
-        };
-        let hibernated = shoot.status.as_ref().and_then(|status| status.hibernated);
-        Hibernation {
-            hibernated: Some(hibernated.unwrap_or_default()),
-            possible: Some(hibernation_possible(&shoot).is_some_and(|(possible, _)| possible)),
-        }
+/// When nothing is known about the agent.
+const PENDING: ConnectionStatus =
+    ConnectionStatus { state: ConnectionState::Pending, errors: Vec::new() };
+
+/// When the runtime cannot be asked about its agent.
+fn unreachable(why: String) -> ConnectionStatus {
+    ConnectionStatus { state: ConnectionState::Disconnected, errors: vec![why] }
+}
+
+fn reported(report: Report) -> ConnectionStatus {
+    let state = match report.connection() {
+        Connection::Connected => ConnectionState::Connected,
+        Connection::Failed => ConnectionState::Disconnected,
+        Connection::Missing => ConnectionState::Pending,
+        Connection::Pending(state) => match state.as_str() {
+            "Connected" | "ResourceApplicationFailed" => ConnectionState::Connected,
+            "ConnectionMaintenanceFailed" => ConnectionState::Disconnected,
+            _ => ConnectionState::Pending,
+        },
+    };
+    ConnectionStatus { state, errors: report.errors }
+}
+
+/// Whether the runtime's own Shoot sleeps; nothing about any other.
+fn sleep_of(lookup: Option<&Lookup>) -> Hibernation {
+    let Some(Lookup::Own(shoot)) = lookup else { return Hibernation::default() };
+    let hibernated = shoot.status.as_ref().and_then(|status| status.hibernated);
+    Hibernation {
+        hibernated: Some(hibernated.unwrap_or_default()),
+        possible: Some(hibernation_possible(shoot).is_some_and(|(possible, _)| possible)),
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     Caller, Provisioner,
     access::Owned,
-    begin::{Beginning, TRIES, contended},
+    begin::{Beginning, Mark, Others, TRIES, contended},
 };
 use crate::{
     Error, checking,
@@ -27,8 +27,13 @@ impl Provisioner {
             ));
         }
         for _ in 0..TRIES {
-            let owned = self.changeable(caller, runtime).await?;
-            let beginning = self.upgraded(caller, &owned, &request).await?;
+            let owned = self.owned(caller, runtime).await?;
+            let mark = caller.mark("upgradeRuntime", owned.row.id, &request)?;
+            if let Some(status) = self.answered(&mark).await? {
+                return Ok(status);
+            }
+            self.check_changeable(&owned.row).await?;
+            let beginning = self.upgraded(&owned, &request, mark).await?;
             if let Some(status) = self.begin::<Upgrade>(&owned, beginning).await? {
                 return Ok(status);
             }
@@ -38,11 +43,11 @@ impl Provisioner {
 
     async fn upgraded(
         &self,
-        caller: &Caller,
         owned: &Owned,
         request: &requests::Upgrade,
+        mark: Mark,
     ) -> Result<Beginning, Error> {
-        let id = caller.operation_id("upgradeRuntime", &owned.row.id.to_string());
+        let live = self.awake_shoot(&owned.row).await?;
         let mut configuration = owned.document.configuration.clone();
         let mut upgrade = owned.document.upgrade.clone();
         if let Some(kyma) = &request.kyma {
@@ -55,25 +60,31 @@ impl Provisioner {
             let wanted = checking::kyma(kyma.clone(), &self.0.defaults, "Runtime upgrade")?;
             self.check_release(&wanted.version).await?;
             configuration.kyma = Some(wanted);
-            upgrade = Some(Taken { operation: id, before });
+            upgrade = Some(Taken { operation: mark.id, before });
         }
         if request.kubernetes_version.is_some() {
-            let live = self.live_shoot(&owned.row).await?;
             configuration.cluster.kubernetes_version = checking::kubernetes_version(
                 &configuration.cluster.kubernetes_version,
                 live.as_ref(),
                 request.kubernetes_version.as_deref(),
             )?;
         }
+        let (kyma, shoot) = (request.kyma.is_some(), request.kubernetes_version.is_some());
         Ok(Beginning {
             known_as: OperationType::Upgrade,
             document: Document { configuration, upgrade },
-            // Which Kyma counts is switched before the upgrade runs; taking it back is a call of its own.
-            at_once: request.kyma.is_some(),
-            kyma: request.kyma.is_some(),
-            shoot: request.kubernetes_version.is_some(),
-            first_message: "Starting Kyma upgrade",
-            id,
+            // Which Kyma counts is switched before the upgrade runs; taking it back is a call of its own. Together
+            // with Kubernetes it is switched once Gardener has accepted the version.
+            at_once: kyma && !shoot,
+            kyma,
+            shoot,
+            first_message: if kyma {
+                "Starting Kyma upgrade"
+            } else {
+                "Starting Kubernetes upgrade"
+            },
+            mark,
+            others: Others::Stay,
         })
     }
 }

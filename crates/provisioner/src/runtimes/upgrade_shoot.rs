@@ -1,11 +1,8 @@
 //! Other settings for a runtime's cluster.
 
-use clients::gardener::Shoot;
-use store::provisioner::Runtime;
-
 use super::{
     Caller, Provisioner,
-    begin::{Beginning, TRIES, contended},
+    begin::{Beginning, Others, TRIES, contended},
 };
 use crate::{
     Error, checking,
@@ -24,8 +21,13 @@ impl Provisioner {
         request: requests::UpgradeShoot,
     ) -> Result<OperationStatus, Error> {
         for _ in 0..TRIES {
-            let owned = self.changeable(caller, runtime).await?;
-            let live = self.live_shoot(&owned.row).await?;
+            let owned = self.owned(caller, runtime).await?;
+            let mark = caller.mark("upgradeShoot", owned.row.id, &request)?;
+            if let Some(status) = self.answered(&mark).await? {
+                return Ok(status);
+            }
+            self.check_changeable(&owned.row).await?;
+            let live = self.awake_shoot(&owned.row).await?;
             let stored = &owned.document.configuration;
             let configuration = checking::upgrade_shoot(stored, live.as_ref(), request.clone())?;
             let beginning = Beginning {
@@ -36,17 +38,13 @@ impl Provisioner {
                 kyma: false,
                 shoot: true,
                 first_message: "Starting Gardener Shoot upgrade",
-                id: caller.operation_id("upgradeShoot", runtime),
+                mark,
+                others: Others::Stay,
             };
             if let Some(status) = self.begin::<UpgradeShoot>(&owned, beginning).await? {
                 return Ok(status);
             }
         }
         Err(contended(runtime))
-    }
-
-    /// The Shoot as Gardener has it.
-    pub(super) async fn live_shoot(&self, row: &Runtime) -> Result<Option<Shoot>, Error> {
-        Ok(self.0.env.gardener.shoot(&row.shoot).await?)
     }
 }

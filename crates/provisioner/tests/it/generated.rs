@@ -186,6 +186,7 @@ where
             kyma: self.begin.kyma,
             shoot: true,
             first_message: String::new(),
+            digest: None,
         };
         Setting {
             plan: (self.plan)(&patient()),

@@ -3,7 +3,7 @@
 use clients::gardener::Shoot;
 use provisioner::{
     requests,
-    status::{ConnectionState, OperationState, OperationType},
+    status::{ConnectionState, OperationState, OperationType, Parts},
 };
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ async fn a_whole_life(world: World) {
     assert_eq!(provisioned.last_error, None);
     let id = begun.runtime_id.clone();
 
-    let status = provisioner.runtime_status(&caller, &id).await.unwrap();
+    let status = provisioner.runtime_status(&caller, &id, Parts::ALL).await.unwrap();
     assert_eq!(status.connection.state, ConnectionState::Connected, "{:?}", status.connection);
     assert!(status.kubeconfig.unwrap().contains("client-certificate-data"));
     assert_eq!(status.hibernation.hibernated, Some(false));
@@ -30,6 +30,11 @@ async fn a_whole_life(world: World) {
     let registered = world.env().director.runtime(&caller.tenant, &id).await.unwrap().unwrap();
     assert_eq!(registered.labels["gardenerClusterName"], "life");
     assert_eq!(registered.labels["team"], "blue");
+    for namespace in ["kyma-system", "compass-system"] {
+        let server = world.landscape.running.clusters().server();
+        let secret = server.get("life", "secrets", namespace, "compass-agent-configuration");
+        assert!(secret.is_some(), "the agent's token is in {namespace}");
+    }
 
     let upgrade = requests::Upgrade { kyma: Some(kyma("1.24.11")), kubernetes_version: None };
     let upgraded = provisioner.upgrade(&caller, &id, upgrade).await.unwrap();
@@ -38,8 +43,11 @@ async fn a_whole_life(world: World) {
     let version = |status: &provisioner::status::RuntimeStatus| {
         status.configuration.kyma.as_ref().unwrap().version.clone()
     };
-    assert_eq!(version(&provisioner.runtime_status(&caller, &id).await.unwrap()), "1.24.11");
-    let taken_back = provisioner.roll_back_upgrade(&caller, &id).await.unwrap();
+    assert_eq!(
+        version(&provisioner.runtime_status(&caller, &id, Parts::ALL).await.unwrap()),
+        "1.24.11"
+    );
+    let taken_back = provisioner.roll_back_upgrade(&caller, &id, Parts::ALL).await.unwrap();
     assert_eq!(version(&taken_back), "1.22.0");
 
     let bigger = requests::UpgradeShoot {
@@ -54,7 +62,7 @@ async fn a_whole_life(world: World) {
     let shoot = world.env().gardener.shoot("life").await.unwrap().unwrap();
     assert_eq!(worker(&shoot)["machine"]["type"], "m5.2xlarge");
     assert_eq!(worker(&shoot)["maximum"], 20);
-    let status = provisioner.runtime_status(&caller, &id).await.unwrap();
+    let status = provisioner.runtime_status(&caller, &id, Parts::ALL).await.unwrap();
     assert_eq!(status.configuration.cluster.machine_type, "m5.2xlarge");
     assert_eq!(status.configuration.administrators, ["grace@example.org"]);
 
@@ -66,17 +74,17 @@ async fn a_whole_life(world: World) {
 
     let asleep = provisioner.hibernate(&caller, &id).await.unwrap();
     world.success_of(&asleep.id).await;
-    let status = provisioner.runtime_status(&caller, &id).await.unwrap();
+    let status = provisioner.runtime_status(&caller, &id, Parts::ALL).await.unwrap();
     assert_eq!(status.hibernation.hibernated, Some(true));
 
-    let removed = provisioner.deprovision(&caller, &id).await.unwrap();
+    let removed = provisioner.deprovision(&caller, &id, false).await.unwrap();
     assert_eq!(removed.kind, OperationType::Deprovision);
     world.success_of(&removed.id).await;
     assert!(world.env().gardener.shoot("life").await.unwrap().is_none());
     assert!(world.env().director.runtime(&caller.tenant, &id).await.unwrap().is_none());
-    let status = provisioner.runtime_status(&caller, &id).await.unwrap();
+    let status = provisioner.runtime_status(&caller, &id, Parts::ALL).await.unwrap();
     assert_eq!(status.kubeconfig, None);
-    let again = provisioner.deprovision(&caller, &id).await.unwrap();
+    let again = provisioner.deprovision(&caller, &id, false).await.unwrap();
     assert_eq!(again.id, removed.id, "what is gone is answered with the operation that removed it");
 }
 
@@ -95,7 +103,7 @@ async fn a_runtime_without_kyma_gets_its_agent_configured_and_goes_without_unins
     let world = World::sqlite().await;
 
     let made = world.provisioned(aws("bare")).await;
-    let removed = world.provisioner.deprovision(&caller(), &made.runtime_id).await.unwrap();
+    let removed = world.provisioner.deprovision(&caller(), &made.runtime_id, false).await.unwrap();
 
     assert_eq!(made.kind, OperationType::ProvisionNoInstall);
     assert_eq!(removed.kind, OperationType::DeprovisionNoInstall);

@@ -5,6 +5,9 @@
 mod faults;
 mod generated;
 mod life;
+mod owning;
 mod providers;
+mod repairs;
+mod repetition;
 mod requests;
 mod world;

@@ -26,6 +26,7 @@ fn azure(name: &str) -> requests::Provision {
                     AzureZone { name: 3, cidr: "10.250.2.0/23".into() },
                 ]),
                 nat_gateway: Some(NatGateway { enabled: true, idle_minutes: None }),
+                idle_minutes: None,
             }),
             ..ProviderConfig::default()
         },
@@ -224,7 +225,28 @@ async fn gardener_has_every_field_of_a_request_for_each_provider() {
             .collect();
         assert_eq!(kinds, ["shoot-dns-service", "shoot-cert-service", "shoot-networking-filter"]);
         assert!(wrong.is_empty(), "{}: {wrong:#?}", cluster.provider);
-        let removed = world.provisioner.deprovision(&caller(), &made.runtime_id).await.unwrap();
+        let removed =
+            world.provisioner.deprovision(&caller(), &made.runtime_id, false).await.unwrap();
         world.success_of(&removed.id).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_network_of_azure_may_grow() {
+    let world = World::sqlite().await;
+    let made = world.provisioned(azure("grow")).await;
+    let mut config = azure("grow").cluster.provider_config;
+    config.azure.as_mut().unwrap().vnet_cidr = "10.250.0.0/16".into();
+    let wider = requests::UpgradeShoot {
+        provider_config: Some(config),
+        ..requests::UpgradeShoot::default()
+    };
+
+    let begun = world.provisioner.upgrade_shoot(&caller(), &made.runtime_id, wider).await.unwrap();
+    world.success_of(&begun.id).await;
+
+    let shoot = world.env().gardener.shoot("grow").await.unwrap().unwrap();
+    let found = serde_json::to_value(&shoot).unwrap();
+    let networks = &found["spec"]["provider"]["infrastructureConfig"]["networks"];
+    assert_eq!(networks["vnet"]["cidr"], "10.250.0.0/16");
 }

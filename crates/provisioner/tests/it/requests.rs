@@ -3,7 +3,12 @@
 use std::sync::Arc;
 
 use futures::future::join_all;
-use provisioner::{Caller, chores::abandoned_intents, requests, status::OperationState};
+use provisioner::{
+    Caller,
+    chores::abandoned_intents,
+    requests,
+    status::{OperationState, Parts},
+};
 
 use crate::world::{World, aws, caller, with_kyma};
 
@@ -45,7 +50,8 @@ async fn only_one_operation_of_a_runtime_is_in_progress() {
     world.order("gardener", "scenario", &serde_json::json!({"scenario": "slow"}));
 
     let begun = world.provisioner.provision(&caller(), aws("busy")).await.unwrap();
-    let refused = world.provisioner.deprovision(&caller(), &begun.runtime_id).await.unwrap_err();
+    let refused =
+        world.provisioner.deprovision(&caller(), &begun.runtime_id, false).await.unwrap_err();
 
     let text = format!(
         "cannot start new operation for {} Runtime while previous one is in progress",
@@ -80,15 +86,20 @@ async fn a_runtime_is_its_tenants_alone() {
     let sub = Caller { subaccount: Some("sa-2".into()), ..caller() };
     let nobody = Caller { tenant: String::new(), ..caller() };
 
-    let theirs = world.provisioner.runtime_status(&other, id).await.unwrap_err();
-    let elsewhere = world.provisioner.deprovision(&sub, id).await.unwrap_err();
+    let theirs = world.provisioner.runtime_status(&other, id, Parts::ALL).await.unwrap_err();
+    let elsewhere = world.provisioner.deprovision(&sub, id, false).await.unwrap_err();
     let nameless = world.provisioner.operation_status(&nobody, &made.id).await.unwrap_err();
 
-    let text = "provided tenant does not match tenant used to provision cluster";
-    assert_eq!((theirs.code.number(), theirs.message.as_str()), (400, text));
+    let missing = format!("Cannot find Tenant for runtimeID:'{id}");
+    assert_eq!((theirs.code.number(), theirs.message), (2, missing), "as if it did not exist");
+    let theirs = world.provisioner.operation_status(&other, &made.id).await.unwrap_err();
+    let unknown = made.id.replace(|digit: char| digit != '-', "7");
+    let missing = world.provisioner.operation_status(&other, &unknown).await.unwrap_err();
+    assert_eq!(theirs.message.replace(&made.id, ""), missing.message.replace(&unknown, ""));
+    assert_eq!((theirs.code, theirs.reason), (missing.code, missing.reason));
     assert_eq!(elsewhere.code.number(), 400, "{elsewhere}");
     assert_eq!(nameless.message, "tenant header is empty");
-    world.provisioner.runtime_status(&caller(), id).await.unwrap();
+    world.provisioner.runtime_status(&caller(), id, Parts::ALL).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -96,9 +107,9 @@ async fn unknown_ids_are_told_apart_as_clients_expect() {
     let world = World::sqlite().await;
     let unknown = "5d1c0c1e-0000-4000-8000-000000000001";
 
-    let runtime = world.provisioner.deprovision(&caller(), unknown).await.unwrap_err();
+    let runtime = world.provisioner.deprovision(&caller(), unknown, false).await.unwrap_err();
     let operation = world.provisioner.operation_status(&caller(), unknown).await.unwrap_err();
-    let no_id = world.provisioner.runtime_status(&caller(), "x").await.unwrap_err();
+    let no_id = world.provisioner.runtime_status(&caller(), "x", Parts::ALL).await.unwrap_err();
 
     assert_eq!(runtime.message, format!("Cannot find Tenant for runtimeID:'{unknown}"));
     assert_eq!((runtime.code.number(), runtime.reason.as_str()), (2, "err_db_not_found"));

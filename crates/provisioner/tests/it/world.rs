@@ -177,6 +177,17 @@ impl World {
         status
     }
 
+    /// Waits until something is so.
+    pub(crate) async fn until(&self, so: impl AsyncFn() -> bool) {
+        for _ in 0..4_000 {
+            if so().await {
+                return;
+            }
+            self.landscape.clock.sleep(Duration::from_millis(5)).await;
+        }
+        panic!("it does not come about");
+    }
+
     /// A runtime that is there.
     pub(crate) async fn provisioned(&self, request: requests::Provision) -> OperationStatus {
         let begun = self.provisioner.provision(&caller(), request).await.unwrap();
@@ -224,6 +235,17 @@ impl World {
             .filter(|one| one.about.system == system && one.about.method == method)
             .filter(|one| one.object.as_deref().is_some_and(|what| what.contains(object)))
             .count()
+    }
+
+    /// How many calls a system has had.
+    pub(crate) fn calls(&self, system: &str) -> usize {
+        let all = self.landscape.running.landscape.ledger().all(&Filter::default()).unwrap();
+        all.iter().filter(|one| one.about.system == system).count()
+    }
+
+    /// The journal of an operation.
+    pub(crate) async fn engine_journal(&self, operation: &str) -> Vec<engine::storage::Entry> {
+        self.engine.storage().journal(operation.parse().unwrap()).await.unwrap()
     }
 
     /// The same provisioner, for whom so much time has passed.

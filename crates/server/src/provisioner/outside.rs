@@ -8,7 +8,7 @@ use clients::{
     kubernetes::Cluster, releases::Releases, runtime::Groups,
 };
 use provisioner::{
-    checking,
+    checking, configuration,
     operations::{Env, OWNER, StepSettings},
     shoots::{AuditTenants, Rules, Window},
 };
@@ -22,6 +22,7 @@ use crate::{
     settings::provisioner::{
         self as settings, Defaults, Director as DirectorSettings, ProvisionerSettings, Runtimes,
     },
+    settings::values::Module,
 };
 
 /// Where everything is that the provisioner reaches.
@@ -53,7 +54,8 @@ impl Outside {
     pub(crate) async fn configured(settings: &ProvisionerSettings) -> anyhow::Result<Self> {
         let path = &settings.gardener.kubeconfig;
         let DirectorSettings { url, token_url, client_id, client_secret } = &settings.director;
-        let settings::Kyma { releases, development } = &settings.kyma;
+        // Kyma Lite is for requests, see `defaults`.
+        let settings::Kyma { releases, development, lite: _ } = &settings.kyma;
         let gardener = tokio::fs::read_to_string(path)
             .await
             .with_context(|| format!("gardener.kubeconfig: {} cannot be read", path.display()))?;
@@ -169,7 +171,7 @@ fn rules(settings: &ProvisionerSettings) -> anyhow::Result<Rules> {
 }
 
 /// What requests may leave out.
-pub(super) fn defaults(settings: &ProvisionerSettings) -> checking::Defaults {
+pub(crate) fn defaults(settings: &ProvisionerSettings) -> checking::Defaults {
     let Defaults {
         kubernetes_version,
         auto_scaler_min,
@@ -185,6 +187,7 @@ pub(super) fn defaults(settings: &ProvisionerSettings) -> checking::Defaults {
     let mut defaults = checking::Defaults {
         kubernetes_auto_update: *kubernetes_auto_update,
         machine_image_auto_update: *machine_image_auto_update,
+        kyma_lite: settings.kyma.lite.iter().map(component).collect(),
         ..checking::Defaults::default()
     };
     let machines = [
@@ -209,6 +212,16 @@ pub(super) fn defaults(settings: &ProvisionerSettings) -> checking::Defaults {
         *place = value.unwrap_or(*place);
     }
     defaults
+}
+
+fn component(module: &Module) -> configuration::Component {
+    configuration::Component {
+        component: module.component.clone(),
+        namespace: module.namespace.clone(),
+        configuration: Vec::new(),
+        source_url: None,
+        conflict_strategy: None,
+    }
 }
 
 fn json<T: DeserializeOwned>(path: &Path, setting: &str) -> anyhow::Result<T> {

@@ -17,7 +17,7 @@ use super::{
     links::provisioner::{ConnectionSettings, TransportSettings},
     request_limits,
     stage_limits::StageLimits,
-    values::{friendly, lease, log_filter, pace},
+    values::{Module, friendly, lease, log_filter, pace},
 };
 
 /// Settings of the provisioner.
@@ -172,6 +172,14 @@ pub struct Kyma {
         default = "https://storage.googleapis.com/kyma-development-artifacts"
     )]
     pub development: Url,
+    /// Kyma Lite: what is installed when a request lists nothing, each as `component/namespace`, in this order. What a
+    /// request lists is added to it, unless the list has the `compass-runtime-agent`: such a list replaces it.
+    #[config(
+        env = "KCP_PROVISIONER_KYMA_LITE",
+        default = ["cluster-essentials/kyma-system", "istio/istio-system", "compass-runtime-agent/compass-system"],
+        parse_env = confique::env::parse::list_by_comma
+    )]
+    pub lite: Vec<Module>,
 }
 
 /// What happens inside of clusters that were made.
@@ -336,6 +344,27 @@ mod tests {
     #[test]
     fn the_defaults_are_those_of_the_plans() {
         assert_eq!(load(None).unwrap().limits.checked().unwrap(), Limits::default());
+    }
+
+    #[test]
+    fn kyma_lite_is_what_the_settings_say() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("provisioner.toml");
+        let read = |list: &str| {
+            std::fs::write(&file, format!("[kyma]\nlite = {list}\n")).unwrap();
+            load(Some(&file))
+        };
+        let lite =
+            |settings: &ProvisionerSettings| crate::provisioner::defaults(settings).kyma_lite;
+
+        let own = lite(&read(r#"["istio/istio-system", "api-gateway/kyma-system"]"#).unwrap());
+        let wrong = format!("{:#}", read(r#"["istio"]"#).unwrap_err());
+
+        let names: Vec<_> = own.iter().map(|one| (&*one.component, &*one.namespace)).collect();
+        assert_eq!(names, [("istio", "istio-system"), ("api-gateway", "kyma-system")]);
+        assert!(wrong.contains("istio/istio-system"), "{wrong}");
+        let known = provisioner::checking::Defaults::default().kyma_lite;
+        assert_eq!(lite(&load(None).unwrap()), known);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Values as people write them, checked while they are read so that a mistake is named with its place.
 
-use std::time::Duration;
+use std::{fmt, str::FromStr, time::Duration};
 
 use jiff::{Span, SpanRelativeTo};
 use serde::{Deserialize, Deserializer, de::Error};
@@ -31,6 +31,50 @@ pub(super) fn pace<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error>
         return Ok(pace);
     }
     Err(D::Error::custom("a pace must be between 0.001 and 1000"))
+}
+
+/// A module such as `istio/istio-system`: a component, and the namespace that it is installed in.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Module {
+    /// The component.
+    pub component: String,
+    /// Its namespace.
+    pub namespace: String,
+}
+
+/// A text that is no module.
+#[derive(Debug)]
+pub struct NoModule(String);
+
+impl fmt::Display for NoModule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\" is not a module such as \"istio/istio-system\"", self.0)
+    }
+}
+
+impl std::error::Error for NoModule {}
+
+impl FromStr for Module {
+    type Err = NoModule;
+
+    fn from_str(text: &str) -> Result<Self, NoModule> {
+        let named = |text: &str| !text.is_empty() && !text.contains('/');
+        match text.trim().split_once('/') {
+            Some((component, namespace)) if named(component) && named(namespace) => {
+                Ok(Self { component: component.into(), namespace: namespace.into() })
+            }
+            _ => Err(NoModule(text.into())),
+        }
+    }
+}
+
+impl TryFrom<String> for Module {
+    type Error = NoModule;
+
+    fn try_from(text: String) -> Result<Self, NoModule> {
+        text.parse()
+    }
 }
 
 /// Reads which log lines are written.

@@ -19,7 +19,7 @@ use crate::{
 
 /// The topic of changes to runtimes. Their body is an object, every field of it optional:
 /// `document` (a JSON value that is stored as its bytes; a string is base64 of the bytes),
-/// `kubeconfig` (`{"text": …, "until": …}`), `provisioned` and `deleted` (`true`).
+/// `kubeconfig` (`{"text": …, "until": …}`), `shoot_uid` (a text), `provisioned` and `deleted` (`true`).
 pub const TOPIC: &str = "runtime";
 
 // $6 provisioned, $7 deleted.
@@ -32,6 +32,7 @@ const APPLY: &str = "
                                 ELSE COALESCE($5, kubeconfig_until) END,
         provisioned_at = CASE WHEN $6 THEN COALESCE(provisioned_at, $2) ELSE provisioned_at END,
         deleted_at = CASE WHEN $7 THEN COALESCE(deleted_at, $2) ELSE deleted_at END,
+        shoot_uid = COALESCE($8, shoot_uid),
         revision = revision + 1
     WHERE id = $1";
 
@@ -50,6 +51,7 @@ pub(super) struct Changes {
 struct Body {
     document: Option<Vec<u8>>,
     kubeconfig: Option<Kubeconfig>,
+    shoot_uid: Option<String>,
     provisioned: bool,
     deleted: bool,
 }
@@ -67,6 +69,10 @@ impl Body {
                 "kubeconfig" => Kubeconfig::deserialize(value)
                     .ok()
                     .map(|kubeconfig| read.kubeconfig = Some(kubeconfig)),
+                "shoot_uid" => value
+                    .as_str()
+                    .filter(|uid| !uid.is_empty())
+                    .map(|uid| read.shoot_uid = Some(uid.to_owned())),
                 "provisioned" => value.as_bool().map(|provisioned| read.provisioned = provisioned),
                 "deleted" => value.as_bool().map(|deleted| read.deleted = deleted),
                 _ => None,
@@ -116,6 +122,7 @@ impl Changes {
                 .bind(until)
                 .bind(body.provisioned)
                 .bind(body.deleted)
+                .bind(body.shoot_uid)
                 .execute(connection)
                 .await
                 .map(|done| done.rows_affected())

@@ -3,6 +3,8 @@
 //! A runtime is registered outside before it can be accepted here. The intent is what is left of an
 //! order that got no further, so that its repetition goes on with it and a chore can clean up after it.
 
+use std::fmt::Write as _;
+
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -13,6 +15,8 @@ use crate::{Error, Moment};
 const TRIES: usize = 5;
 /// Keeps these digests apart from others.
 const LABEL: &str = "intent";
+/// Keeps the keys made of requests apart from others.
+const CONTENT: &str = "intent content";
 
 const BEGIN: &str = "
     INSERT INTO intents (id, tenant, idempotency_key, digest, created_at)
@@ -25,6 +29,10 @@ const REGISTERED: &str = "
     UPDATE intents SET runtime_id = $2
     WHERE id = $1 AND (runtime_id IS NULL OR runtime_id = $2)";
 const DROP: &str = "DELETE FROM intents WHERE id = $1 AND operation_id IS NULL";
+const FORGET: &str = "DELETE FROM intents WHERE id = $1 AND operation_id = $2";
+const ORPHAN: &str = "
+    INSERT INTO intents (id, tenant, digest, runtime_id, created_at)
+    VALUES ($1, $2, $3, $4, $5)";
 const ABANDONED: &str = "
     SELECT id, tenant, runtime_id FROM intents
     WHERE operation_id IS NULL AND created_at < $1
@@ -38,6 +46,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     (FIND, "intents_one_per_key"),
     (REGISTERED, ""),
     (DROP, ""),
+    (FORGET, ""),
+    (ORPHAN, ""),
     (ABANDONED, "intents_abandoned"),
     (TRIM, "intents_answered"),
 ];
@@ -156,6 +166,43 @@ impl ProvisionerStore {
         })
         .map_err(Error::writing)?;
         Ok(dropped == 1)
+    }
+
+    /// Forgets an intent that this operation answers: its key begins another order from now on.
+    pub async fn forget_intent(&self, intent: Uuid, operation: Uuid) -> Result<(), Error> {
+        on!(self.database().writer(), |pool| {
+            sqlx::query(FORGET).bind(intent).bind(operation).execute(pool).await.map(drop)
+        })
+        .map_err(Error::writing)
+    }
+
+    /// Notes a registration that nobody wants, as an intent that nobody goes on with: it is cleaned up
+    /// after like every other one. Returns the intent's id.
+    pub async fn note_orphan(&self, tenant: &str, runtime: Uuid) -> Result<Uuid, Error> {
+        let id = Uuid::now_v7();
+        on!(self.database().writer(), |pool| {
+            sqlx::query(ORPHAN)
+                .bind(id)
+                .bind(tenant)
+                .bind(self.sealer.digest(LABEL, b""))
+                .bind(runtime)
+                .bind(Moment::from(self.clock.now()))
+                .execute(pool)
+                .await
+                .map(drop)
+        })
+        .map_err(Error::writing)?;
+        Ok(id)
+    }
+
+    /// A key for an order that comes without one: the same for the same request.
+    pub fn content_key(&self, request: &[u8]) -> String {
+        let digest = self.sealer.digest(CONTENT, request);
+        let mut key = "content/".to_owned();
+        for byte in digest {
+            let _ = write!(key, "{byte:02x}");
+        }
+        key
     }
 
     /// At most `most` intents begun before `older_than` that no operation answers, oldest first: id,

@@ -20,6 +20,8 @@ pub struct Runtime {
     pub subaccount: String,
     /// The name of its Shoot, unique among runtimes that are not deleted.
     pub shoot: String,
+    /// Gardener's uid of the Shoot that was made for it, once it is known.
+    pub shoot_uid: Option<String>,
     /// Its configuration; sealed at rest.
     pub document: Vec<u8>,
     /// The way in, once there is one.
@@ -42,6 +44,7 @@ impl fmt::Debug for Runtime {
             .field("tenant", &self.tenant)
             .field("subaccount", &self.subaccount)
             .field("shoot", &self.shoot)
+            .field("shoot_uid", &self.shoot_uid)
             .field("kubeconfig", &self.kubeconfig)
             .field("revision", &self.revision)
             .field("provisioned_at", &self.provisioned_at)
@@ -91,8 +94,8 @@ impl fmt::Debug for NewRuntime {
 /// The columns of [`Row`].
 macro_rules! columns {
     () => {
-        "id, tenant, subaccount, shoot, document, kubeconfig, kubeconfig_until, revision,
-         provisioned_at, deleted_at, created_at"
+        "id, tenant, subaccount, shoot, shoot_uid, document, kubeconfig, kubeconfig_until,
+         revision, provisioned_at, deleted_at, created_at"
     };
 }
 pub(super) use columns;
@@ -104,6 +107,7 @@ pub(super) struct Row {
     tenant: String,
     subaccount: String,
     shoot: String,
+    shoot_uid: Option<String>,
     document: Vec<u8>,
     kubeconfig: Option<Vec<u8>>,
     kubeconfig_until: Option<Moment>,
@@ -132,6 +136,7 @@ impl Row {
             tenant: self.tenant,
             subaccount: self.subaccount,
             shoot: self.shoot,
+            shoot_uid: self.shoot_uid,
             kubeconfig,
             revision: self.revision,
             provisioned_at: self.provisioned_at.map(Into::into),

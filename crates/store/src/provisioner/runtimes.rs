@@ -35,6 +35,17 @@ const SAVE_KUBECONFIG: &str = "
     UPDATE runtimes SET kubeconfig = $2, kubeconfig_until = $3
     WHERE id = $1 AND deleted_at IS NULL";
 
+const SHOOT_UID: &str = "SELECT shoot_uid FROM runtimes WHERE id = $1";
+// The first one counts: it was made for the runtime.
+const KEEP_SHOOT_UID: &str =
+    "UPDATE runtimes SET shoot_uid = $2 WHERE id = $1 AND shoot_uid IS NULL";
+
+const NOT_PROVISIONED: &str = "
+    SELECT id, tenant FROM runtimes
+    WHERE provisioned_at IS NULL AND deleted_at IS NULL AND failure_told_at IS NULL AND id > $1
+    ORDER BY id LIMIT $2";
+const FAILURE_TOLD: &str = "UPDATE runtimes SET failure_told_at = $2 WHERE id = $1";
+
 /// Every statement, with the index it goes by where that is not the primary key.
 #[cfg(test)]
 pub(super) const TEXTS: &[(&str, &str)] = &[
@@ -45,6 +56,10 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     (LOCK, ""),
     (REPLACE, ""),
     (SAVE_KUBECONFIG, ""),
+    (SHOOT_UID, ""),
+    (KEEP_SHOOT_UID, ""),
+    (NOT_PROVISIONED, "runtimes_not_provisioned"),
+    (FAILURE_TOLD, ""),
 ];
 
 impl ProvisionerStore {
@@ -137,6 +152,45 @@ impl ProvisionerStore {
                 .execute(pool)
                 .await
                 .map(drop)
+        })
+        .map_err(Error::writing)
+    }
+
+    /// Gardener's uid of the Shoot that was made for a runtime, if it is known.
+    pub async fn shoot_uid(&self, runtime: Uuid) -> Result<Option<String>, Error> {
+        let found: Option<Option<String>> = on!(self.database().reader(), |pool| {
+            sqlx::query_scalar(SHOOT_UID).bind(runtime).fetch_optional(pool).await
+        })?;
+        Ok(found.flatten())
+    }
+
+    /// Keeps the uid of a runtime's Shoot, unless one is known.
+    pub async fn keep_shoot_uid(&self, runtime: Uuid, uid: &str) -> Result<(), Error> {
+        on!(self.database().writer(), |pool| {
+            sqlx::query(KEEP_SHOOT_UID).bind(runtime).bind(uid).execute(pool).await.map(drop)
+        })
+        .map_err(Error::writing)
+    }
+
+    /// At most `most` runtimes by id that are not made yet and whose failure the Director was not told
+    /// of, with their tenants. The next page comes `after` the last id of the one before.
+    pub async fn not_provisioned(
+        &self,
+        after: Option<Uuid>,
+        most: u32,
+    ) -> Result<Vec<(Uuid, String)>, Error> {
+        let after = after.unwrap_or(Uuid::nil());
+        let found = on!(self.database().reader(), |pool| {
+            sqlx::query_as(NOT_PROVISIONED).bind(after).bind(i64::from(most)).fetch_all(pool).await
+        })?;
+        Ok(found)
+    }
+
+    /// Notes that the Director knows that a runtime could not be made.
+    pub async fn note_failure_told(&self, runtime: Uuid) -> Result<(), Error> {
+        let now = Moment::from(self.clock.now());
+        on!(self.database().writer(), |pool| {
+            sqlx::query(FAILURE_TOLD).bind(runtime).bind(now).execute(pool).await.map(drop)
         })
         .map_err(Error::writing)
     }

@@ -101,3 +101,39 @@ pub(crate) async fn the_abandoned_are_listed_oldest_first_and_the_answered_trimm
     assert_eq!(b.count("SELECT count(*) FROM intents").await, 3);
     assert!(b.store.begin_intent("tenant", Some("key"), b"request").await.unwrap().new);
 }
+
+pub(crate) async fn an_answered_intent_is_forgotten_with_its_operation_only(b: Bench) {
+    let intent = b.store.begin_intent("tenant", Some("key"), b"request").await.unwrap().id;
+    let order = runtime("shoot");
+    let operation = operation(order.id);
+    let id = operation.id;
+    b.store.accept_new(&order, Some(intent), operation).await.unwrap();
+
+    b.store.forget_intent(intent, Uuid::new_v4()).await.unwrap();
+    let kept = b.store.begin_intent("tenant", Some("key"), b"request").await.unwrap();
+    b.store.forget_intent(intent, id).await.unwrap();
+    let fresh = b.store.begin_intent("tenant", Some("key"), b"another").await.unwrap();
+
+    assert_eq!((kept.id, kept.operation), (intent, Some(id)));
+    assert!(fresh.new && fresh.operation.is_none());
+}
+
+pub(crate) async fn a_registration_that_nobody_wants_is_abandoned_from_the_start(b: Bench) {
+    let registered = Uuid::new_v4();
+    let orphan = b.store.note_orphan("tenant", registered).await.unwrap();
+    b.wait(60);
+
+    let abandoned = b.store.abandoned_intents(b.clock.now(), 10).await.unwrap();
+
+    assert_eq!(abandoned, [(orphan, "tenant".to_owned(), Some(registered))]);
+    assert!(b.store.drop_intent(orphan).await.unwrap());
+}
+
+pub(crate) async fn a_request_without_a_key_has_one_of_its_own(b: Bench) {
+    let (one, same) = (b.store.content_key(b"request"), b.store.content_key(b"request"));
+    let other = b.store.content_key(b"another");
+
+    assert_eq!(one, same);
+    assert_ne!(one, other);
+    assert!(!one.contains("request"));
+}

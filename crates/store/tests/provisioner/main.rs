@@ -34,7 +34,9 @@ store::promises! { bench::Bench on sqlite, postgres: {
         the_last_operation_is_the_newest,
         a_document_is_replaced_while_nothing_is_unfinished,
         of_a_replacement_and_an_acceptance_from_one_revision_one_wins,
-        a_kubeconfig_is_kept_while_the_runtime_is_there;
+        a_kubeconfig_is_kept_while_the_runtime_is_there,
+        the_uid_of_a_shoot_is_kept_once,
+        failures_are_listed_until_they_are_told;
     changes:
         a_change_lands_with_its_commit,
         a_fenced_commit_changes_no_runtime,
@@ -46,7 +48,10 @@ store::promises! { bench::Bench on sqlite, postgres: {
         a_request_is_recognised_after_the_keys_were_rotated,
         an_intent_has_one_runtime,
         an_answered_intent_is_not_dropped,
-        the_abandoned_are_listed_oldest_first_and_the_answered_trimmed;
+        the_abandoned_are_listed_oldest_first_and_the_answered_trimmed,
+        an_answered_intent_is_forgotten_with_its_operation_only,
+        a_registration_that_nobody_wants_is_abandoned_from_the_start,
+        a_request_without_a_key_has_one_of_its_own;
     sealing:
         s1_documents_and_kubeconfigs_are_nowhere_in_clear,
         s3_runtimes_are_read_without_the_old_key_after_a_rotation,

@@ -113,3 +113,37 @@ pub(crate) async fn a_kubeconfig_is_kept_while_the_runtime_is_there(b: Bench) {
     let printed = format!("{found:?}");
     assert!(!printed.contains("apiVersion") && printed.contains("there"), "{printed}");
 }
+
+pub(crate) async fn the_uid_of_a_shoot_is_kept_once(b: Bench) {
+    let (seen, made) = (b.ready("seen").await, runtime("made"));
+    assert_eq!(b.store.shoot_uid(seen.id).await.unwrap(), None);
+
+    b.store.keep_shoot_uid(seen.id, "u-1").await.unwrap();
+    b.store.keep_shoot_uid(seen.id, "u-2").await.unwrap();
+    b.order(&made).await;
+    let replica = b.hands.join().await;
+    b.hands.end(replica, made.id, serde_json::json!({ "shoot_uid": "u-3" })).await;
+
+    assert_eq!(b.store.shoot_uid(seen.id).await.unwrap().as_deref(), Some("u-1"));
+    assert_eq!(b.find(made.id).await.shoot_uid.as_deref(), Some("u-3"));
+    assert_eq!(b.store.shoot_uid(Uuid::new_v4()).await.unwrap(), None);
+}
+
+pub(crate) async fn failures_are_listed_until_they_are_told(b: Bench) {
+    let mut open = [b.ready("one").await.id, b.ready("two").await.id, b.ready("three").await.id];
+    open.sort();
+    b.deleted("gone").await;
+    let done = runtime("done");
+    b.order(&done).await;
+    let replica = b.hands.join().await;
+    b.hands.end(replica, done.id, serde_json::json!({ "provisioned": true })).await;
+    let ids = |page: Vec<(Uuid, String)>| page.into_iter().map(|(id, _)| id).collect::<Vec<_>>();
+
+    let first = ids(b.store.not_provisioned(None, 2).await.unwrap());
+    let rest = ids(b.store.not_provisioned(first.last().copied(), 2).await.unwrap());
+    b.store.note_failure_told(open[1]).await.unwrap();
+    let left = ids(b.store.not_provisioned(None, 10).await.unwrap());
+
+    assert_eq!((first, rest), (open[..2].to_vec(), open[2..].to_vec()));
+    assert_eq!(left, [open[0], open[2]]);
+}

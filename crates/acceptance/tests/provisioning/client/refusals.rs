@@ -113,7 +113,8 @@ async fn whoever_may_not_ask_is_told_so() {
     let subject = side.made("c-1").await;
     let gate = |component| Gate::new(component, PATIENT, side.outside.clock.clone());
     let outside = &side.outside;
-    let reading = service::tokens(&outside.running, "provisioner:read tenants:any", &outside.clock);
+    let scopes = "provisioner:read provisioner:kubeconfig tenants:any";
+    let reading = service::tokens(&outside.running, scopes, &outside.clock);
     let http = Http::through(gate(Component::PROVISIONER), outside.service.url.clone()).unwrap();
     let reader = Provisioner::new(http.clone().with_token(reading));
     let nameless = Provisioner::new(http);
@@ -132,7 +133,7 @@ async fn whoever_may_not_ask_is_told_so() {
     let unknown = Call::RuntimeStatus.make(&nameless, &subject).await.unwrap_err();
     let forged = Call::RuntimeStatus.make(&forger.unwrap(), &subject).await.unwrap_err();
 
-    assert_eq!(theirs.kind, Kind::Refused { status: 400 }, "{theirs:?}");
+    assert_eq!(theirs.kind, Kind::NotFound, "{theirs:?}");
     assert_eq!(change.kind, Kind::Unauthorized, "{change:?}");
     assert_eq!(unknown.kind, Kind::Unauthorized, "{unknown:?}");
     assert_eq!((forged.component, forged.kind), (Component::ISSUER, Kind::Unauthorized));

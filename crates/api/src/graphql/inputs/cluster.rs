@@ -82,7 +82,6 @@ pub(super) struct OidcConfigInput {
 
 impl GardenerConfigInput {
     pub(super) fn request(self) -> Result<Cluster, Wrong> {
-        let provider_config = self.provider_specific_config.request();
         let dns = self.dns_config.map(DnsConfigInput::settings).transpose();
         Ok(Cluster {
             name: self.name,
@@ -106,8 +105,7 @@ impl GardenerConfigInput {
             licence_type: self.licence_type,
             kubernetes_auto_update: self.enable_kubernetes_version_auto_update,
             machine_image_auto_update: self.enable_machine_image_version_auto_update,
-            provider_config: provider_config
-                .map_err(|wrong| wrong.within("providerSpecificConfig"))?,
+            provider_config: self.provider_specific_config.request(),
             dns: dns.map_err(|wrong| wrong.within("dnsConfig"))?,
             seed: self.seed,
             oidc: self.oidc_config.map(Oidc::from),

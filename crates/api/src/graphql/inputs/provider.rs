@@ -6,8 +6,6 @@ use provisioner::{
     requests::{AwsConfig, AzureConfig, GcpConfig, OpenStackConfig, ProviderConfig},
 };
 
-use super::wrong::Wrong;
-
 /// What only one provider has: exactly one of these.
 #[derive(InputObject)]
 pub(super) struct ProviderSpecificInput {
@@ -35,7 +33,7 @@ struct AzureProviderConfigInput {
     /// Zones with a subnet each.
     azure_zones: Option<Vec<AzureZoneInput>>,
     enable_nat_gateway: Option<bool>,
-    /// Only together with enableNatGateway.
+    /// Alone it is for the gateway that is there.
     idle_connection_timeout_minutes: Option<i32>,
 }
 
@@ -70,32 +68,28 @@ struct OpenStackProviderConfigInput {
 }
 
 impl ProviderSpecificInput {
-    pub(super) fn request(self) -> Result<ProviderConfig, Wrong> {
-        let azure = self.azure.map(AzureProviderConfigInput::request).transpose();
-        Ok(ProviderConfig {
+    pub(super) fn request(self) -> ProviderConfig {
+        ProviderConfig {
             gcp: self.gcp.map(|gcp| GcpConfig { zones: gcp.zones }),
-            azure: azure.map_err(|wrong| wrong.within("azureConfig"))?,
+            azure: self.azure.map(AzureConfig::from),
             aws: self.aws.map(AwsConfig::from),
             open_stack: self.open_stack.map(OpenStackConfig::from),
-        })
+        }
     }
 }
 
-impl AzureProviderConfigInput {
-    fn request(self) -> Result<AzureConfig, Wrong> {
-        let idle_minutes = self.idle_connection_timeout_minutes;
-        let nat_gateway = match (self.enable_nat_gateway, idle_minutes) {
-            (Some(enabled), idle_minutes) => Some(NatGateway { enabled, idle_minutes }),
-            (None, None) => None,
-            // It would be dropped in silence: without the switch the gateway stays as it is.
-            (None, Some(_)) => {
-                let field = "idleConnectionTimeoutMinutes";
-                return Err(Wrong::new(field, "is given without enableNatGateway"));
-            }
-        };
-        let zones = self.azure_zones.map(|zones| zones.into_iter().map(AzureZone::from).collect());
-        let vnet_cidr = self.vnet_cidr;
-        Ok(AzureConfig { vnet_cidr, zones: self.zones, azure_zones: zones, nat_gateway })
+impl From<AzureProviderConfigInput> for AzureConfig {
+    fn from(input: AzureProviderConfigInput) -> Self {
+        let idle_minutes = input.idle_connection_timeout_minutes;
+        let gateway = |enabled| NatGateway { enabled, idle_minutes };
+        let zones = input.azure_zones.map(|zones| zones.into_iter().map(AzureZone::from).collect());
+        Self {
+            vnet_cidr: input.vnet_cidr,
+            zones: input.zones,
+            azure_zones: zones,
+            nat_gateway: input.enable_nat_gateway.map(gateway),
+            idle_minutes: idle_minutes.filter(|_| input.enable_nat_gateway.is_none()),
+        }
     }
 }
 

@@ -63,11 +63,9 @@ impl UpgradeRuntimeInput {
 }
 
 impl UpgradeShootInput {
-    pub(in crate::graphql) fn request(self) -> Result<UpgradeShoot, Wrong> {
+    pub(in crate::graphql) fn request(self) -> UpgradeShoot {
         let input = self.gardener_config;
-        let provider =
-            input.provider_specific_config.map(ProviderSpecificInput::request).transpose();
-        Ok(UpgradeShoot {
+        UpgradeShoot {
             kubernetes_version: input.kubernetes_version,
             machine_type: input.machine_type,
             disk_type: input.disk_type,
@@ -83,12 +81,11 @@ impl UpgradeShootInput {
             purpose: input.purpose,
             kubernetes_auto_update: input.enable_kubernetes_version_auto_update,
             machine_image_auto_update: input.enable_machine_image_version_auto_update,
-            provider_config: provider
-                .map_err(|wrong| wrong.within("providerSpecificConfig").within("gardenerConfig"))?,
+            provider_config: input.provider_specific_config.map(ProviderSpecificInput::request),
             oidc: input.oidc_config.map(Oidc::from),
             exposure_class_name: input.exposure_class_name,
             networking_filter_disabled: input.shoot_networking_filter_disabled,
             administrators: self.administrators.unwrap_or_default(),
-        })
+        }
     }
 }

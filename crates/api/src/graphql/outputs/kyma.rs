@@ -5,6 +5,9 @@ use provisioner::configuration::{Component, Entry, Kyma};
 
 use super::words::KymaProfile;
 
+/// What stands in place of a secret.
+const REDACTED: &str = "[REDACTED]";
+
 /// A Kyma installation.
 #[derive(SimpleObject)]
 pub(super) struct KymaConfig {
@@ -26,6 +29,7 @@ struct ComponentConfiguration {
 #[derive(SimpleObject)]
 struct ConfigEntry {
     key: String,
+    /// `[REDACTED]` when it is a secret.
     value: String,
     secret: Option<bool>,
 }
@@ -55,6 +59,11 @@ impl From<Component> for ComponentConfiguration {
 
 #[expect(clippy::unnecessary_wraps, reason = "the schema allows null here")]
 fn entries(entries: Vec<Entry>) -> Option<Vec<Option<ConfigEntry>>> {
-    let entry = |Entry { key, value, secret }| ConfigEntry { key, value, secret: Some(secret) };
-    Some(entries.into_iter().map(|own| Some(entry(own))).collect())
+    // That there is one may be known, what it is may not.
+    let shown = |value, secret| if secret { REDACTED.to_owned() } else { value };
+    let entry = |Entry { key, value, secret }| {
+        let value = shown(value, secret);
+        Some(ConfigEntry { key, value, secret: Some(secret) })
+    };
+    Some(entries.into_iter().map(entry).collect())
 }

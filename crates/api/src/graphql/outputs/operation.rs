@@ -16,7 +16,7 @@ pub(in crate::graphql) struct OperationStatus {
     runtime_id: Option<String>,
     /// What went wrong last; three empty texts when nothing did.
     last_error: Option<LastError>,
-    /// Everything that went wrong and still counts, the last one first.
+    /// Everything that went wrong, the newest last; the same several times in a row is one.
     errors: Option<Vec<String>>,
 }
 

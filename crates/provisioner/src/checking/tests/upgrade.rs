@@ -50,6 +50,41 @@ fn what_is_absent_stays_except_for_administrators() {
 }
 
 #[test]
+fn every_field_that_is_filled_stays_when_nothing_is_said_about_it() {
+    let mut stored = stored();
+    let some = |text: &str| Some(text.to_owned());
+    let cluster = &mut stored.cluster;
+    cluster.machine_image = some("gardenlinux");
+    cluster.machine_image_version = some("1443.3.0");
+    cluster.pods_cidr = some("10.64.0.0/11");
+    cluster.services_cidr = some("10.96.0.0/13");
+    cluster.licence_type = some("partner");
+    cluster.dns = Some(samples::dns());
+    cluster.seed = some("aws-eu1");
+    cluster.oidc = Some(samples::oidc());
+    cluster.exposure_class_name = some("internet");
+    cluster.control_plane_failure_tolerance = some("zone");
+    cluster.kubernetes_auto_update = true;
+    cluster.machine_image_auto_update = true;
+    let empty: Vec<String> = serde_json::to_value(&stored.cluster)
+        .unwrap()
+        .as_object()
+        .unwrap()
+        .iter()
+        .filter(|(_, value)| value.is_null())
+        .map(|(name, _)| name.clone())
+        .collect();
+    assert!(empty.is_empty(), "fill these too: {empty:?}");
+
+    for live in [Some(live(&stored)), None] {
+        let after = upgrade_shoot(&stored, live.as_ref(), UpgradeShoot::default()).unwrap();
+
+        assert_eq!(after.cluster, stored.cluster);
+        assert_eq!((after.kyma, after.entry), (stored.kyma.clone(), stored.entry.clone()));
+    }
+}
+
+#[test]
 fn administrators_are_those_who_are_named() {
     let request = UpgradeShoot { administrators: vec!["bob".into()], ..UpgradeShoot::default() };
 

@@ -4,7 +4,7 @@ use engine::{Cx, Retry, Step, StepResult, done};
 use serde_json::json;
 
 use crate::{
-    operations::{OnRuntime, calling, shared::secs, shoot},
+    operations::{OnRuntime, calling, shared::secs, shoot_to_remove},
     shoots::{LEGACY_OPERATION_ANNOTATION, OPERATION_ANNOTATION},
 };
 
@@ -17,7 +17,7 @@ impl<O: OnRuntime> Step<O> for DeleteShoot {
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(20));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
-        let Some(shoot) = shoot(cx).await? else { return done() };
+        let Some(shoot) = shoot_to_remove(cx).await? else { return done() };
         let id = cx.root.to_string();
         if !shoot.is_going() && shoot.annotation(OPERATION[0]) != Some(id.as_str()) {
             let annotations = OPERATION.map(|key| (key, id.as_str()));
@@ -25,7 +25,8 @@ impl<O: OnRuntime> Step<O> for DeleteShoot {
             let patch = json!({"metadata": {"annotations": annotations}});
             cx.env.gardener.merge(shoot.name(), &patch).await.map_err(calling)?;
         }
-        cx.env.gardener.delete(shoot.name()).await.map_err(calling)?;
+        let uid = shoot.metadata.uid.as_deref();
+        cx.env.gardener.delete_exactly(shoot.name(), uid).await.map_err(calling)?;
         done()
     }
 }

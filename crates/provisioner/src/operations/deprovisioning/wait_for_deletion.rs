@@ -2,9 +2,7 @@
 
 use engine::{Cx, Retry, Step, StepResult, done};
 
-use crate::operations::{
-    OnRuntime, failed_text, for_shoot, progress, reported, shared::secs, shoot,
-};
+use crate::operations::{OnRuntime, for_shoot, progress, reported, shared::secs, shoot_to_remove};
 
 pub(super) struct WaitForDeletion;
 
@@ -13,12 +11,11 @@ impl<O: OnRuntime> Step<O> for WaitForDeletion {
     const RETRY: Retry = Retry::DEFAULT.polling(secs(20), secs(20)).backing_off(secs(5), secs(20));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
-        let Some(shoot) = shoot(cx).await? else { return done() };
+        let Some(shoot) = shoot_to_remove(cx).await? else { return done() };
         let deleting = shoot.last_operation().is_some_and(|last| last.kind == "Delete");
         if deleting && let Some(problem) = shoot.problem() {
             // Whatever it is, somebody may get it out of the way before the time is up.
-            let text = failed_text("cluster deletion failed", &shoot);
-            return reported(&problem, false, text);
+            return reported(&problem, false, "cluster deletion", &shoot);
         }
         for_shoot(cx, format!("the cluster is being deleted: {}", progress(&shoot))).into()
     }

@@ -3,7 +3,7 @@
 use engine::{Cx, Retry, Step, StepResult, done};
 
 use super::Hibernation;
-use crate::operations::{failed_text, for_shoot, needed_shoot, progress, reported, shared::secs};
+use crate::operations::{for_shoot, needed_shoot, progress, reported, shared::secs};
 
 pub(super) struct WaitForHibernation;
 
@@ -17,8 +17,7 @@ impl Step<Hibernation> for WaitForHibernation {
             return done();
         }
         if let Some(problem) = shoot.problem() {
-            let text = failed_text("Cluster hibernation failed", &shoot);
-            return reported(&problem, problem.is_final(), text);
+            return reported(&problem, problem.is_final(), "Cluster hibernation", &shoot);
         }
         for_shoot(cx, format!("the cluster falls asleep: {}", progress(&shoot))).into()
     }

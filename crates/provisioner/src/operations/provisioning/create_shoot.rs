@@ -1,6 +1,7 @@
-//! Asks Gardener for the cluster.
+//! Asks Gardener for the cluster, and keeps by which it is recognised from now on.
 
 use engine::{Cx, Retry, Step, StepResult, done};
+use serde_json::json;
 
 use crate::{
     operations::{OnRuntime, calling, shared::secs},
@@ -22,7 +23,8 @@ impl<O: OnRuntime> Step<O> for CreateShoot {
             operation_id: &cx.root.to_string(),
         };
         let shoot = shoots::build(&cx.input.document.configuration, &owner, &cx.env.rules);
-        cx.env.gardener.create(&shoot).await.map_err(calling)?;
+        let made = cx.env.gardener.create(&shoot).await.map_err(calling)?;
+        cx.change("runtime", json!({"shoot_uid": made.metadata.uid}));
         done()
     }
 }

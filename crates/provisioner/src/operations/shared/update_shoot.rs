@@ -1,12 +1,23 @@
 //! Gives the Shoot the wanted settings, and stores them once Gardener has accepted them.
+//!
+//! What a reader would get wrong: a Shoot that has them already is not left alone. Gardener may have failed with them
+//! before, so it is told to try once more.
 
+use std::collections::BTreeMap;
+
+use base::Failure;
+use clients::{
+    error::Component,
+    gardener::{OPERATION_ANNOTATION as GARDENER_OPERATION, Shoot},
+};
 use engine::{Cx, Retry, Step, StepError, StepResult, done};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::secs;
 use crate::{
+    configuration::Configuration,
     operations::{OnRuntime, calling, needed_shoot},
-    shoots,
+    shoots::{self, LEGACY_OPERATION_ANNOTATION, OPERATION_ANNOTATION},
 };
 
 pub(in crate::operations) struct UpdateShoot;
@@ -17,11 +28,14 @@ impl<O: OnRuntime> Step<O> for UpdateShoot {
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
         let live = needed_shoot(cx).await?;
+        if live.is_asleep() {
+            let text = format!("the Shoot {} is hibernated: wake it up first", live.name());
+            let failure = Failure::new(Component::GARDENER.0, "Hibernated", text);
+            return Err(StepError::fatal(failure));
+        }
         let document = &cx.input.document;
-        let changed = match shoots::change(&live, &document.configuration) {
-            Some(mut patch) => {
-                // Lists are written whole: not over somebody else's change.
-                patch["metadata"]["resourceVersion"] = json!(live.metadata.resource_version);
+        let changed = match patch(&live, &document.configuration, &cx.root.to_string()) {
+            Some(patch) => {
                 let name = &cx.input.target.shoot;
                 cx.env.gardener.merge(name, &patch).await.map_err(calling)?
             }
@@ -31,5 +45,75 @@ impl<O: OnRuntime> Step<O> for UpdateShoot {
         let stored = serde_json::to_value(document).map_err(|error| StepError::internal(&error))?;
         cx.change("runtime", json!({"document": stored}));
         done()
+    }
+}
+
+/// What Gardener is told; nothing when an earlier run of the operation has told it.
+fn patch(live: &Shoot, wanted: &Configuration, operation: &str) -> Option<Value> {
+    let change = shoots::change(live, wanted);
+    if change.is_none() && live.annotation(OPERATION_ANNOTATION) == Some(operation) {
+        return None;
+    }
+    let mut annotations = BTreeMap::from(
+        [OPERATION_ANNOTATION, LEGACY_OPERATION_ANNOTATION].map(|key| (key, operation)),
+    );
+    if change.is_none() {
+        annotations.insert(GARDENER_OPERATION, live.next_try());
+    }
+    let mut patch = change.unwrap_or_else(|| json!({}));
+    // Lists are written whole: not over somebody else's change.
+    patch["metadata"] = json!({
+        "resourceVersion": live.metadata.resource_version,
+        "annotations": annotations,
+    });
+    Some(patch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        checking::tests::samples::{self, checked},
+        shoots::{Owner, Rules},
+    };
+
+    /// A Shoot as it was made, in this state.
+    fn live(configuration: &Configuration, state: &str) -> Shoot {
+        let owner =
+            Owner { tenant: "ga-1", subaccount: "sa-1", runtime_id: "r", operation_id: "first" };
+        let mut shoot = shoots::build(configuration, &owner, &Rules::default());
+        shoot.metadata.resource_version = Some("17".into());
+        let last = json!({"lastOperation": {"type": "Reconcile", "state": state}});
+        shoot.status = Some(serde_json::from_value(last).unwrap());
+        shoot
+    }
+
+    #[test]
+    fn a_change_lands_only_on_what_was_read_and_says_who_made_it() {
+        let mut configuration = checked(samples::aws());
+        let live = live(&configuration, "Succeeded");
+        configuration.cluster.auto_scaler_max += 1;
+
+        let patch = patch(&live, &configuration, "second").unwrap();
+
+        assert!(patch["spec"].is_object());
+        let annotations =
+            json!({OPERATION_ANNOTATION: "second", LEGACY_OPERATION_ANNOTATION: "second"});
+        let metadata = json!({"resourceVersion": "17", "annotations": annotations});
+        assert_eq!(patch["metadata"], metadata);
+    }
+
+    #[test]
+    fn where_nothing_changes_gardener_is_told_once_to_try_again() {
+        let configuration = checked(samples::aws());
+        let word = |state: &str| {
+            let patch = patch(&live(&configuration, state), &configuration, "second").unwrap();
+            assert_eq!(patch.get("spec"), None);
+            patch["metadata"]["annotations"][GARDENER_OPERATION].clone()
+        };
+
+        assert_eq!((word("Succeeded"), word("Error")), (json!("reconcile"), json!("reconcile")));
+        assert_eq!(word("Failed"), "retry");
+        assert_eq!(patch(&live(&configuration, "Failed"), &configuration, "first"), None);
     }
 }

@@ -1,9 +1,9 @@
-//! Waits until Gardener has seen the change.
+//! Waits until Gardener has seen the change. What it reports until then is about what was before.
 
 use engine::{Cx, Retry, Step, StepResult, done};
 
 use super::secs;
-use crate::operations::{OnRuntime, failed_text, for_shoot, needed_shoot, reported};
+use crate::operations::{OnRuntime, for_shoot, needed_shoot};
 
 pub(in crate::operations) struct WaitForNewVersion;
 
@@ -16,10 +16,6 @@ impl<O: OnRuntime> Step<O> for WaitForNewVersion {
         let seen = shoot.status.as_ref().and_then(|status| status.observed_generation);
         if seen >= cx.data.generation {
             return done();
-        }
-        if let Some(problem) = shoot.problem().filter(|problem| problem.given_up) {
-            let text = failed_text("Gardener Shoot cluster upgrade failed", &shoot);
-            return reported(&problem, problem.is_final(), text);
         }
         for_shoot(cx, "Gardener has not seen the change yet".into()).into()
     }

@@ -3,7 +3,7 @@
 use engine::{Cx, Retry, Step, StepResult, done};
 
 use super::secs;
-use crate::operations::{OnRuntime, failed_text, for_shoot, needed_shoot, progress, reported};
+use crate::operations::{OnRuntime, for_shoot, needed_shoot, progress, reported};
 
 pub(in crate::operations) struct WaitForShoot;
 
@@ -17,8 +17,8 @@ impl<O: OnRuntime> Step<O> for WaitForShoot {
             return done();
         }
         if let Some(problem) = shoot.problem() {
-            let text = failed_text("Gardener Shoot cluster upgrade failed", &shoot);
-            return reported(&problem, problem.is_final(), text);
+            let doing = "Gardener Shoot cluster upgrade";
+            return reported(&problem, problem.is_final(), doing, &shoot);
         }
         for_shoot(cx, format!("the cluster is being changed: {}", progress(&shoot))).into()
     }

@@ -18,7 +18,9 @@ const FIXED: [&str; 9] = [
     "/spec/seedName",
 ];
 /// The same inside of `infrastructureConfig`, for whichever provider has them.
-const NETWORKS: [&str; 4] = ["/vpc/cidr", "/vnet/cidr", "/workers", "/worker"];
+const NETWORKS: [&str; 3] = ["/vpc/cidr", "/workers", "/worker"];
+/// The one network that may grow around what is in it.
+const GROWING: &str = "/vnet/cidr";
 
 /// Names every field that was changed and may not be.
 pub(super) fn check(old: &Value, new: &Value, causes: &mut Vec<Cause>) {
@@ -28,6 +30,10 @@ pub(super) fn check(old: &Value, new: &Value, causes: &mut Vec<Cause>) {
     let networks = "/spec/provider/infrastructureConfig/networks";
     for path in NETWORKS {
         let path = format!("{networks}{path}");
+        compare(&path, old.pointer(&path), new.pointer(&path), causes);
+    }
+    let path = format!("{networks}{GROWING}");
+    if !super::network::holds(super::text(new, &path), super::text(old, &path)) {
         compare(&path, old.pointer(&path), new.pointer(&path), causes);
     }
     zones(list(old, &format!("{networks}/zones")), list(new, &format!("{networks}/zones")), causes);

@@ -86,6 +86,12 @@ pub(super) fn check(shoot: &Value, causes: &mut Vec<Cause>) {
     }
 }
 
+/// Whether all addresses of one network are in another.
+pub(super) fn holds(outer: Option<&str>, inner: Option<&str>) -> bool {
+    let range = |text: Option<&str>| text?.parse::<Range>().ok();
+    range(outer).zip(range(inner)).is_some_and(|(outer, inner)| outer.holds(inner))
+}
+
 const NETWORKS: &str = "spec.provider.infrastructureConfig.networks";
 
 fn networks(shoot: &Value) -> &Value {

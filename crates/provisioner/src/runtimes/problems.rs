@@ -1,0 +1,86 @@
+//! What went wrong with an operation, from its journal, in the words of the API.
+
+use base::Failure;
+use engine::storage::{Entry, Outcome, Snapshot};
+
+use crate::{
+    error::{COMPONENT, INTERNAL},
+    status::LastError,
+};
+
+/// How many errors are told at most: the newest ones.
+const MOST: usize = 100;
+/// The text that clients of the reference know.
+const TIME_IS_UP: &str = "error: timeout while processing operation";
+/// The reason of a call that was not made because the ones before it failed: what failed is told by those.
+const PAUSED: &str = "paused";
+
+/// What went wrong with an operation.
+pub(super) struct Problems<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    /// Oldest first; empty when it was trimmed.
+    pub(super) journal: &'a [Entry],
+}
+
+impl Problems<'_> {
+    /// What went wrong last, if it still counts.
+    pub(super) fn last(&self) -> Option<LastError> {
+        let failure = self.snapshot.failure.as_ref()?;
+        if failure.reason != PAUSED {
+            return Some(self.told(failure));
+        }
+        let failures = self.journal.iter().rev().filter_map(|entry| entry.failure.as_ref());
+        let cause = failures.into_iter().find(|other| other.reason != PAUSED);
+        let Some(cause) = cause.map(|cause| self.told(cause)) else {
+            return Some(self.told(failure));
+        };
+        let message = if self.snapshot.state.is_final() {
+            format!("{}; what failed before: {}", failure.message, cause.message)
+        } else {
+            cause.message
+        };
+        Some(LastError { message, ..cause })
+    }
+
+    /// Everything that went wrong, the newest last; what went wrong in the same way several times in a row is told
+    /// once.
+    pub(super) fn all(&self, last: Option<&LastError>) -> Vec<String> {
+        let failures = self.journal.iter().filter_map(|entry| entry.failure.as_ref());
+        let failures = failures.filter(|failure| failure.reason != PAUSED);
+        let mut texts: Vec<String> = failures.map(|failure| self.told(failure).message).collect();
+        if let Some(last) = last.filter(|last| texts.last() != Some(&last.message)) {
+            texts.push(last.message.clone());
+        }
+        texts.dedup();
+        let surplus = texts.len().saturating_sub(MOST);
+        texts.drain(..surplus);
+        texts
+    }
+
+    /// The engine's own failures are the provisioner's to its clients.
+    fn told(&self, failure: &Failure) -> LastError {
+        let message = failure.message.clone();
+        let (message, reason, component) =
+            match (failure.component.as_str(), failure.reason.as_str()) {
+                ("engine", "time_limit" | "waiting_limit") => {
+                    (self.time_is_up(&message), "err_provisioner_timeout", COMPONENT)
+                }
+                ("engine", _) => (message, INTERNAL, COMPONENT),
+                (component, reason) => (message, reason, component),
+            };
+        LastError { message, reason: reason.into(), component: component.into() }
+    }
+
+    /// Whose time is up, and what was waited for.
+    fn time_is_up(&self, whose: &str) -> String {
+        let waits = self.journal.iter().rev().filter(|entry| entry.outcome == Some(Outcome::Wait));
+        let reason = waits.filter_map(|entry| entry.reason.as_deref()).find(|why| *why != whose);
+        match reason {
+            Some(reason) => format!("{TIME_IS_UP}: {whose}; at last: {reason}"),
+            None => format!("{TIME_IS_UP}: {whose}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
