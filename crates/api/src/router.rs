@@ -18,6 +18,7 @@ use tower_http::{
 use crate::{
     auth::{RequireScope, Verifier, scope},
     correlation::correlate,
+    documents,
     error::Error,
     graphql::{self, QueryLimits, Runtimes},
     health::{self, Readiness},
@@ -69,13 +70,16 @@ pub fn watching(operations: Arc<dyn Operations>, verifier: Arc<Verifier>) -> Rou
 
 /// The routes that platforms order at, without the layers; beside those of [`broker`].
 pub fn platforms(parts: osb::Parts) -> Router {
-    osb::routes(parts)
+    osb::routes(parts).merge(documents::routes())
 }
 
 /// What is left of instances that were removed, without the layers; beside the routes of [`broker`].
 pub fn leftovers(broker: ::broker::instances::Broker, verifier: Arc<Verifier>) -> Router {
+    let changing = RequireScope::of_operators(verifier.clone(), scope::OPERATIONS_WRITE)
+        .around(leftovers::changing());
     RequireScope::of_operators(verifier, scope::OPERATIONS_READ)
         .around(leftovers::routes())
+        .merge(changing)
         .with_state(broker)
 }
 

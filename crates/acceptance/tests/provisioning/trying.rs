@@ -11,6 +11,7 @@ use std::sync::{
 use base::Clock;
 use broker::{
     Details,
+    creations::Creations,
     operations::{
         Input, Limits,
         provisioning::{
@@ -81,6 +82,7 @@ impl Scenario for Trying {
             self.outside.env(clock).await
         };
         env.settings.edp_required = true;
+        env.creations = Creations::new(rows.clone(), clock.clone());
         let switches = Switches::of(&env);
         let view = View::of(&self.outside, &rows, &order);
         Setting {

@@ -3,6 +3,8 @@
 mod network;
 mod region;
 
+use std::collections::HashSet;
+
 use domain::{
     parameters::{Cluster, Oidc, Provisioning, Resolved},
     plan::Provider,
@@ -45,6 +47,7 @@ impl Catalog {
             .administrators
             .clone()
             .filter(|administrators| !administrators.is_empty())
+            .map(once_each)
             .unwrap_or_else(|| vec![orderer.user_id.to_lowercase()]);
         Ok(Resolved {
             platform_region: place.platform_region.clone(),
@@ -120,6 +123,13 @@ impl Catalog {
         let usual = &self.defaults.oidc;
         asked.filter(|oidc| oidc.is_provided()).unwrap_or(usual).over(usual)
     }
+}
+
+/// Without those that were named before.
+fn once_each(mut named: Vec<String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    named.retain(|person| seen.insert(person.clone()));
+    named
 }
 
 fn said(asked: Option<&String>, default: &str) -> String {

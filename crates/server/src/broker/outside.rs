@@ -7,15 +7,19 @@ use api::Credentials;
 use base::Clock;
 use broker::{
     catalog::{Catalog, Files, Offer},
-    instances::{self, TrialNotice},
+    creations::Creations,
+    instances::{self, LegacyNeeds, TrialNotice},
     operations::{
         Env, Limits, StepSettings, deprovisioning,
         env::{EventHubs, Logging, ServiceManager},
     },
 };
 use clients::{
-    Component, Gate, Http, Limits as Calls, gardener::BindingKind, kubernetes::Clusters,
-    provisioner::DnsProvider, releases::ComponentLists,
+    Component, Gate, Http, Limits as Calls,
+    gardener::BindingKind,
+    kubernetes::{Clusters, Network, Networks},
+    provisioner::DnsProvider,
+    releases::ComponentLists,
 };
 use serde::Deserialize;
 use store::BrokerStore;
@@ -63,10 +67,18 @@ pub(super) fn catalog(settings: &CatalogSettings) -> anyhow::Result<(Arc<Catalog
         additional_parameters: settings.additional_parameters,
         closed: settings.closed,
         on_demand_versions: settings.on_demand_versions,
+        customer_networks: customer_networks(settings)?,
         ..Offer::default()
     };
     offer.check(&catalog).context("catalog.plans")?;
     Ok((Arc::new(catalog), offer))
+}
+
+/// Where clusters may be that orders bring along.
+fn customer_networks(settings: &CatalogSettings) -> anyhow::Result<Networks> {
+    let networks: Result<Vec<Network>, _> =
+        settings.customer_networks.iter().map(|network| network.parse()).collect();
+    Ok(Networks::new(networks.context("catalog.customer_networks")?))
 }
 
 /// How long things may take. What is waited for must end before whoever waits.
@@ -75,6 +87,9 @@ pub(crate) fn limits(settings: &Settings) -> anyhow::Result<Limits> {
         provisioning: settings.operations.limit,
         runtime: settings.runtimes.limit,
         reconciler: settings.runtimes.reconciliation_limit,
+        accounts: settings.runtimes.account_limit,
+        avs: settings.runtimes.avs_limit,
+        edp: settings.runtimes.edp_limit,
     };
     let waits = limits.runtime + limits.reconciler;
     ensure!(
@@ -89,6 +104,7 @@ pub(crate) fn removal_limits(settings: &Settings) -> deprovisioning::Limits {
     deprovisioning::Limits {
         operation: settings.operations.limit,
         failing: settings.operations.removal_patience,
+        services: settings.runtimes.service_removal_limit,
         ..deprovisioning::Limits::default()
     }
 }
@@ -102,6 +118,10 @@ pub(super) fn answers(settings: &Settings) -> instances::Settings {
         shoot_domain: settings.runtimes.shoot_domain.clone(),
         kubeconfig_label: answers.address.clone(),
         trial_notice: answers.trial_documentation.clone().map(notice),
+        legacy: settings
+            .runtimes
+            .legacy
+            .then(|| LegacyNeeds { service_manager: settings.service_manager.url.is_none() }),
     }
 }
 
@@ -145,6 +165,13 @@ pub(super) fn env(
         gardener,
         control_plane: systems.control_plane.with_context(|| needed("control_plane"))?,
         clusters: Clusters::new(Component::RUNTIME, Calls::CLUSTER, clock.clone(), CLIENTS),
+        customer_clusters: Clusters::new(
+            Component::RUNTIME,
+            Calls::CLUSTER,
+            clock.clone(),
+            CLIENTS,
+        )
+        .of_customers(customer_networks(&settings.catalog)?),
         provisioner: systems.provisioner.with_context(|| needed("provisioner"))?,
         components: ComponentLists::new(from(releases.released)?, from(releases.development)?),
         director: systems.director,
@@ -160,6 +187,7 @@ pub(super) fn env(
         event_hubs,
         reconciler: systems.reconciler,
         lifecycle_manager: systems.lifecycle_manager.map(|modules| modules.client),
+        creations: Creations::new(store.clone(), clock.clone()),
         settings: steps(&settings.runtimes, &settings.service_manager, edp_required)?,
     })
 }
