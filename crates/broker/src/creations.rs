@@ -1,4 +1,4 @@
-//! Things that AvS and LMS make and cannot be asked for afterwards: every call is written down before it leaves, and stays so
+//! Things that `AvS` and LMS make and cannot be asked for afterwards: every call is written down before it leaves, and stays so
 //! until its result is stored with the operation, or until somebody says that it is settled.
 //!
 //! What a reader would get wrong: an id that has arrived is not lost with the lease. When it cannot be stored with the operation, it is
@@ -38,11 +38,13 @@ pub struct Thing<'a> {
 
 /// The calls that have been written down. Clones are the same ones.
 #[derive(Clone)]
-pub struct Creations {
+pub struct Creations(Arc<Inner>);
+
+struct Inner {
     store: BrokerStore,
     clock: Clock,
     /// Answers that this process has and the database not yet.
-    unwritten: Arc<Mutex<Vec<(Uuid, Arrived)>>>,
+    unwritten: Mutex<Vec<(Uuid, Arrived)>>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -83,7 +85,7 @@ impl Drop for Created {
 impl Creations {
     /// Writes them down in `store`.
     pub fn new(store: BrokerStore, clock: Clock) -> Self {
-        Self { store, clock, unwritten: Arc::default() }
+        Self(Arc::new(Inner { store, clock, unwritten: Mutex::default() }))
     }
 
     /// Makes something, unless an earlier run has made it and could not store its id.
@@ -96,7 +98,7 @@ impl Creations {
         }
         let Thing { system, name, instance, operation } = thing;
         let new = NewCreation { system, name, instance, operation };
-        let id = self.store.begin_creation(new).await.map_err(|error| internal(&error))?;
+        let id = self.0.store.begin_creation(new).await.map_err(|error| internal(&error))?;
         match call.await {
             Ok(answer) => Ok(self.created(id, thing, answer)),
             Err(error) => {
@@ -110,12 +112,12 @@ impl Creations {
 
     /// What was written down for an instance and never stored with an operation.
     pub async fn of(&self, instance: &str) -> Result<Vec<Creation>, store::Error> {
-        self.store.creations_of(instance).await
+        self.0.store.creations_of(instance).await
     }
 
     /// Forgets a call that made nothing, or whose thing is gone. Should it not be forgotten, too much is listed.
     pub async fn forget(&self, call: Uuid) {
-        if let Err(error) = self.store.forget_creation(call).await {
+        if let Err(error) = self.0.store.forget_creation(call).await {
             tracing::warn!(error = chain(&error), %call, "store: a call stays listed as unconfirmed");
         }
     }
@@ -133,7 +135,7 @@ impl Creations {
         if let Some((call, arrived)) = here {
             return Ok(Some(self.created(call, thing, arrived.answer)));
         }
-        let written = self.store.creations_of(thing.instance).await;
+        let written = self.0.store.creations_of(thing.instance).await;
         let written = written.map_err(|error| internal(&error))?;
         let fits = |it: &Creation| {
             it.system == thing.system && it.name == thing.name && it.operation == thing.operation
@@ -153,7 +155,7 @@ impl Creations {
         let creations = self.clone();
         runtime.spawn(async move {
             for _ in 0..TRIES {
-                match creations.store.answer_creation(call, &arrived.answer).await {
+                match creations.0.store.answer_creation(call, &arrived.answer).await {
                     Ok(()) => break,
                     Err(error) => {
                         let (system, id) = (arrived.system, &arrived.answer);
@@ -163,7 +165,7 @@ impl Creations {
                             id,
                             "store: an id cannot be written yet"
                         );
-                        creations.clock.sleep(PAUSE).await;
+                        creations.0.clock.sleep(PAUSE).await;
                     }
                 }
             }
@@ -172,7 +174,7 @@ impl Creations {
     }
 
     fn unwritten(&self) -> std::sync::MutexGuard<'_, Vec<(Uuid, Arrived)>> {
-        self.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -176,8 +176,8 @@ async fn a_cluster_that_is_brought_along_is_reached_where_customers_clusters_may
     outside.running.clusters().create_runtime("theirs").unwrap();
     let kubeconfig = outside.running.clusters().kubeconfig("theirs").unwrap();
     let mut env = outside.env(&outside.clock).await;
-    env.customer_clusters =
-        crate::service::clusters(&outside.clock, outside.calls).of_customers(Networks::default());
+    let clusters = crate::service::clusters(&outside.clock, outside.calls);
+    env.customer_clusters = Arc::new(clusters.of_customers(Networks::default()));
     let broker = Broker::with(&outside, env, Limits::default()).await;
 
     let ended = broker.provision(&outside, &own_cluster("inner", "theirs", &kubeconfig)).await;

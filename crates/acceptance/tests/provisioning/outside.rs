@@ -104,7 +104,7 @@ impl Outside {
             catalog: self.catalog.clone(),
             gardener: service::gardener(running, clock, calls, "kcp-broker").await,
             clusters: service::clusters(clock, calls),
-            customer_clusters: service::clusters(clock, calls).of_customers(local()),
+            customer_clusters: Arc::new(service::clusters(clock, calls).of_customers(local())),
             provisioner: Provisioner::new(provisioner),
             components: ComponentLists::new(
                 service::releases(running, clock, calls),
@@ -161,7 +161,7 @@ impl Outside {
                 tokens: gate(Component::ISSUER),
                 garden: Cluster::connect(gate(Component::GARDENER), &garden).await.unwrap(),
             }),
-            ..self.env(clock).await
+            ..Box::pin(self.env(clock)).await
         }
     }
 

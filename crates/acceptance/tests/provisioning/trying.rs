@@ -79,7 +79,7 @@ impl Scenario for Trying {
         let mut env = if self.legacy {
             Box::pin(self.outside.older(clock)).await
         } else {
-            self.outside.env(clock).await
+            Box::pin(self.outside.env(clock)).await
         };
         env.settings.edp_required = true;
         env.creations = Creations::new(rows.clone(), clock.clone());

@@ -1,4 +1,4 @@
-//! What AvS and LMS may have made without telling: they cannot be asked, so every call is written down before it leaves.
+//! What `AvS` and LMS may have made without telling: they cannot be asked, so every call is written down before it leaves.
 
 use engine::State;
 use serde_json::{Value, json};

@@ -33,7 +33,7 @@ pub(crate) async fn frame(request: Request, next: Next) -> Response {
         let description = format!(
             "something is wrong in the broker; its operators find it in the log by the correlation id {correlation}"
         );
-        response = with_description(response, &description);
+        response = with_description(&response, &description);
     }
     if let Some(identity) = identity {
         response.headers_mut().insert(REQUEST_IDENTITY, identity);
@@ -50,11 +50,11 @@ fn shaped(mut response: Response) -> Response {
         return response;
     }
     let description = problem.map_or_else(|| words(status).to_owned(), |known| known.description);
-    with_description(response, &description)
+    with_description(&response, &description)
 }
 
 /// The same answer, in the shape of this API.
-fn with_description(response: Response, description: &str) -> Response {
+fn with_description(response: &Response, description: &str) -> Response {
     let mut said = answer(response.status(), &json!({ "description": description }));
     for (name, value) in response.headers() {
         if ![header::CONTENT_LENGTH, header::CONTENT_TYPE].contains(name) {

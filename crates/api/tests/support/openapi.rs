@@ -1,4 +1,4 @@
-//! Whether a text is an OpenAPI document: what it may say is written down here, and anything else is refused.
+//! Whether a text is a document of `OpenAPI`: what it may say is written down here, and anything else is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,7 +52,8 @@ struct PathItem {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Operation {
-    operation_id: String,
+    #[serde(rename = "operationId")]
+    id: String,
     summary: String,
     #[serde(rename = "description")]
     _description: Option<String>,
@@ -178,11 +179,7 @@ pub(crate) fn is_valid(text: &str, always: &[&str]) {
     for (path, item) in &document.paths {
         let PathItem { get, put, post, patch, delete, .. } = item;
         for operation in [get, put, post, patch, delete].into_iter().flatten() {
-            assert!(
-                ids.insert(&operation.operation_id),
-                "{} is there twice",
-                operation.operation_id
-            );
+            assert!(ids.insert(&operation.id), "{} is there twice", operation.id);
             check_operation(path, operation, &item.parameters, components, always);
         }
     }
@@ -219,7 +216,7 @@ fn check_operation(
     }
     for status in always {
         let known = operation.responses.contains_key(*status);
-        assert!(known, "{} does not say what {status} means", operation.operation_id);
+        assert!(known, "{} does not say what {status} means", operation.id);
     }
     operation.responses.values().for_each(|response| check_response(response, components));
 }

@@ -193,8 +193,8 @@ pub(super) struct ProviderData {
 pub(super) struct Regions {
     pub(super) default: String,
     /// All that there are, besides those that are named elsewhere; any when none is listed.
-    #[serde(default)]
-    pub(super) platform_regions: Vec<String>,
+    #[serde(default, rename = "platformRegions")]
+    pub(super) platforms: Vec<String>,
     pub(super) providers_by_digit: BTreeMap<char, Provider>,
     pub(super) trial: TrialRegions,
 }

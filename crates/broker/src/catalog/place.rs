@@ -28,14 +28,13 @@ impl Catalog {
     pub(super) fn platform_regions(&self) -> impl Iterator<Item = &str> {
         let regions = &self.regions;
         let trial = regions.trial.platform_regions.keys();
-        let listed = regions.platform_regions.iter().chain(trial).chain(&self.eu_access.regions);
+        let listed = regions.platforms.iter().chain(trial).chain(&self.eu_access.regions);
         listed.chain([&regions.default]).map(String::as_str)
     }
 
     /// Whether a platform's region is one that there is, as far as somebody listed them.
     pub(super) fn knows_platform_region(&self, region: &str) -> bool {
-        self.regions.platform_regions.is_empty()
-            || self.platform_regions().any(|known| known == region)
+        self.regions.platforms.is_empty() || self.platform_regions().any(|known| known == region)
     }
 
     /// The place that a request's address names. The default region stands in for its name only: it does not say whose

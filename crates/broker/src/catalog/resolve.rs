@@ -47,8 +47,7 @@ impl Catalog {
             .administrators
             .clone()
             .filter(|administrators| !administrators.is_empty())
-            .map(once_each)
-            .unwrap_or_else(|| vec![orderer.user_id.to_lowercase()]);
+            .map_or_else(|| vec![orderer.user_id.to_lowercase()], once_each);
         Ok(Resolved {
             platform_region: place.platform_region.clone(),
             eu_access: place.eu_access,

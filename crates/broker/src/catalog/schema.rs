@@ -34,13 +34,13 @@ impl Catalog {
             _ => &["name"],
         };
         let properties = self.properties(offer, plan, place, Purpose::Create);
-        envelope(properties, further(offer, plan, Purpose::Create), required)
+        envelope(properties, further(offer, plan, Purpose::Create).as_ref(), required)
     }
 
     /// What a change may say.
     pub fn update_schema(&self, offer: &Offer, plan: &Plan, place: &Place) -> Value {
         let properties = self.properties(offer, plan, place, Purpose::Update);
-        envelope(properties, further(offer, plan, Purpose::Update), &[])
+        envelope(properties, further(offer, plan, Purpose::Update).as_ref(), &[])
     }
 }
 
@@ -48,7 +48,7 @@ impl Catalog {
 /// platforms refuse a schema that does not name its draft.
 fn envelope(
     mut properties: Map<String, Value>,
-    further: Option<Map<String, Value>>,
+    further: Option<&Map<String, Value>>,
     required: &[&str],
 ) -> Value {
     let controls: Vec<&str> =
@@ -59,7 +59,7 @@ fn envelope(
             ordered.insert((*name).to_owned(), property);
         }
     }
-    if let Some(further) = &further {
+    if let Some(further) = further {
         for (name, property) in further {
             ordered.entry(name).or_insert_with(|| property.clone());
         }

@@ -28,12 +28,12 @@ fn thing() -> Thing<'static> {
     Thing { system: AVS.0, name: "K8S-AWS-Kyma-int-i-1", instance: "i-1", operation }
 }
 
-async fn answered(id: &str) -> Result<String, Error> {
-    Ok(id.to_owned())
+fn answered(id: &str) -> std::future::Ready<Result<String, Error>> {
+    std::future::ready(Ok(id.to_owned()))
 }
 
-async fn failed(kind: Kind) -> Result<String, Error> {
-    Err(Error::new(AVS, kind, "creating an evaluation"))
+fn failed(kind: Kind) -> std::future::Ready<Result<String, Error>> {
+    std::future::ready(Err(Error::new(AVS, kind, "creating an evaluation")))
 }
 
 #[tokio::test]

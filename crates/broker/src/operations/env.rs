@@ -34,7 +34,7 @@ pub struct Env {
     /// Clients of the runtimes.
     pub clusters: Clusters,
     /// Clients of the clusters that orders bring along.
-    pub customer_clusters: Clusters,
+    pub customer_clusters: Arc<Clusters>,
     /// Whoever makes the runtimes.
     pub provisioner: Provisioner,
     /// What releases of Kyma consist of.
@@ -55,7 +55,7 @@ pub struct Env {
     pub reconciler: Option<Reconciler>,
     /// Whoever keeps Kyma's modules.
     pub lifecycle_manager: Option<LifecycleManager>,
-    /// Calls to AvS and LMS, which cannot be asked what they have made.
+    /// Calls to `AvS` and LMS, which cannot be asked what they have made.
     pub creations: Creations,
     /// Everything else.
     pub settings: StepSettings,

@@ -13,7 +13,7 @@ pub struct Limits {
     pub reconciler: Duration,
     /// How long the pool may have no provider account.
     pub accounts: Duration,
-    /// How long AvS may fail; twice as long once the runtime is there.
+    /// How long `AvS` may fail; twice as long once the runtime is there.
     pub avs: Duration,
     /// How long EDP may fail.
     pub edp: Duration,

@@ -73,7 +73,7 @@ pub struct Memory {
 pub struct Switches {
     /// Availability.
     pub avs: bool,
-    /// The classes of tags in AvS.
+    /// The classes of tags in `AvS`.
     pub avs_tags: bool,
     /// Event data; an order may be required to have it.
     pub edp: bool,

@@ -213,6 +213,6 @@ fn theirs(cx: &Context<'_>, error: Error) -> StepError {
     match in_cluster(error) {
         StepError::Transient { retry_after, .. } => StepError::Transient { failure, retry_after },
         StepError::Fatal(_) => StepError::Fatal(failure),
-        other => other,
+        StepError::NotHeld => StepError::NotHeld,
     }
 }

@@ -65,7 +65,7 @@ async fn of_two_accounts_only_the_one_on_the_orders_side_of_the_border_is_given_
     world.removed(&Furnished { order, details }).await;
 
     let dirty = pool.list("dirty=true").await.unwrap();
-    let dirty: Vec<&str> = dirty.iter().map(|one| one.name()).collect();
+    let dirty: Vec<&str> = dirty.iter().map(clients::gardener::Binding::name).collect();
     assert!(dirty.contains(&accounts[0].as_str()), "{dirty:?}");
     assert!(!dirty.contains(&accounts[1].as_str()), "{dirty:?}");
 }

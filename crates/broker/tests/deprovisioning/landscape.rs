@@ -158,8 +158,10 @@ impl Landscape {
             gardener: Gardener::new(garden(&self.running, clock, self.calls).await, PROJECT, OWNER),
             control_plane,
             clusters: Clusters::new(Component::RUNTIME, self.calls, clock.clone(), kept),
-            customer_clusters: Clusters::new(Component::RUNTIME, self.calls, clock.clone(), kept)
-                .of_customers(local()),
+            customer_clusters: Arc::new(
+                Clusters::new(Component::RUNTIME, self.calls, clock.clone(), kept)
+                    .of_customers(local()),
+            ),
             components: ComponentLists::new(releases(), releases()),
             event_hubs: Some(self.event_hubs(clock).await),
             director: None,

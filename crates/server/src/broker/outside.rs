@@ -165,13 +165,10 @@ pub(super) fn env(
         gardener,
         control_plane: systems.control_plane.with_context(|| needed("control_plane"))?,
         clusters: Clusters::new(Component::RUNTIME, Calls::CLUSTER, clock.clone(), CLIENTS),
-        customer_clusters: Clusters::new(
-            Component::RUNTIME,
-            Calls::CLUSTER,
-            clock.clone(),
-            CLIENTS,
-        )
-        .of_customers(customer_networks(&settings.catalog)?),
+        customer_clusters: Arc::new(
+            Clusters::new(Component::RUNTIME, Calls::CLUSTER, clock.clone(), CLIENTS)
+                .of_customers(customer_networks(&settings.catalog)?),
+        ),
         provisioner: systems.provisioner.with_context(|| needed("provisioner"))?,
         components: ComponentLists::new(from(releases.released)?, from(releases.development)?),
         director: systems.director,

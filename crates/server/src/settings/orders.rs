@@ -56,7 +56,7 @@ pub struct RuntimeSettings {
     /// How long an order waits for a provider account while the pool has none.
     #[config(env = "KCP_BROKER_ACCOUNT_LIMIT", default = "10m", deserialize_with = friendly)]
     pub account_limit: Duration,
-    /// How long AvS may fail before an order does; twice as long once its runtime is there.
+    /// How long `AvS` may fail before an order does; twice as long once its runtime is there.
     #[config(env = "KCP_BROKER_LIMIT_AVS", default = "10m", deserialize_with = friendly)]
     pub avs_limit: Duration,
     /// How long EDP may fail before an order goes on without it, or fails where it is required.
