@@ -2,6 +2,7 @@
 
 pub mod auth;
 mod correlation;
+mod documents;
 pub mod error;
 mod events;
 pub mod graphql;

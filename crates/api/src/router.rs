@@ -7,6 +7,7 @@ use broker::operations::view::Operations;
 
 use crate::{
     auth::{RequireScope, Verifier, scope},
+    documents,
     graphql::{self, QueryLimits, Runtimes},
     health::{self, Readiness},
     leftovers, operations, osb, runtimes, version,
@@ -49,13 +50,16 @@ pub fn calling_off(operations: Arc<dyn Operations>, verifier: Arc<Verifier>) -> 
 
 /// The routes that platforms order at, without the layers; beside those of [`broker`].
 pub fn platforms(parts: osb::Parts) -> Router {
-    osb::routes(parts)
+    osb::routes(parts).merge(documents::routes())
 }
 
 /// What is left of instances that were removed, without the layers; beside the routes of [`broker`].
 pub fn leftovers(broker: ::broker::instances::Broker, verifier: Arc<Verifier>) -> Router {
+    let changing = RequireScope::of_operators(verifier.clone(), scope::OPERATIONS_WRITE)
+        .around(leftovers::changing());
     RequireScope::of_operators(verifier, scope::OPERATIONS_READ)
         .around(leftovers::routes())
+        .merge(changing)
         .with_state(broker)
 }
 

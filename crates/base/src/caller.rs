@@ -157,9 +157,10 @@ where
     }
     let answer = make(Some(call.clone())).await;
     match caller.guard.after(&call).await {
-        Verdict::Go => Ok(answer),
+        // An answer that is here is never thrown away: it may hold the only id of something that was made. Nothing can be
+        // done with it but to write it down, because no further call begins.
+        Verdict::Go | Verdict::Stop => Ok(answer),
         Verdict::Lose => Err(Interrupted::AnswerLost),
-        Verdict::Stop => Err(Interrupted::NotHeld),
     }
 }
 
@@ -213,6 +214,26 @@ mod tests {
             .await;
 
         assert_eq!(made, Err::<(), _>(Interrupted::NotHeld));
+    }
+
+    struct StopsMeanwhile;
+
+    impl Guard for StopsMeanwhile {
+        fn before<'a>(&'a self, _: &'a Call) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>> {
+            Box::pin(std::future::ready(Verdict::Go))
+        }
+        fn after<'a>(&'a self, _: &'a Call) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>> {
+            Box::pin(std::future::ready(Verdict::Stop))
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_has_arrived_is_given_even_when_the_lease_ended_meanwhile() {
+        let caller = Caller { guard: Arc::new(StopsMeanwhile), ..caller(Verdict::Go, 1) };
+
+        let answer = caller.scope(call(async |_| 910_003)).await;
+
+        assert_eq!(answer, Ok(910_003));
     }
 
     #[tokio::test]

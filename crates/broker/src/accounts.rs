@@ -47,6 +47,11 @@ impl<'a> Need<'a> {
         if cluster.target_secret.is_some() {
             return None;
         }
+        Self::of_cluster(order)
+    }
+
+    fn of_cluster(order: &'a Order) -> Option<Self> {
+        let cluster = order.resolved.cluster.as_ref()?;
         let shared = order.plan_kind == Kind::Trial;
         Some(Self {
             tenant: &order.context.globalaccount_id,
@@ -61,6 +66,16 @@ impl<'a> Need<'a> {
     pub fn wanted(self) -> Wanted<'a> {
         Wanted { hyperscaler: self.hyperscaler, eu_access: self.eu_access }
     }
+}
+
+/// Why an account that an order names is not used.
+pub const NOT_OWN: &str = "this is no provider account of the global account, or not one for the order's provider and region";
+
+/// The account that an order names and that has to be its global account's own: the secret, and what it is for.
+pub fn named(order: &Order) -> Option<(&str, Need<'_>)> {
+    let secret = order.resolved.cluster.as_ref()?.target_secret.as_deref()?;
+    let need = Need { shared: false, ..Need::of_cluster(order)? };
+    (!order.any_account).then_some((secret, need))
 }
 
 /// What there is none of.
@@ -81,6 +96,13 @@ pub trait Accounts: Send + Sync {
     /// Whether there certainly is no account for the order.
     fn are_exhausted<'a>(
         &'a self,
+        need: Need<'a>,
+    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
+
+    /// Whether the account that this secret stands for certainly is not the tenant's own.
+    fn are_not_own<'a>(
+        &'a self,
+        secret: &'a str,
         need: Need<'a>,
     ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 }
@@ -138,6 +160,15 @@ impl Accounts for PooledAccounts {
             }
             need.shared || seen(self.pool.has_own(need.tenant, need.wanted())).await == Some(false)
         })
+    }
+
+    fn are_not_own<'a>(
+        &'a self,
+        secret: &'a str,
+        need: Need<'a>,
+    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
+        let look = self.pool.is_own(secret, need.tenant, need.wanted());
+        Box::pin(async move { seen(look).await == Some(false) })
     }
 }
 

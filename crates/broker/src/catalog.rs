@@ -4,12 +4,14 @@
 //! their names. Nothing here waits, calls or stores anything.
 
 mod accounts;
+mod bounds;
 mod check;
 mod data;
 mod error;
 mod files;
 mod kubeconfig;
 pub mod names;
+mod nearest;
 mod offer;
 mod oidc;
 mod place;

@@ -38,7 +38,7 @@ pub use error::Error;
 pub use find::{Found, Record};
 pub use labels::{Labels, TrialNotice};
 pub use last_operation::{LastOperation, Progress};
-pub use leftovers::LeftoverPage;
+pub use leftovers::{LeftoverPage, MayExist, MayExistPage};
 pub use provision::Provisioned;
 pub use requests::{Caller, Deprovision, Provision};
 
@@ -77,6 +77,15 @@ pub struct Settings {
     pub kubeconfig_label: Option<String>,
     /// What owners of trials are told about the end.
     pub trial_notice: Option<TrialNotice>,
+    /// What orders need when they go the way of the older documents; nothing when they do not.
+    pub legacy: Option<LegacyNeeds>,
+}
+
+/// What an order needs when it goes the way of the older documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LegacyNeeds {
+    /// Whether it has to bring credentials of the Service Manager, because operators have set none.
+    pub service_manager: bool,
 }
 
 struct Inner {

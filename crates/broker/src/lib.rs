@@ -3,6 +3,7 @@
 pub mod accounts;
 pub mod catalog;
 pub mod chores;
+pub mod creations;
 pub mod details;
 pub mod instances;
 pub mod operations;

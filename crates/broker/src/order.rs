@@ -35,6 +35,9 @@ pub struct Order {
     pub shoot_domain: String,
     /// Where its owner manages the cluster.
     pub dashboard_url: String,
+    /// Whether it may name any provider account, and not only its global account's own.
+    #[serde(default)]
+    pub any_account: bool,
 }
 
 /// Who ordered, and for whom: the platform's words.

@@ -10,6 +10,7 @@ use clients::{Component, Grant, Http, Kind, TokenSource, http::Limits};
 use domain::OperationId;
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
+use uuid::Uuid;
 
 use crate::connection::{self, Connection};
 
@@ -106,6 +107,18 @@ impl Client {
     pub(crate) async fn leftovers(&self, after: Option<&str>) -> anyhow::Result<Value> {
         let query: Vec<(&str, &str)> = after.map(|after| ("after", after)).into_iter().collect();
         self.send("listing what is left", self.http.get("/leftovers").query(&query)).await
+    }
+
+    /// What may exist in systems that cannot be asked, behind an entry.
+    pub(crate) async fn may_exist(&self, after: Option<&str>) -> anyhow::Result<Value> {
+        let query: Vec<(&str, &str)> = after.map(|after| ("after", after)).into_iter().collect();
+        self.send("listing what may exist", self.http.get("/may-exist").query(&query)).await
+    }
+
+    /// Takes an entry off that list.
+    pub(crate) async fn settle(&self, id: &Uuid) -> anyhow::Result<()> {
+        let request = self.http.delete(&format!("/may-exist/{id}"));
+        self.reached(self.http.send(&format!("settling {id}"), request).await).map(drop)
     }
 
     pub(crate) async fn demonstrate(&self) -> anyhow::Result<OperationId> {

@@ -196,3 +196,24 @@ fn what_a_removal_could_not_remove_is_listed_until_it_is_gone() {
     prints(&data, &["deprovision", INSTANCE, "--watch"]);
     assert_eq!(prints(&data, &["leftovers"]), "nothing is left of what was removed\n");
 }
+
+#[test]
+fn what_may_exist_after_a_lost_answer_is_listed_until_it_is_settled() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let _running = start(&["up", "--speed", "max"], data, free_ports());
+    let lost = ["avs", "lost-answer", "--calls", "1", "--method", "POST"];
+    prints(data, &[["landscape", "trouble", "make"].as_slice(), &lost].concat());
+
+    prints(data, &["provision", "--plan", "aws", "--name", "dev", "--id", INSTANCE, "--watch"]);
+
+    let listed = prints(data, &["leftovers"]);
+    let line = [&format!("K8S-AWS-Kyma-int-{INSTANCE}-dev"), "avs", "not known", INSTANCE];
+    assert!(in_order(&listed, &line), "{listed}");
+    let entry = listed.lines().find(|line| line.contains("K8S-AWS")).unwrap();
+    let entry = entry.split_whitespace().last().unwrap();
+    assert_eq!(prints(data, &["leftovers", "settle", entry]), format!("{entry} is settled\n"));
+    assert_eq!(prints(data, &["leftovers"]), "nothing is left of what was removed\n");
+    let (_, again) = fails(data, &["leftovers", "settle", entry]);
+    assert!(again.contains("nothing that may exist"), "{again}");
+}

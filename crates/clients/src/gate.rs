@@ -3,7 +3,10 @@
 //! All calls go through [`Gate::pass`], whatever protocol they speak: there they get their key, their
 //! span, their place in the queue and their deadline, and are counted. Waiting counts towards the deadline.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use base::{
     Clock,
@@ -55,6 +58,7 @@ pub struct Gate {
     limits: Limits,
     turns: Semaphore,
     breaker: Breaker,
+    last_failure: Mutex<Option<String>>,
     clock: Clock,
     observer: Arc<dyn Observer>,
 }
@@ -88,7 +92,13 @@ impl Gate {
     ) -> Arc<Self> {
         let turns = Semaphore::new(limits.at_once.min(Semaphore::MAX_PERMITS));
         let breaker = Breaker::new(clock.clone());
-        Arc::new(Self { component, limits, turns, breaker, clock, observer })
+        let last_failure = Mutex::default();
+        Arc::new(Self { component, limits, turns, breaker, last_failure, clock, observer })
+    }
+
+    /// What the last call that failed said: whoever is not let through is told.
+    fn last_failure(&self) -> MutexGuard<'_, Option<String>> {
+        self.last_failure.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The system behind it.
@@ -157,7 +167,11 @@ impl Gate {
         let guarded = async |call: Option<Call>| {
             let ticket = match self.breaker.enter() {
                 Ok(ticket) => ticket,
-                Err(retry_after) => return Err(failed(Kind::Paused { retry_after })),
+                Err(retry_after) => {
+                    let paused = failed(Kind::Paused { retry_after });
+                    let last = self.last_failure().clone();
+                    return Err(last.map_or(paused.clone(), |last| paused.saying(last)));
+                }
             };
             // In a box: clients' futures are large, and steps hold several of them.
             let result = match timeout_at(deadline, Box::pin(make(call))).await {
@@ -167,6 +181,9 @@ impl Gate {
             let of_another = result.as_ref().is_err_and(|error| error.component != self.component);
             // A token that could not be renewed says nothing about the system that wants one.
             if !of_another && let Some(health) = health(judge(&result)) {
+                if let (Health::Broken { .. }, Err(error)) = (health, &result) {
+                    *self.last_failure() = Some(error.to_string());
+                }
                 ticket.finish(health);
             }
             result

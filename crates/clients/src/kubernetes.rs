@@ -9,6 +9,7 @@ mod clusters;
 mod connect;
 mod layer;
 mod manifests;
+mod networks;
 mod objects;
 mod resource;
 
@@ -24,7 +25,9 @@ pub(crate) use self::objects::is_missing;
 pub use self::{
     classify::error as classified,
     clusters::Clusters,
+    connect::problem_of_customer,
     layer::{GateLayer, Gated},
+    networks::{Network, Networks, NoNetwork},
     objects::{Objects, is_no_kind},
     resource::Resource,
 };

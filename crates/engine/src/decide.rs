@@ -344,10 +344,11 @@ impl At<'_> {
                 format!("step {} failed for {time:?}: {}", step.name, failure.message)
             }
             (Limit::Waiting(time), Some(failure)) => {
-                format!("step {} waited for {time:?}, at last: {}", step.name, failure.message)
+                let name = step.name.as_str();
+                format!("step {name} reached its time limit of {time:?}: {}", failure.message)
             }
             (Limit::Failing(time) | Limit::Waiting(time), None) => {
-                format!("step {} waited for {time:?}", step.name)
+                format!("step {} reached its time limit: it waited for {time:?}", step.name)
             }
         };
         let failure = Failure {

@@ -37,7 +37,8 @@ pub struct PlannedStep<O: Operation> {
     name: &'static str,
     step: Box<dyn AnyStep<O>>,
     retry: Retry,
-    weight: u32,
+    /// Where its author has put it; the first place otherwise, or beside a neighbour.
+    weight: Option<u32>,
     on: bool,
     needs: Option<&'static str>,
     label: Option<&'static str>,
@@ -51,7 +52,7 @@ impl<O: Operation> PlannedStep<O> {
             name: S::NAME,
             step: Box::new(step),
             retry: S::RETRY,
-            weight: 1,
+            weight: None,
             on: true,
             needs: None,
             label: None,
@@ -80,10 +81,15 @@ impl<O: Operation> PlannedStep<O> {
         self.switched(there)
     }
 
+    /// Its weight inside the stage.
+    fn place(&self) -> u32 {
+        self.weight.unwrap_or(1)
+    }
+
     /// See [`Step::weight`].
     #[must_use]
     pub fn weight(mut self, weight: u32) -> Self {
-        self.weight = weight;
+        self.weight = Some(weight);
         self
     }
 
@@ -139,7 +145,7 @@ impl<O: Operation> PlannedStep<O> {
         StepShape {
             name: self.name.into(),
             retry: self.retry,
-            weight: self.weight,
+            weight: self.place(),
             label: self.label.map(Into::into),
             conditions: self.conditions.iter().map(|one| one.words().into()).collect(),
             needs: self.needs.map(Into::into),
@@ -251,13 +257,13 @@ impl<O: Operation> Plan<O> {
                 return Err(Problem::EmptyStage((*stage).into()));
             }
             steps.retain(|step| step.on);
-            steps.sort_by_key(|step| step.weight);
+            steps.sort_by_key(PlannedStep::place);
             for step in steps {
                 check_name(step.name)?;
                 if !step_names.insert(step.name) {
                     return Err(Problem::TwoSteps(step.name.into()));
                 }
-                check_step(step.name, step.weight, &step.retry)?;
+                check_step(step.name, step.place(), &step.retry)?;
                 if step.conditions.iter().any(|condition| condition.words().is_empty()) {
                     return Err(Problem::NoWords(step.name.into()));
                 }

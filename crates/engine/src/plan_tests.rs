@@ -99,10 +99,14 @@ fn a_plan_that_somebody_else_wrote_takes_steps_in() {
     let theirs = || within_an_hour().stage("a").step(First.weight(7)).stage("b").step(Second);
 
     let plan = theirs().step_after("First", Third).check().unwrap();
+    let own = theirs().step_after("First", Third.weight(2)).check().unwrap();
     let staged = theirs().stage_before("b", "ours", Third).check().unwrap();
 
     let steps: Vec<_> = plan.shape.stages[0].steps.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(steps, ["First", "Third"]);
+    let weights: Vec<_> =
+        own.shape.stages[0].steps.iter().map(|s| (s.name.as_str(), s.weight)).collect();
+    assert_eq!(weights, [("Third", 2), ("First", 7)]);
     let stages: Vec<_> = staged.shape.stages.iter().map(|stage| stage.name.as_str()).collect();
     assert_eq!(stages, ["a", "ours", "b"]);
     assert_eq!(staged.shape.stages[1].steps[0].name, "Third");

@@ -37,6 +37,11 @@ impl Gates {
         Self { clock: clock.clone(), observer, plaintext }
     }
 
+    /// What all of them go by.
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
     pub(crate) fn gate(&self, component: Component) -> Arc<Gate> {
         self.limited(component, Limits::DEFAULT)
     }

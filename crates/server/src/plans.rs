@@ -93,12 +93,18 @@ impl There {
         let (demonstration, settings) = (settings.operations.limit, &settings.systems);
         let default = StepSettings::default().edp_required;
         let (avs, edp) = (settings.avs.is_given(), settings.edp.is_given());
+        let classes = [
+            settings.avs.gardener_shoot_name_tag_class_id,
+            settings.avs.gardener_seed_name_tag_class_id,
+            settings.avs.region_tag_class_id,
+        ];
+        let avs_tags = classes.iter().all(Option::is_some);
         let (ias, lms) = (settings.ias.is_given(), settings.lms.is_given());
         let reconciler = settings.reconciler.is_given();
         let lifecycle_manager = settings.lifecycle_manager.is_given();
         let edp_required = settings.edp.required.unwrap_or(default);
         Ok(Self {
-            switches: Switches { avs, edp, reconciler, lifecycle_manager, edp_required },
+            switches: Switches { avs, avs_tags, edp, reconciler, lifecycle_manager, edp_required },
             legacy: LegacySwitches { lms, ias, event_hubs: settings.azure.is_given() },
             systems: Systems { avs, edp, ias, lifecycle_manager, reconciler },
             demonstration,

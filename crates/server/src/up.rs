@@ -100,7 +100,9 @@ impl Up {
     }
 
     async fn begin(options: Options) -> anyhow::Result<Self> {
-        let Options { port, data, database, speed, settings, provisioner } = options;
+        let Options { port, data, database, speed, mut settings, provisioner } = options;
+        // Clusters that are brought along stand on this machine too.
+        settings.catalog.customer_networks.extend(["127.0.0.0/8", "::1/128"].map(str::to_owned));
         let last = port.checked_add(3).context("--port leaves no room for three more ports")?;
         let folder = Folder::open(&data)?;
         let credentials = folder.credentials()?;

@@ -8,6 +8,7 @@
 mod accept;
 mod accept_new;
 mod changes;
+mod creations;
 #[cfg(any(test, feature = "testing"))]
 mod insert;
 mod instances;
@@ -28,6 +29,7 @@ use base::Clock;
 
 pub use accept_new::AcceptedInstance;
 pub use changes::TOPIC;
+pub use creations::{Creation, NewCreation};
 pub use instances::Counted;
 pub use limits::{Limit, Limits, Reached};
 pub use list::{InstanceFilter, Page, PageKey};

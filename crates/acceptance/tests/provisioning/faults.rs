@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use broker::operations::Limits;
+use clients::kubernetes::Networks;
 use engine::State;
 use serde_json::json;
 use simulators::{pace::Speed, trouble::Kind};
@@ -152,4 +153,52 @@ async fn a_cluster_that_the_provisioner_refuses_fails_the_order_with_its_words()
     let failure = tried.snapshot.failure.unwrap();
     assert_eq!(failure.component, "provisioner", "{failure}");
     assert!(failure.message.contains("name"), "{failure}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_cluster_that_is_brought_along_answers_is_not_told() {
+    let (trying, _) = trying_with_known_runtime(patient()).await;
+    let status = json!({"kind": "Status", "reason": "Invalid", "message": "WRITE-REACHED-INNER"});
+    let refusal = Kind::Status { status: 422, body: Some(status.to_string()) };
+    trying.outside.trouble("runtimes", 1_000, refusal);
+
+    let tried = trying.once().await;
+
+    assert_eq!(tried.end.state, State::Failed);
+    let failure = tried.snapshot.failure.unwrap();
+    assert_eq!(failure.reason, "own_cluster_unusable", "{failure}");
+    assert!(!format!("{failure} {:?}", tried.journal).contains("INNER"), "{:#?}", tried.journal);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_that_is_brought_along_is_reached_where_customers_clusters_may_be_only() {
+    let outside = Outside::start(&["aws"], 1).await;
+    outside.running.clusters().create_runtime("theirs").unwrap();
+    let kubeconfig = outside.running.clusters().kubeconfig("theirs").unwrap();
+    let mut env = outside.env(&outside.clock).await;
+    let clusters = crate::service::clusters(&outside.clock, outside.calls);
+    env.customer_clusters = Arc::new(clusters.of_customers(Networks::default()));
+    let broker = Broker::with(&outside, env, Limits::default()).await;
+
+    let ended = broker.provision(&outside, &own_cluster("inner", "theirs", &kubeconfig)).await;
+
+    assert_eq!(ended.snapshot.state, State::Failed);
+    assert_eq!(ended.snapshot.failure.unwrap().reason, "own_cluster_unusable");
+    let called = outside.calls().into_iter().filter(|call| call.system == "runtimes");
+    assert_eq!(called.filter(|call| call.operation.is_some()).count(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_of_another_global_account_is_not_used_even_if_it_was_accepted() {
+    let mut trying = Trying::on(Outside::start(&["aws"], 1).await, false);
+    let wish = |mark: &str| Wish {
+        parameters: json!({"name": "Demo", "region": "eu-central-1", "targetSecret": "aws-internal-1"}),
+        ..Wish::aws(mark)
+    };
+    trying.wish = Box::new(wish);
+
+    let tried = trying.once().await;
+
+    assert_eq!(tried.end.state, State::Failed);
+    assert_eq!(tried.snapshot.failure.unwrap().reason, "foreign_account");
 }

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use base::Clock;
 use broker::{
     Details, Order,
+    creations::Creations,
     instances::pairs,
     operations::{
         Env, Input, Limits,
@@ -105,6 +106,8 @@ impl Broker {
             workers: 20,
             ..engine::Settings::default()
         };
+        let mut env = env;
+        env.creations = Creations::new(store.clone(), clock.clone());
         let env = Arc::new(env);
         let (rows, operations) = (store.clone(), storage.clone());
         let reach = Reach { env: env.clone(), store: rows, operations };

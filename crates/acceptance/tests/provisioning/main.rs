@@ -4,6 +4,7 @@
 mod client;
 mod faults;
 mod generated;
+mod golden;
 mod life;
 mod lost;
 mod made;
@@ -16,3 +17,4 @@ mod service;
 mod table;
 mod trying;
 mod tutorial;
+mod unconfirmed;

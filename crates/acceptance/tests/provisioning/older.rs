@@ -77,6 +77,9 @@ async fn an_order_succeeds_with_every_system_and_every_override_of_the_older_doc
         ("secret", "grafana.env.GF_AUTH_GENERIC_OAUTH_CLIENT_SECRET"),
         ("plain", "fluent-bit.backend.forward.host"),
         ("secret", "fluent-bit.backend.forward.tls.key"),
+        // Event Hubs, whatever the provider of the runtime.
+        ("secret", "kafka.brokers.hostname"),
+        ("secret", "kafka.password"),
     ] {
         assert!(overrides.contains(&(kind, key.to_owned())), "{key}: {overrides:#?}");
     }

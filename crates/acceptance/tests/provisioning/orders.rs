@@ -9,6 +9,8 @@ use broker::{
 use serde_json::{Value, json};
 use store::broker::NewInstance;
 
+use crate::outside::local;
+
 /// Who orders what, and how it is told from the others.
 pub(crate) struct Wish<'a> {
     pub(crate) plan: &'a str,
@@ -45,6 +47,7 @@ impl Wish<'_> {
         let offer = Offer {
             plans: vec![self.plan.to_owned()],
             additional_parameters: true,
+            customer_networks: local(),
             ..Offer::default()
         };
         let request =
@@ -77,6 +80,7 @@ impl Wish<'_> {
             shoot_domain: names::shoot_domain(&shoot, "kyma.example.test"),
             shoot_name: shoot,
             dashboard_url: "https://dashboard.example.test".into(),
+            any_account: false,
             parameters: accepted.parameters,
             resolved: resolved.unwrap(),
         }

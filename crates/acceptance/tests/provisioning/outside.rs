@@ -8,6 +8,7 @@ use std::{sync::Arc, time::Duration};
 use base::Clock;
 use broker::{
     catalog::Catalog,
+    creations::Creations,
     operations::{
         Env, Limits, StepSettings,
         env::{EventHubs, Logging},
@@ -103,6 +104,7 @@ impl Outside {
             catalog: self.catalog.clone(),
             gardener: service::gardener(running, clock, calls, "kcp-broker").await,
             clusters: service::clusters(clock, calls),
+            customer_clusters: Arc::new(service::clusters(clock, calls).of_customers(local())),
             provisioner: Provisioner::new(provisioner),
             components: ComponentLists::new(
                 service::releases(running, clock, calls),
@@ -121,6 +123,7 @@ impl Outside {
                 Version::default(),
             )),
             control_plane,
+            creations: Creations::new(self.books(clock).await, clock.clone()),
             settings: StepSettings::default(),
         }
     }
@@ -158,7 +161,7 @@ impl Outside {
                 tokens: gate(Component::ISSUER),
                 garden: Cluster::connect(gate(Component::GARDENER), &garden).await.unwrap(),
             }),
-            ..self.env(clock).await
+            ..Box::pin(self.env(clock)).await
         }
     }
 
@@ -270,5 +273,11 @@ pub(crate) fn patient() -> Limits {
         provisioning: Duration::from_hours(1_000),
         runtime: Duration::from_hours(48),
         reconciler: Duration::from_hours(24),
+        ..Limits::default()
     }
+}
+
+/// Customers' clusters stand where the landscape does.
+pub(crate) fn local() -> clients::kubernetes::Networks {
+    clients::kubernetes::Networks::new(vec!["127.0.0.0/8".parse().unwrap()])
 }

@@ -11,6 +11,7 @@ use std::sync::{
 use base::Clock;
 use broker::{
     Details,
+    creations::Creations,
     operations::{
         Input, Limits,
         provisioning::{
@@ -78,9 +79,10 @@ impl Scenario for Trying {
         let mut env = if self.legacy {
             Box::pin(self.outside.older(clock)).await
         } else {
-            self.outside.env(clock).await
+            Box::pin(self.outside.env(clock)).await
         };
         env.settings.edp_required = true;
+        env.creations = Creations::new(rows.clone(), clock.clone());
         let switches = Switches::of(&env);
         let view = View::of(&self.outside, &rows, &order);
         Setting {

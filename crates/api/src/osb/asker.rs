@@ -22,6 +22,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Asker {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
         Ok(Self(Caller {
             tenant: tenant(parts)?,
+            any_tenant: any_tenant(parts),
             originating_identity: text(&parts.headers, &IDENTITY),
             user_agent: text(&parts.headers, &header::USER_AGENT),
         }))
@@ -41,6 +42,12 @@ fn tenant(parts: &Parts) -> Result<Option<String>, Error> {
         Some(platform) => Ok(platform.tenant.clone()),
         None => Err(Error::Unauthorized),
     }
+}
+
+/// Whether the credentials are a token for every tenant.
+fn any_tenant(parts: &Parts) -> bool {
+    let principal = parts.extensions.get::<Principal>();
+    principal.is_some_and(|it| it.tenant.is_none() && it.scopes.contains(scope::ANY_TENANT))
 }
 
 /// A header as it was sent; what is not text is kept as far as it is.

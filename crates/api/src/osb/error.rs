@@ -1,5 +1,7 @@
 //! Errors in the words of this API: a status, sometimes a code that platforms know, and a description.
 
+use std::borrow::Cow;
+
 use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
@@ -74,8 +76,18 @@ fn refused(error: &Error) -> Response {
     response
 }
 
+/// The longest description. Texts repeat what was sent, and that may be as long as a request.
+const LONGEST: usize = 1_000;
+
+fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(LONGEST) {
+        None => text.into(),
+        Some(_) => text.chars().take(LONGEST - 1).chain(['…']).collect::<String>().into(),
+    }
+}
+
 /// An error with a description, and with a code that platforms know when there is one.
 pub(super) fn described(status: StatusCode, code: Option<&str>, description: &str) -> Response {
-    let body: Value = json!({"error": code, "description": description});
+    let body: Value = json!({"error": code, "description": shortened(description)});
     answer(status, &said(body))
 }

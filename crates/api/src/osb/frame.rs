@@ -13,7 +13,7 @@ use serde_json::json;
 use tracing::Instrument;
 
 use super::answer::answer;
-use crate::error::Problem;
+use crate::{correlation::CorrelationId, error::Problem};
 
 const REQUEST_IDENTITY: HeaderName = HeaderName::from_static("x-broker-api-request-identity");
 
@@ -25,7 +25,16 @@ pub(crate) async fn frame(request: Request, next: Next) -> Response {
     }
     let identity = request.headers().get(REQUEST_IDENTITY).cloned();
     let span = tracing::info_span!("osb", request.identity = ?identity);
+    let correlation = request.extensions().get::<CorrelationId>().cloned();
     let mut response = shaped(next.run(request).instrument(span).await);
+    if response.status() == StatusCode::INTERNAL_SERVER_ERROR
+        && let Some(correlation) = correlation
+    {
+        let description = format!(
+            "something is wrong in the broker; its operators find it in the log by the correlation id {correlation}"
+        );
+        response = with_description(&response, &description);
+    }
     if let Some(identity) = identity {
         response.headers_mut().insert(REQUEST_IDENTITY, identity);
     }
@@ -41,7 +50,12 @@ fn shaped(mut response: Response) -> Response {
         return response;
     }
     let description = problem.map_or_else(|| words(status).to_owned(), |known| known.description);
-    let mut said = answer(status, &json!({"description": description}));
+    with_description(&response, &description)
+}
+
+/// The same answer, in the shape of this API.
+fn with_description(response: &Response, description: &str) -> Response {
+    let mut said = answer(response.status(), &json!({ "description": description }));
     for (name, value) in response.headers() {
         if ![header::CONTENT_LENGTH, header::CONTENT_TYPE].contains(name) {
             said.headers_mut().insert(name, value.clone());
@@ -52,6 +66,7 @@ fn shaped(mut response: Response) -> Response {
 
 fn words(status: StatusCode) -> &'static str {
     match status {
+        StatusCode::REQUEST_TIMEOUT => "the request did not arrive in time",
         StatusCode::PAYLOAD_TOO_LARGE => "the request body is too large",
         StatusCode::GATEWAY_TIMEOUT => "the request took too long",
         status if status.is_client_error() => "the request is not valid",

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{canned::Canned, service::Service};
+use crate::{canned::Canned, service::Service, support::openapi};
 
 pub(crate) const DOCUMENT: &str = include_str!("../../../../docs/openapi/osb.yaml");
 const METHODS: [&str; 5] = ["get", "put", "patch", "delete", "post"];
@@ -28,4 +28,22 @@ async fn every_path_and_method_is_served_as_the_document_says_and_no_other() {
         }
     }
     assert_eq!(document["paths"].as_object().unwrap().len(), 5);
+}
+
+#[test]
+fn the_document_is_valid_and_says_what_every_status_means() {
+    let always = ["400", "401", "403", "408", "412", "413", "431", "500", "503", "504"];
+
+    openapi::is_valid(DOCUMENT, &always);
+}
+
+#[tokio::test]
+async fn the_documents_are_served_to_everybody() {
+    let service = Service::around(Canned::new()).await;
+    let runtimes = include_str!("../../../../docs/openapi/runtimes.yaml");
+
+    for (path, document) in [("osb", DOCUMENT), ("runtimes", runtimes)] {
+        let reply = service.anonymous("GET", &format!("/openapi/{path}.yaml")).await;
+        assert_eq!((reply.status.as_u16(), reply.text.as_str()), (200, document));
+    }
 }

@@ -140,3 +140,18 @@ async fn nobody_comes_in_with_a_password_when_none_is_configured() {
 
     assert_eq!(response.status(), StatusCode::UNAUTHORIZED);
 }
+
+#[tokio::test]
+async fn a_description_is_never_as_long_as_what_was_sent() {
+    let service = Service::around(Canned::new()).await;
+    let canned = Canned::new();
+    let refusing = Service::around(canned.clone()).await;
+    canned.refuse(|| Error::Bad("x".repeat(900_000)));
+
+    let refused = refusing.call("DELETE", &format!("{INSTANCE}?{HINTS}")).await;
+    let missing = service.call("GET", &format!("/oauth/v2/{}", "x".repeat(60_000))).await;
+
+    assert_eq!(refused.description().chars().count(), 1_000);
+    assert!(refused.description().ends_with('…'));
+    assert!(missing.text.len() < 2_000, "{}", missing.text.len());
+}

@@ -58,6 +58,7 @@ impl Real {
                 shoot_domain: "kyma.test".into(),
                 kubeconfig_label: None,
                 trial_notice: None,
+                legacy: None,
             },
             clock: clock.clone(),
         });

@@ -96,6 +96,13 @@ impl Service {
             .uri(uri)
             .header(header::AUTHORIZATION, format!("Bearer {token}"))
             .header("x-broker-api-version", "2.17")
+            .header("x-correlation-id", "c-1")
+    }
+
+    /// A request of nobody.
+    pub(crate) async fn anonymous(&self, method: &str, uri: &str) -> Reply {
+        let request = Request::builder().method(method).uri(uri);
+        self.send(request.body(Body::empty()).unwrap()).await
     }
 
     pub(crate) async fn send(&self, request: Request<Body>) -> Reply {

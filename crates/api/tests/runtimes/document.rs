@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::fleet::Fleet;
+use crate::{fleet::Fleet, support::openapi};
 
 const DOCUMENT: &str = include_str!("../../../../docs/openapi/runtimes.yaml");
 
@@ -51,4 +51,9 @@ pub(crate) async fn the_answer_is_as_the_document_says(fleet: Fleet) {
         assert!(!error.contains("is not known here"), "{name}: {status} {body}");
     }
     assert_eq!(document["paths"].as_object().unwrap().len(), 1);
+}
+
+#[test]
+fn the_document_is_valid_and_says_what_every_status_means() {
+    openapi::is_valid(DOCUMENT, &["200", "400", "401", "403", "500", "503"]);
 }

@@ -64,6 +64,7 @@ impl Fleet {
                 shoot_domain: "kyma.test".into(),
                 kubeconfig_label: None,
                 trial_notice: None,
+                legacy: None,
             },
             clock,
         });

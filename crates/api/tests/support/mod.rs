@@ -2,5 +2,6 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 
+pub mod openapi;
 pub mod operations;
 pub mod tokens;

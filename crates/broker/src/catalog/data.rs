@@ -192,6 +192,9 @@ pub(super) struct ProviderData {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Regions {
     pub(super) default: String,
+    /// All that there are, besides those that are named elsewhere; any when none is listed.
+    #[serde(default, rename = "platformRegions")]
+    pub(super) platforms: Vec<String>,
     pub(super) providers_by_digit: BTreeMap<char, Provider>,
     pub(super) trial: TrialRegions,
 }

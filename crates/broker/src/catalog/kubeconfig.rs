@@ -1,6 +1,7 @@
 //! Whether a kubeconfig that an order brings leads somewhere.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use clients::kubernetes::{Networks, problem_of_customer};
 use domain::parameters::Sensitive;
 use serde::Deserialize;
 
@@ -51,7 +52,7 @@ struct Named {
 }
 
 /// The kubeconfig in clear, or why it is of no use. What it holds is not repeated.
-pub(super) fn decode(encoded: &Sensitive) -> Result<Sensitive, Refusal> {
+pub(super) fn decode(encoded: &Sensitive, networks: &Networks) -> Result<Sensitive, Refusal> {
     let refuse = |text: &str| Refusal::new(Rule::Kubeconfig, "/kubeconfig", text);
     let text = STANDARD
         .decode(encoded.expose())
@@ -60,7 +61,8 @@ pub(super) fn decode(encoded: &Sensitive) -> Result<Sensitive, Refusal> {
         .ok_or_else(|| refuse("while decoding kubeconfig: kubeconfig is not text in base64"))?;
     let kubeconfig: Kubeconfig = serde_saphyr::from_str(&text)
         .map_err(|_| refuse("while validating kubeconfig: kubeconfig cannot be read"))?;
-    match problem(&kubeconfig) {
+    let problem = problem(&kubeconfig).map(str::to_owned);
+    match problem.or_else(|| problem_of_customer(&text, networks)) {
         Some(problem) => Err(refuse(&format!("while validating kubeconfig: {problem}"))),
         None => Ok(Sensitive::from(text)),
     }

@@ -3,6 +3,7 @@
 //! Randomness is handed in, so that whoever stores the name also decides when a new one is drawn.
 
 use domain::plan::Kind;
+use url::form_urlencoded::byte_serialize;
 use uuid::Uuid;
 
 /// The longest name that the Director and the provisioner take.
@@ -26,17 +27,16 @@ pub fn shoot_domain(shoot: &str, domain: &str) -> String {
 }
 
 /// The name of a runtime in the Director and the provisioner: what its owner calls it, as far as it can be used, and
-/// five random letters.
+/// five random letters. It begins with a letter, whatever its owner's begins with.
 pub fn runtime_name(name: &str, random: [u8; SUFFIX]) -> String {
     let usable = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
-    let given: String = name
-        .chars()
-        .filter(usable)
-        .map(|c| c.to_ascii_lowercase())
-        .take(LONGEST_RUNTIME_NAME - SUFFIX - 1)
-        .collect();
+    let given: String = name.chars().filter(usable).map(|c| c.to_ascii_lowercase()).collect();
+    let given = given.trim_matches(['-', '.']);
+    let lettered = given.starts_with(|first: char| first.is_ascii_alphabetic());
+    let given = if lettered { given.to_owned() } else { format!("c-{given}") };
+    let given: String = given.chars().take(LONGEST_RUNTIME_NAME - SUFFIX - 1).collect();
     let suffix: String = random.iter().map(|byte| char::from(b'a' + byte % 26)).collect();
-    format!("{given}-{suffix}")
+    format!("{}-{suffix}", given.trim_end_matches(['-', '.']))
 }
 
 /// Where the owner of an instance finds its dashboard. A cluster that was brought along has no kubeconfig here to
@@ -45,7 +45,10 @@ pub fn dashboard_url(landscape: &str, kind: Kind, instance: &str) -> String {
     let landscape = landscape.trim_end_matches('/');
     match kind {
         Kind::OwnCluster => landscape.to_owned(),
-        _ => format!("{landscape}/?kubeconfigID={instance}"),
+        _ => {
+            let escaped: String = byte_serialize(instance.as_bytes()).collect();
+            format!("{landscape}/?kubeconfigID={escaped}")
+        }
     }
 }
 
@@ -77,6 +80,16 @@ mod tests {
     fn a_runtime_keeps_the_usable_part_of_its_name_within_36_characters() {
         assert_eq!(runtime_name("Dev Cluster_1", [0, 1, 2, 25, 26]), "devcluster1-abcza");
 
+        for (name, kept) in [
+            ("2024-prod", "c-2024-prod-aaaaa"),
+            ("123", "c-123-aaaaa"),
+            ("-", "c-aaaaa"),
+            ("---a-", "a-aaaaa"),
+            ("a.", "a-aaaaa"),
+        ] {
+            assert_eq!(runtime_name(name, [0; 5]), kept, "{name}");
+        }
+
         let long = runtime_name(&"x".repeat(64), [0; 5]);
 
         assert_eq!((long.len(), long.ends_with("x-aaaaa")), (36, true));
@@ -88,6 +101,8 @@ mod tests {
 
         assert_eq!(url(Kind::Managed), "https://dashboard.test/?kubeconfigID=i-1");
         assert_eq!(url(Kind::OwnCluster), "https://dashboard.test");
+        let odd = dashboard_url("https://dashboard.test", Kind::Managed, "a&kubeconfigID=b#<c> d%");
+        assert_eq!(odd, "https://dashboard.test/?kubeconfigID=a%26kubeconfigID%3Db%23%3Cc%3E+d%25");
     }
 
     #[test]

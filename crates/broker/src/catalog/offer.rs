@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use clients::kubernetes::Networks;
+
 use super::{Catalog, CatalogError, Plan};
 
 /// What an operator decides about the catalog.
@@ -12,7 +14,7 @@ pub struct Offer {
     pub plans: Vec<String>,
     /// Whether `oidc` and `administrators` are published.
     pub additional_parameters: bool,
-    /// Whether parameters that are not published are refused. They are understood otherwise, or ignored.
+    /// Whether parameters and platform regions that are not known are refused. They are ignored otherwise.
     pub closed: bool,
     /// Whether orders may choose the version of Kyma.
     pub on_demand_versions: bool,
@@ -22,6 +24,8 @@ pub struct Offer {
     pub plan_updateable: bool,
     /// Whether instances can be bound.
     pub bindable: bool,
+    /// Where kubeconfigs of orders may lead besides public addresses.
+    pub customer_networks: Networks,
     /// How long platforms should poll at most; as long as an operation may take.
     pub maximum_polling: Option<Duration>,
 }
@@ -31,11 +35,12 @@ impl Default for Offer {
         Self {
             plans: vec!["azure".to_owned()],
             additional_parameters: false,
-            closed: false,
+            closed: true,
             on_demand_versions: false,
             updates: false,
             plan_updateable: false,
             bindable: false,
+            customer_networks: Networks::default(),
             maximum_polling: Some(Duration::from_secs(24 * 60 * 60)),
         }
     }

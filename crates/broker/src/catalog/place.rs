@@ -24,6 +24,19 @@ impl Place {
 }
 
 impl Catalog {
+    /// The regions of platforms that there are; none when nobody listed them.
+    pub(super) fn platform_regions(&self) -> impl Iterator<Item = &str> {
+        let regions = &self.regions;
+        let trial = regions.trial.platform_regions.keys();
+        let listed = regions.platforms.iter().chain(trial).chain(&self.eu_access.regions);
+        listed.chain([&regions.default]).map(String::as_str)
+    }
+
+    /// Whether a platform's region is one that there is, as far as somebody listed them.
+    pub(super) fn knows_platform_region(&self, region: &str) -> bool {
+        self.regions.platforms.is_empty() || self.platform_regions().any(|known| known == region)
+    }
+
     /// The place that a request's address names. The default region stands in for its name only: it does not say whose
     /// machines the platform runs on.
     pub fn place(&self, region: Option<&str>) -> Place {

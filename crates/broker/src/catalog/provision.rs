@@ -15,7 +15,10 @@ use domain::{
 };
 use serde_json::Value;
 
-use super::{Catalog, Offer, Place, Plan, Refusal, Rule, kubeconfig, oidc, validate::validate};
+use super::{
+    Catalog, Offer, Place, Plan, Refusal, Rule, bounds, kubeconfig, nearest::nearest, oidc,
+    validate::validate,
+};
 
 /// What an order says. It cannot be printed: the parameters may hold a kubeconfig.
 #[derive(Clone, Copy)]
@@ -57,6 +60,8 @@ impl Catalog {
         let (min, max) = (parameters.auto_scaler_min, parameters.auto_scaler_max);
         auto_scaler(self.nodes(plan, provider), min, max)?;
         oidc::check(parameters.oidc.as_ref())?;
+        bounds::check(raw)?;
+        self.platform_region(offer, place)?;
         let schema = self.create_schema(offer, plan, place);
         validate(&schema, raw, "while validating input parameters")?;
         if place.eu_access
@@ -69,15 +74,17 @@ impl Catalog {
             parameters.overrides_version = None;
         }
         parameters.licence_type = plan.licence_type().map(str::to_owned);
+        rules::administrators(parameters.administrators.as_deref())?;
         if plan.kind() == Kind::OwnCluster {
-            parameters.kubeconfig =
-                parameters.kubeconfig.as_ref().map(kubeconfig::decode).transpose()?;
+            let decoded = |encoded| kubeconfig::decode(encoded, &offer.customer_networks);
+            parameters.kubeconfig = parameters.kubeconfig.as_ref().map(decoded).transpose()?;
             return Ok(Accepted { parameters, provider });
         }
         // Of no use to a cluster that is made here, and better not kept.
         parameters.kubeconfig = None;
         self.trial_region(plan, &parameters)?;
         self.sizes(plan, provider, &parameters)?;
+        rules::nodes(&parameters)?;
         rules::purpose(parameters.purpose.as_deref())?;
         self.zones(plan, place, provider, &parameters)?;
         Ok(Accepted { parameters, provider })
@@ -117,6 +124,18 @@ impl Catalog {
                     }),
             },
         }
+    }
+
+    /// A platform's region that there is not is a slip in the address, and would take the order elsewhere without a word.
+    fn platform_region(&self, offer: &Offer, place: &Place) -> Result<(), Refusal> {
+        let region = place.platform_region.as_str();
+        if !offer.closed || self.knows_platform_region(region) {
+            return Ok(());
+        }
+        let meant = nearest(region, self.platform_regions());
+        let meant = meant.map_or_else(String::new, |it| format!(", did you mean {it}?"));
+        let text = format!("the platform's region {region} is not known{meant}");
+        Err(Refusal::new(Rule::PlatformRegion, "", text))
     }
 
     fn trial_region(&self, plan: &Plan, parameters: &Provisioning) -> Result<(), Refusal> {

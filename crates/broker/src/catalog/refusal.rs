@@ -16,8 +16,16 @@ pub enum Rule {
     AutoScaler,
     /// An issuer is complete.
     Oidc,
+    /// Texts and lists are not too long.
+    Bounds,
+    /// The platform's region is one that there is.
+    PlatformRegion,
     /// The published schema.
     Schema,
+    /// Every administrator is named.
+    Administrators,
+    /// Nodes can be replaced, and have a disk.
+    Nodes,
     /// The plan alone decides about size.
     FixedSize,
     /// Clusters are for something that Gardener knows.

@@ -3,6 +3,8 @@
 mod network;
 mod region;
 
+use std::collections::HashSet;
+
 use domain::{
     parameters::{Cluster, Oidc, Provisioning, Resolved},
     plan::Provider,
@@ -45,7 +47,7 @@ impl Catalog {
             .administrators
             .clone()
             .filter(|administrators| !administrators.is_empty())
-            .unwrap_or_else(|| vec![orderer.user_id.to_lowercase()]);
+            .map_or_else(|| vec![orderer.user_id.to_lowercase()], once_each);
         Ok(Resolved {
             platform_region: place.platform_region.clone(),
             eu_access: place.eu_access,
@@ -120,6 +122,13 @@ impl Catalog {
         let usual = &self.defaults.oidc;
         asked.filter(|oidc| oidc.is_provided()).unwrap_or(usual).over(usual)
     }
+}
+
+/// Without those that were named before.
+fn once_each(mut named: Vec<String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    named.retain(|person| seen.insert(person.clone()));
+    named
 }
 
 fn said(asked: Option<&String>, default: &str) -> String {

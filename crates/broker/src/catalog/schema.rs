@@ -1,7 +1,7 @@
 //! The published schemas of a plan's parameters.
 //!
-//! They are what orders are checked with. Parameters that are understood but not published (`volumeSizeGb`, a trial's
-//! `region` …) pass, unless the offer is closed.
+//! They are what orders are checked with. A closed schema names every parameter that is understood and forbids all others; the form
+//! shows those of `CONTROLS`. An open one names those of the form, and lets everything else pass.
 
 mod properties;
 
@@ -9,7 +9,7 @@ use domain::plan::Kind;
 use serde_json::{Map, Value, json};
 
 use super::{Catalog, Offer, Place, Plan};
-use properties::Purpose;
+use properties::{Purpose, close, further};
 
 /// In which order a form shows its fields.
 const CONTROLS: [&str; 11] = [
@@ -33,18 +33,24 @@ impl Catalog {
             Kind::OwnCluster => &["name", "kubeconfig", "shootName", "shootDomain"],
             _ => &["name"],
         };
-        envelope(self.properties(offer, plan, place, Purpose::Create), required, offer.closed)
+        let properties = self.properties(offer, plan, place, Purpose::Create);
+        envelope(properties, further(offer, plan, Purpose::Create).as_ref(), required)
     }
 
     /// What a change may say.
     pub fn update_schema(&self, offer: &Offer, plan: &Plan, place: &Place) -> Value {
-        envelope(self.properties(offer, plan, place, Purpose::Update), &[], offer.closed)
+        let properties = self.properties(offer, plan, place, Purpose::Update);
+        envelope(properties, further(offer, plan, Purpose::Update).as_ref(), &[])
     }
 }
 
 /// An empty `required` is left out, and a schema without fields is published all the same: draft 4 forbids the one, and
 /// platforms refuse a schema that does not name its draft.
-fn envelope(mut properties: Map<String, Value>, required: &[&str], closed: bool) -> Value {
+fn envelope(
+    mut properties: Map<String, Value>,
+    further: Option<&Map<String, Value>>,
+    required: &[&str],
+) -> Value {
     let controls: Vec<&str> =
         CONTROLS.into_iter().filter(|name| properties.contains_key(*name)).collect();
     let mut ordered = Map::new();
@@ -52,6 +58,12 @@ fn envelope(mut properties: Map<String, Value>, required: &[&str], closed: bool)
         if let Some(property) = properties.remove(*name) {
             ordered.insert((*name).to_owned(), property);
         }
+    }
+    if let Some(further) = further {
+        for (name, property) in further {
+            ordered.entry(name).or_insert_with(|| property.clone());
+        }
+        ordered.iter_mut().for_each(|(name, property)| close(name, property));
     }
     let mut schema = json!({
         "$schema": "http://json-schema.org/draft-04/schema#",
@@ -63,7 +75,7 @@ fn envelope(mut properties: Map<String, Value>, required: &[&str], closed: bool)
     if !required.is_empty() {
         schema["required"] = json!(required);
     }
-    if closed {
+    if further.is_some() {
         schema["additionalProperties"] = json!(false);
     }
     schema

@@ -7,7 +7,7 @@ use domain::{
 use serde_json::Value;
 
 use super::{
-    Catalog, Offer, Place, Plan, Refusal, Rule, kubeconfig, oidc,
+    Catalog, Offer, Place, Plan, Refusal, Rule, bounds, kubeconfig, oidc,
     provision::{auto_scaler, form},
     validate::validate,
 };
@@ -41,12 +41,14 @@ impl Catalog {
         let provider = self.provider(plan, change.place, change.stored)?;
         let nodes = self.nodes(plan, provider);
         auto_scaler(nodes, merged.auto_scaler_min, merged.auto_scaler_max)?;
+        bounds::check(raw)?;
         if !raw.is_null() {
             let schema = self.update_schema(offer, plan, change.place);
             validate(&schema, raw, "while validating update parameters")?;
         }
         if plan.kind() == Kind::OwnCluster {
-            update.kubeconfig = update.kubeconfig.as_ref().map(kubeconfig::decode).transpose()?;
+            let decoded = |encoded| kubeconfig::decode(encoded, &offer.customer_networks);
+            update.kubeconfig = update.kubeconfig.as_ref().map(decoded).transpose()?;
         } else {
             update.kubeconfig = None;
             // Only what the change says: what was stored was accepted under the catalog of its time.

@@ -39,8 +39,9 @@ impl Broker {
             let before = self.newest(&row.id, Some(&[DEPROVISION])).await?;
             let begun = match before {
                 Some(removal) if is_enough(&removal) => Some(removal.id),
-                Some(removal) => Some(self.go_on(&removal).await?),
-                None => self.begin(caller, &row).await?,
+                Some(removal) if removal.state.is_final() => Some(self.go_on(&removal).await?),
+                // One that is being called off ends soon; what it leaves is done by a removal of its own.
+                _ => self.begin(caller, &row).await?,
             };
             if let Some(operation) = begun {
                 return Ok(operation.into());

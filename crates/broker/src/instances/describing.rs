@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use base::Failure;
 use engine::{Explanation, State, explain::Standstill, storage::Snapshot};
 use jiff::Timestamp;
 
@@ -20,8 +21,8 @@ pub(super) fn describe(
     let said = match operation.state {
         State::Succeeded => "Processing finished".to_owned(),
         State::Failed | State::Canceled => {
-            let failure = operation.failure.as_ref().map(|failure| failure.message.clone());
-            let asked = operation.cancel.as_ref().map(|cancel| cancel.reason.clone());
+            let failure = operation.failure.as_ref().map(told);
+            let asked = operation.cancel.as_ref().map(|cancel| called_off(&cancel.reason));
             asked.or(failure).or_else(|| operation.note.clone()).unwrap_or_else(|| "failed".into())
         }
         State::Pending if operation.runs == 0 => match explanation.kind {
@@ -31,6 +32,29 @@ pub(super) fn describe(
         State::Pending | State::InProgress => doing(operation, explanation, usual, now),
     };
     shortened(&said)
+}
+
+/// The components whose words are for those who order. What other systems say names objects and addresses of the control plane, which
+/// operators find in the operation's journal.
+const OUTWARD: [&str; 5] = ["broker", "engine", "provisioner", "reconciler", "runtime"];
+
+/// A failure, as those who order may read it.
+fn told(failure: &Failure) -> String {
+    if OUTWARD.contains(&&*failure.component) {
+        return failure.message.clone();
+    }
+    let Failure { component, reason, .. } = failure;
+    format!(
+        "{component} did not do its part ({reason}); operators find the details in the operation's journal"
+    )
+}
+
+/// Why an operation was called off, without the name of the operator who did it.
+fn called_off(reason: &str) -> String {
+    if reason.starts_with("called off by ") {
+        return "called off by an operator".to_owned();
+    }
+    reason.to_owned()
 }
 
 fn doing(
@@ -105,6 +129,22 @@ mod tests {
         assert_eq!(span(minutes(300)), "5 h");
         assert_eq!(range(Usual { shortest: minutes(14), longest: minutes(19) }), "14–19 min");
         assert_eq!(range(Usual { shortest: minutes(3), longest: minutes(3) }), "3 min");
+    }
+
+    #[test]
+    fn what_inner_systems_say_and_who_calls_off_is_not_told() {
+        let failure = |component: &str| Failure::new(component, "Forbidden", "secrets \"kcp-1\"");
+
+        let inner = told(&failure("gardener"));
+
+        assert!(inner.starts_with("gardener did not do its part (Forbidden)"), "{inner}");
+        assert!(!inner.contains("kcp-1"));
+        assert_eq!(told(&failure("provisioner")), "secrets \"kcp-1\"");
+        assert_eq!(called_off("called off by jo@example.test"), "called off by an operator");
+        assert_eq!(
+            called_off("operation preempted by deprovisioning 1"),
+            "operation preempted by deprovisioning 1"
+        );
     }
 
     #[test]

@@ -44,10 +44,10 @@ pub enum Error {
     #[error("the credentials are for another global account than context.globalaccount_id")]
     Foreign,
     /// The store is not there right now, or did not say whether it wrote.
-    #[error("the store is not available")]
+    #[error("the database is not available, try again later")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Something is wrong here.
-    #[error("the store answered something unexpected")]
+    #[error("something is wrong in the broker")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 

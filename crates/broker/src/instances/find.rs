@@ -88,7 +88,8 @@ impl Broker {
         Ok(Found {
             service_id: row.service_id,
             plan_id: row.plan_id,
-            dashboard_url: row.dashboard_url,
+            // As the order was answered: an address that changes is of no use to a platform.
+            dashboard_url: order.dashboard_url.clone(),
             record: Record::of(order),
             labels,
         })

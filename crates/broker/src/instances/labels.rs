@@ -58,9 +58,12 @@ pub(super) fn add_trial(
         return;
     };
     let meant = |subaccounts: &Vec<String>| subaccounts.contains(&order.context.subaccount_id);
-    if !notice.subaccounts.as_ref().is_none_or(meant) {
-        return;
+    if notice.subaccounts.as_ref().is_none_or(meant) {
+        tell(labels, notice, life, now);
     }
+}
+
+fn tell(labels: &mut Labels, notice: &TrialNotice, life: &Life, now: Timestamp) {
     if life.expired_at.is_some() {
         labels.insert("Trial expiration details", EXPIRED.to_owned());
         labels.insert("Trial documentation", notice.documentation.clone());
@@ -94,5 +97,27 @@ mod tests {
         assert_eq!(hours(12), "Your cluster expires tomorrow.");
         assert_eq!(hours(24 * 7), "Your cluster expires in  7 days.");
         assert_eq!(hours(24 * 14), "Your cluster expires in 14 days.");
+    }
+
+    #[test]
+    fn an_expired_trial_is_told_so_and_has_no_kubeconfig_any_more() {
+        let notice = TrialNotice { subaccounts: None, documentation: "https://help.test".into() };
+        let meant = |expired_at| {
+            let life = Life {
+                created_at: Timestamp::UNIX_EPOCH,
+                expired_at,
+                lifetime: Some(Duration::from_secs(14 * DAY)),
+            };
+            let mut labels = Labels::from([("KubeconfigURL", "https://k.test".to_owned())]);
+            tell(&mut labels, &notice, &life, Timestamp::UNIX_EPOCH);
+            labels
+        };
+
+        let (living, expired) = (meant(None), meant(Some(Timestamp::UNIX_EPOCH)));
+
+        assert!(living.contains_key("KubeconfigURL") && !expired.contains_key("KubeconfigURL"));
+        assert_eq!(expired["Trial expiration details"], EXPIRED);
+        assert_eq!(expired["Trial documentation"], "https://help.test");
+        assert_eq!(living["Trial expiration details"], "Your cluster expires in 14 days.");
     }
 }

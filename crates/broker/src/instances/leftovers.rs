@@ -1,7 +1,10 @@
-//! What is left of instances that were removed, page by page.
+//! What is left of instances that were removed, and what may exist without anybody knowing its id, page by page.
 
+use engine::OperationId;
+use jiff::Timestamp;
 use serde::Serialize;
-use store::broker::PageKey;
+use store::broker::{Creation, PageKey};
+use uuid::Uuid;
 
 use super::{Broker, Error};
 use crate::chores::leftovers::{self, Leftover};
@@ -15,7 +18,66 @@ pub struct LeftoverPage {
     pub next: Option<String>,
 }
 
+/// Something that may exist outside: a call was made for it, and its result was not stored with an operation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MayExist {
+    /// The call; named to settle it.
+    pub id: Uuid,
+    /// The system that was called.
+    pub system: String,
+    /// What the thing is called there.
+    pub name: String,
+    /// Its id there, if the answer came too late to be used.
+    pub known_as: Option<String>,
+    /// For which instance it was to be.
+    pub instance: String,
+    /// The operation that called.
+    pub operation: OperationId,
+    /// When the call was made.
+    pub since: Timestamp,
+}
+
+/// Some things that may exist, and where to go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MayExistPage {
+    /// The things, the oldest first.
+    pub may_exist: Vec<MayExist>,
+    /// The call to go on behind; none when there are no more.
+    pub next: Option<Uuid>,
+}
+
+impl From<Creation> for MayExist {
+    fn from(creation: Creation) -> Self {
+        Self {
+            id: creation.id,
+            system: creation.system,
+            name: creation.name,
+            known_as: creation.answer,
+            instance: creation.instance,
+            operation: creation.operation,
+            since: creation.began_at,
+        }
+    }
+}
+
 impl Broker {
+    /// What may exist in systems that cannot be asked, behind the call that is named.
+    pub async fn may_exist(&self, after: Option<Uuid>, most: u32) -> Result<MayExistPage, Error> {
+        let mut found = self.parts().store.creations(after, most.saturating_add(1)).await?;
+        let more = found.len() > usize::try_from(most).unwrap_or(usize::MAX);
+        found.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+        let next = found.last().map(|last| last.id).filter(|_| more);
+        Ok(MayExistPage { may_exist: found.into_iter().map(MayExist::from).collect(), next })
+    }
+
+    /// Takes something off that list: somebody has looked, and it is not there or has been removed.
+    pub async fn settle(&self, call: Uuid) -> Result<(), Error> {
+        if self.parts().store.forget_creation(call).await? {
+            return Ok(());
+        }
+        Err(Error::NotFound(format!("nothing that may exist has the id {call}")))
+    }
+
     /// The instances of which something is left, behind the one that is named.
     pub async fn leftovers(&self, after: Option<&str>, most: u32) -> Result<LeftoverPage, Error> {
         let parts = self.parts();

@@ -22,8 +22,8 @@ pub(super) fn of(plan: &Plan) -> Limits {
     }
 }
 
-/// What is said when there are enough.
-pub(super) fn reached(plan: &Plan, which: Reached) -> Error {
+/// What is said when there are enough, and whether some of them are of the plan.
+pub(super) fn reached(plan: &Plan, which: Reached, of_plan: bool) -> Error {
     let (whose, most) = match which {
         Reached::GlobalAccount => ("global account", plan.limits().per_global_account),
         Reached::Subaccount => ("subaccount", plan.limits().per_subaccount),
@@ -31,7 +31,13 @@ pub(super) fn reached(plan: &Plan, which: Reached) -> Error {
     let most = most.unwrap_or_default();
     Error::Limit(match (plan.kind(), most) {
         (Kind::Trial, 1) => {
-            format!("trial Kyma was created for the {whose}, but there is only one allowed")
+            if of_plan {
+                format!("trial Kyma was created for the {whose}, but there is only one allowed")
+            } else {
+                format!(
+                    "the {whose} has an instance of another plan: a trial is for those that have none"
+                )
+            }
         }
         _ => format!("the plan {} allows at most {most} instances in one {whose}", plan.name()),
     })

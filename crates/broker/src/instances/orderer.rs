@@ -2,10 +2,15 @@
 
 use serde_json::Value;
 
-use super::{Error, requests::storable};
+use super::{
+    Error,
+    requests::{label, storable},
+};
 use crate::Context;
 
 const DOING: &str = "while extracting ers context";
+/// The longest text in a context.
+const LONGEST: usize = 4_096;
 
 /// Reads a context. What it says is not repeated in errors: it may be a credential.
 pub(super) fn read(context: Option<&Value>) -> Result<Context, Error> {
@@ -35,10 +40,38 @@ pub(super) fn read(context: Option<&Value>) -> Result<Context, Error> {
             return Err(bad(&format!("{name} parameter cannot be empty")));
         }
     }
-    storable("context.globalaccount_id", &context.globalaccount_id)?;
-    storable("context.subaccount_id", &context.subaccount_id)?;
+    label("context.globalaccount_id", &context.globalaccount_id)?;
+    label("context.subaccount_id", &context.subaccount_id)?;
+    storable("context.user_id", &context.user_id)?;
+    bounded(&context)?;
     context.user_id = context.user_id.to_lowercase();
     Ok(context)
+}
+
+/// Refuses what else the context says when it is too long to be kept and passed on.
+fn bounded(context: &Context) -> Result<(), Error> {
+    let credentials = context.sm_operator_credentials.as_ref();
+    let texts = [
+        ("tenant_id", context.tenant_id.as_deref()),
+        ("commercial_model", context.commercial_model.as_deref()),
+        ("license_type", context.license_type.as_deref()),
+        ("origin", context.origin.as_deref()),
+        ("platform", context.platform.as_deref()),
+        ("region", context.region.as_deref()),
+        ("sm_operator_credentials.clientid", credentials.map(|it| it.clientid.as_str())),
+        ("sm_operator_credentials.clientsecret", credentials.map(|it| it.clientsecret.expose())),
+        ("sm_operator_credentials.sm_url", credentials.map(|it| it.sm_url.as_str())),
+        ("sm_operator_credentials.url", credentials.map(|it| it.url.as_str())),
+        ("sm_operator_credentials.xsappname", credentials.map(|it| it.xsappname.as_str())),
+    ];
+    for (name, text) in texts {
+        let text = text.unwrap_or_default();
+        if text.len() > LONGEST || text.contains('\0') {
+            let problem = format!("is longer than {LONGEST} bytes, or has a NUL");
+            return Err(Error::Bad(format!("context.{name} {problem}")));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -2,17 +2,17 @@
 
 use domain::{OperationId, parameters::Provisioning, plan::Kind};
 use serde::Serialize;
-use store::broker::{AcceptedInstance, NewInstance};
+use store::broker::{AcceptedInstance, InstanceFilter, NewInstance, Reached};
 use uuid::Uuid;
 
 use super::{
     Broker, Caller, Error, Labels, Provision, labels, limits, orderer,
-    requests::{named, storable},
+    requests::{label, named, storable},
     stored::{self, Asked},
 };
 use crate::{
     Context, Order,
-    accounts::Need,
+    accounts::{self, Need},
     catalog::{Orderer, Place, Plan, Request, names},
 };
 
@@ -49,7 +49,8 @@ impl Broker {
         caller: &Caller,
         request: Provision,
     ) -> Result<Provisioned, Error> {
-        let order = self.checked(caller, &request)?;
+        let mut order = self.checked(caller, &request)?;
+        order.any_account = caller.any_tenant;
         self.payable(&order).await?;
         let comparable = Comparable {
             service_id: &order.service_id,
@@ -83,9 +84,32 @@ impl Broker {
             AcceptedInstance::Accepted => Ok(self.provisioned(Some(id), &order)),
             AcceptedInstance::Same { operation } => self.repeated(operation, &order).await,
             AcceptedInstance::Conflict { .. } => Err(Error::Taken(OTHER_WORDS)),
-            AcceptedInstance::Reused { .. } => Err(Error::Taken(GONE)),
-            AcceptedInstance::Limit(which) => Err(limits::reached(plan, which)),
+            AcceptedInstance::Reused { .. } => Err(Error::Taken(self.gone(caller, &new.id).await?)),
+            AcceptedInstance::Limit(which) => Err(self.enough(plan, &new, which).await?),
         }
+    }
+
+    /// What an account is told that has enough instances: of the plan, or of others that count too.
+    async fn enough(&self, plan: &Plan, new: &NewInstance, which: Reached) -> Result<Error, Error> {
+        let mut filter = InstanceFilter {
+            plans: vec![plan.name().to_owned()],
+            deleted: Some(false),
+            most: 1,
+            ..InstanceFilter::default()
+        };
+        match which {
+            Reached::GlobalAccount => filter.accounts.push(new.global_account.clone()),
+            Reached::Subaccount => filter.subaccounts.push(new.subaccount.clone()),
+        }
+        let of_plan = !self.parts().store.list(&filter).await?.instances.is_empty();
+        Ok(limits::reached(plan, which, of_plan))
+    }
+
+    /// What is said about an id that was used before: others are not told whether its instance is still there.
+    async fn gone(&self, caller: &Caller, instance: &str) -> Result<&'static str, Error> {
+        let newest = self.newest(instance, None).await?;
+        let own = newest.is_some_and(|operation| caller.sees(&operation.lane));
+        Ok(if own { GONE } else { OTHER_WORDS })
     }
 
     /// The answer to an order.
@@ -112,11 +136,12 @@ impl Broker {
         if !request.accepts_incomplete {
             return Err(Error::AsyncRequired);
         }
-        storable("instance_id", &request.instance_id)?;
+        label("instance_id", &request.instance_id)?;
         let context = orderer::read(request.context.as_ref())?;
         if !caller.sees(&context.globalaccount_id) {
             return Err(Error::Foreign);
         }
+        self.possible(plan, &context)?;
         let place = parts.catalog.place(request.region.as_deref());
         storable("region", &place.platform_region)?;
         let asked = Request {
@@ -128,19 +153,37 @@ impl Broker {
         self.order(&request.instance_id, plan, &place, context, accepted.parameters)
     }
 
+    /// Refuses what the plan of the older documents can only fail with.
+    fn possible(&self, plan: &Plan, context: &Context) -> Result<(), Error> {
+        let Some(needs) = self.parts().settings.legacy else { return Ok(()) };
+        if plan.kind() == Kind::OwnCluster {
+            let text = "own_cluster cannot be ordered: this broker provisions by the older plan (runtimes.legacy), which makes clusters itself";
+            return Err(Error::Bad(text.into()));
+        }
+        if needs.service_manager && context.sm_operator_credentials.is_none() {
+            let text = "context.sm_operator_credentials is needed: this broker has no credentials of the Service Manager";
+            return Err(Error::Bad(text.into()));
+        }
+        Ok(())
+    }
+
     /// Refuses a new order that no account could pay for. One that was accepted before has its answer, whatever the
     /// pool is like now.
     async fn payable(&self, order: &Order) -> Result<(), Error> {
         let parts = self.parts();
-        let (Some(accounts), Some(need)) = (&parts.accounts, Need::of(order)) else {
-            return Ok(());
+        let Some(accounts) = &parts.accounts else { return Ok(()) };
+        let refusal = match (Need::of(order), accounts::named(order)) {
+            (Some(need), _) if accounts.are_exhausted(need).await => {
+                Error::Exhausted(need.to_string())
+            }
+            (None, Some((secret, need))) if accounts.are_not_own(secret, need).await => {
+                Error::Bad(format!("parameters.targetSecret: {}", accounts::NOT_OWN))
+            }
+            _ => return Ok(()),
         };
-        if !accounts.are_exhausted(need).await {
-            return Ok(());
-        }
         match parts.store.last_operation(&order.instance_id, None).await? {
             Some(_) => Ok(()),
-            None => Err(Error::Exhausted(need.to_string())),
+            None => Err(refusal),
         }
     }
 
@@ -188,6 +231,7 @@ impl Broker {
             resolved,
             shoot_name,
             shoot_domain,
+            any_account: false,
         })
     }
 }

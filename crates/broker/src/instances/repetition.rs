@@ -32,8 +32,6 @@ impl Broker {
         let operation = Some(OperationId::from(operation));
         // One that failed is answered as if it ran: whoever polls it learns why.
         let running = operation.filter(|_| made_by.state != State::Succeeded);
-        let mut answer = self.provisioned(running, &asked.order);
-        answer.dashboard_url = row.dashboard_url;
-        Ok(answer)
+        Ok(self.provisioned(running, &asked.order))
     }
 }

@@ -9,6 +9,8 @@ use super::Error;
 pub struct Caller {
     /// The only global account that it may speak for; none when it may speak for any.
     pub tenant: Option<String>,
+    /// Whether it acts for every tenant by right (`tenants:any`), and not only for want of a tenant.
+    pub any_tenant: bool,
     /// On whose behalf the platform asks, in the platform's words; kept with the operation.
     pub originating_identity: Option<String>,
     /// The program that asks.
@@ -71,6 +73,23 @@ pub(super) fn storable(field: &str, name: &str) -> Result<(), Error> {
         return Ok(());
     };
     Err(Error::Bad(format!("{field} {problem}")))
+}
+
+/// Whether a name can be the value of a label: what it stands for is marked with it in clusters and in the pool of accounts.
+pub(super) fn label(field: &str, name: &str) -> Result<(), Error> {
+    storable(field, name)?;
+    let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let ends = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    let bytes = name.as_bytes();
+    if bytes.len() <= 63
+        && ends(bytes.first())
+        && ends(bytes.last())
+        && bytes.iter().copied().all(inner)
+    {
+        return Ok(());
+    }
+    let text = "must have at most 63 letters, digits, '-', '_' and '.', with a letter or a digit at both ends";
+    Err(Error::Bad(format!("{field} {text}")))
 }
 
 /// Whether a request names its service and its plan.

@@ -34,6 +34,8 @@ pub struct Creator {
     version: String,
     /// All components that the version and the plan have.
     components: Vec<ListedComponent>,
+    /// Those that the order does without, whatever it names.
+    removed: BTreeSet<&'static str>,
     /// Which of them are there only on demand, and whether there is one.
     optional: BTreeMap<String, bool>,
     /// What the order names, in lower case.
@@ -55,12 +57,11 @@ impl Creator {
         plan: PlanConfiguration,
     ) -> Self {
         all.extend(plan.additional_components);
-        let removed = components::removed(order);
-        all.retain(|component| !removed.contains(&component.name.as_str()));
         let asked = order.parameters.components.iter().flatten();
         let mut creator = Self {
             version: version.to_owned(),
             components: all,
+            removed: components::removed(order),
             optional: BTreeMap::new(),
             asked: asked.map(|name| name.to_lowercase()).collect(),
             overrides: Overrides::default(),
@@ -84,6 +85,11 @@ impl Creator {
         self.optional.insert(component.to_owned(), true);
     }
 
+    /// Has events go through Event Hubs, whatever the provider: the component that reads from them is in, NATS is out.
+    pub fn use_event_hubs(&mut self) {
+        components::use_event_hubs(&mut self.removed);
+    }
+
     /// Overrides, to add some.
     pub fn overrides(&mut self) -> &mut Overrides {
         &mut self.overrides
@@ -98,7 +104,9 @@ impl Creator {
     fn wanted(&self) -> impl Iterator<Item = &ListedComponent> {
         let is_off =
             |component: &ListedComponent| self.optional.get(&component.name) == Some(&false);
-        self.components.iter().filter(move |component| !is_off(component))
+        let is_removed =
+            |component: &ListedComponent| self.removed.contains(component.name.as_str());
+        self.components.iter().filter(move |it| !is_off(it) && !is_removed(it))
     }
 }
 

@@ -92,6 +92,10 @@ pub struct Data {
     pub removals: Vec<String>,
     /// Since when the cluster's services have been told to go.
     pub services_going_since: Option<Timestamp>,
+    /// Since when the cluster cannot be removed, of the older documents.
+    pub removal_failing_since: Option<Timestamp>,
+    /// Since when the removal of the cluster is waited for, of the older documents.
+    pub removal_awaited_since: Option<Timestamp>,
     /// Since when the account cannot be given back, of the older documents.
     pub release_failing_since: Option<Timestamp>,
     /// The operation that has tried every step and only waits, of the older documents.

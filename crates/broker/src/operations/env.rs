@@ -21,7 +21,7 @@ use clients::{
 use secrecy::SecretString;
 use store::BrokerStore;
 
-use crate::catalog::Catalog;
+use crate::{catalog::Catalog, creations::Creations};
 
 /// What steps may reach.
 pub struct Env {
@@ -33,6 +33,8 @@ pub struct Env {
     pub control_plane: Cluster,
     /// Clients of the runtimes.
     pub clusters: Clusters,
+    /// Clients of the clusters that orders bring along.
+    pub customer_clusters: Arc<Clusters>,
     /// Whoever makes the runtimes.
     pub provisioner: Provisioner,
     /// What releases of Kyma consist of.
@@ -53,6 +55,8 @@ pub struct Env {
     pub reconciler: Option<Reconciler>,
     /// Whoever keeps Kyma's modules.
     pub lifecycle_manager: Option<LifecycleManager>,
+    /// Calls to `AvS` and LMS, which cannot be asked what they have made.
+    pub creations: Creations,
     /// Everything else.
     pub settings: StepSettings,
 }

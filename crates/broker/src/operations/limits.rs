@@ -11,6 +11,12 @@ pub struct Limits {
     pub runtime: Duration,
     /// The Reconciler, with one configuration.
     pub reconciler: Duration,
+    /// How long the pool may have no provider account.
+    pub accounts: Duration,
+    /// How long `AvS` may fail; twice as long once the runtime is there.
+    pub avs: Duration,
+    /// How long EDP may fail.
+    pub edp: Duration,
 }
 
 impl Default for Limits {
@@ -19,6 +25,9 @@ impl Default for Limits {
             provisioning: Duration::from_hours(24),
             runtime: Duration::from_hours(6),
             reconciler: Duration::from_hours(2),
+            accounts: Duration::from_mins(10),
+            avs: Duration::from_mins(10),
+            edp: Duration::from_mins(30),
         }
     }
 }

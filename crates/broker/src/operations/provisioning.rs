@@ -69,10 +69,12 @@ pub struct Memory {
 
 /// What there is besides the provisioner. The steps of what is not there are not in the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "four systems, each there or not")]
+#[expect(clippy::struct_excessive_bools, reason = "systems and what they need, each there or not")]
 pub struct Switches {
     /// Availability.
     pub avs: bool,
+    /// The classes of tags in `AvS`.
+    pub avs_tags: bool,
     /// Event data; an order may be required to have it.
     pub edp: bool,
     /// Whoever installs Kyma.
@@ -87,6 +89,7 @@ impl Switches {
     /// Everything.
     pub const ALL: Self = Self {
         avs: true,
+        avs_tags: true,
         edp: true,
         reconciler: true,
         lifecycle_manager: true,
@@ -97,6 +100,7 @@ impl Switches {
     pub fn of(env: &Env) -> Self {
         Self {
             avs: env.avs.is_some(),
+            avs_tags: env.avs.as_ref().is_some_and(|avs| avs.settings().tag_classes.is_some()),
             edp: env.edp.is_some(),
             reconciler: env.reconciler.is_some(),
             lifecycle_manager: env.lifecycle_manager.is_some(),
@@ -108,6 +112,7 @@ impl Switches {
 /// What is done for an order.
 pub fn plan(limits: &Limits, on: Switches) -> Plan<Provisioning> {
     let edp = edp_registration::EdpRegistration.when(is_ours()).needs("edp", on.edp);
+    let edp = edp.failing_for(limits.edp);
     let edp = if on.edp_required { edp } else { edp.or_skip() };
     Plan::within(limits.provisioning)
         .stage("start")
@@ -115,8 +120,14 @@ pub fn plan(limits: &Limits, on: Switches) -> Plan<Provisioning> {
         .stage("create_runtime")
         .step(provision_initialization::ProvisionInitialization)
         .step(init_kyma_template::InitKymaTemplate)
-        .step(resolve_target_secret::ResolveTargetSecret.when(is_ours()))
-        .step(avs_create_internal_eval_step::AvsCreateInternalEvalStep.needs("avs", on.avs))
+        .step(
+            resolve_target_secret::ResolveTargetSecret.when(is_ours()).failing_for(limits.accounts),
+        )
+        .step(
+            avs_create_internal_eval_step::AvsCreateInternalEvalStep
+                .needs("avs", on.avs)
+                .failing_for(limits.avs),
+        )
         .step(edp)
         .step(
             overrides_from_secrets_and_config_step::OverridesFromSecretsAndConfigStep
@@ -159,9 +170,15 @@ pub fn plan(limits: &Limits, on: Switches) -> Plan<Provisioning> {
         .step(
             avs_create_external_eval_step::AvsCreateExternalEvalStep
                 .when(is_kept_available())
-                .needs("avs", on.avs),
+                .needs("avs", on.avs)
+                .failing_for(limits.avs * 2),
         )
-        .step(avs_tags::AvsTags.when(is_ours()).needs("avs", on.avs))
+        .step(
+            avs_tags::AvsTags
+                .when(is_ours())
+                .needs("avs", on.avs && on.avs_tags)
+                .failing_for(limits.avs),
+        )
 }
 
 #[cfg(test)]

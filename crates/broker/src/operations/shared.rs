@@ -6,9 +6,10 @@ pub(super) mod kyma;
 
 use std::time::Duration;
 
+use base::failure::chain;
 use clients::{
     Component, Error, Kind,
-    kubernetes::{Cluster, is_no_kind},
+    kubernetes::{Cluster, Clusters, is_no_kind},
     provisioner::Tenant,
 };
 use domain::plan::Kind as PlanKind;
@@ -17,7 +18,7 @@ use jiff::Timestamp;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
-use super::{creator::Creator, env::Env, prelude::Failure, provisioning::Provisioning};
+use super::{creator::Creator, prelude::Failure, provisioning::Provisioning};
 use crate::Order;
 
 type Context<'a> = Cx<'a, Provisioning>;
@@ -140,7 +141,8 @@ pub(super) fn tenant(order: &Order) -> Tenant<'_> {
     Tenant { id: &order.context.globalaccount_id, subaccount: Some(&order.context.subaccount_id) }
 }
 
-/// The way into the runtime: the one in memory, the order's, or the provisioner's; none until there is one.
+/// The runtime's kubeconfig: the one in memory, the order's, or the provisioner's; none until there is one. One that cannot be
+/// used is not kept, so that the next run asks for another.
 pub(super) async fn kubeconfig(cx: &mut Context<'_>) -> Result<Option<SecretString>, StepError> {
     if let Some(kept) = &cx.memory.kubeconfig {
         return Ok(Some(kept.clone()));
@@ -154,13 +156,26 @@ pub(super) async fn kubeconfig(cx: &mut Context<'_>) -> Result<Option<SecretStri
         let runtime = runtime_id(cx)?;
         cx.env.provisioner.runtime_status(tenant(order), &runtime).await?.kubeconfig().cloned()
     };
+    if let Some(found) = &found {
+        let opened = open(cx, found).await;
+        if let Err(error) = opened {
+            return Err(inside(cx, error));
+        }
+    }
     cx.memory.kubeconfig.clone_from(&found);
     Ok(found)
 }
 
-/// The runtime, opened.
-pub(super) async fn open(env: &Env, kubeconfig: &SecretString) -> Result<Cluster, Error> {
-    env.clusters.get(kubeconfig).await
+/// The runtime, opened. One that the order brings is reached where customers' clusters may be, and nowhere else.
+pub(super) async fn open(cx: &Context<'_>, kubeconfig: &SecretString) -> Result<Cluster, Error> {
+    clusters(cx).get(kubeconfig).await
+}
+
+fn clusters<'a>(cx: &Context<'a>) -> &'a Clusters {
+    match cx.input.order.plan_kind {
+        PlanKind::OwnCluster => &cx.env.customer_clusters,
+        _ => &cx.env.clusters,
+    }
 }
 
 /// A failed call to a cluster. An API server that is being set up, and the page of a proxy in front of it, do not even have
@@ -169,13 +184,35 @@ pub(super) fn in_cluster(error: Error) -> StepError {
     if is_no_kind(&error) { StepError::transient(error.failure()) } else { error.into() }
 }
 
-/// A failed call into the runtime. When it does not know us any more, the next run asks for another way in.
+/// A failed call into the runtime. The next run asks for the kubeconfig again: this one may be out of date, or wrong.
 pub(super) fn inside(cx: &mut Context<'_>, error: Error) -> StepError {
-    if error.component == Component::RUNTIME
+    if error.component != Component::RUNTIME {
+        return in_cluster(error);
+    }
+    if let Some(kubeconfig) = cx.memory.kubeconfig.take()
         && error.kind == Kind::Unauthorized
-        && let Some(kubeconfig) = cx.memory.kubeconfig.take()
     {
-        cx.env.clusters.forget(&kubeconfig);
+        clusters(cx).forget(&kubeconfig);
+    }
+    if cx.input.order.plan_kind == PlanKind::OwnCluster {
+        return theirs(cx, error);
     }
     in_cluster(error)
+}
+
+/// A failed call into a cluster that the order brings. What it answered is not told: an order could make it speak for any host that
+/// this process reaches.
+fn theirs(cx: &Context<'_>, error: Error) -> StepError {
+    tracing::warn!(operation.id = %cx.operation, error = chain(&error), "a cluster that an order brings cannot be used");
+    let failure = Failure::new(
+        Component::RUNTIME.0,
+        "own_cluster_unusable",
+        "the cluster cannot be used with the kubeconfig of the order: its API server must be reachable over https, under a certificate \
+         that the kubeconfig verifies, and must accept its credentials",
+    );
+    match in_cluster(error) {
+        StepError::Transient { retry_after, .. } => StepError::Transient { failure, retry_after },
+        StepError::Fatal(_) => StepError::Fatal(failure),
+        StepError::NotHeld => StepError::NotHeld,
+    }
 }

@@ -32,8 +32,7 @@ impl Configs {
         }
         if ask.cluster_config {
             let found = store.latest_runtime_states(&runtimes, "cluster-config").await?;
-            let path = "/clusterConfig/gardenerConfig";
-            configs.cluster = found.iter().filter_map(|state| part(state, path)).collect();
+            configs.cluster = found.iter().filter_map(cluster).collect();
         }
         Ok(configs)
     }
@@ -42,6 +41,17 @@ impl Configs {
 fn part(state: &RuntimeState, path: &str) -> Option<(Uuid, Value)> {
     let mut payload: Value = serde_json::from_slice(&state.payload).ok()?;
     payload.pointer_mut(path).map(|part| (state.runtime, part.take()))
+}
+
+/// The cluster that was ordered, and who administers it.
+fn cluster(state: &RuntimeState) -> Option<(Uuid, Value)> {
+    let (runtime, mut ordered) = part(state, "/clusterConfig")?;
+    let administrators = ordered["administrators"].take();
+    let mut cluster = ordered.get_mut("gardenerConfig")?.take();
+    if administrators.is_array() {
+        cluster.as_object_mut()?.insert("administrators".into(), administrators);
+    }
+    Some((runtime, cluster))
 }
 
 /// Takes the values of secret settings away, wherever they stand.

@@ -160,9 +160,19 @@ fn item(broker: &Broker, operation: &Snapshot) -> OperationItem {
         operation_id: operation.id.into(),
         orchestration_id: None,
         finished_stages: operation.closed.clone(),
-        executed_but_not_completed_steps: operation.incomplete.clone(),
+        executed_but_not_completed_steps: operation
+            .incomplete
+            .iter()
+            .filter_map(|at| unfinished(at))
+            .collect(),
         runtime_version: version(operation).unwrap_or_default(),
     }
+}
+
+/// The name of a step that was executed and not completed. That the row is kept is no work of its own: it follows from the others.
+fn unfinished(at: &str) -> Option<String> {
+    let step = at.rsplit('/').next().unwrap_or(at);
+    (step != "Remove_Instance").then(|| step.to_owned())
 }
 
 /// What cannot be read is not told: one operation must not hide a page of runtimes.

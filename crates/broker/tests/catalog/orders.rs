@@ -2,6 +2,7 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use broker::catalog::{Offer, Request, Rule};
+use clients::kubernetes::Networks;
 use domain::plan::Provider;
 use serde_json::{Value, json};
 
@@ -90,8 +91,11 @@ fn eu_access_is_for_invited_accounts_and_is_asked_after_the_schema() {
 
 #[test]
 fn a_kubeconfig_is_kept_in_clear_and_must_lead_somewhere() {
-    let shop = Shop::new();
-    let order = |kubeconfig: &str| shop.order("own_cluster", "cf-eu10", &own(kubeconfig));
+    let mut shop = Shop::new();
+    let order = {
+        let shop = Shop::new();
+        move |kubeconfig: &str| shop.order("own_cluster", "cf-eu10", &own(kubeconfig))
+    };
 
     let accepted = order(KUBECONFIG).unwrap();
 
@@ -107,6 +111,36 @@ fn a_kubeconfig_is_kept_in_clear_and_must_lead_somewhere() {
         ),
         (&KUBECONFIG.replace("name: jo", "name: x"), "whose user does not exist"),
         (&KUBECONFIG.replace("server: https://api.dev.test", ""), "a cluster without a server"),
+        (
+            &KUBECONFIG.replace("https://api.dev.test", "http://api.dev.test"),
+            "not reached by https",
+        ),
+        (&KUBECONFIG.replace("https://api.dev.test", "https://127.0.0.1:6443"), "not allowed"),
+        (&KUBECONFIG.replace("https://api.dev.test", "'https://[::ffff:10.0.0.1]'"), "not allowed"),
+        (&KUBECONFIG.replace("https://api.dev.test", "https://169.254.169.254"), "not allowed"),
+        (&KUBECONFIG.replace("https://api.dev.test", "https://localhost"), "not allowed"),
+        (
+            &KUBECONFIG
+                .replace("https://api.dev.test", "https://a.test, insecure-skip-tls-verify: true"),
+            "certificate is not verified",
+        ),
+        (
+            &KUBECONFIG
+                .replace("https://api.dev.test", "https://a.test, certificate-authority: /etc/ca"),
+            "a file of this machine",
+        ),
+        (
+            &KUBECONFIG
+                .replace("https://api.dev.test", "https://a.test, proxy-url: https://b.test"),
+            "a proxy",
+        ),
+        (&with_user("{exec: {command: sh, apiVersion: v1}}"), "a program of this machine"),
+        (&with_user("{auth-provider: {name: gcp, config: {}}}"), "a program of this machine"),
+        (&with_user("{tokenFile: /etc/passwd}"), "a file of this machine"),
+        (
+            &with_user("{client-key: /etc/key, client-certificate: /etc/crt}"),
+            "a file of this machine",
+        ),
     ];
     for (kubeconfig, problem) in cases {
         let refusal = order(kubeconfig).unwrap_err();
@@ -115,6 +149,10 @@ fn a_kubeconfig_is_kept_in_clear_and_must_lead_somewhere() {
         assert!(refusal.description.starts_with("while validating kubeconfig: "));
         assert!(refusal.description.contains(problem), "{kubeconfig}: {}", refusal.description);
     }
+    let local = KUBECONFIG.replace("https://api.dev.test", "https://127.0.0.1:6443");
+    shop.offer.customer_networks = Networks::new(vec!["127.0.0.0/8".parse().unwrap()]);
+    assert!(shop.order("own_cluster", "cf-eu10", &own(&local)).is_ok());
+    shop.offer.closed = false;
     let managed = shop.order("aws", "cf-eu10", &own(KUBECONFIG)).unwrap();
     assert_eq!(managed.parameters.kubeconfig, None);
     let mut bad = own(KUBECONFIG);
@@ -139,20 +177,91 @@ fn versions_are_kept_only_where_orders_may_choose_them() {
 }
 
 #[test]
-fn parameters_that_are_not_published_pass_unless_the_offer_is_closed() {
+fn parameters_that_nobody_knows_are_refused_with_the_name_that_was_meant_unless_the_offer_is_open()
+{
     let mut shop = Shop::new();
-    let order = json!({"name": "dev", "volumeSizeGb": 80, "a/b": "red"});
+    let order =
+        json!({"name": "dev", "volumeSizeGb": 80, "a/b": "red", "machinetype": "m5.xlarge"});
 
-    let accepted = shop.order("aws", "cf-eu10", &order).unwrap();
-    shop.offer = Offer { closed: true, ..shop.offer };
     let refusal = shop.order("aws", "cf-eu10", &order).unwrap_err();
+    shop.offer = Offer { closed: false, ..shop.offer };
+    let accepted = shop.order("aws", "cf-eu10", &order).unwrap();
 
     assert_eq!(accepted.parameters.volume_size_gb, Some(80));
     assert_eq!(refusal.rule, Rule::Schema);
-    assert_eq!(refusal.fields, ["/volumeSizeGb", "/a~1b"]);
+    assert_eq!(refusal.fields, ["/a~1b", "/machinetype"]);
     assert_eq!(
         refusal.description,
-        "while validating input parameters: (root): Additional property volumeSizeGb is not allowed, \
-         (root): Additional property a/b is not allowed"
+        "while validating input parameters: (root): Additional property a/b is not allowed, \
+         (root): Additional property machinetype is not allowed, did you mean machineType?"
     );
+}
+
+#[test]
+fn a_slip_inside_of_the_issuer_is_refused_too() {
+    let shop = Shop::new();
+    let oidc = json!({"clientID": "a", "issuerURL": "https://a.test", "usernameClaims": "sub"});
+
+    let refusal = shop.order("aws", "cf-eu10", &json!({"name": "dev", "oidc": oidc})).unwrap_err();
+
+    assert!(refusal.description.contains("did you mean usernameClaim?"), "{refusal}");
+}
+
+#[test]
+fn an_order_from_a_region_that_no_platform_has_is_refused_unless_the_offer_is_open() {
+    let mut shop = Shop::new();
+    let order = json!({"name": "dev"});
+
+    let refusal = shop.order("aws", "cf-eu1O", &order).unwrap_err();
+    let unknown = shop.order("aws", "..", &order).unwrap_err();
+    shop.offer.closed = false;
+
+    assert_eq!((refusal.rule, unknown.rule), (Rule::PlatformRegion, Rule::PlatformRegion));
+    assert!(
+        refusal.description.contains("cf-eu1O is not known, did you mean cf-eu10?"),
+        "{refusal}"
+    );
+    assert!(shop.order("aws", "cf-eu1O", &order).is_ok());
+}
+
+#[test]
+fn texts_and_lists_have_limits_and_administrators_have_names() {
+    let shop = Shop::new();
+    let order = |field: &str, value: Value| {
+        let mut order = json!({"name": "dev"});
+        order[field] = value;
+        shop.order("aws", "cf-eu10", &order)
+    };
+    let many: Vec<String> = (0..101).map(|at| format!("jo{at}@example.test")).collect();
+
+    for (field, value) in [
+        ("name", json!("x".repeat(256))),
+        ("name", json!("x".repeat(900_000))),
+        ("administrators", json!(many)),
+        ("administrators", json!([""])),
+        ("administrators", json!(["a\nb"])),
+        ("administrators", json!(["x".repeat(300)])),
+        ("purpose", json!("x".repeat(2_000))),
+        ("zones", json!(vec!["eu-central-1a"; 101])),
+        ("volumeSizeGb", json!(0)),
+    ] {
+        let refusal = order(field, value.clone()).unwrap_err();
+        assert!(refusal.fields[0].starts_with(&format!("/{field}")), "{refusal:?}");
+        assert!(refusal.description.chars().count() < 1_000);
+    }
+    assert!(order("name", json!("x".repeat(255))).is_ok());
+}
+
+#[test]
+fn surge_and_unavailability_cannot_both_be_nothing() {
+    let shop = Shop::new();
+
+    let order = json!({"name": "dev", "maxSurge": 0, "maxUnavailable": 0});
+
+    assert_eq!(shop.order("aws", "cf-eu10", &order).unwrap_err().rule, Rule::Nodes);
+}
+
+/// The kubeconfig with another user.
+fn with_user(user: &str) -> String {
+    KUBECONFIG.replace("user: {token: abc}", &format!("user: {user}"))
 }

@@ -267,9 +267,9 @@ fn purposes_zones_and_trial_choices_must_exist() {
         (
             "aws",
             json!({"purpose": "fun"}),
-            Rule::Purpose,
+            Rule::Schema,
             "/purpose",
-            "purpose: purpose must be one of the following: \"evaluation\"",
+            "while validating input parameters: purpose: purpose must be one of the following: \"evaluation\"",
         ),
         (
             "aws",

@@ -15,7 +15,7 @@ fn named(zones: &[Zone]) -> Vec<&str> {
 
 #[test]
 fn each_plan_has_the_known_defaults() {
-    let shop = Shop::new();
+    let shop = Shop::open();
     let (big, small) = ("10.250.0.0/16", "10.250.0.0/19");
     // Plan, platform region, order; then what follows from it.
     #[rustfmt::skip]
@@ -92,7 +92,7 @@ fn an_order_overrides_what_it_names() {
 
 #[test]
 fn a_trial_goes_where_it_asks_else_where_its_platform_is_else_to_the_plans_region() {
-    let shop = Shop::new();
+    let shop = Shop::open();
     #[rustfmt::skip]
     let cases = [
         ("cf-eu10", "Azure", "", "westeurope"), ("cf-us10", "Azure", "", "eastus"), ("cf-apj21", "Azure", "", "southeastasia"),

@@ -3,7 +3,7 @@
 use broker::catalog::Offer;
 use serde_json::{Value, json};
 
-use crate::support::Shop;
+use crate::support::{PLANS, Shop};
 
 const AZURE: [&str; 8] = [
     "eastus",
@@ -38,7 +38,7 @@ fn update(shop: &Shop, plan: &str) -> Value {
 }
 
 fn without_additional() -> Shop {
-    let shop = Shop::new();
+    let shop = Shop::open();
     Shop { offer: Offer { additional_parameters: false, ..shop.offer.clone() }, ..shop }
 }
 
@@ -73,7 +73,7 @@ fn the_fields_of_each_plan_are_shown_in_the_known_order() {
 
 #[test]
 fn oidc_and_administrators_are_published_where_the_offer_says_so_and_there_is_a_cluster() {
-    let shop = Shop::new();
+    let shop = Shop::open();
     for plan in ["azure", "azure_lite", "aws", "gcp", "openstack", "preview", "free", "trial"] {
         for schema in [create(&shop, plan, "cf-eu10"), update(&shop, plan)] {
             assert_eq!(schema["properties"]["oidc"]["required"], json!(["clientID", "issuerURL"]));
@@ -157,7 +157,7 @@ fn machine_types_come_with_the_words_people_see() {
 
 #[test]
 fn a_name_is_required_and_a_change_requires_nothing() {
-    let shop = Shop::new();
+    let shop = Shop::open();
 
     let name = create(&shop, "aws", "cf-eu10")["properties"]["name"].clone();
 
@@ -173,4 +173,28 @@ fn a_name_is_required_and_a_change_requires_nothing() {
     );
     assert!(update(&shop, "aws").get("required").is_none());
     assert!(create(&shop, "aws", "cf-eu10").get("additionalProperties").is_none());
+}
+
+#[test]
+fn a_closed_schema_names_all_that_is_understood_and_forbids_the_rest() {
+    let (open, closed) = (Shop::open(), Shop::new());
+    for plan in PLANS {
+        for (open, closed) in [
+            (create(&open, plan, "cf-eu10"), create(&closed, plan, "cf-eu10")),
+            (update(&open, plan), update(&closed, plan)),
+        ] {
+            let keys = |schema: &Value| -> Vec<String> {
+                schema["properties"].as_object().unwrap().keys().cloned().collect()
+            };
+            assert_eq!(closed["additionalProperties"], false, "{plan}");
+            assert!(keys(&open).iter().all(|key| keys(&closed).contains(key)), "{plan}");
+            assert_eq!(open["_controlsOrder"], closed["_controlsOrder"], "{plan}");
+        }
+    }
+    let trial = create(&closed, "trial", "cf-eu10")["properties"].clone();
+    assert!(trial.get("provider").is_some() && trial.get("region").is_some());
+    let aws = create(&closed, "aws", "cf-eu10")["properties"].clone();
+    assert!(aws.get("provider").is_none() && aws.get("kubeconfig").is_none());
+    assert_eq!(aws["name"]["maxLength"], 255);
+    assert_eq!(aws["oidc"]["additionalProperties"], false);
 }

@@ -101,6 +101,7 @@ pub(crate) fn order(at: usize, plan: &str) -> Order {
         shoot_name: format!("c-{at}"),
         shoot_domain: format!("c-{at}.kyma.example.test"),
         dashboard_url: String::new(),
+        any_account: false,
     }
 }
 
@@ -225,7 +226,7 @@ impl Landscape {
     }
 }
 
-async fn evaluations(env: &Env, order: &Order) -> details::Avs {
+pub(crate) async fn evaluations(env: &Env, order: &Order) -> details::Avs {
     let avs = env.avs.as_ref().unwrap();
     let runtime = Runtime {
         plan: &order.plan_name,

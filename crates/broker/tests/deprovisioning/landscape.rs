@@ -12,6 +12,7 @@ use std::{
 use base::Clock;
 use broker::{
     catalog::{Catalog, Files},
+    creations::Creations,
     operations::{
         deprovisioning::Reach,
         env::{Env, EventHubs, StepSettings},
@@ -30,12 +31,13 @@ use clients::{
     reconciler::{self, Reconciler},
     releases::ComponentLists,
 };
+use engine::Planted;
 use simulators::{
     pace::Speed,
     testing::{EDP, Options, PEOPLE, PERSON, Running},
     trouble::{Kind, Rule},
 };
-use store::{BrokerStore, EngineStore};
+use store::{BrokerStore, EngineStore, Sealer, Set, engine::Time, testing::TestDatabase};
 use tempfile::TempDir;
 use url::Url;
 
@@ -54,6 +56,8 @@ pub(crate) struct Landscape {
     pub(crate) provisioner: SimulatedProvisioner,
     /// How long calls of steps may take.
     pub(crate) calls: Limits,
+    /// For calls of those that have no rows of their own.
+    books: TestDatabase,
     _folder: TempDir,
 }
 
@@ -71,7 +75,13 @@ impl Landscape {
         let calls = Limits { call: Duration::from_secs(10), ..Limits::CLUSTER };
         let gardener = Gardener::new(garden(&running, &clock, calls).await, PROJECT, OWNER);
         let provisioner = SimulatedProvisioner::start(gardener, &running, &clock).await;
-        Self { running, clock, provisioner, calls, _folder: folder }
+        let books = TestDatabase::sqlite();
+        let opened = books.database().await;
+        for set in [Set::Engine, Set::Broker] {
+            opened.migrate(set).await.unwrap();
+        }
+        opened.close().await;
+        Self { running, clock, provisioner, calls, books, _folder: folder }
     }
 
     /// What steps reach in it; calls are timed by `clock`.
@@ -81,7 +91,16 @@ impl Landscape {
         operations: EngineStore,
         clock: &Clock,
     ) -> Reach {
-        Reach { env: Arc::new(self.env(clock).await), store, operations }
+        let mut env = self.env(clock).await;
+        env.creations = Creations::new(store.clone(), clock.clone());
+        Reach { env: Arc::new(env), store, operations }
+    }
+
+    async fn books(&self, clock: &Clock) -> BrokerStore {
+        let (database, sealer) = (self.books.database().await, Sealer::generate());
+        let time = Time::Held(clock.clone());
+        let engine = EngineStore::new(database, sealer.clone(), time, Planted::Nothing);
+        BrokerStore::new(engine, sealer, clock.clone())
     }
 
     async fn event_hubs(&self, clock: &Clock) -> EventHubs {
@@ -139,6 +158,10 @@ impl Landscape {
             gardener: Gardener::new(garden(&self.running, clock, self.calls).await, PROJECT, OWNER),
             control_plane,
             clusters: Clusters::new(Component::RUNTIME, self.calls, clock.clone(), kept),
+            customer_clusters: Arc::new(
+                Clusters::new(Component::RUNTIME, self.calls, clock.clone(), kept)
+                    .of_customers(local()),
+            ),
             components: ComponentLists::new(releases(), releases()),
             event_hubs: Some(self.event_hubs(clock).await),
             director: None,
@@ -152,6 +175,7 @@ impl Landscape {
             provisioner: Provisioner::through(gate(provisioner::COMPONENT), issuer(), &provisioner)
                 .unwrap(),
             lifecycle_manager: Some(manager),
+            creations: Creations::new(self.books(clock).await, clock.clone()),
             settings: StepSettings::default(),
         }
     }
@@ -188,4 +212,9 @@ async fn garden(running: &Running, clock: &Clock, calls: Limits) -> Cluster {
     let kubeconfig = running.clusters().garden_kubeconfig();
     let gate = Gate::new(Component::GARDENER, calls, clock.clone());
     Cluster::connect(gate, &kubeconfig.into()).await.unwrap()
+}
+
+/// Customers' clusters stand where the landscape does.
+fn local() -> clients::kubernetes::Networks {
+    clients::kubernetes::Networks::new(vec!["127.0.0.0/8".parse().unwrap()])
 }

@@ -8,6 +8,7 @@ mod faults;
 mod furnishing;
 mod generated;
 mod halves;
+mod holes;
 mod landscape;
 mod leftovers;
 mod legacy;

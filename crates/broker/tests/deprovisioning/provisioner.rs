@@ -109,6 +109,13 @@ impl SimulatedProvisioner {
         change(&mut self.inside.known().mood);
     }
 
+    /// It forgets all its operations, and their keys; the runtimes stay.
+    pub(crate) fn forget_operations(&self) {
+        let mut known = self.inside.known();
+        known.operations.clear();
+        known.by_key.clear();
+    }
+
     /// How often something was asked for.
     pub(crate) fn heard(&self, what: &str) -> usize {
         self.inside.known().heard.iter().filter(|heard| *heard == what).count()

@@ -17,6 +17,7 @@ use clients::{
 };
 use futures::future::join_all;
 use jiff::Timestamp;
+use serde_json::json;
 use simulators::{
     garden::PoolSettings,
     ledger::{Filter, Phase},
@@ -192,4 +193,44 @@ async fn an_order_that_was_accepted_is_answered_alike_when_the_pool_is_empty() {
 
     assert_eq!(again, first);
     refused(paid.order("i-2", "ga-1").await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_names_an_account_of_its_own_global_account_and_no_other() {
+    let paid = Paid::from(2, 1).await;
+    let own = paid.pool.claim("ga-1", AWS).await.unwrap();
+    let foreign = paid.pool.claim("ga-2", AWS).await.unwrap();
+    let secret = |binding| paid.pool.name_for_shoot(binding).unwrap().to_owned();
+    let order = async |instance: &str, secret: &str, any_tenant: bool| {
+        let parameters = Some(json!({"name": "dev", "targetSecret": secret}));
+        let request = Provision { parameters, ..request(instance, crate::world::AWS) };
+        let caller = Caller { any_tenant, ..Caller::default() };
+        paid.world.broker.provision(&caller, request).await
+    };
+
+    for (secret, what) in [
+        (secret(&foreign), "another's"),
+        ("aws-internal-1".to_owned(), "ours"),
+        ("aws-shared-1".to_owned(), "everybody's"),
+        ("aws-dirty-1".to_owned(), "a used one"),
+        ("aws-free-99".to_owned(), "none"),
+    ] {
+        let refused = order("i-1", &secret, false).await.unwrap_err().to_string();
+        assert!(refused.starts_with("parameters.targetSecret: "), "{what}: {refused}");
+    }
+    assert!(order("i-1", &secret(&own), false).await.is_ok());
+    assert!(order("i-2", &secret(&foreign), true).await.is_ok(), "with tenants:any");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_trial_in_an_eu_access_region_is_paid_by_an_account_for_both_sides() {
+    let world = World::sqlite().await;
+    world.broker.provision(&Caller::default(), request("i-1", TRIAL)).await.unwrap();
+    let row = world.store.find("i-1").await.unwrap().unwrap();
+    let mut order: broker::Order = serde_json::from_slice(&row.order).unwrap();
+    order.resolved.eu_access = true;
+
+    let need = Need::of(&order).unwrap();
+
+    assert!(need.shared && !need.eu_access, "{need:?}");
 }

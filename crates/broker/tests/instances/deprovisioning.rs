@@ -1,11 +1,14 @@
 //! Removals, in every state of an instance.
 
 use broker::instances::{Caller, Deprovision, Error};
-use engine::{State, storage::Change};
+use engine::{
+    State, Storage,
+    storage::{Change, Outcome},
+};
 use futures::future::join_all;
 use serde_json::json;
 
-use crate::world::{World, removal, tenant};
+use crate::world::{Said, World, removal, tenant};
 
 pub(crate) async fn an_unknown_instance_is_gone(world: World) {
     for id in ["nobody", "", "a\0b", &"x".repeat(1_000)] {
@@ -103,4 +106,21 @@ pub(crate) async fn of_twenty_removals_at_once_one_operation_answers_all(world: 
     let first = answers[0].as_ref().unwrap();
     assert!(answers.iter().all(|answer| answer.as_ref().unwrap() == first));
     assert_eq!(world.operations().await, 2);
+}
+
+pub(crate) async fn a_removal_that_is_being_called_off_is_begun_anew(world: World) {
+    world.made("i-1").await;
+    let first = world.remove("i-1").await.unwrap();
+    let waits = Said {
+        step: "Check_Runtime",
+        outcome: Outcome::Wait,
+        note: Some("waiting for the cluster"),
+    };
+    world.say(&first, &waits).await;
+    let cancel = engine::storage::Cancel { state: State::Canceled, reason: "called off".into() };
+    world.engine.request_cancel(first.uuid(), &cancel).await.unwrap();
+
+    let second = world.remove("i-1").await.unwrap();
+
+    assert_ne!(second, first);
 }

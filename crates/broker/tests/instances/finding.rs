@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use broker::instances::{Caller, Error, Provision};
-use engine::State;
+use engine::{State, storage::Change};
 use serde_json::{Value, json};
 
 use crate::world::{AWS, SERVICE, TRIAL, World, context, request, tenant};
@@ -89,4 +89,19 @@ pub(crate) async fn a_trial_tells_when_it_ends(world: World) {
     assert_eq!(days[2], "Your cluster expires today.");
     assert_eq!(told("i-1").await.unwrap(), "Your cluster expires today.");
     assert_eq!(told("i-2").await, None);
+}
+
+pub(crate) async fn the_dashboard_has_one_address_in_every_answer(world: World) {
+    let ordered = world.order("i.1_a").await.unwrap();
+    let operation = ordered.operation.clone().unwrap();
+    let said = json!({"dashboard_url": "https://console.c-1.kyma.test"});
+    let change = Change { topic: "instance".into(), body: said };
+    world.end(&operation, State::Succeeded, vec![change]).await;
+
+    let found = world.broker.find(&Caller::default(), "i.1_a").await.unwrap();
+    let repeated = world.order("i.1_a").await.unwrap();
+
+    assert_eq!(ordered.dashboard_url, "https://dashboard.test/?kubeconfigID=i.1_a");
+    assert_eq!(found.dashboard_url, ordered.dashboard_url);
+    assert_eq!(repeated.dashboard_url, ordered.dashboard_url);
 }

@@ -45,3 +45,13 @@ pub(crate) async fn of_twenty_trials_at_once_one_is_accepted(world: World) {
     assert!(refused.into_iter().all(enough));
     assert_eq!(world.operations().await, 1);
 }
+
+pub(crate) async fn a_trial_beside_an_instance_of_another_plan_is_told_why(world: World) {
+    world.ordered("i-1").await;
+
+    let trial =
+        world.broker.provision(&Caller::default(), request("i-2", TRIAL)).await.unwrap_err();
+
+    let text = trial.to_string();
+    assert!(text.starts_with("the global account has an instance of another plan"), "{text}");
+}

@@ -18,7 +18,9 @@ store::promises! { world::World on sqlite, postgres: {
         an_order_is_stored_with_its_operation,
         what_was_ordered_stands_in_the_input_with_whoever_asked,
         the_first_thing_that_is_wrong_is_told_and_nothing_is_stored,
-        a_tenant_orders_for_itself_alone;
+        a_tenant_orders_for_itself_alone,
+        what_can_only_fail_later_is_refused,
+        the_plan_of_the_older_documents_takes_what_it_can_provision;
     repeating:
         the_same_words_are_answered_with_the_same_operation,
         a_complete_instance_is_answered_without_an_operation,
@@ -26,22 +28,26 @@ store::promises! { world::World on sqlite, postgres: {
         other_words_under_the_same_id_are_a_conflict,
         an_instance_that_is_being_removed_is_in_the_way,
         an_id_is_not_used_again,
+        others_are_not_told_whether_an_instance_is_still_there,
         of_twenty_orders_at_once_one_operation_answers_all;
     limits:
         a_global_account_has_one_trial,
         a_repeated_trial_is_no_second_one,
-        of_twenty_trials_at_once_one_is_accepted;
+        of_twenty_trials_at_once_one_is_accepted,
+        a_trial_beside_an_instance_of_another_plan_is_told_why;
     deprovisioning:
         an_unknown_instance_is_gone,
         a_platform_that_cannot_wait_is_told_so,
         a_removal_is_accepted_once_and_answered_again,
         a_removal_stops_a_running_order,
+        a_removal_that_is_being_called_off_is_begun_anew,
         what_was_not_completed_is_gone_on_with,
         what_a_removal_has_left_is_gone_on_with,
         another_tenants_instance_is_not_there,
         of_twenty_removals_at_once_one_operation_answers_all;
     finding:
         an_instance_is_found_once_it_is_complete,
+        the_dashboard_has_one_address_in_every_answer,
         credentials_are_not_told,
         a_trial_tells_when_it_ends,
         what_is_left_over_is_not_found;

@@ -2,7 +2,7 @@
 
 use broker::{
     Order,
-    instances::{Caller, Error, Provision},
+    instances::{Broker, Caller, Error, LegacyNeeds, Parts, Provision, Settings},
 };
 use engine::State;
 use serde_json::{Value, json};
@@ -28,6 +28,7 @@ pub(crate) async fn an_order_is_stored_with_its_operation(world: World) {
 
 pub(crate) async fn what_was_ordered_stands_in_the_input_with_whoever_asked(world: World) {
     let caller = Caller {
+        any_tenant: false,
         tenant: None,
         originating_identity: Some("cloudfoundry eyJ1c2VyX2lkIjoiMSJ9".into()),
         user_agent: Some("cf/8".into()),
@@ -110,4 +111,65 @@ pub(crate) async fn a_tenant_orders_for_itself_alone(world: World) {
     assert!(matches!(refused, Error::Foreign));
     assert!(accepted.is_ok());
     assert_eq!(world.operations().await, 1);
+}
+
+pub(crate) async fn what_can_only_fail_later_is_refused(world: World) {
+    let order = async |instance: &str, field: &str, value: Value| {
+        let mut context = context("ga-1");
+        if !field.is_empty() {
+            context[field] = value;
+        }
+        let request = Provision { context: Some(context), ..request(instance, AWS) };
+        world.broker.provision(&Caller::default(), request).await
+    };
+    let long = "x".repeat(64);
+
+    for instance in ["a~b", "a-", "-a", "aéb", "a b", "a/b", &long] {
+        let error = order(instance, "", Value::Null).await.unwrap_err().to_string();
+        assert!(error.starts_with("instance_id must have at most 63"), "{instance}: {error}");
+    }
+    for field in ["globalaccount_id", "subaccount_id"] {
+        for id in ["aéb", "a:b", "a'b", "-a", &long] {
+            let error = order("i-1", field, json!(id)).await.unwrap_err().to_string();
+            assert!(error.starts_with(&format!("context.{field} must have")), "{id}: {error}");
+        }
+    }
+    for user in ["a\nb".to_owned(), "x".repeat(256)] {
+        let error = order("i-1", "user_id", json!(user)).await.unwrap_err().to_string();
+        assert!(error.starts_with("context.user_id "), "{error}");
+    }
+    let error = order("i-1", "origin", json!("x".repeat(5_000))).await.unwrap_err().to_string();
+    assert!(error.starts_with("context.origin "), "{error}");
+    assert_eq!(world.operations().await, 0);
+}
+
+pub(crate) async fn the_plan_of_the_older_documents_takes_what_it_can_provision(world: World) {
+    let parts = world.broker.parts();
+    let older = |service_manager| {
+        let legacy = Some(LegacyNeeds { service_manager });
+        Broker::new(Parts {
+            store: parts.store.clone(),
+            operations: parts.operations.clone(),
+            shapes: parts.shapes.clone(),
+            catalog: parts.catalog.clone(),
+            offer: parts.offer.clone(),
+            accounts: None,
+            settings: Settings { legacy, ..parts.settings.clone() },
+            clock: parts.clock.clone(),
+        })
+    };
+    let mut without = context("ga-1");
+    without["sm_operator_credentials"] = Value::Null;
+    let own = parts.catalog.plan_named("own_cluster").unwrap().id().to_owned();
+    let order = async |broker: &Broker, plan: &str, context: &Value| {
+        let request = Provision { context: Some(context.clone()), ..request("i-1", plan) };
+        broker.provision(&Caller::default(), request).await
+    };
+
+    let brought = order(&older(false), &own, &context("ga-1")).await.unwrap_err().to_string();
+    let bare = order(&older(true), AWS, &without).await.unwrap_err().to_string();
+
+    assert!(brought.starts_with("own_cluster cannot be ordered"), "{brought}");
+    assert!(bare.starts_with("context.sm_operator_credentials is needed"), "{bare}");
+    assert!(order(&older(false), AWS, &without).await.is_ok());
 }

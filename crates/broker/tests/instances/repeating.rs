@@ -5,7 +5,7 @@ use engine::{State, storage::Change};
 use futures::future::join_all;
 use serde_json::json;
 
-use crate::world::{AWS, World, request};
+use crate::world::{AWS, World, context, request, tenant};
 
 fn taken(error: &Error) -> &'static str {
     match error {
@@ -89,4 +89,20 @@ pub(crate) async fn of_twenty_orders_at_once_one_operation_answers_all(world: Wo
         assert_eq!(answer.as_ref().unwrap().operation, first);
     }
     assert_eq!(world.operations().await, 1);
+}
+
+pub(crate) async fn others_are_not_told_whether_an_instance_is_still_there(world: World) {
+    world.made("i-living").await;
+    world.made("i-removed").await;
+    let removal = world.remove("i-removed").await.unwrap();
+    let gone = Change { topic: "instance".into(), body: json!({"removed": true}) };
+    world.end(&removal, State::Succeeded, vec![gone]).await;
+    let order = async |instance: &str| {
+        let request = Provision { context: Some(context("ga-2")), ..request(instance, AWS) };
+        world.broker.provision(&tenant("ga-2"), request).await.unwrap_err().to_string()
+    };
+
+    let texts = [order("i-living").await, order("i-removed").await];
+
+    assert_eq!(texts[0], texts[1]);
 }

@@ -78,6 +78,7 @@ impl World {
             offer: Offer { plans, ..Offer::default() },
             accounts,
             settings: Settings {
+                legacy: None,
                 dashboard: "https://dashboard.test".into(),
                 shoot_domain: "kyma.test".into(),
                 kubeconfig_label: Some("https://stage.test".into()),
@@ -173,7 +174,7 @@ impl World {
         self.commit(operation, None, None, vec![], Then::End, |position| {
             position.state = State::Failed;
             position.ended_at = Some(now);
-            position.failure = Some(Failure::new("gardener", "refused", message));
+            position.failure = Some(Failure::new("provisioner", "refused", message));
         })
         .await;
     }

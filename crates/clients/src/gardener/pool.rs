@@ -134,6 +134,27 @@ impl Pool {
         self.bindings.any(&wanted.own(&doing, tenant)?).await
     }
 
+    /// All accounts that a tenant has, whatever they are for. One whose id cannot be the value of a label has none.
+    pub async fn owned_by(&self, tenant: &str) -> Result<Vec<Binding>, Error> {
+        match label_value("listing the accounts of a tenant", tenant) {
+            Ok(()) => self.list(&format!("{TENANT}={tenant}")).await,
+            Err(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// Whether a Shoot that names `secret` is paid by an account that is the tenant's own, and not ours.
+    pub async fn is_own(
+        &self,
+        secret: &str,
+        tenant: &str,
+        wanted: Wanted<'_>,
+    ) -> Result<bool, Error> {
+        let doing = format!("looking for account {secret} of {tenant}");
+        let own = self.list(&wanted.own(&doing, tenant)?).await?;
+        let mut own = own.iter().filter(|binding| !binding.has("internal"));
+        Ok(own.any(|binding| self.name_for_shoot(binding) == Some(secret)))
+    }
+
     /// Whether there is an account for everybody.
     pub async fn has_shared(&self, wanted: Wanted<'_>) -> Result<bool, Error> {
         self.bindings.any(&wanted.shared("looking for a shared account")?).await

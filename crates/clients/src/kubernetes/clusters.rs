@@ -12,7 +12,7 @@ use aws_lc_rs::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
 use base::Clock;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::Cluster;
+use super::{Cluster, Networks};
 use crate::{
     error::{Component, Error},
     gate::{Gate, Limits},
@@ -27,6 +27,8 @@ pub struct Clusters {
     limits: Limits,
     clock: Clock,
     observer: Arc<dyn Observer>,
+    /// Where the clusters may be, if customers have brought them.
+    networks: Option<Arc<Networks>>,
     capacity: NonZeroUsize,
     /// The last used one stands at the end.
     kept: Mutex<Vec<(Digest, Cluster)>>,
@@ -36,7 +38,15 @@ impl Clusters {
     /// Keeps at most `capacity` clients of clusters called `component`.
     pub fn new(component: Component, limits: Limits, clock: Clock, capacity: NonZeroUsize) -> Self {
         let observer = Arc::new(Unobserved);
-        Self { component, limits, clock, observer, capacity, kept: Mutex::default() }
+        let networks = None;
+        Self { component, limits, clock, observer, networks, capacity, kept: Mutex::default() }
+    }
+
+    /// Of clusters that customers bring: their kubeconfigs lead over verified TLS to public addresses and to these networks.
+    #[must_use]
+    pub fn of_customers(mut self, networks: Networks) -> Self {
+        self.networks = Some(Arc::new(networks));
+        self
     }
 
     /// Has somebody count the calls.
@@ -54,7 +64,7 @@ impl Clusters {
         }
         let clock = self.clock.clone();
         let gate = Gate::observed(self.component, self.limits, clock, self.observer.clone());
-        let made = Cluster::connect(gate, kubeconfig).await?;
+        let made = Cluster::within(gate, kubeconfig, self.networks.clone()).await?;
         let mut kept = self.kept();
         // Somebody else may have made one meanwhile: one cluster has one gate.
         if let Some(found) = take(&mut kept, key) {

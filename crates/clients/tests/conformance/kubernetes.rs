@@ -6,7 +6,7 @@ use axum::response::IntoResponse;
 use base::{Clock, failure::Hope};
 use clients::{
     Component, Gate, Kind, Limits,
-    kubernetes::{Cluster, Clusters, Objects, Resource, classified},
+    kubernetes::{Cluster, Clusters, Networks, Objects, Resource, classified},
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use secrecy::SecretString;
@@ -264,4 +264,43 @@ async fn clients_are_kept_up_to_a_number_and_the_least_used_goes() {
     assert_eq!(clusters.len(), 2);
     clusters.forget(&config(2));
     assert_eq!(clusters.len(), 2, "the second was let go for the fourth");
+}
+
+#[tokio::test]
+async fn a_customers_kubeconfig_leads_over_verified_tls_to_where_customers_may_go() {
+    let one = NonZeroUsize::new(1).unwrap();
+    let clusters = |networks: Networks| {
+        Clusters::new(Component::RUNTIME, Limits::DEFAULT, Clock::running(), one)
+            .of_customers(networks)
+    };
+    let (strict, local) = (
+        clusters(Networks::default()),
+        clusters(Networks::new(vec!["127.0.0.0/8".parse().unwrap()])),
+    );
+    let to = |server: &str| kubeconfig(server, &json!({"token": "t"}));
+    let insecure: SecretString = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "c",
+        "clusters": [{"name": "c", "cluster": {"server": "https://a.test", "insecure-skip-tls-verify": true}}],
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "users": [{"name": "u", "user": {"token": "t"}}],
+    })
+    .to_string()
+    .into();
+
+    for refused in [
+        to("http://a.test"),
+        to("https://127.0.0.1:1"),
+        to("https://[::1]:1"),
+        to("https://10.0.0.1"),
+        insecure,
+    ] {
+        let error = strict.get(&refused).await.unwrap_err();
+        assert_eq!(error.kind, Kind::Refused { status: 400 }, "{error}");
+    }
+    assert!(
+        strict.get(&to("https://a.test")).await.is_ok(),
+        "a name is checked when it is connected to"
+    );
+    assert!(local.get(&to("https://127.0.0.1:1")).await.is_ok());
+    assert!(local.get(&to("http://127.0.0.1:1")).await.is_err());
 }

@@ -6,14 +6,19 @@ use anyhow::{Context, ensure};
 use api::Credentials;
 use broker::{
     catalog::{Catalog, Files, Offer},
-    instances::{self, TrialNotice},
+    creations::Creations,
+    instances::{self, LegacyNeeds, TrialNotice},
     operations::{
         Env, Limits, StepSettings, deprovisioning,
         env::{EventHubs, Logging, ServiceManager},
     },
 };
 use clients::{
-    Component, Http, gardener::BindingKind, provisioner::DnsProvider, releases::ComponentLists,
+    Component, Http,
+    gardener::BindingKind,
+    kubernetes::{Network, Networks},
+    provisioner::DnsProvider,
+    releases::ComponentLists,
 };
 use secrecy::ExposeSecret;
 use serde::Deserialize;
@@ -50,6 +55,7 @@ pub(super) fn catalog(settings: &CatalogSettings) -> anyhow::Result<(Arc<Catalog
         on_demand_versions,
         oidc_issuer_url,
         oidc_client_id,
+        customer_networks: networks,
     } = settings;
     let files = match folder {
         Some(folder) => Files::folder(folder).context("catalog.folder")?,
@@ -76,10 +82,18 @@ pub(super) fn catalog(settings: &CatalogSettings) -> anyhow::Result<(Arc<Catalog
         additional_parameters: *additional_parameters,
         closed: *closed,
         on_demand_versions: *on_demand_versions,
+        customer_networks: customer_networks(networks)?,
         ..Offer::default()
     };
     offer.check(&catalog).context("catalog.plans")?;
     Ok((Arc::new(catalog), offer))
+}
+
+/// Where clusters may be that orders bring along.
+fn customer_networks(networks: &[String]) -> anyhow::Result<Networks> {
+    let networks: Result<Vec<Network>, _> =
+        networks.iter().map(|network| network.parse()).collect();
+    Ok(Networks::new(networks.context("catalog.customer_networks")?))
 }
 
 /// How long things may take. What is waited for must end before whoever waits.
@@ -88,6 +102,9 @@ pub(crate) fn limits(settings: &Settings) -> anyhow::Result<Limits> {
         provisioning: settings.operations.limit,
         runtime: settings.runtimes.limit,
         reconciler: settings.runtimes.reconciliation_limit,
+        accounts: settings.runtimes.account_limit,
+        avs: settings.runtimes.avs_limit,
+        edp: settings.runtimes.edp_limit,
     };
     let waits = limits.runtime + limits.reconciler;
     ensure!(
@@ -102,6 +119,7 @@ pub(crate) fn removal_limits(settings: &Settings) -> deprovisioning::Limits {
     deprovisioning::Limits {
         operation: settings.operations.limit,
         failing: settings.operations.removal_patience,
+        services: settings.runtimes.service_removal_limit,
         ..deprovisioning::Limits::default()
     }
 }
@@ -115,6 +133,10 @@ pub(super) fn answers(settings: &Settings) -> instances::Settings {
         shoot_domain: settings.runtimes.shoot_domain.clone(),
         kubeconfig_label: address.clone(),
         trial_notice: trial_documentation.clone().map(notice),
+        legacy: settings
+            .runtimes
+            .legacy
+            .then(|| LegacyNeeds { service_manager: settings.service_manager.url.is_none() }),
     }
 }
 
@@ -170,6 +192,11 @@ pub(super) fn env(
         gardener,
         control_plane: systems.control_plane.with_context(|| needed("control_plane"))?,
         clusters: gates.clusters(Component::RUNTIME, CLIENTS),
+        customer_clusters: Arc::new(
+            gates
+                .clusters(Component::RUNTIME, CLIENTS)
+                .of_customers(customer_networks(&settings.catalog.customer_networks)?),
+        ),
         provisioner: systems.provisioner.with_context(|| needed("provisioner"))?,
         components: ComponentLists::new(from(releases.released)?, from(releases.development)?),
         director: systems.director,
@@ -185,6 +212,7 @@ pub(super) fn env(
         event_hubs,
         reconciler: systems.reconciler,
         lifecycle_manager: systems.lifecycle_manager,
+        creations: Creations::new(store.clone(), gates.clock().clone()),
         settings: steps(&settings.runtimes, &settings.service_manager, edp_required)?,
     })
 }

@@ -19,9 +19,12 @@ pub struct CatalogSettings {
     /// The names of the plans that can be ordered; all of them if none is named.
     #[config(env = "KCP_BROKER_CATALOG_PLANS", default = [], parse_env = confique::env::parse::list_by_comma)]
     pub plans: Vec<String>,
-    /// Whether parameters that the schemas do not publish are refused.
-    #[config(env = "KCP_BROKER_CATALOG_CLOSED", default = false)]
+    /// Whether parameters and platform regions that are not known are refused; they are ignored otherwise.
+    #[config(env = "KCP_BROKER_CATALOG_CLOSED", default = true)]
     pub closed: bool,
+    /// Networks that kubeconfigs of orders may lead to, besides public addresses: `10.0.0.0/8`, `::1/128` or one address.
+    #[config(env = "KCP_BROKER_CATALOG_CUSTOMER_NETWORKS", default = [], parse_env = confique::env::parse::list_by_comma)]
+    pub customer_networks: Vec<String>,
     /// Whether the schemas publish `oidc` and `administrators`.
     #[config(env = "KCP_BROKER_CATALOG_ADDITIONAL_PARAMETERS", default = true)]
     pub additional_parameters: bool,
@@ -50,6 +53,18 @@ pub struct RuntimeSettings {
     /// How long the Reconciler may take for one runtime.
     #[config(env = "KCP_BROKER_RECONCILIATION_LIMIT", default = "2h", deserialize_with = friendly)]
     pub reconciliation_limit: Duration,
+    /// How long an order waits for a provider account while the pool has none.
+    #[config(env = "KCP_BROKER_ACCOUNT_LIMIT", default = "10m", deserialize_with = friendly)]
+    pub account_limit: Duration,
+    /// How long `AvS` may fail before an order does; twice as long once its runtime is there.
+    #[config(env = "KCP_BROKER_LIMIT_AVS", default = "10m", deserialize_with = friendly)]
+    pub avs_limit: Duration,
+    /// How long EDP may fail before an order goes on without it, or fails where it is required.
+    #[config(env = "KCP_BROKER_LIMIT_EDP", default = "30m", deserialize_with = friendly)]
+    pub edp_limit: Duration,
+    /// How long a removal waits for the services that customers have ordered through the cluster; then their finalizers are taken away.
+    #[config(env = "KCP_BROKER_SERVICE_REMOVAL_LIMIT", default = "30m", deserialize_with = friendly)]
+    pub service_removal_limit: Duration,
     /// The domain under which clusters get theirs.
     #[config(env = "KCP_BROKER_SHOOT_DOMAIN", default = "kyma.example.test")]
     pub shoot_domain: String,

@@ -182,6 +182,9 @@ fn systems(
         ("parent_id", 2),
         ("internal_tester_access_id", 3),
         ("external_tester_access_id", 4),
+        ("gardener_shoot_name_tag_class_id", 5),
+        ("gardener_seed_name_tag_class_id", 6),
+        ("region_tag_class_id", 7),
     ] {
         writeln!(text, "{key} = {id}")?;
     }

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use self::body::{Body, State};
 use super::{
+    creations,
     rows::{seal_details, seal_order},
     states::{self, Written},
 };
@@ -22,7 +23,8 @@ use crate::{
 /// `order` (a JSON value that is stored as its bytes; a string is base64 of the bytes), `runtime_id` (null
 /// takes it away), `provider`, `region`, `dashboard_url`, `deleted` (`true` marks that something is left
 /// over), `removed` (`true` takes the row away, whatever else is asked for), `runtime_state`
-/// (`{"payload": …, "holds": ["cluster-setup"], "runtime_id": …}`; without a runtime, the instance's).
+/// (`{"payload": …, "holds": ["cluster-setup"], "runtime_id": …}`; without a runtime, the instance's), `created`
+/// (the id of a creation whose result this commit keeps).
 pub const TOPIC: &str = "instance";
 
 // $5: the runtime is set, or taken away. $10: something is left over.
@@ -78,6 +80,11 @@ impl Changes {
                 sqlx::query(REMOVE).bind(&instance).execute(connection).await.map(drop)
             })?;
             return Ok(());
+        }
+        if let Some(created) = body.created {
+            on!(connection.lend(), |connection| {
+                sqlx::query(creations::FORGET).bind(created).execute(connection).await.map(drop)
+            })?;
         }
         let now = Moment::from(self.clock.now());
         self.write(connection.lend(), &instance, &body, now).await?;

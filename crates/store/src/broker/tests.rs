@@ -1,6 +1,8 @@
 //! Every statement goes by an index.
 
-use super::{accept, accept_new, changes, instances, limits, list, lms_tenants, removed, states};
+use super::{
+    accept, accept_new, changes, creations, instances, limits, list, lms_tenants, removed, states,
+};
 use crate::{
     Set,
     engine::change,
@@ -25,6 +27,7 @@ async fn every_statement_goes_by_an_index() {
             accept_new::TEXTS,
             change::TEXTS,
             changes::TEXTS,
+            creations::TEXTS,
             instances::TEXTS,
             lms_tenants::TEXTS,
             states::TEXTS,

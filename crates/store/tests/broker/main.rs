@@ -5,6 +5,7 @@
 mod accepting;
 mod bench;
 mod changes;
+mod creations;
 mod limits;
 mod listing;
 mod lms_tenants;
@@ -66,6 +67,10 @@ store::promises! { bench::Bench on sqlite, postgres: {
         the_latest_state_is_found_by_what_it_holds,
         a_state_lands_with_its_commit_or_not_at_all,
         states_go_with_their_instance;
+    creations:
+        what_was_begun_stays_until_a_commit_keeps_its_result,
+        what_was_answered_is_told_and_what_is_forgotten_is_not,
+        pages_of_creations_follow_each_other;
     lms_tenants:
         one_operation_makes_the_tenant_and_the_others_get_it,
         of_fifty_claims_at_once_one_is_granted,

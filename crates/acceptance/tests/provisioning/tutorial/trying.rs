@@ -105,7 +105,7 @@ impl Scenario for Parting {
         let mut row = row(&order);
         row.details = Some(serde_json::to_vec(&details).unwrap());
         store.insert(&row).await.unwrap();
-        let env = Arc::new(self.outside.env(clock).await);
+        let env = Arc::new(Box::pin(self.outside.env(clock)).await);
         let limits = deprovisioning::Limits::default();
         Setting {
             plan: plans::removing(&limits, &env, service.client(clock)),

@@ -13,6 +13,26 @@ use crate::catalog::{
 /// AWS networks are cut for this many zones.
 const MOST_ZONES: usize = 4;
 
+/// Every administrator is somebody: whoever installs Kyma refuses others after the cluster was made.
+pub(super) fn administrators(named: Option<&[String]>) -> Result<(), Refusal> {
+    let empty = named.into_iter().flatten().position(|person| person.trim().is_empty());
+    let Some(at) = empty else { return Ok(()) };
+    let (field, text) = (format!("/administrators/{at}"), format!("administrators.{at}: is empty"));
+    Err(Refusal::new(Rule::Administrators, &field, text))
+}
+
+/// What Gardener refuses about nodes, whatever the plan.
+pub(super) fn nodes(parameters: &Provisioning) -> Result<(), Refusal> {
+    let refuse = |field: &str, text: &str| Err(Refusal::new(Rule::Nodes, field, text));
+    if parameters.max_surge == Some(0) && parameters.max_unavailable.unwrap_or_default() == 0 {
+        return refuse("/maxSurge", "maxSurge and maxUnavailable must not both be 0");
+    }
+    if parameters.volume_size_gb == Some(0) {
+        return refuse("/volumeSizeGb", "volumeSizeGb: must be at least 1");
+    }
+    Ok(())
+}
+
 /// The fewest nodes are not more than the most; what is left out comes from the plan.
 pub(in crate::catalog) fn auto_scaler(
     plan: Range,

@@ -6,7 +6,9 @@ use serde_saphyr::Spanned;
 
 use crate::catalog::{
     Catalog, Offer, Place, Plan,
+    bounds::{LONGEST_NAME, LONGEST_TEXT, MOST_ENTRIES},
     data::{ClusterData, MachineChoice, Nodes},
+    resolve::PURPOSES,
 };
 
 /// What a schema is for.
@@ -123,20 +125,21 @@ fn most(nodes: &Nodes, create: bool) -> Value {
 }
 
 fn oidc() -> Value {
+    let text = |description: &str| json!({"type": "string", "description": description});
     json!({
         "type": "object",
         "description": "The issuer whose tokens the cluster accepts.",
         "properties": {
-            "clientID": {"type": "string", "description": "For whom tokens must be made out."},
-            "groupsClaim": {"type": "string", "description": "The claim that holds the groups."},
-            "issuerURL": {"type": "string", "description": "Where the issuer lives; https only."},
+            "clientID": text("For whom tokens must be made out."),
+            "groupsClaim": text("The claim that holds the groups."),
+            "issuerURL": text("Where the issuer lives; https only."),
             "signingAlgs": {
                 "type": "array",
                 "items": {"type": "string"},
                 "description": "How tokens may be signed.",
             },
-            "usernameClaim": {"type": "string", "description": "The claim that holds the user."},
-            "usernamePrefix": {"type": "string", "description": "What is put in front of the user."},
+            "usernameClaim": text("The claim that holds the user."),
+            "usernamePrefix": text("What is put in front of the user."),
         },
         "required": ["clientID", "issuerURL"],
     })
@@ -149,4 +152,70 @@ fn administrators() -> Value {
         "items": {"type": "string"},
         "description": "Who administers the cluster.",
     })
+}
+
+/// Says of a property what a closed schema says besides: how long texts and lists may be, and that there is nothing else in it.
+pub(super) fn close(name: &str, property: &mut Value) {
+    match name {
+        "name" | "shootName" | "shootDomain" => property["maxLength"] = json!(LONGEST_NAME),
+        "administrators" => {
+            property["maxItems"] = json!(MOST_ENTRIES);
+            property["items"]["minLength"] = json!(1);
+            property["items"]["maxLength"] = json!(LONGEST_NAME);
+        }
+        "oidc" => {
+            property["additionalProperties"] = json!(false);
+            for text in property["properties"].as_object_mut().into_iter().flat_map(Map::values_mut)
+            {
+                let limit = if text["type"] == "array" { "maxItems" } else { "maxLength" };
+                let most = if limit == "maxItems" { MOST_ENTRIES } else { LONGEST_TEXT };
+                text[limit] = json!(most);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What a closed schema allows besides the fields of the form: everything else that is understood. None for an open one.
+pub(super) fn further(offer: &Offer, plan: &Plan, purpose: Purpose) -> Option<Map<String, Value>> {
+    if !offer.closed {
+        return None;
+    }
+    let text = || json!({"type": "string", "maxLength": LONGEST_TEXT});
+    let texts = || json!({"type": "array", "items": text(), "maxItems": MOST_ENTRIES});
+    let count = |minimum: u32| json!({"type": "integer", "minimum": minimum});
+    let whole = || json!({"type": "integer"});
+    let mut further = vec![("administrators", administrators()), ("oidc", oidc())];
+    if purpose == Purpose::Create {
+        further.extend([
+            ("components", texts()),
+            ("kymaVersion", text()),
+            ("overridesVersion", text()),
+            ("licence_type", text()),
+        ]);
+    } else {
+        further.push(("expired", json!({"type": "boolean"})));
+    }
+    if plan.kind() != Kind::OwnCluster {
+        further.extend([
+            ("autoScalerMin", whole()),
+            ("autoScalerMax", whole()),
+            ("maxSurge", count(0)),
+            ("maxUnavailable", count(0)),
+            ("machineType", text()),
+        ]);
+    }
+    if plan.kind() != Kind::OwnCluster && purpose == Purpose::Create {
+        further.extend([
+            ("region", text()),
+            ("zones", texts()),
+            ("volumeSizeGb", count(1)),
+            ("purpose", json!({"type": "string", "enum": PURPOSES})),
+            ("targetSecret", text()),
+        ]);
+    }
+    if plan.kind() == Kind::Trial && purpose == Purpose::Create {
+        further.push(("provider", text()));
+    }
+    Some(further.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect())
 }

@@ -1,5 +1,7 @@
 //! Which components of Kyma an order does without.
 
+use std::collections::BTreeSet;
+
 use domain::plan::{Kind, Provider};
 
 use crate::Order;
@@ -16,10 +18,10 @@ const NOT_FOR_STRANGERS: [&str; 3] =
     ["connectivity", "connectivity-proxy", "application-connector"];
 
 /// Those that an order's plan does without.
-pub(super) fn removed(order: &Order) -> Vec<&'static str> {
+pub(super) fn removed(order: &Order) -> BTreeSet<&'static str> {
     let provider = order.resolved.cluster.as_ref().map(|cluster| cluster.provider);
     let event_hubs = order.plan_kind == Kind::Managed && provider == Some(Provider::Azure);
-    let mut removed = NO_PLAN_HAS.to_vec();
+    let mut removed = BTreeSet::from(NO_PLAN_HAS);
     if event_hubs {
         removed.extend(WITH_EVENT_HUBS);
     } else {
@@ -29,4 +31,10 @@ pub(super) fn removed(order: &Order) -> Vec<&'static str> {
         removed.extend(NOT_FOR_STRANGERS);
     }
     removed
+}
+
+/// What is left out when events go through Event Hubs, instead of what was.
+pub(super) fn use_event_hubs(removed: &mut BTreeSet<&'static str>) {
+    removed.retain(|component| !WITHOUT_EVENT_HUBS.contains(component));
+    removed.extend(WITH_EVENT_HUBS);
 }

@@ -42,6 +42,7 @@ fn order(plan: &str, region: &str, parameters: &Value) -> Order {
         shoot_name: "c-1234567".into(),
         shoot_domain: "c-1234567.kyma.test".into(),
         dashboard_url: "https://dashboard.test".into(),
+        any_account: false,
     }
 }
 

@@ -27,17 +27,22 @@ impl Step<Deprovisioning> for BtpOperatorCleanup {
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         let Some(kubeconfig) = kubeconfig(cx).await? else { return cx.data.gone(&[Self::NAME]) };
         let since = *cx.data.services_going_since.get_or_insert(cx.now);
-        let cluster = cx.env.clusters.get(&kubeconfig).await.map_err(calling)?;
-        let btp = Btp::new(cluster);
+        let btp = match cx.env.clusters.get(&kubeconfig).await {
+            Ok(cluster) => Btp::new(cluster),
+            Err(error) => {
+                cx.memory.kubeconfig = None;
+                return Err(calling(error));
+            }
+        };
         let hopeless = cx.input.user_agent.as_deref() == Some(ACCOUNT_CLEANUP);
         match clean(&btp, hopeless || cx.now >= since + self.patience).await {
             Ok(0) => cx.data.gone(&[Self::NAME]),
             Ok(left) => wait(format!("{left} service bindings and instances are being removed")),
             Err(error) => {
+                // The kubeconfig may have been replaced meanwhile.
+                cx.memory.kubeconfig = None;
                 if error.kind == Kind::Unauthorized {
-                    // The kubeconfig may have been replaced meanwhile.
                     cx.env.clusters.forget(&kubeconfig);
-                    cx.memory.kubeconfig = None;
                 }
                 Err(calling(error))
             }

@@ -1,6 +1,6 @@
-//! Ends the watch over the runtime: first from inside, then from outside.
+//! Ends the watch over the runtime: first from inside, then from outside, then by evaluations whose id came too late to be used.
 
-use clients::avs::Scope;
+use clients::avs::{COMPONENT, Scope};
 
 use super::{Deprovisioning, calling};
 use crate::operations::prelude::*;
@@ -31,6 +31,18 @@ impl Step<Deprovisioning> for DeprovisionAvsEvaluations {
             avs.unlink(parent, id).await.map_err(calling)?;
             avs.delete(id).await.map_err(calling)?;
             cx.data.details.avs.external_deleted = true;
+            cx.save().await?;
+        }
+        let internal = |error: store::Error| StepError::internal(&error);
+        let unused = env.creations.of(cx.instance).await.map_err(internal)?;
+        for creation in unused.into_iter().filter(|creation| creation.system == COMPONENT.0) {
+            let id = creation.answer.as_deref().and_then(|answer| answer.parse().ok());
+            let Some(id) = id else { continue };
+            for scope in [Scope::Internal, Scope::External { domain: &input.order.shoot_domain }] {
+                avs.unlink(avs.settings().parent_of(plan, scope), id).await.map_err(calling)?;
+            }
+            avs.delete(id).await.map_err(calling)?;
+            env.creations.forget(creation.id).await;
         }
         cx.data.gone(&[Self::NAME])
     }

@@ -7,6 +7,8 @@ mod deprovision_azure_event_hubs;
 mod deprovision_initialization;
 mod remove_runtime;
 
+use std::time::Duration;
+
 use engine::{Plan, Step};
 
 use super::{
@@ -22,10 +24,12 @@ pub fn plan(limits: &Limits, systems: Systems) -> Plan<Deprovisioning> {
         .step(
             deprovision_initialization::DeprovisionInitialization {
                 steps: steps(systems),
-                patience: failing,
+                patience: patience(failing),
+                runtime,
             }
             .weight(1)
-            .waiting_for(runtime),
+            .failing_for(failing)
+            .waiting_for(runtime * 2),
         )
         .step(
             deprovision_azure_event_hubs::DeprovisionAzureEventHubs
@@ -55,7 +59,18 @@ pub fn plan(limits: &Limits, systems: Systems) -> Plan<Deprovisioning> {
                 .failing_for(failing)
                 .or_skip(),
         )
-        .step(remove_runtime::RemoveRuntime.weight(10).waiting_for(runtime))
+        .step(
+            remove_runtime::RemoveRuntime { patience: patience(failing) }
+                .weight(10)
+                .failing_for(failing)
+                .waiting_for(runtime)
+                .or_skip(),
+        )
+}
+
+/// How long a step fails before it leaves its work over by itself: the engine would fail the operation a last call later.
+fn patience(failing: Duration) -> Duration {
+    failing * 4 / 5
 }
 
 /// The steps that have something to remove.
@@ -93,5 +108,14 @@ mod tests {
             "Remove_Runtime",
         ];
         assert_eq!(names, document);
+    }
+
+    #[test]
+    fn no_step_fails_for_longer_than_five_minutes() {
+        let shape = plan(&Limits::default(), Systems::ALL).check().unwrap().shape;
+
+        for step in &shape.stages[0].steps {
+            assert!(step.retry.failing_for <= Duration::from_mins(5), "{}", step.name);
+        }
     }
 }

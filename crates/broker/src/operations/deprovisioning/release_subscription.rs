@@ -25,7 +25,7 @@ impl Step<Deprovisioning> for ReleaseSubscription {
         }
         let account = &order.context.globalaccount_id;
         let pool = cx.env.gardener.pool(cx.env.settings.account_bindings);
-        let owned = pool.list(&format!("tenantName={account}")).await.map_err(calling)?;
+        let owned = pool.owned_by(account).await.map_err(calling)?;
         let ours: Vec<Binding> = owned.into_iter().filter(|one| is_ours(cx, &pool, one)).collect();
         if ours.is_empty() || neighbours::in_account(cx).await? {
             return cx.data.gone(&[Self::NAME]);

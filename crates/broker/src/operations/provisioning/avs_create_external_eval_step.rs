@@ -20,13 +20,13 @@ impl Step<Provisioning> for AvsCreateExternalEvalStep {
             return done();
         }
         let avs = needed(cx.env.avs.as_ref(), "avs")?;
-        let order = &cx.input.order;
-        let id = create(avs, order, Scope::External { domain: &order.shoot_domain }).await?;
+        let scope = Scope::External { domain: &cx.input.order.shoot_domain };
+        let (id, created) = create(cx, avs, scope).await?;
         cx.data.avs.external_id = Some(id);
         cx.data.avs.external_deleted = false;
-        keep(cx, json!({}))?;
-        // It cannot be found again, so its id is kept before anything else happens.
+        keep(cx, json!({"created": created.call}))?;
         cx.save().await?;
+        created.stored();
         done()
     }
 }

@@ -20,12 +20,13 @@ impl Step<Provisioning> for AvsCreateInternalEvalStep {
             return done();
         }
         let avs = needed(cx.env.avs.as_ref(), "avs")?;
-        let id = create(avs, &cx.input.order, Scope::Internal).await?;
+        let scope = Scope::Internal;
+        let (id, created) = create(cx, avs, scope).await?;
         cx.data.avs.internal_id = Some(id);
         cx.data.avs.internal_deleted = false;
-        keep(cx, json!({}))?;
-        // It cannot be found again, so its id is kept before anything else happens.
+        keep(cx, json!({"created": created.call}))?;
         cx.save().await?;
+        created.stored();
         done()
     }
 }

@@ -14,9 +14,6 @@ impl Step<Provisioning> for AvsTags {
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
         let avs = needed(cx.env.avs.as_ref(), "avs")?;
-        if avs.settings().tag_classes.is_none() {
-            return done();
-        }
         let evaluation = cx.data.avs.internal_id;
         let evaluation =
             evaluation.ok_or_else(|| missing("the internal evaluation is not known"))?;

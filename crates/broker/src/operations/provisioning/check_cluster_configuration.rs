@@ -31,13 +31,15 @@ impl Step<Provisioning> for CheckClusterConfiguration {
                 waiting("the Reconciler installs Kyma")
             }
             Status::ReconcileErrorRetryable => {
-                waiting(format!("the Reconciler has trouble: {}", said(&state))).at_latest(mins(10))
+                waiting(with("the Reconciler tries again after an error", &said(&state)))
+                    .at_latest(mins(10))
             }
             Status::Error => {
                 let names: Vec<&str> =
                     state.failures.iter().map(|it| it.component.as_str()).collect();
                 let reason = if names.is_empty() { "error".into() } else { names.join(", ") };
-                return Err(stopped(&reason, &said(&state)));
+                let text = with("the Reconciler could not install Kyma", &said(&state));
+                return Err(stopped(&reason, &text));
             }
             other => {
                 let text = format!("the Reconciler says \"{other}\"");
@@ -57,7 +59,12 @@ async fn let_go(reconciler: &Reconciler, runtime: &str, said: &str) -> StepError
     if let Err(error) = reconciler.delete_cluster(runtime).await {
         tracing::warn!(%error, runtime, "the Reconciler keeps a cluster that is given up");
     }
-    stopped("timeout", &format!("Kyma was not installed in time {said}"))
+    stopped("timeout", &with("the Reconciler did not install Kyma within its time limit", said))
+}
+
+/// A text, and what the Reconciler said if it said something.
+fn with(text: &str, said: &str) -> String {
+    if said.is_empty() { text.to_owned() } else { format!("{text}: {said}") }
 }
 
 fn said(state: &State) -> String {

@@ -28,8 +28,8 @@ impl Step<Provisioning> for CheckRuntime {
         match status.state {
             OperationState::Succeeded => {}
             OperationState::Pending | OperationState::InProgress => {
-                let said = status.message.unwrap_or_default();
-                return waiting(format!("the cluster is being made: {said}")).into();
+                let said = status.message.map(|said| format!(": {said}")).unwrap_or_default();
+                return waiting(format!("the cluster is being made{said}")).into();
             }
             OperationState::Failed => return Err(failed(status)),
         }

@@ -1,9 +1,9 @@
-//! Gets the way into the runtime, and sees whether it leads anywhere. It is never stored here.
+//! Gets the runtime's kubeconfig, and sees whether it leads to an API server. It is never stored here.
 
 use super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{kubeconfig, open},
+    shared::{inside, kubeconfig, open},
 };
 
 pub(super) struct GetKubeconfig;
@@ -19,8 +19,14 @@ impl Step<Provisioning> for GetKubeconfig {
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
         match kubeconfig(cx).await? {
             Some(kubeconfig) => {
-                open(cx.env, &kubeconfig).await?;
-                done()
+                let tried = match open(cx, &kubeconfig).await {
+                    Ok(cluster) => cluster.version().await,
+                    Err(error) => Err(error),
+                };
+                match tried {
+                    Ok(_) => done(),
+                    Err(error) => Err(inside(cx, error)),
+                }
             }
             None => waiting("the provisioner has no kubeconfig yet").into(),
         }

@@ -50,7 +50,7 @@ async fn write(
     kubeconfig: &secrecy::SecretString,
     credentials: &ManagerCredentials,
 ) -> Result<(), clients::Error> {
-    let btp = Btp::new(open(cx.env, kubeconfig).await?);
+    let btp = Btp::new(open(cx, kubeconfig).await?);
     if btp.manager(credentials).await? == ManagerState::Same {
         return Ok(());
     }

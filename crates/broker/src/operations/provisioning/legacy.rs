@@ -56,13 +56,18 @@ impl LegacySwitches {
 
 /// What is done for an order, in the order of the older documents.
 pub fn plan(limits: &Limits, on: Switches, legacy: LegacySwitches) -> Plan<Provisioning> {
-    let edp = EdpRegistration.weight(1).needs("edp", on.edp);
+    let edp = EdpRegistration.weight(1).needs("edp", on.edp).failing_for(limits.edp);
     let edp = if on.edp_required { edp } else { edp.or_skip() };
     Plan::within(limits.provisioning)
         .stage("provisioning")
         .step(initialization::Initialization.weight(1).waiting_for(limits.runtime * 2))
-        .step(ResolveTargetSecret.weight(1))
-        .step(avs_configuration_step::AvsConfigurationStep.weight(1).needs("avs", on.avs))
+        .step(ResolveTargetSecret.weight(1).failing_for(limits.accounts))
+        .step(
+            avs_configuration_step::AvsConfigurationStep
+                .weight(1)
+                .needs("avs", on.avs)
+                .failing_for(limits.avs * 3),
+        )
         .step(
             create_lms_tenant::CreateLmsTenant
                 .weight(1)

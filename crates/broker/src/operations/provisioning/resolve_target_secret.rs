@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::Provisioning;
 use crate::{
-    accounts::Need,
+    accounts::{self, Need},
     operations::{
         prelude::*,
         shared::{keep, missing},
@@ -25,12 +25,18 @@ impl Step<Provisioning> for ResolveTargetSecret {
         let order = &cx.input.order;
         let cluster = order.resolved.cluster.as_ref();
         let cluster = cluster.ok_or_else(|| missing("the order has no cluster to pay for"))?;
+        let pool = cx.env.gardener.pool(cx.env.settings.account_bindings);
         if let Some(named) = &cluster.target_secret {
+            if let Some((secret, need)) = accounts::named(order)
+                && !pool.is_own(secret, need.tenant, need.wanted()).await?
+            {
+                let text = format!("targetSecret {secret}: {}", accounts::NOT_OWN);
+                return Err(StepError::fatal(Failure::new("broker", "foreign_account", text)));
+            }
             cx.data.target_secret = Some(named.clone());
             keep(cx, json!({}))?;
             return done();
         }
-        let pool = cx.env.gardener.pool(cx.env.settings.account_bindings);
         let need = Need::of(order).ok_or_else(|| missing("the order needs no account"))?;
         // The tenant's own is found again; which of the shared ones is least used may change, so it is kept.
         let binding = if need.shared {

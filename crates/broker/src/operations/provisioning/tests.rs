@@ -58,6 +58,7 @@ fn the_table_of_the_documents_is_an_ordered_part_of_the_plan() {
 #[test]
 fn what_is_not_configured_is_not_in_the_plan() {
     let off = Switches {
+        avs_tags: false,
         avs: false,
         edp: false,
         reconciler: false,
@@ -72,6 +73,17 @@ fn what_is_not_configured_is_not_in_the_plan() {
         assert!(!names.iter().any(|name| name.contains(part)), "{names:?}");
     }
     assert!(names.contains(&"Create_Runtime_Without_Kyma".to_owned()));
+}
+
+#[test]
+fn tags_of_evaluations_are_in_the_plan_only_where_their_classes_are_known() {
+    let has_tags = |avs_tags| {
+        shown(&shape(Switches { avs_tags, ..Switches::ALL }))
+            .iter()
+            .any(|(_, step)| step == "AVS_Tags")
+    };
+
+    assert!(has_tags(true) && !has_tags(false));
 }
 
 #[test]

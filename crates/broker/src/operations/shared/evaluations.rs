@@ -1,18 +1,20 @@
 //! Evaluations of a runtime's availability.
 
-use clients::{
-    Error,
-    avs::{Avs, NewEvaluation, Runtime, Scope},
+use clients::avs::{Avs, COMPONENT, NewEvaluation, Runtime, Scope};
+use engine::{Cx, StepError};
+
+use crate::{
+    creations::{Created, Thing},
+    operations::provisioning::Provisioning,
 };
 
-use crate::Order;
-
-/// Makes an evaluation and gives its id. Repeating it makes another one.
+/// Makes an evaluation and gives its id, which is to be stored with the operation before anything else happens.
 pub(in crate::operations) async fn create(
+    cx: &Cx<'_, Provisioning>,
     avs: &Avs,
-    order: &Order,
     scope: Scope<'_>,
-) -> Result<i64, Error> {
+) -> Result<(i64, Created), StepError> {
+    let order = &cx.input.order;
     let runtime = Runtime {
         plan: &order.plan_name,
         instance_id: &order.instance_id,
@@ -22,5 +24,14 @@ pub(in crate::operations) async fn create(
         shoot_name: &order.shoot_name,
     };
     let evaluation = NewEvaluation::of(avs.settings(), &runtime, scope);
-    Ok(avs.create(&evaluation).await?.id)
+    let thing = Thing {
+        system: COMPONENT.0,
+        name: &evaluation.name,
+        instance: cx.instance,
+        operation: cx.root,
+    };
+    let call = async { avs.create(&evaluation).await.map(|made| made.id.to_string()) };
+    let created = cx.env.creations.create(thing, call).await?;
+    let id = created.id.parse().map_err(|error| StepError::internal(&error))?;
+    Ok((id, created))
 }

@@ -19,6 +19,7 @@ pub(super) struct Body {
     pub(super) deleted: bool,
     pub(super) removed: bool,
     pub(super) runtime_state: Option<State>,
+    pub(super) created: Option<Uuid>,
 }
 
 /// What becomes of an instance's runtime.
@@ -72,7 +73,7 @@ impl Body {
             "runtime_id" if value.is_null() => self.runtime = Runtime::Gone,
             "runtime_id" => self.runtime = Runtime::Is(Uuid::deserialize(value).ok()?),
             "details" | "order" | "provider" | "region" | "dashboard_url" | "deleted"
-            | "removed" | "runtime_state"
+            | "removed" | "runtime_state" | "created"
                 if value.is_null() => {}
             "details" => self.details = Some(bytes_of(value)?),
             "order" => self.order = Some(bytes_of(value)?),
@@ -81,6 +82,7 @@ impl Body {
             "dashboard_url" => self.dashboard_url = Some(text_of(value)?),
             "deleted" => self.deleted = value.as_bool()?,
             "removed" => self.removed = value.as_bool()?,
+            "created" => self.created = Some(Uuid::deserialize(value).ok()?),
             "runtime_state" => self.runtime_state = Some(State::read(value)?),
             _ => return None,
         }

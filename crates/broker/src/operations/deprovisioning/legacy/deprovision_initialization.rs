@@ -14,8 +14,10 @@ use crate::operations::{
 pub(super) struct DeprovisionInitialization {
     /// The steps that will have something to remove.
     pub(super) steps: Vec<&'static str>,
-    /// How long giving the account back may fail; then it is left over.
+    /// How long removing the cluster or giving the account back may fail; then it is left over.
     pub(super) patience: Duration,
+    /// How long the removal of the cluster may take; then it is left over.
+    pub(super) runtime: Duration,
 }
 
 impl Step<Deprovisioning> for DeprovisionInitialization {
@@ -24,7 +26,7 @@ impl Step<Deprovisioning> for DeprovisionInitialization {
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         if cx.data.waited_for_by == Some(cx.operation) {
-            return see_through(cx, self.patience).await;
+            return self.see_through(cx).await;
         }
         // What a continuation brings along is newer than what the row knows.
         if cx.data.waited_for_by.is_none() && !take_over(cx, &self.steps).await? {
@@ -34,23 +36,56 @@ impl Step<Deprovisioning> for DeprovisionInitialization {
     }
 }
 
-async fn see_through(cx: &mut Cx<'_, Deprovisioning>, patience: Duration) -> StepResult {
-    let removal = Step::run(&CheckRuntimeRemoval, cx).await?;
-    if removal != Ending::Done {
-        return Ok(removal);
-    }
-    match Step::run(&ReleaseSubscription, cx).await {
-        Ok(Ending::Done) => cx.data.release_failing_since = None,
-        Ok(other) => return Ok(other),
-        Err(error) => {
-            let since = &mut cx.data.release_failing_since;
-            let failure = outlasted(error, since, cx.now, patience)?;
-            tracing::warn!(operation.id = %cx.operation, %failure, "the account is left over");
+impl DeprovisionInitialization {
+    async fn see_through(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
+        if let Some(waits) = self.removal(cx).await? {
+            return Ok(waits);
+        }
+        if !cx.data.cluster_may_exist()
+            && let Some(waits) = self.release(cx).await?
+        {
+            return Ok(waits);
+        }
+        match Step::run(&RemoveInstance, cx).await? {
+            Ending::Done => finish("the instance is removed"),
+            Ending::Wait(left) => finish(left.reason),
+            other => Ok(other),
         }
     }
-    match Step::run(&RemoveInstance, cx).await? {
-        Ending::Done => finish("the instance is removed"),
-        Ending::Wait(left) => finish(left.reason),
-        other => Ok(other),
+
+    /// Waits for the removal of the cluster, as long as it may take; then the cluster is left over.
+    async fn removal(&self, cx: &mut Cx<'_, Deprovisioning>) -> Result<Option<Ending>, StepError> {
+        let awaited_since = *cx.data.removal_awaited_since.get_or_insert(cx.now);
+        match Step::run(&CheckRuntimeRemoval, cx).await {
+            Ok(Ending::Wait(_)) if cx.now >= awaited_since + self.runtime => {
+                tracing::warn!(operation.id = %cx.operation, "the cluster is left over: its removal takes too long");
+            }
+            Ok(Ending::Wait(waits)) => {
+                cx.data.removal_failing_since = None;
+                return Ok(Some(Ending::Wait(waits)));
+            }
+            Ok(_) => {}
+            Err(error) => {
+                let since = &mut cx.data.removal_failing_since;
+                let failure = outlasted(error, since, cx.now, self.patience)?;
+                tracing::warn!(operation.id = %cx.operation, %failure, "the cluster is left over");
+            }
+        }
+        cx.data.removal_awaited_since = None;
+        Ok(None)
+    }
+
+    /// Gives the account back; should that fail for too long, it is left over.
+    async fn release(&self, cx: &mut Cx<'_, Deprovisioning>) -> Result<Option<Ending>, StepError> {
+        match Step::run(&ReleaseSubscription, cx).await {
+            Ok(Ending::Done) => cx.data.release_failing_since = None,
+            Ok(other) => return Ok(Some(other)),
+            Err(error) => {
+                let since = &mut cx.data.release_failing_since;
+                let failure = outlasted(error, since, cx.now, self.patience)?;
+                tracing::warn!(operation.id = %cx.operation, %failure, "the account is left over");
+            }
+        }
+        Ok(None)
     }
 }

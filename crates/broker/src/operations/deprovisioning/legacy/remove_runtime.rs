@@ -8,9 +8,13 @@ use crate::operations::{
         remove_runtime::{Ordered, order},
     },
     prelude::*,
+    shared::outlasted,
 };
 
-pub(super) struct RemoveRuntime;
+pub(super) struct RemoveRuntime {
+    /// How long it may fail; then the cluster is left over.
+    pub(super) patience: Duration,
+}
 
 impl Step<Deprovisioning> for RemoveRuntime {
     const NAME: &'static str = "Remove_Runtime";
@@ -19,11 +23,21 @@ impl Step<Deprovisioning> for RemoveRuntime {
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         // A continuation may find that the cluster is gone and only something else was left.
         if cx.data.cluster_may_exist() {
-            match order(cx).await? {
-                Ordered::Yes => cx.data.gone(&[Self::NAME])?,
-                Ordered::Gone => cx.data.gone(&RUNTIME_STEPS)?,
-                Ordered::NotYet(reason) => return wait(reason),
-            };
+            match order(cx).await {
+                Ok(Ordered::Yes) => {
+                    cx.data.gone(&[Self::NAME])?;
+                }
+                Ok(Ordered::Gone) => {
+                    cx.data.gone(&RUNTIME_STEPS)?;
+                }
+                Ok(Ordered::NotYet(reason)) => return wait(reason),
+                Err(error) => {
+                    let since = &mut cx.data.removal_failing_since;
+                    let failure = outlasted(error, since, cx.now, self.patience)?;
+                    tracing::warn!(operation.id = %cx.operation, %failure, "the removal of the cluster cannot be ordered");
+                }
+            }
+            cx.data.removal_failing_since = None;
         }
         cx.data.waited_for_by = Some(cx.operation);
         again(secs(1), "the cluster is being removed")

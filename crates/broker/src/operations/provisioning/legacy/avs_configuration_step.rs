@@ -19,23 +19,24 @@ impl Step<Provisioning> for AvsConfigurationStep {
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
         let avs = needed(cx.env.avs.as_ref(), "avs")?;
-        let order = &cx.input.order;
         let internal = match cx.data.avs.internal_id {
             Some(kept) => kept,
             None => {
-                let made = create(avs, order, Scope::Internal).await?;
+                let (made, created) = create(cx, avs, Scope::Internal).await?;
                 cx.data.avs.internal_id = Some(made);
-                keep(cx, json!({}))?;
-                // It cannot be found again, so its id is kept before anything else happens.
+                keep(cx, json!({"created": created.call}))?;
                 cx.save().await?;
+                created.stored();
                 made
             }
         };
         if cx.data.avs.external_id.is_none() {
-            let scope = Scope::External { domain: &order.shoot_domain };
-            cx.data.avs.external_id = Some(create(avs, order, scope).await?);
-            keep(cx, json!({}))?;
+            let scope = Scope::External { domain: &cx.input.order.shoot_domain };
+            let (made, created) = create(cx, avs, scope).await?;
+            cx.data.avs.external_id = Some(made);
+            keep(cx, json!({"created": created.call}))?;
             cx.save().await?;
+            created.stored();
         }
         let key = "avs_bridge.config.evaluations.cluster.id";
         creator(cx)?.overrides().set(Some(COMPONENT), key, &internal.to_string(), false);

@@ -2,19 +2,22 @@
 //! the runtime, unless logging is mandatory.
 //!
 //! What a reader would get wrong: the service cannot be asked which tenants it has, so the broker's own books say it. Whoever
-//! died after it asked, or never heard the answer, asks again; the tenant that may have come of it is left behind.
+//! died after it asked, or never heard the answer, asks again; the tenant that may have come of it is listed as one that may exist.
 
-use clients::lms::tenant_name;
+use clients::lms::{COMPONENT, tenant_name};
 use domain::plan::Kind as PlanKind;
 use engine::{Applies, Condition};
 use serde_json::json;
 use store::broker::LmsTenant;
 
 use super::super::Provisioning;
-use crate::operations::{
-    env::Logging,
-    prelude::*,
-    shared::{keep, needed, outlasted},
+use crate::{
+    creations::{Created, Thing},
+    operations::{
+        env::Logging,
+        prelude::*,
+        shared::{keep, needed, outlasted},
+    },
 };
 
 /// How long it may fail, and how long another order may be at it.
@@ -49,7 +52,15 @@ impl Step<Provisioning> for CreateLmsTenant {
         let logging = needed(cx.env.lms.as_ref(), "lms")?;
         let mut asked_at = Some(*cx.data.lms.requested_at.get_or_insert(cx.now));
         match tenant(cx, logging).await {
-            Ok(Some(tenant)) => cx.data.lms.tenant_id = Some(tenant),
+            Ok(Some((tenant, created))) => {
+                cx.data.lms.tenant_id = Some(tenant);
+                keep(cx, json!({"created": created.as_ref().map(|created| created.call)}))?;
+                cx.save().await?;
+                if let Some(created) = created {
+                    created.stored();
+                }
+                return done();
+            }
             Ok(None) => return waiting("another order makes the logging tenant").into(),
             Err(error) => {
                 let failure = outlasted(error, &mut asked_at, cx.now, PATIENCE)?;
@@ -66,8 +77,11 @@ impl Step<Provisioning> for CreateLmsTenant {
     }
 }
 
-/// The tenant of the global account; nothing while another order makes it.
-async fn tenant(cx: &Cx<'_, Provisioning>, logging: &Logging) -> Result<Option<String>, StepError> {
+/// The tenant of the global account, and the call that made it if this order did; nothing while another order makes it.
+async fn tenant(
+    cx: &Cx<'_, Provisioning>,
+    logging: &Logging,
+) -> Result<Option<(String, Option<Created>)>, StepError> {
     let order = &cx.input.order;
     let cluster = order.resolved.cluster.as_ref();
     let region = logging.client.region(cluster.map(|cluster| cluster.region.as_str()));
@@ -76,11 +90,20 @@ async fn tenant(cx: &Cx<'_, Provisioning>, logging: &Logging) -> Result<Option<S
     let internal = |error: store::Error| StepError::internal(&error);
     let claim = books.claim_lms_tenant(&name, &region, cx.operation, PATIENCE).await;
     match claim.map_err(internal)? {
-        LmsTenant::Known(tenant) => Ok(Some(tenant)),
+        LmsTenant::Known(tenant) => Ok(Some((tenant, None))),
         LmsTenant::Others => Ok(None),
         LmsTenant::Mine => {
-            let made = logging.client.create_tenant(account, &region).await?;
-            books.keep_lms_tenant(&name, &region, cx.operation, &made).await.map_err(internal)
+            let named = format!("{name} in {region}");
+            let (instance, operation) = (cx.instance, cx.root);
+            let thing = Thing { system: COMPONENT.0, name: &named, instance, operation };
+            let call = logging.client.create_tenant(account, &region);
+            let made = cx.env.creations.create(thing, call).await?;
+            let kept = books.keep_lms_tenant(&name, &region, cx.operation, &made.id).await;
+            // Another order was faster: the one that was made here stays listed, since nobody uses it.
+            Ok(kept.map_err(internal)?.map(|kept| {
+                let mine = (kept == made.id).then_some(made);
+                (kept, mine)
+            }))
         }
     }
 }

@@ -52,7 +52,9 @@ impl Step<Provisioning> for ProvisionAzureEventHubs {
         };
         let port = KAFKA_PORT.to_string();
         let channel = "knative-eventing.channel.default";
-        let overrides = creator(cx)?.overrides();
+        let creator = creator(cx)?;
+        creator.use_event_hubs();
+        let overrides = creator.overrides();
         let mut set = |component: &str, key: &str, value: &str, secret| {
             overrides.set(Some(component), key, value, secret);
         };

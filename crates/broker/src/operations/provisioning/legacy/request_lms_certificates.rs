@@ -3,7 +3,10 @@
 //! What a reader would get wrong: it never fails the operation. A runtime without logging is better than none.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use clients::lms::{CertificateRequest, Info, Lms};
+use clients::{
+    Kind,
+    lms::{CertificateRequest, Info, Lms},
+};
 use engine::{Applies, Condition, Ending};
 use secrecy::ExposeSecret;
 use serde_json::json;
@@ -79,7 +82,18 @@ async fn requested(cx: &mut Cx<'_, Provisioning>) -> StepResult {
     let Some(kept) = &cx.memory.certificate else {
         return waiting("the certificate is asked for").into();
     };
-    let signed = lms.signed_certificate(&kept.callback).await?;
+    let signed = match lms.signed_certificate(&kept.callback).await {
+        Ok(signed) => signed,
+        Err(error) => {
+            // Where it was said to be it is not: the next run asks for another one.
+            if !matches!(StepError::from(error.clone()), StepError::Transient { .. })
+                || error.kind == Kind::Malformed
+            {
+                cx.memory.certificate = None;
+            }
+            return Err(error.into());
+        }
+    };
     let (Some(signed), Some(authority)) = (signed, lms.authority(&tenant).await?) else {
         return waiting("the certificate is being signed").into();
     };

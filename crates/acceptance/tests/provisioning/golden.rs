@@ -1,0 +1,148 @@
+//! Whole orders, compared with what is stored beside this file: every label, annotation and payload that leaves.
+
+use std::sync::Arc;
+
+use broker::catalog::{Catalog, Files};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    made::{Broker, Ended},
+    orders::Wish,
+    outside::Outside,
+};
+
+const INVITED: &str = "ga-invited";
+
+/// What an order has made, as the systems have it. Ids are replaced by what they are.
+fn picture(outside: &Outside, ended: &Ended) -> Value {
+    let (order, runtime) = (&ended.order, ended.runtime());
+    let server = outside.running.clusters().server();
+    let shoots = server.list("garden", "shoots.core.gardener.cloud");
+    let shoot = shoots.iter().find(|it| it["metadata"]["name"] == *order.shoot_name).unwrap();
+    let director = outside.objects("director");
+    let registered = director.iter().find(|it| it.id == runtime).unwrap();
+    let marked = |resource: &str| {
+        let all = server.list("kcp", resource);
+        let own = |it: &&Arc<Value>| {
+            it["metadata"]["labels"]["kyma-project.io/instance-id"] == *order.instance_id
+        };
+        let found: Vec<Value> = all.iter().filter(own).map(|it| marks(it)).collect();
+        found
+    };
+    let reconciled = outside.objects("reconciler");
+    let reconciled = reconciled.iter().find(|it| it.id == runtime).unwrap();
+    let seen = json!({
+        "director": without(&registered.value["labels"], &["kcp_intent", "runtime_consoleUrl"]),
+        "shoot": {"marks": marks(shoot), "spec": without(&shoot["spec"], &["seedName"])},
+        "kymas": marked("kymas.operator.kyma-project.io"),
+        "kubeconfigs": marked("secrets"),
+        "reconciler": {
+            "metadata": reconciled.value["metadata"],
+            "runtime": reconciled.value["runtimeInput"],
+            "components": components(&reconciled.value["kyma"]),
+        },
+        "avs": evaluations(outside, &order.instance_id),
+        "edp": outside.objects("edp").iter().map(|it| json!([it.kind, it.id, it.value])).collect::<Vec<_>>(),
+    });
+    let mut text = seen.to_string();
+    let cluster = ended.details.sm_cluster_id.map(|id| id.to_string()).unwrap_or_default();
+    let operation = ended.operation();
+    for (id, name) in
+        [(runtime.as_str(), "RUNTIME"), (&cluster, "CLUSTER"), (&operation, "OPERATION")]
+    {
+        text = text.replace(id, name);
+    }
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Labels and annotations, without those that others write, and those that name operations.
+fn marks(object: &Value) -> Value {
+    let metadata = &object["metadata"];
+    let operations = [
+        "compass.provisioner.kyma-project.io/operation-id",
+        "kcp.provisioner.kyma-project.io/operation-id",
+    ];
+    json!({
+        "labels": without(&metadata["labels"], &["shoot.gardener.cloud/status"]),
+        "annotations": without(&metadata["annotations"], &operations),
+    })
+}
+
+/// The fields of an object, without these.
+fn without(object: &Value, names: &[&str]) -> Map<String, Value> {
+    let mut fields = object.as_object().cloned().unwrap_or_default();
+    fields.retain(|name, _| !names.contains(&name.as_str()));
+    fields
+}
+
+/// Component, namespace and the names of what it is configured with, a mark at what is secret.
+fn components(kyma: &Value) -> Vec<Value> {
+    let of = |component: &Value| {
+        let entries = component["configuration"].as_array().into_iter().flatten();
+        let mut keys: Vec<String> = entries
+            .map(|it| {
+                let mark = if it["secret"] == true { " (secret)" } else { "" };
+                format!("{}{mark}", it["key"].as_str().unwrap_or_default())
+            })
+            .collect();
+        keys.sort();
+        json!([component["component"], component["namespace"], keys])
+    };
+    kyma["components"].as_array().into_iter().flatten().map(of).collect()
+}
+
+fn evaluations(outside: &Outside, instance: &str) -> Vec<Value> {
+    let all = outside.objects("avs");
+    let ours = all.iter().filter(|it| it.value.to_string().contains(instance));
+    ours.map(|it| {
+        let mut value = it.value.clone();
+        if let Some(fields) = value.as_object_mut() {
+            fields.retain(|name, _| !["id", "tags"].contains(&name.as_str()));
+        }
+        value
+    })
+    .collect()
+}
+
+async fn ordered(wish: &Wish<'_>) -> Value {
+    let mut outside = Outside::start(&["aws"], 1).await;
+    let files = Files::embedded();
+    let eu = files.text("eu-access.yaml").unwrap();
+    let eu = eu.replace("whitelist: []", &format!("whitelist: [{INVITED}]"));
+    outside.catalog = Arc::new(Catalog::load(&files.with("eu-access.yaml", eu)).unwrap());
+    let broker = Broker::start(&outside).await;
+    let ended = broker.provision(&outside, wish).await.completed();
+    picture(&outside, &ended)
+}
+
+fn is_as_stored(seen: &Value, name: &str) {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/provisioning/golden");
+    let path = format!("{folder}/{name}.json");
+    if std::env::var_os("KCP_UPDATE_SAMPLES").is_some() {
+        std::fs::write(&path, format!("{seen:#}\n")).unwrap();
+    }
+    let stored = std::fs::read_to_string(&path).unwrap();
+    let stored: Value = serde_json::from_str(&stored).unwrap();
+    assert!(
+        *seen == stored,
+        "{name} differs: run this test with KCP_UPDATE_SAMPLES=1 to write it, and read what changed\n{seen:#}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_on_aws_leaves_what_is_stored_for_it() {
+    let seen = ordered(&Wish { account: Some("ga-golden"), ..Wish::aws("golden") }).await;
+
+    is_as_stored(&seen, "aws");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_with_eu_access_leaves_what_is_stored_for_it() {
+    let wish = Wish { region: "cf-eu11", account: Some(INVITED), ..Wish::aws("golden-eu") };
+
+    let seen = ordered(&wish).await;
+
+    let annotation = "support.gardener.cloud/eu-access-for-cluster-nodes";
+    assert_eq!(seen["shoot"]["marks"]["annotations"][annotation], "true", "{seen:#}");
+    is_as_stored(&seen, "aws-eu");
+}

@@ -1,0 +1,16 @@
+//! `GET /openapi/…`: the documents of this service's own API, for everybody.
+
+use axum::{Router, http::header, response::IntoResponse, routing::get};
+
+const OSB: &str = include_str!("../../../docs/openapi/osb.yaml");
+const RUNTIMES: &str = include_str!("../../../docs/openapi/runtimes.yaml");
+
+pub(crate) fn routes() -> Router {
+    Router::new()
+        .route("/openapi/osb.yaml", get(async || document(OSB)))
+        .route("/openapi/runtimes.yaml", get(async || document(RUNTIMES)))
+}
+
+fn document(text: &'static str) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "application/yaml")], text)
+}
