@@ -66,7 +66,7 @@ fn settings_are_checked_and_mistakes_named() {
         "{error}"
     );
 
-    kcp().arg("check").assert().success().stdout("the settings are valid\n");
+    kcp().arg("check").assert().success().stdout("the settings of the broker are valid\n");
 }
 
 #[test]

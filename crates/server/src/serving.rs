@@ -34,7 +34,8 @@ pub(crate) struct ConnectionLimits {
     pub(crate) per_peer: usize,
     /// How long the head of a request may take to come.
     pub(crate) header_time: Duration,
-    /// How long a connection may be idle between requests, or not take what is written.
+    /// How long a connection may be idle between requests, or not take what is written. Longer than what proxies and our own
+    /// clients keep idle connections for: whoever closes first must not be the one that is sent a request.
     pub(crate) idle_time: Duration,
 }
 
@@ -44,7 +45,7 @@ impl ConnectionLimits {
         total: 1_024,
         per_peer: 512,
         header_time: Duration::from_secs(10),
-        idle_time: Duration::from_secs(60),
+        idle_time: Duration::from_secs(120),
     };
 
     /// Leaves most file descriptors of the process to databases and outside systems: a quarter is for one listener.
