@@ -89,6 +89,10 @@ fn a_service_that_refuses_to_start_leaves_nothing_behind_and_says_what_to_type()
     assert!(!started && said.contains("nobody could enter"), "{said}");
     assert_eq!(files(), 0);
 
+    let (started, said) = run(&["provisioner"]);
+    assert!(!started && said.contains("nobody could enter"), "{said}");
+    assert_eq!(files(), 0);
+
     std::fs::write(
         folder.path().join("broker.toml"),
         "[access]\nissuers = [\"https://issuer.example.test\"]\n",

@@ -4,7 +4,7 @@ mod outside;
 
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use api::{
     Limits as RequestLimits, RequireScope, Verifier,
     graphql::QueryLimits,
@@ -136,6 +136,7 @@ fn engine_settings(
 pub async fn run(settings: ProvisionerSettings) -> anyhow::Result<()> {
     let clock = Clock::running();
     let (access, transport) = (&settings.access, &settings.transport);
+    ensure!(!access.issuers.is_empty(), "nobody could enter: name access.issuers");
     let verifier = verifier(&access.issuers, &access.audience, &transport.hosts(), &clock)?;
     let acceptance = transport.acceptance(settings.listen, settings.connections.limits())?;
     let limits = settings.requests.limits()?;
