@@ -78,21 +78,22 @@ async fn small_headers(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// Ends a body that does not come in time. Handlers read bodies whole before they do anything, so the request has
-/// changed nothing, and 408 says so.
+/// Ends a body that does not come in time, counted from when somebody begins to read it: checking a token may take a
+/// while. Handlers read bodies whole before they do anything, so the request has changed nothing, and 408 says so.
 async fn timely_body(State(limit): State<Duration>, request: Request, next: Next) -> Response {
     let late = Arc::new(AtomicBool::new(false));
-    let (deadline, mark) = (Instant::now() + limit, late.clone());
+    let mark = late.clone();
     let request = request.map(|body| {
-        let chunks = stream::unfold(Some(body.into_data_stream()), move |chunks| {
+        let chunks = stream::unfold(Some((body.into_data_stream(), None)), move |state| {
             let mark = mark.clone();
             async move {
-                let mut chunks = chunks?;
+                let (mut chunks, deadline) = state?;
+                let deadline = deadline.unwrap_or_else(|| Instant::now() + limit);
                 let Ok(chunk) = timeout_at(deadline, chunks.next()).await else {
                     mark.store(true, Ordering::Relaxed);
                     return Some((Err(axum::Error::new(Late)), None));
                 };
-                Some((chunk?, Some(chunks)))
+                Some((chunk?, Some((chunks, Some(deadline)))))
             }
         });
         Body::from_stream(chunks)

@@ -66,7 +66,7 @@ fn settings_are_checked_and_mistakes_named() {
         "{error}"
     );
 
-    kcp().arg("check").assert().success().stdout("the settings are valid\n");
+    kcp().arg("check").assert().success().stdout("the settings of the broker are valid\n");
 }
 
 #[test]
@@ -86,6 +86,10 @@ fn a_service_that_refuses_to_start_leaves_nothing_behind_and_says_what_to_type()
     let files = || std::fs::read_dir(folder.path()).unwrap().count();
 
     let (started, said) = run(&["broker"]);
+    assert!(!started && said.contains("nobody could enter"), "{said}");
+    assert_eq!(files(), 0);
+
+    let (started, said) = run(&["provisioner"]);
     assert!(!started && said.contains("nobody could enter"), "{said}");
     assert_eq!(files(), 0);
 

@@ -3,7 +3,7 @@
 //! It never tries again by itself: inside a step, trying again is the engine's business. The one
 //! exception is a token that was withdrawn before its time, where a client asks for it.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use base::{Clock, caller::Call};
 use reqwest::{
@@ -23,6 +23,9 @@ use crate::{
     gate::Asked,
     oauth::{Token, TokenSource},
 };
+
+/// How long a connection is kept while nothing is called: less than what servers keep them for.
+const IDLE: Duration = Duration::from_secs(30);
 
 /// A client for one outside system.
 #[derive(Debug, Clone)]
@@ -50,6 +53,8 @@ impl Http {
         }
         let client = client
             .connect_timeout(gate.limits().connect)
+            // Before the other side closes it, which would lose the answer of a call that is sent just then.
+            .pool_idle_timeout(IDLE)
             .timeout(gate.limits().call)
             .redirect(redirect::Policy::none())
             .retry(reqwest::retry::never())

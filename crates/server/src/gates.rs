@@ -94,7 +94,39 @@ impl Gates {
 
 #[cfg(test)]
 mod tests {
+    use std::path::{Path, PathBuf};
+
     use super::*;
+
+    #[test]
+    fn no_gate_is_made_elsewhere() {
+        fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    files(&path, found);
+                } else if path.file_name().is_some_and(|name| name != "gates.rs") {
+                    found.push(path);
+                }
+            }
+        }
+        let mut found = Vec::new();
+        files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+
+        assert!(found.len() > 50);
+        for path in found {
+            let text = std::fs::read_to_string(&path).unwrap();
+            for maker in [
+                "Gate::new(",
+                "Gate::observed(",
+                "Clusters::new(",
+                "TokenSource::new(",
+                "Http::new(",
+            ] {
+                assert!(!text.contains(maker), "{} has {maker}", path.display());
+            }
+        }
+    }
 
     #[test]
     fn a_kubeconfig_that_leads_to_a_server_without_tls_is_refused() {

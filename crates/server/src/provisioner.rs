@@ -4,7 +4,7 @@ mod outside;
 
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use api::{
     Limits as RequestLimits, RequireScope, Verifier,
     graphql::QueryLimits,
@@ -67,16 +67,7 @@ impl Service {
         let store = ProvisionerStore::new(plain.clone(), place.sealer, clock.clone());
         let storage = plain.with_changes(store.changes());
         let env = Arc::new(outside.env(settings, store.clone(), &gates).await?);
-        // The pace is part of the place, and whoever ends the service knows how long it may drain.
-        let Operations { workers, lease, keep_journal, pace: _, drain: _ } = &settings.operations;
-        let engine_settings = engine::Settings {
-            replica: place.replica,
-            lease: *lease,
-            workers: workers.get().into(),
-            pace: place.speed.factor(),
-            keep_journal: *keep_journal,
-            ..engine::Settings::default()
-        };
+        let engine_settings = engine_settings(&settings.operations, place.replica, place.speed);
         let engine = Engine::builder(Arc::new(storage), clock.clone(), engine_settings)
             .serve(provisioning::plan(&limits), env.clone())?
             .serve(provisioning::plan_no_install(&limits), env.clone())?
@@ -127,10 +118,29 @@ impl Service {
     }
 }
 
+/// How the engine works.
+fn engine_settings(
+    operations: &Operations,
+    replica: Option<String>,
+    speed: Speed,
+) -> engine::Settings {
+    // The pace is part of the speed, and the end of the service knows how long it may drain.
+    let Operations { workers, lease, keep_journal, pace: _, drain: _ } = operations;
+    engine::Settings {
+        replica,
+        lease: *lease,
+        workers: workers.get().into(),
+        pace: speed.factor(),
+        keep_journal: *keep_journal,
+        ..engine::Settings::default()
+    }
+}
+
 /// Runs a provisioner until somebody asks it to stop: `kcp provisioner`.
 pub async fn run(settings: ProvisionerSettings) -> anyhow::Result<()> {
     let clock = Clock::running();
     let (access, transport) = (&settings.access, &settings.transport);
+    ensure!(!access.issuers.is_empty(), "nobody could enter: name access.issuers");
     let verifier = verifier(&access.issuers, &access.audience, &transport.hosts(), &clock)?;
     let acceptance = transport.acceptance(settings.listen, settings.connections.limits())?;
     let limits = settings.requests.limits()?;
@@ -155,4 +165,49 @@ pub async fn run(settings: ProvisionerSettings) -> anyhow::Result<()> {
     serving.stop(GRACE.min(drain)).await;
     service.stop(drain).await;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn read(text: &str) -> ProvisionerSettings {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("provisioner.toml");
+        std::fs::write(&file, text).unwrap();
+        crate::settings::provisioner::load(Some(&file)).unwrap()
+    }
+
+    #[test]
+    fn settings_of_operations_reach_the_engine() {
+        let text = "[operations]\nkeep_journal = \"3d\"\nlease = \"7s\"\nworkers = 3\npace = 4.0\n";
+        let settings = read(text);
+
+        let speed = Speed::Times(settings.operations.pace);
+        let engine = engine_settings(&settings.operations, Some("a".into()), speed);
+
+        assert_eq!(engine.keep_journal, Duration::from_hours(72));
+        assert_eq!((engine.lease, engine.workers), (Duration::from_secs(7), 3));
+        assert!((engine.pace - 4.0).abs() < f64::EPSILON);
+        assert_eq!(engine.replica.as_deref(), Some("a"));
+    }
+
+    #[test]
+    fn settings_of_requests_and_connections_reach_the_listener() {
+        let settings = read(
+            "[requests]\nbody = 2000\nbody_time = \"2s\"\ntime = \"3s\"\n\
+             [connections]\ntotal = 7\nper_peer = 5\nheader_time = \"3s\"\nidle_time = \"4s\"\n",
+        );
+
+        let (limits, connections) =
+            (settings.requests.limits().unwrap(), settings.connections.limits());
+
+        assert_eq!((limits.body, limits.body_time), (2_000, Duration::from_secs(2)));
+        assert_eq!(limits.time, Duration::from_secs(3));
+        assert_eq!((connections.total, connections.per_peer), (7, 5));
+        assert_eq!(connections.header_time, Duration::from_secs(3));
+        assert_eq!(connections.idle_time, Duration::from_secs(4));
+    }
 }

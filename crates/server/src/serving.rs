@@ -34,7 +34,8 @@ pub(crate) struct ConnectionLimits {
     pub(crate) per_peer: usize,
     /// How long the head of a request may take to come.
     pub(crate) header_time: Duration,
-    /// How long a connection may be idle between requests, or not take what is written.
+    /// How long a connection may be idle between requests, or not take what is written. Longer than what proxies and our own
+    /// clients keep idle connections for: whoever closes first must not be the one that is sent a request.
     pub(crate) idle_time: Duration,
 }
 
@@ -44,17 +45,17 @@ impl ConnectionLimits {
         total: 1_024,
         per_peer: 512,
         header_time: Duration::from_secs(10),
-        idle_time: Duration::from_secs(60),
+        idle_time: Duration::from_secs(120),
     };
 
     /// Leaves most file descriptors of the process to databases and outside systems: a quarter is for one listener.
-    pub(crate) fn within_descriptors(self, descriptors: Option<usize>) -> Self {
+    pub(crate) fn within_descriptors(self, name: &str, descriptors: Option<usize>) -> Self {
         let Some(most) = descriptors.map(|all| (all / 4).max(1)) else { return self };
         if self.total > most {
             tracing::warn!(
                 asked = self.total,
                 total = most,
-                "fewer connections than the settings allow: the limit of open files (ulimit -n) is low"
+                "{name} holds fewer connections than the settings allow: the limit of open files (ulimit -n) is low"
             );
         }
         Self { total: self.total.min(most), per_peer: self.per_peer.min(most), ..self }
@@ -116,7 +117,7 @@ impl Serving {
         acceptance: Acceptance,
     ) {
         let Acceptance { limits, tls } = acceptance;
-        let limits = limits.within_descriptors(descriptors());
+        let limits = limits.within_descriptors(name, descriptors());
         let (clock, stop) = (self.clock.clone(), self.stop.clone());
         let crowd = Crowd::new(limits, clock.clone());
         let connections = Connections { routes, limits, tls, clock, stop };

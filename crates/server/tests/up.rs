@@ -92,6 +92,17 @@ async fn it_serves_everything_its_contract_names() {
             assert_eq!(status, 200, "{service}{path}: {body}");
         }
     }
+    let page = reqwest::get(client.field("broker")).await.unwrap();
+    let header = |name: &str| page.headers()[name].to_str().unwrap().to_owned();
+    assert_eq!(
+        (header("x-content-type-options"), header("x-frame-options")),
+        ("nosniff".into(), "DENY".into())
+    );
+    for word in
+        ["default-src 'none'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"]
+    {
+        assert!(header("content-security-policy").contains(word), "{word}");
+    }
     for cluster in ["garden", "kcp"] {
         let file = data.join("kubeconfigs").join(format!("{cluster}.yaml"));
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);

@@ -261,10 +261,10 @@ async fn with_a_certificate_the_listener_speaks_tls_and_nothing_else() {
 
 #[test]
 fn a_listener_leaves_most_files_to_the_rest_of_the_process() {
-    let limits = ConnectionLimits::DEFAULT.within_descriptors(Some(256));
+    let limits = ConnectionLimits::DEFAULT.within_descriptors("a test", Some(256));
     assert_eq!((limits.total, limits.per_peer), (64, 64));
 
-    let limits = ConnectionLimits::DEFAULT.within_descriptors(Some(100_000));
+    let limits = ConnectionLimits::DEFAULT.within_descriptors("a test", Some(100_000));
     assert_eq!((limits.total, limits.per_peer), (1_024, 512));
     assert!(descriptors().is_some_and(|count| count > 0));
 }

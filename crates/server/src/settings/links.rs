@@ -28,8 +28,9 @@ macro_rules! links {
             /// How long the head of a request may take to arrive.
             #[config(env = $header_time, default = "10s", deserialize_with = friendly)]
             pub header_time: Duration,
-            /// How long a connection may be idle between two requests, or not take an answer.
-            #[config(env = $idle_time, default = "60s", deserialize_with = friendly)]
+            /// How long a connection may be idle between two requests, or not take an answer; longer than what a proxy keeps idle
+            /// connections for.
+            #[config(env = $idle_time, default = "120s", deserialize_with = friendly)]
             pub idle_time: Duration,
         }
 

@@ -3,10 +3,8 @@
 //! What a reader would get wrong: a check changes nothing anywhere. It asks for things that nobody has, and takes it
 //! for a good answer that they are not there.
 
-use base::Clock;
-use clients::{
-    Component, Error, Gate, Http, Kind, Limits, gardener::Gardener, kubernetes::Cluster,
-};
+use base::{Clock, PlaintextHosts};
+use clients::{Component, Error, Http, Kind, gardener::Gardener, kubernetes::Cluster};
 use futures::future::{BoxFuture, FutureExt, join_all};
 use url::Url;
 
@@ -107,8 +105,8 @@ async fn version(cluster: &Cluster) -> Result<(), Error> {
 
 /// Whether anybody answers, whatever they say.
 async fn answers(component: Component, url: Url) -> Result<(), Error> {
-    let gate = Gate::new(component, Limits::DEFAULT, Clock::running());
-    let http = Http::through(gate, url)?;
+    let gates = Gates::unobserved(&Clock::running(), PlaintextHosts::default());
+    let http = Http::through(gates.gate(component), url)?;
     match http.send("asking whether anybody answers", http.get("")).await {
         Err(error) if matches!(error.kind, Kind::Unavailable | Kind::Throttled { .. }) => {
             Err(error)
