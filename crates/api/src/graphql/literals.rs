@@ -6,7 +6,9 @@
 
 use async_graphql::{
     Positioned, ServerError, Value,
-    parser::types::{ExecutableDocument, Field, OperationType, Selection, SelectionSet},
+    parser::types::{
+        ExecutableDocument, Field, OperationDefinition, OperationType, Selection, SelectionSet,
+    },
     registry::{MetaType, MetaTypeName, Registry},
 };
 
@@ -14,6 +16,7 @@ use async_graphql::{
 pub(super) fn check(registry: &Registry, document: &ExecutableDocument) -> Result<(), ServerError> {
     let sets = document.operations.iter().map(|(_, operation)| &operation.node);
     for operation in sets {
+        no_directives(operation)?;
         let root = match operation.ty {
             OperationType::Query => Some(&registry.query_type),
             OperationType::Mutation => registry.mutation_type.as_ref(),
@@ -24,6 +27,18 @@ pub(super) fn check(registry: &Registry, document: &ExecutableDocument) -> Resul
         }
     }
     Ok(())
+}
+
+/// No directive of ours may stand at a variable, and the library does not look there.
+fn no_directives(operation: &OperationDefinition) -> Result<(), ServerError> {
+    let variables = operation.variable_definitions.iter();
+    match variables.flat_map(|variable| &variable.node.directives).next() {
+        None => Ok(()),
+        Some(directive) => {
+            let text = format!("Unknown directive \"{}\"", directive.node.name.node);
+            Err(ServerError::new(text, Some(directive.pos)))
+        }
+    }
 }
 
 struct Outermost<'a> {
