@@ -2,7 +2,7 @@
 
 use store::{
     Set,
-    testing::{migrated_at_once, same_columns},
+    testing::{migrated_at_once, same_columns, texts_of_other_collation},
 };
 
 use crate::bench::Bench;
@@ -13,6 +13,13 @@ pub(crate) async fn migrations_run_twice_and_at_once_beside_the_engines(b: Bench
     let found = migrated_at_once(&b.database, "provisioner", &sets).await;
 
     assert!(found.contains("runtimes.shoot") && found.contains("operations.due_at"));
+}
+
+#[tokio::test]
+async fn every_text_has_one_collation() {
+    let others = texts_of_other_collation(&[Set::Engine, Set::Provisioner]).await;
+
+    assert_eq!(others, Vec::<String>::new());
 }
 
 #[tokio::test]

@@ -7,6 +7,6 @@ CREATE TABLE creations (
     instance     text        COLLATE "C" NOT NULL,
     operation_id uuid        NOT NULL,
     began_at     timestamptz NOT NULL,
-    answer       text        -- the id, when it came and could not be kept with the operation
+    answer       text        COLLATE "C" -- the id, when it came and could not be kept with the operation
 );
 CREATE INDEX creations_of_instance ON creations (instance, id);

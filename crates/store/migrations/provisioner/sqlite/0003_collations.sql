@@ -1,0 +1,2 @@
+-- Texts are compared byte by byte here already.
+SELECT 1;
