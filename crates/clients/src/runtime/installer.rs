@@ -107,7 +107,7 @@ pub struct Installation {
 pub enum InstallState {
     /// There is none.
     Missing,
-    /// It is there and was never started.
+    /// It was never started, or the installer has not begun what it was told last.
     Idle,
     /// The installer is at it.
     InProgress,
@@ -161,8 +161,11 @@ impl Runtime {
             }
             object => object?,
         };
+        let ordered = metadata.labels.as_ref().is_some_and(|labels| labels.contains_key(ACTION));
         let state = match status.state.as_str() {
             "" => InstallState::Idle,
+            // Of the installation before: the installer takes the label off when it begins.
+            _ if ordered => InstallState::Idle,
             "InProgress" => InstallState::InProgress,
             "Installed" => InstallState::Installed,
             "Error" => InstallState::Error,

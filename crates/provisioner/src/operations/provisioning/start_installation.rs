@@ -21,7 +21,8 @@ impl<O: OnRuntime> Step<O> for StartInstallation {
             Ok(found) => found,
             Err(error) => return Err(inside(cx, error)),
         };
-        if !matches!(found.state, InstallState::Missing | InstallState::Idle) {
+        // An earlier run of ours started it. Applying the release again would take its components back.
+        if found.state != InstallState::Missing && found.started_by == cx.root.to_string() {
             return done();
         }
         let release = cx.env.releases.find(&kyma.version).await.map_err(calling)?;
