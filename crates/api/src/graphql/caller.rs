@@ -33,7 +33,8 @@ pub(super) fn caller(principal: &Principal, headers: &HeaderMap) -> Result<Calle
     };
     let subaccount = header(headers, SUBACCOUNT)?;
     let idempotency_key = header(headers, IDEMPOTENCY_KEY)?;
-    Ok(Caller { tenant, subaccount, idempotency_key })
+    let any_tenant = principal.tenant.is_none();
+    Ok(Caller { tenant, any_tenant, subaccount, idempotency_key })
 }
 
 /// A header that says something. Two of a kind would leave it to chance which one counts.

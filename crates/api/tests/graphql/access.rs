@@ -131,6 +131,7 @@ async fn subaccount_and_idempotency_key_arrive() {
 
     let expected = Caller {
         tenant: "t".into(),
+        any_tenant: false,
         subaccount: Some("s".into()),
         idempotency_key: Some("k-1".into()),
     };

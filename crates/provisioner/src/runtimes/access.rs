@@ -21,6 +21,15 @@ impl Caller {
         Ok(runtime.tenant == self.tenant()?)
     }
 
+    /// What a caller is told about a runtime of another tenant.
+    pub(super) fn foreign(&self, missing: Error) -> Error {
+        if self.any_tenant {
+            Error::bad("provided tenant does not match tenant used to provision cluster")
+        } else {
+            missing
+        }
+    }
+
     /// Whether a runtime of the caller's tenant is of the subaccount that the caller names.
     pub(super) fn check_subaccount(&self, runtime: &Runtime) -> Result<(), Error> {
         let named = self.subaccount.as_deref().filter(|named| !named.is_empty());
@@ -47,7 +56,7 @@ impl Provisioner {
         let missing = || Error::not_found(format!("Cannot find Tenant for runtimeID:'{id}"));
         let row = self.0.store.find(id).await?.ok_or_else(missing)?;
         if !caller.may_know(&row)? {
-            return Err(missing());
+            return Err(caller.foreign(missing()));
         }
         caller.check_subaccount(&row)?;
         let document = Document::read(&row.document)

@@ -24,9 +24,10 @@ impl Provisioner {
         };
         let runtime = uuid(&snapshot.instance, "runtime")?;
         let row = self.0.store.find(runtime).await?;
-        let Some(row) = row.filter(|row| caller.may_know(row).unwrap_or(true)) else {
-            return Err(unknown(id).while_doing(doing));
-        };
+        let Some(row) = row else { return Err(unknown(id).while_doing(doing)) };
+        if !caller.may_know(&row).unwrap_or(true) {
+            return Err(caller.foreign(unknown(id)).while_doing(doing));
+        }
         caller.tenant()?;
         caller.check_subaccount(&row)?;
         self.status(&snapshot).await

@@ -92,6 +92,13 @@ async fn a_runtime_is_its_tenants_alone() {
 
     let missing = format!("Cannot find Tenant for runtimeID:'{id}");
     assert_eq!((theirs.code.number(), theirs.message), (2, missing), "as if it did not exist");
+    let service = Caller { any_tenant: true, ..other.clone() };
+    for refused in [
+        world.provisioner.deprovision(&service, id, false).await.unwrap_err(),
+        world.provisioner.operation_status(&service, &made.id).await.unwrap_err(),
+    ] {
+        assert!(refused.message.contains("does not match tenant"), "{refused}: it is not gone");
+    }
     let theirs = world.provisioner.operation_status(&other, &made.id).await.unwrap_err();
     let unknown = made.id.replace(|digit: char| digit != '-', "7");
     let missing = world.provisioner.operation_status(&other, &unknown).await.unwrap_err();

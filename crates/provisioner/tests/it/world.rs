@@ -313,7 +313,12 @@ async fn replica(
 
 /// Whoever calls.
 pub(crate) fn caller() -> Caller {
-    Caller { tenant: TENANTS[0].into(), subaccount: Some("sa-1".into()), idempotency_key: None }
+    Caller {
+        tenant: TENANTS[0].into(),
+        any_tenant: false,
+        subaccount: Some("sa-1".into()),
+        idempotency_key: None,
+    }
 }
 
 /// A cluster on AWS, with nothing in it.

@@ -53,15 +53,20 @@ const WATCHING: [Row; 6] = [
     ("get", "/operations/{id}/waiting", "", Operators(OPERATIONS_READ)),
     ("get", "/metrics", "", Operators(METRICS_READ)),
 ];
-const BROKER: [Row; 6] = [
+const BROKER: [Row; 10] = [
     ("get", "/", "", Open),
     ("post", "/operations/{id}/cancel", "", Operators(OPERATIONS_WRITE)),
     ("post", "/demonstrations", "", Operators(OPERATIONS_WRITE)),
     ("get", "/leftovers", "", Operators(OPERATIONS_READ)),
     ("get", "/leftovers/{instance}", "", Operators(OPERATIONS_READ)),
+    ("get", "/may-exist", "", Operators(OPERATIONS_READ)),
+    ("delete", "/may-exist/{id}", "", Operators(OPERATIONS_WRITE)),
     ("get", "/runtimes", "", Tenants(RUNTIMES_READ)),
+    ("get", "/openapi/osb.yaml", "", Open),
+    ("get", "/openapi/runtimes.yaml", "", Open),
 ];
-const PROVISIONER: [Row; 5] = [
+const PROVISIONER: [Row; 6] = [
+    ("post", "/operations/{id}/cancel", "", Operators(OPERATIONS_WRITE)),
     ("get", "/", "", Open),
     ("get", "/explorer.js", "", Open),
     ("get", "/explorer.css", "", Open),
