@@ -42,7 +42,7 @@ async fn p24_is_red_when_a_transaction_is_left_open() {
     let (mut trial, mut client) = Trial::start(seed, Planted::TransactionLeftOpen).await;
     for _ in 1..=ROUNDS {
         tokio::join!(nemesis::rage(&mut trial, FREEZES, ROUND), client.keep_ordering(ROUND));
-        client.is_answered().await;
+        // Without waiting for answers: some never come, from behind the locks of a transaction that nobody ends.
         if trial.open_transactions().await > 0 {
             return trial.succeeded();
         }

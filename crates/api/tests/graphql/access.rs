@@ -117,7 +117,7 @@ async fn a_missing_tenant_is_left_for_the_use_case_to_refuse() {
     send(&service, &any, &[("tenant", "")], ASK).await.data();
 
     for (caller, _) in service.runtimes.calls() {
-        assert_eq!(caller, Caller::default());
+        assert_eq!(caller, Caller { any_tenant: true, ..Caller::default() });
     }
 }
 

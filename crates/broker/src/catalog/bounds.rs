@@ -26,7 +26,7 @@ pub(super) fn check(parameters: &Value) -> Result<(), Refusal> {
 fn bounded(value: &Value, field: &str, pointer: &str) -> Result<(), Refusal> {
     let refuse = |text: String| {
         let field: String = field.chars().take(64).collect();
-        Err(Refusal::new(Rule::Bounds, pointer, format!("{field}: {text}")))
+        Err(Refusal::new(Rule::Bounds, pointer, format!("parameters.{field}: {text}")))
     };
     match value {
         Value::String(text) if text.len() > LONGEST_TEXT => {

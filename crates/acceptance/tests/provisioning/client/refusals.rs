@@ -133,7 +133,11 @@ async fn whoever_may_not_ask_is_told_so() {
     let unknown = Call::RuntimeStatus.make(&nameless, &subject).await.unwrap_err();
     let forged = Call::RuntimeStatus.make(&forger.unwrap(), &subject).await.unwrap_err();
 
-    assert_eq!(theirs.kind, Kind::Refused { status: 400 }, "{theirs:?}: to a service it is not gone");
+    assert_eq!(
+        theirs.kind,
+        Kind::Refused { status: 400 },
+        "{theirs:?}: to a service it is not gone"
+    );
     assert_eq!(change.kind, Kind::Unauthorized, "{change:?}");
     assert_eq!(unknown.kind, Kind::Unauthorized, "{unknown:?}");
     assert_eq!((forged.component, forged.kind), (Component::ISSUER, Kind::Unauthorized));

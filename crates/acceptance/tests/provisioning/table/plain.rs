@@ -19,7 +19,7 @@ const fn applied_is_found(system: &'static str) -> [End; 5] {
     ends
 }
 
-pub(super) const LINES: [Line; 23] = [
+pub(super) const LINES: [Line; 24] = [
     (("Provision_Initialization", "control-plane", "GET"), [Stops("control plane"); 5]),
     (("Provision_Initialization", "kyma-releases", "GET"), [Stops("kyma releases"); 5]),
     (("Resolve_Target_Secret", "gardener", "GET"), [Stops("gardener"); 5]),
@@ -37,6 +37,7 @@ pub(super) const LINES: [Line; 23] = [
         [Stops("director"), Stops("director"), Works, Works, Stops("director")],
     ),
     (("Get_Kubeconfig", "provisioner", "POST"), [Stops("provisioner"); 5]),
+    (("Get_Kubeconfig", "runtimes", "GET"), [Stops("runtime"); 5]),
     (("Inject_BTP_Operator_Credentials", "runtimes", "GET"), missing_is_made("runtime")),
     (("Inject_BTP_Operator_Credentials", "runtimes", "POST"), applied_is_found("runtime")),
     (("Sync_Kubeconfig", "control-plane", "GET"), missing_is_made("control plane")),

@@ -71,7 +71,7 @@ impl DeprovisionInitialization {
                 tracing::warn!(operation.id = %cx.operation, %failure, "the cluster is left over");
             }
         }
-        cx.data.removal_awaited_since = None;
+        (cx.data.removal_failing_since, cx.data.removal_awaited_since) = (None, None);
         Ok(None)
     }
 
