@@ -1,6 +1,6 @@
 //! The fault table of the plan that the older documents have.
 //!
-//! What a reader would get wrong: a removal that Remove_Runtime cannot order is ordered by Deprovision_Initialization, which sees
+//! What a reader would get wrong: a removal that `Remove_Runtime` cannot order is ordered by `Deprovision_Initialization`, which sees
 //! it through; only when that fails as well, the cluster is left over.
 
 use super::{
