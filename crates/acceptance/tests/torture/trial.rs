@@ -214,10 +214,11 @@ impl Trial {
 
     /// Everything that was seen, for the checker.
     pub(crate) async fn history(&self, client: &Client) -> History {
-        let rows = self.rows().await.unwrap();
+        let rows = patiently(async || self.rows().await).await;
         let mut journals = BTreeMap::new();
         for row in &rows {
-            journals.insert(row.id, self.store.journal(row.id).await.unwrap());
+            let journal = patiently(async || self.store.journal(row.id).await).await;
+            journals.insert(row.id, journal);
         }
         History {
             sent: client.log(),
@@ -251,6 +252,16 @@ impl Trial {
     pub(crate) fn again(&self) -> String {
         format!("KCP_TORTURE_SEED={}, the logs are in {}", self.seed, self.logs().display())
     }
+}
+
+/// Reads until it succeeds: connections that the nemesis has ended are found out one by one.
+async fn patiently<T, E: std::fmt::Debug>(read: impl AsyncFn() -> Result<T, E>) -> T {
+    for _ in 0..30 {
+        if let Ok(found) = read().await {
+            return found;
+        }
+    }
+    read().await.unwrap()
 }
 
 async fn open(url: &str, keys: &Path, planted: Planted) -> EngineStore {
