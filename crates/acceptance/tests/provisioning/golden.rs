@@ -1,6 +1,6 @@
 //! Whole orders, compared with what is stored beside this file: every label, annotation and payload that leaves.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use broker::catalog::{Catalog, Files};
 use serde_json::{Map, Value, json};
@@ -116,17 +116,8 @@ async fn ordered(wish: &Wish<'_>) -> Value {
 }
 
 fn is_as_stored(seen: &Value, name: &str) {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/provisioning/golden");
-    let path = format!("{folder}/{name}.json");
-    if std::env::var_os("KCP_UPDATE_SAMPLES").is_some() {
-        std::fs::write(&path, format!("{seen:#}\n")).unwrap();
-    }
-    let stored = std::fs::read_to_string(&path).unwrap();
-    let stored: Value = serde_json::from_str(&stored).unwrap();
-    assert!(
-        *seen == stored,
-        "{name} differs: run this test with KCP_UPDATE_SAMPLES=1 to write it, and read what changed\n{seen:#}"
-    );
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/provisioning/golden");
+    engine::testing::is_as_stored(seen, &folder.join(name).with_extension("json"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

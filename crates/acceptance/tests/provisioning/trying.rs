@@ -3,9 +3,12 @@
 //! What a reader would get wrong: all trials share one landscape and one provisioner, and have the same operation, so
 //! the same keys. Each has a global account of its own, because keys count within one.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering::SeqCst},
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
 };
 
 use base::Clock;
@@ -100,6 +103,11 @@ impl Scenario for Trying {
                 Box::pin(async move { view.seen().await })
             }),
         }
+    }
+
+    fn stored(&self) -> Option<PathBuf> {
+        let name = if self.legacy { "legacy_order.json" } else { "order.json" };
+        Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/provisioning/expected").join(name))
     }
 
     fn survives(&self, step: &str) -> bool {

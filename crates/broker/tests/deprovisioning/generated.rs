@@ -3,9 +3,12 @@
 //!
 //! What a reader would get wrong: all trials of a test share one landscape, each with an instance of its own.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering::SeqCst},
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
 };
 
 use base::Clock;
@@ -110,6 +113,11 @@ impl Scenario for Trying {
                 })
             }),
         }
+    }
+
+    fn stored(&self) -> Option<PathBuf> {
+        let name = if self.legacy { "legacy_removal.json" } else { "removal.json" };
+        Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deprovisioning/expected").join(name))
     }
 
     fn survives(&self, step: &str) -> bool {

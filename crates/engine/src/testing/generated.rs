@@ -9,6 +9,7 @@ use crate::{
     position::State,
     testing::{
         disturbance::{Disturbance, Nemesis, Place},
+        stored::is_as_stored,
         trial::{End, Scenario, Stores, Tried, try_out},
     },
 };
@@ -74,6 +75,9 @@ impl<'a, C: Scenario, S: Stores> Begun<'a, C, S> {
     async fn with(scenario: &'a C, stores: &'a S) -> Self {
         let recorder = Nemesis::new(Disturbance::Nothing);
         let undisturbed = try_out(scenario, stores, Some(recorder.clone())).await;
+        if let Some(file) = scenario.stored() {
+            is_as_stored(&undisturbed.end.as_value(), &file);
+        }
         let seen = recorder.seen();
         let places = seen.places.iter().filter(|(.., visit)| *visit <= ENOUGH).cloned().collect();
         drop(seen);

@@ -4,6 +4,7 @@
 mod disturbance;
 mod generated;
 mod simulated;
+mod stored;
 mod trial;
 
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use base::Clock;
 
 pub use generated::{Proof, prove, prove_part, prove_some, prove_step};
 pub use simulated::{Faults, SimulatedStore};
+pub use stored::is_as_stored;
 pub use trial::{End, Scenario, Setting, Stores, Tried, World, try_out};
 
 use crate::planted::Planted;

@@ -3,11 +3,11 @@
 //! A crash is cheap: the incarnation is dropped, the store opened again, and a new incarnation takes
 //! over. Nothing waits: when nothing is due, the clock jumps to the next due time.
 
-use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{future::Future, path::PathBuf, pin::Pin, sync::Arc, time::Duration};
 
 use base::Clock;
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{
@@ -71,6 +71,12 @@ pub trait Scenario: Send + Sync {
         data
     }
 
+    /// The file with the end of an undisturbed run. A plan whose every run goes wrong in the same way still ends the
+    /// same way each time; the file shows it.
+    fn stored(&self) -> Option<PathBuf> {
+        None
+    }
+
     /// Whether the operation may succeed although this step always fails after its work: because another one finds that
     /// work done, and has nothing left to do.
     fn survives(&self, step: &str) -> bool {
@@ -92,6 +98,19 @@ pub struct End {
     pub data: Value,
     /// How the outside world looks.
     pub world: Value,
+}
+
+impl End {
+    /// All of it as one value.
+    pub(super) fn as_value(&self) -> Value {
+        json!({
+            "state": self.state.to_string(),
+            "closed": self.closed,
+            "incomplete": self.incomplete,
+            "data": self.data,
+            "world": self.world,
+        })
+    }
 }
 
 /// A trial with its history.

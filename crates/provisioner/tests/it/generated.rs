@@ -5,6 +5,7 @@
 //! own. Ids and names are taken out before two ends are compared.
 
 use std::{
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::SeqCst},
@@ -44,6 +45,7 @@ const TENANT: &str = "ga-1";
 
 /// One plan, tried with a runtime that is as the operation finds it.
 struct Trying<O: Operation> {
+    name: &'static str,
     landscape: Landscape,
     databases: Trials<ProvisionerStore>,
     count: AtomicUsize,
@@ -79,8 +81,14 @@ fn patient() -> Limits {
 }
 
 impl<O: Operation> Trying<O> {
-    async fn new(plan: fn(&Limits) -> Plan<O>, begin: Begin, sort: Sort) -> Self {
+    async fn new(
+        name: &'static str,
+        plan: fn(&Limits) -> Plan<O>,
+        begin: Begin,
+        sort: Sort,
+    ) -> Self {
         Self {
+            name,
             landscape: Landscape::start().await,
             databases: Trials::on(sort),
             count: AtomicUsize::new(0),
@@ -198,6 +206,11 @@ where
         }
     }
 
+    fn stored(&self) -> Option<PathBuf> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/expected");
+        Some(folder.join(self.name).with_extension("json"))
+    }
+
     fn comparable(&self, mut data: Value) -> Value {
         // When something happened depends on the crashes before it; that it happened does not.
         data["agent_configured_at"] = json!(data["agent_configured_at"].is_string());
@@ -304,7 +317,7 @@ macro_rules! proven {
 
             #[tokio::test(flavor = "multi_thread")]
             async fn ends_the_same_way_whatever_happens_on_sqlite() {
-                let trying = Trying::new($plan, $begin, Sort::Sqlite).await;
+                let trying = Trying::new(stringify!($name), $plan, $begin, Sort::Sqlite).await;
 
                 let proof = prove(&trying, &trying.databases).await;
 
@@ -314,7 +327,7 @@ macro_rules! proven {
 
             #[tokio::test(flavor = "multi_thread")]
             async fn ends_the_same_way_whatever_happens_on_postgres() {
-                let trying = Trying::new($plan, $begin, Sort::Postgres).await;
+                let trying = Trying::new(stringify!($name), $plan, $begin, Sort::Postgres).await;
 
                 let proof = prove_some(&trying, &trying.databases, 11).await;
 
