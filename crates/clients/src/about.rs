@@ -16,9 +16,16 @@ pub struct About {
 /// How a system is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Usage {
-    /// By the steps of plans that say they need it: the plans know which, and how long each waits.
+    /// By the steps of plans that say they call it: the plans know which, and how long each waits.
     Steps,
-    /// By what has no plan to tell it, or by nearly every step.
+    /// By such steps, and besides.
+    StepsAndMore {
+        /// What is called besides, and when.
+        called: &'static str,
+        /// What happens besides while it is down.
+        when_down: &'static str,
+    },
+    /// By no step of a plan.
     Described {
         /// What is called when.
         called: &'static str,

@@ -22,12 +22,7 @@ pub const ABOUT: About = About {
     name: "btp operator",
     purpose: "connects a runtime with the Service Manager; it lives in the runtime, and we give it credentials",
     settings: &[],
-    usage: Usage::Described {
-        called: "provisioning and updates write the Secret kyma-system/sap-btp-manager if the order brought credentials; the \
-             suspension of a trial deletes all ServiceBindings and ServiceInstances before the runtime goes",
-        when_down: "writing tries again until the step's limit; after half an hour of waiting, finalizers that are left are \
-                taken away once, and the suspension goes on",
-    },
+    usage: Usage::Steps,
 };
 
 /// Its name in errors and metrics: that of the runtime in which it works.

@@ -28,11 +28,9 @@ pub const ABOUT: About = About {
         ("KCP_BROKER_DIRECTOR_CLIENT_ID", "the broker's client"),
         ("KCP_BROKER_DIRECTOR_CLIENT_SECRET", "that client's secret"),
     ],
-    usage: Usage::Described {
-        called: "the provisioner registers a runtime before its cluster is made, updates it, asks for the agent's token and \
-             unregisters it at the end; the broker reads the console's address and sets labels",
-        when_down: "provisioning and deprovisioning try again within the stage's limit; a registration whose answer was lost is \
-                found again by its label",
+    usage: Usage::StepsAndMore {
+        called: "provisionRuntime registers the runtime before it answers, and the FAILED condition of a runtime is told until it has arrived",
+        when_down: "provisionRuntime answers with the error and leaves nothing behind; a registration whose answer was lost is found again by its label",
     },
 };
 

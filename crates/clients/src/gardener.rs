@@ -43,11 +43,9 @@ pub const ABOUT: About = About {
         ("KCP_BROKER_GARDENER_PROJECT", "the project whose accounts and Shoots are ours"),
         ("KCP_BROKER_GARDENER_CALLS", "how many calls of the broker are under way at once"),
     ],
-    usage: Usage::Described {
-        called: "the provisioner makes, changes, hibernates and deletes Shoots and asks for kubeconfigs; the broker claims \
-             accounts of the pool and gives them back; both watch or list Shoots",
-        when_down: "operations try again within the stage's limit, and go on where they were; nothing is made twice, because a \
-                Shoot names its runtime and a claim is a label",
+    usage: Usage::StepsAndMore {
+        called: "`runtimeStatus` fetches a kubeconfig, and Shoots are watched",
+        when_down: "nothing is made twice, because a Shoot names its runtime and a claim is a label",
     },
 };
 

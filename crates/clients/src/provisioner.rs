@@ -50,12 +50,7 @@ pub const ABOUT: About = About {
         ("KCP_BROKER_PROVISIONER_CLIENT_SECRET", "that client's secret"),
         ("KCP_BROKER_PROVISIONER_CALLS", "how many calls are under way at once"),
     ],
-    usage: Usage::Described {
-        called: "provisioning, updates, upgrades and deprovisioning begin an operation each and ask until it has ended; the \
-             kubeconfig of a runtime is read from its status",
-        when_down: "beginning and asking are tried again within the step's limit; an operation that began goes on without us; \
-                a runtime that is busy is waited for",
-    },
+    usage: Usage::Steps,
 };
 
 /// Where it is and who we are there.

@@ -26,10 +26,7 @@ pub const ABOUT: About = About {
         ("KCP_BROKER_RELEASES_URL", "the same for the broker's lists of components"),
         ("KCP_BROKER_RELEASES_DEVELOPMENT_URL", "the same for what is not released yet"),
     ],
-    usage: Usage::Described {
-        called: "provisioning with Kyma and upgrades of Kyma download the installer of their version once and keep it; so does the broker with the list of its components",
-        when_down: "starting an installation is tried again within the stage's limit; versions that are kept need nobody",
-    },
+    usage: Usage::Steps,
 };
 
 /// How many releases are kept in memory; more than that are rarely in use at once.

@@ -28,11 +28,9 @@ pub const ABOUT: About = About {
         ("KCP_PROVISIONER_KEPT_CLIENTS", "how many clients of runtimes are kept at once"),
         ("KCP_PROVISIONER_KUBECONFIG_LIFETIME", "how long the kubeconfig of a runtime is valid"),
     ],
-    usage: Usage::Described {
-        called: "the provisioner lets operators and administrators in, configures the agent, starts the installer and cleans up \
-             the service catalog; the broker writes the credentials of the BTP operator and removes its objects",
-        when_down: "each runtime has a gate of its own, so a broken one delays nobody else; its own operation tries again within \
-                the stage's limit, and the clean-up before a deletion is given up at its limit",
+    usage: Usage::StepsAndMore {
+        called: "`runtimeConnectionStatus` reads the state of the agent",
+        when_down: "each runtime has a gate of its own, so a broken one delays no other",
     },
 };
 

@@ -41,6 +41,7 @@ pub struct PlannedStep<O: Operation> {
     weight: Option<u32>,
     on: bool,
     needs: Option<&'static str>,
+    calls: &'static [&'static str],
     label: Option<&'static str>,
     conditions: Vec<Condition<O>>,
 }
@@ -55,6 +56,7 @@ impl<O: Operation> PlannedStep<O> {
             weight: None,
             on: true,
             needs: None,
+            calls: S::CALLS,
             label: None,
             conditions: Vec::new(),
         }
@@ -141,6 +143,12 @@ impl<O: Operation> PlannedStep<O> {
         self.step.run(cx).await
     }
 
+    /// The systems that it calls, each once.
+    fn calls(&self) -> Vec<String> {
+        let more = self.calls.iter().filter(|system| Some(**system) != self.needs);
+        self.needs.iter().chain(more).map(|system| (*system).into()).collect()
+    }
+
     fn shape(&self) -> StepShape {
         StepShape {
             name: self.name.into(),
@@ -149,6 +157,7 @@ impl<O: Operation> PlannedStep<O> {
             label: self.label.map(Into::into),
             conditions: self.conditions.iter().map(|one| one.words().into()).collect(),
             needs: self.needs.map(Into::into),
+            calls: self.calls(),
         }
     }
 }

@@ -61,6 +61,9 @@ impl<O: Operation> Cx<'_, O> {
 pub trait Step<O: Operation>: Send + Sync + Sized + 'static {
     /// Stored with every event and shown to operators. Once released, it does not change.
     const NAME: &'static str;
+    /// The outside systems that it calls, by their names in the documents. One without which it cannot be in the plan is
+    /// named by [`Step::needs`] instead.
+    const CALLS: &'static [&'static str] = &[];
     /// How often it is tried, for how long, and what happens then.
     const RETRY: Retry = Retry::DEFAULT;
 

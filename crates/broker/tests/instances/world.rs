@@ -258,6 +258,7 @@ fn shape(kind: &str) -> Arc<Shape> {
         label: None,
         conditions: Vec::new(),
         needs: None,
+        calls: Vec::new(),
     };
     let steps = vec![step("Starting"), step("Create_Runtime"), step("Check_Runtime")];
     let stages = vec![StageShape { name: "work".into(), steps }];

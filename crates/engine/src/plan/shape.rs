@@ -41,6 +41,8 @@ pub struct StepShape {
     pub conditions: Vec<String>,
     /// The outside system without which it is not in the plan.
     pub needs: Option<String>,
+    /// The outside systems that it calls.
+    pub calls: Vec<String>,
 }
 
 /// A step that is switched off.

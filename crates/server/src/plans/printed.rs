@@ -138,6 +138,7 @@ fn step(step: &StepShape) -> Value {
         "weight": step.weight,
         "runs_if": step.conditions,
         "needs": step.needs,
+        "calls": step.calls,
         "failing_for": span(retry.failing_for),
         "waiting_for": retry.waiting_for.map(span),
         "at_limit": match retry.at_limit { AtLimit::Fail => "fail", AtLimit::Skip => "skip" },

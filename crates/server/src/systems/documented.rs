@@ -50,14 +50,14 @@ configured and says what is wrong. What the plans know is printed from the plans
 |---|---|---|---|
 ";
 
-/// A step that needs a system: its plan, its name, and what happens when the system stays down.
+/// A step that calls a system: its plan, its name, and what happens when the system stays down.
 fn steps<'a>(system: &str, plans: &'a [Named]) -> Vec<(&'static str, &'a StepShape)> {
     let of_plan = |plan: &'a Named| {
         let steps = plan.shape.stages.iter().flat_map(|stage| &stage.steps);
         steps.map(|step| (plan.name, step)).collect::<Vec<_>>()
     };
-    let needs = |(_, step): &(&str, &StepShape)| step.needs.as_deref() == Some(system);
-    plans.iter().flat_map(of_plan).filter(needs).collect()
+    let calls = |(_, step): &(&str, &StepShape)| step.calls.iter().any(|one| one == system);
+    plans.iter().flat_map(of_plan).filter(calls).collect()
 }
 
 /// What is called when, and what happens meanwhile, as the plans have it.
@@ -95,6 +95,10 @@ pub fn table() -> Result<String, PlanError> {
             Usage::Described { called, when_down } => (called.into(), when_down.into()),
             Usage::Unused => ("by `kcp check` alone".into(), "nothing else notices".into()),
             Usage::Steps => of_steps(name, &plans),
+            Usage::StepsAndMore { called, when_down } => {
+                let (by_steps, steps_when_down) = of_steps(name, &plans);
+                (format!("{by_steps}; {called}"), format!("{steps_when_down}; {when_down}"))
+            }
         };
         let _ = writeln!(text, "| [{name}](#{anchor}) | {purpose} | {called} | {when_down} |");
     }
@@ -158,14 +162,13 @@ mod tests {
     fn what_the_plans_know_is_not_described_and_what_they_do_not_know_is() {
         let plans = plans::all().unwrap();
         let all = plans.iter().flat_map(|plan| &plan.shape.stages).flat_map(|stage| &stage.steps);
-        let needed: BTreeSet<&str> = all.filter_map(|step| step.needs.as_deref()).collect();
-        let computed: BTreeSet<&str> = ALL
-            .iter()
-            .filter(|about| about.usage == Usage::Steps)
-            .map(|about| about.name)
-            .collect();
+        let called: BTreeSet<&str> = all.flat_map(|step| &step.calls).map(String::as_str).collect();
+        let computed =
+            |about: &&About| matches!(about.usage, Usage::Steps | Usage::StepsAndMore { .. });
+        let computed: BTreeSet<&str> =
+            ALL.iter().filter(computed).map(|about| about.name).collect();
 
-        assert_eq!(computed, needed);
+        assert_eq!(computed, called);
     }
 
     #[test]

@@ -22,6 +22,7 @@ pub(super) struct BtpOperatorCleanup {
 
 impl Step<Deprovisioning> for BtpOperatorCleanup {
     const NAME: &'static str = "BTPOperator_Cleanup";
+    const CALLS: &'static [&'static str] = &["provisioner", "gardener", "btp operator"];
     const RETRY: Retry = Retry::every(secs(10));
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {

@@ -20,6 +20,7 @@ pub(super) struct CheckRuntimeRemoval;
 
 impl Step<Deprovisioning> for CheckRuntimeRemoval {
     const NAME: &'static str = "Check_Runtime_Removal";
+    const CALLS: &'static [&'static str] = &["provisioner", "director", "gardener"];
     const RETRY: Retry = Retry::DEFAULT.polling(secs(30), secs(30)).backing_off(secs(5), secs(60));
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {

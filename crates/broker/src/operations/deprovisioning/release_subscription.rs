@@ -11,6 +11,7 @@ pub(super) struct ReleaseSubscription;
 
 impl Step<Deprovisioning> for ReleaseSubscription {
     const NAME: &'static str = "Release_Subscription";
+    const CALLS: &'static [&'static str] = &["gardener"];
     const RETRY: Retry = Retry::every(secs(10));
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {

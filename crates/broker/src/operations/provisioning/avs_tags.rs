@@ -10,6 +10,7 @@ pub(super) struct AvsTags;
 
 impl Step<Provisioning> for AvsTags {
     const NAME: &'static str = "AVS_Tags";
+    const CALLS: &'static [&'static str] = &["avs", "provisioner"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(10));
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {

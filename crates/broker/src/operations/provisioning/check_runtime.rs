@@ -16,6 +16,7 @@ pub(super) struct CheckRuntime;
 
 impl Step<Provisioning> for CheckRuntime {
     const NAME: &'static str = "Check_Runtime";
+    const CALLS: &'static [&'static str] = &["provisioner", "director"];
     const RETRY: Retry = Retry::DEFAULT.polling(secs(20), mins(2)).backing_off(secs(5), mins(1));
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {

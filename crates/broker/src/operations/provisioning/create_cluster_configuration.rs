@@ -14,6 +14,7 @@ pub(super) struct CreateClusterConfiguration;
 
 impl Step<Provisioning> for CreateClusterConfiguration {
     const NAME: &'static str = "Create_Cluster_Configuration";
+    const CALLS: &'static [&'static str] = &["reconciler", "provisioner"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1));
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {

@@ -17,6 +17,7 @@ pub(super) struct CreateRuntimeWithoutKyma;
 
 impl Step<Provisioning> for CreateRuntimeWithoutKyma {
     const NAME: &'static str = "Create_Runtime_Without_Kyma";
+    const CALLS: &'static [&'static str] = &["provisioner"];
     const RETRY: Retry =
         Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(60)).each_within(ORDERING);
 

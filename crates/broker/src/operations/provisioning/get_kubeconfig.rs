@@ -10,6 +10,7 @@ pub(super) struct GetKubeconfig;
 
 impl Step<Provisioning> for GetKubeconfig {
     const NAME: &'static str = "Get_Kubeconfig";
+    const CALLS: &'static [&'static str] = &["provisioner", "runtime"];
     const RETRY: Retry = Retry::DEFAULT
         .polling(secs(10), secs(30))
         .backing_off(secs(5), mins(1))

@@ -14,6 +14,7 @@ pub(super) struct InjectBtpOperatorCredentials;
 
 impl Step<Provisioning> for InjectBtpOperatorCredentials {
     const NAME: &'static str = "Inject_BTP_Operator_Credentials";
+    const CALLS: &'static [&'static str] = &["provisioner", "btp operator"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(60));
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {

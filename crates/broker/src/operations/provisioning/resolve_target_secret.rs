@@ -16,6 +16,7 @@ pub(super) struct ResolveTargetSecret;
 
 impl Step<Provisioning> for ResolveTargetSecret {
     const NAME: &'static str = "Resolve_Target_Secret";
+    const CALLS: &'static [&'static str] = &["gardener"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(10));
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {

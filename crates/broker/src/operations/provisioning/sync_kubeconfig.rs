@@ -10,6 +10,7 @@ pub(super) struct SyncKubeconfig;
 
 impl Step<Provisioning> for SyncKubeconfig {
     const NAME: &'static str = "Sync_Kubeconfig";
+    const CALLS: &'static [&'static str] = &["lifecycle manager", "provisioner"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(5));
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {

@@ -14,6 +14,7 @@ pub(super) struct DeleteShoot;
 
 impl<O: OnRuntime> Step<O> for DeleteShoot {
     const NAME: &'static str = "Delete_Shoot";
+    const CALLS: &'static [&'static str] = &["gardener"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(20));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {

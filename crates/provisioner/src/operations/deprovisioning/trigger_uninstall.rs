@@ -8,6 +8,7 @@ pub(super) struct TriggerUninstall;
 
 impl<O: OnRuntime> Step<O> for TriggerUninstall {
     const NAME: &'static str = "Trigger_Uninstall";
+    const CALLS: &'static [&'static str] = &["gardener", "runtime"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(2), secs(20));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {

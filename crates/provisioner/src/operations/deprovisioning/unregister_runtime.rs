@@ -8,6 +8,7 @@ pub(super) struct UnregisterRuntime;
 
 impl<O: OnRuntime> Step<O> for UnregisterRuntime {
     const NAME: &'static str = "Unregister_Runtime";
+    const CALLS: &'static [&'static str] = &["director"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(30));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {

@@ -8,6 +8,7 @@ pub(super) struct WaitForDeletion;
 
 impl<O: OnRuntime> Step<O> for WaitForDeletion {
     const NAME: &'static str = "Wait_For_Deletion";
+    const CALLS: &'static [&'static str] = &["gardener"];
     const RETRY: Retry = Retry::DEFAULT.polling(secs(20), secs(20)).backing_off(secs(5), secs(20));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {

@@ -9,6 +9,7 @@ pub(super) struct HibernateShoot;
 
 impl Step<Hibernation> for HibernateShoot {
     const NAME: &'static str = "Hibernate_Shoot";
+    const CALLS: &'static [&'static str] = &["gardener"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(20));
 
     async fn run(&self, cx: &mut Cx<'_, Hibernation>) -> StepResult {

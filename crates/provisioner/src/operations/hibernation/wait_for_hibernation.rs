@@ -9,6 +9,7 @@ pub(super) struct WaitForHibernation;
 
 impl Step<Hibernation> for WaitForHibernation {
     const NAME: &'static str = "Wait_For_Hibernation";
+    const CALLS: &'static [&'static str] = &["gardener"];
     const RETRY: Retry = Retry::DEFAULT.polling(secs(20), secs(30)).backing_off(secs(2), secs(20));
 
     async fn run(&self, cx: &mut Cx<'_, Hibernation>) -> StepResult {

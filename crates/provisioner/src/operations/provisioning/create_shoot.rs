@@ -12,6 +12,7 @@ pub(super) struct CreateShoot;
 
 impl<O: OnRuntime> Step<O> for CreateShoot {
     const NAME: &'static str = "Create_Shoot";
+    const CALLS: &'static [&'static str] = &["gardener"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(20));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {

@@ -23,6 +23,7 @@ pub(super) const fn is_configured<O: OnRuntime>() -> Condition<O> {
 
 impl<O: OnRuntime> Step<O> for SetAuditTenant {
     const NAME: &'static str = "Set_Audit_Tenant";
+    const CALLS: &'static [&'static str] = &["gardener"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(20)).failing_for(secs(300));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {

@@ -12,6 +12,7 @@ pub(super) struct StartInstallation;
 
 impl<O: OnRuntime> Step<O> for StartInstallation {
     const NAME: &'static str = "Start_Installation";
+    const CALLS: &'static [&'static str] = &["gardener", "runtime", "kyma releases"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(20));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {

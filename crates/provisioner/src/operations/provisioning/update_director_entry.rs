@@ -10,6 +10,7 @@ pub(super) struct UpdateDirectorEntry;
 
 impl<O: OnRuntime> Step<O> for UpdateDirectorEntry {
     const NAME: &'static str = "Update_Director_Entry";
+    const CALLS: &'static [&'static str] = &["director"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(30));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {

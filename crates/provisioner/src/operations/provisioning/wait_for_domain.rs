@@ -8,6 +8,7 @@ pub(super) struct WaitForDomain;
 
 impl<O: OnRuntime> Step<O> for WaitForDomain {
     const NAME: &'static str = "Wait_For_Domain";
+    const CALLS: &'static [&'static str] = &["gardener"];
     const RETRY: Retry = Retry::DEFAULT.polling(secs(5), secs(5)).backing_off(secs(2), secs(20));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {

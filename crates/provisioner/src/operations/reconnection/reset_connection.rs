@@ -9,6 +9,7 @@ pub(super) struct ResetConnection;
 
 impl Step<Reconnection> for ResetConnection {
     const NAME: &'static str = "Reset_Connection";
+    const CALLS: &'static [&'static str] = &["gardener", "runtime"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(20));
 
     async fn run(&self, cx: &mut Cx<'_, Reconnection>) -> StepResult {

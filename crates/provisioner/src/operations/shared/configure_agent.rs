@@ -21,6 +21,7 @@ pub(in crate::operations) struct ConfigureAgent;
 
 impl<O: OnRuntime> Step<O> for ConfigureAgent {
     const NAME: &'static str = "Configure_Agent";
+    const CALLS: &'static [&'static str] = &["gardener", "runtime", "director"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(20));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {

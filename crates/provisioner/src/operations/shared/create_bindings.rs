@@ -9,6 +9,7 @@ pub(in crate::operations) struct CreateBindings;
 
 impl<O: OnRuntime> Step<O> for CreateBindings {
     const NAME: &'static str = "Create_Bindings";
+    const CALLS: &'static [&'static str] = &["gardener", "runtime"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(20));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {

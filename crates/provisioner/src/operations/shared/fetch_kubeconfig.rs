@@ -9,6 +9,7 @@ pub(in crate::operations) struct FetchKubeconfig;
 
 impl<O: OnRuntime> Step<O> for FetchKubeconfig {
     const NAME: &'static str = "Fetch_Kubeconfig";
+    const CALLS: &'static [&'static str] = &["gardener"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(20));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {

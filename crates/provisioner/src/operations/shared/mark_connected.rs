@@ -10,6 +10,7 @@ pub(in crate::operations) struct MarkConnected;
 
 impl<O: OnRuntime> Step<O> for MarkConnected {
     const NAME: &'static str = "Mark_Connected";
+    const CALLS: &'static [&'static str] = &["director"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(30));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {

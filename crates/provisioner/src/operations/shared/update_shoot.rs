@@ -24,6 +24,7 @@ pub(in crate::operations) struct UpdateShoot;
 
 impl<O: OnRuntime> Step<O> for UpdateShoot {
     const NAME: &'static str = "Update_Shoot";
+    const CALLS: &'static [&'static str] = &["gardener"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(20));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {

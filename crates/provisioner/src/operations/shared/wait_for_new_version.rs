@@ -9,6 +9,7 @@ pub(in crate::operations) struct WaitForNewVersion;
 
 impl<O: OnRuntime> Step<O> for WaitForNewVersion {
     const NAME: &'static str = "Wait_For_New_Version";
+    const CALLS: &'static [&'static str] = &["gardener"];
     const RETRY: Retry = Retry::DEFAULT.polling(secs(5), secs(5)).backing_off(secs(2), secs(20));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {

@@ -9,6 +9,7 @@ pub(in crate::operations) struct WaitForShoot;
 
 impl<O: OnRuntime> Step<O> for WaitForShoot {
     const NAME: &'static str = "Wait_For_Shoot";
+    const CALLS: &'static [&'static str] = &["gardener"];
     const RETRY: Retry = Retry::DEFAULT.polling(secs(20), secs(20)).backing_off(secs(2), secs(20));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {

@@ -14,6 +14,7 @@ pub(super) struct StartUpgrade;
 
 impl Step<Upgrade> for StartUpgrade {
     const NAME: &'static str = "Start_Upgrade";
+    const CALLS: &'static [&'static str] = &["gardener", "runtime", "kyma releases"];
     const RETRY: Retry = Retry::DEFAULT.polling(secs(5), secs(30)).backing_off(secs(1), secs(20));
 
     async fn run(&self, cx: &mut Cx<'_, Upgrade>) -> StepResult {

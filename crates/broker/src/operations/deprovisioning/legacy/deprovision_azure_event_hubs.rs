@@ -24,6 +24,7 @@ pub(super) struct DeprovisionAzureEventHubs;
 
 impl Step<Deprovisioning> for DeprovisionAzureEventHubs {
     const NAME: &'static str = "Deprovision Azure Event Hubs";
+    const CALLS: &'static [&'static str] = &["azure", "gardener"];
     const RETRY: Retry = Retry::every(secs(60));
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {

@@ -22,6 +22,7 @@ pub(super) struct DeprovisionInitialization {
 
 impl Step<Deprovisioning> for DeprovisionInitialization {
     const NAME: &'static str = "Deprovision_Initialization";
+    const CALLS: &'static [&'static str] = &["provisioner", "director", "gardener"];
     const RETRY: Retry = Retry::DEFAULT.polling(secs(60), secs(60)).backing_off(secs(10), secs(60));
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {

@@ -19,6 +19,7 @@ pub(super) struct CreateRuntime;
 
 impl Step<Provisioning> for CreateRuntime {
     const NAME: &'static str = "Create_Runtime";
+    const CALLS: &'static [&'static str] = &["provisioner", "director"];
     const RETRY: Retry =
         Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(60)).each_within(ORDERING);
 

@@ -21,6 +21,7 @@ pub(super) struct Initialization;
 
 impl Step<Provisioning> for Initialization {
     const NAME: &'static str = "Initialization";
+    const CALLS: &'static [&'static str] = &["kyma releases", "provisioner", "director", "ias"];
     const RETRY: Retry = Retry::DEFAULT
         .polling(secs(20), mins(2))
         .backing_off(secs(2), mins(1))

@@ -19,6 +19,7 @@ pub(super) struct ProvisionAzureEventHubs;
 
 impl Step<Provisioning> for ProvisionAzureEventHubs {
     const NAME: &'static str = "Provision Azure Event Hubs";
+    const CALLS: &'static [&'static str] = &["azure", "gardener"];
     const RETRY: Retry = Retry::DEFAULT
         .polling(secs(5), secs(30))
         .backing_off(secs(5), mins(1))
