@@ -1,7 +1,9 @@
 //! Columns encrypted at rest, each value bound to the place it is stored in.
 //!
-//! A sealed value is `version, length of the key id, key id, nonce, ciphertext and tag`. Table, column
+//! A sealed value is `version, length of the key id, key id, salt, nonce, ciphertext and tag`. Table, column
 //! and row are not in it: they are authenticated beside it, so a value that was moved does not open.
+//! Each value has a cipher key of its own, derived from the configured key and the value's salt: a cipher key with random
+//! nonces may seal 2^32 values and no more, and nobody would count them. Values of version 1 have no salt; they open.
 //! What a reader would get wrong: the *first* key of the list seals, every key of the list opens.
 
 mod check;
@@ -12,14 +14,21 @@ mod tests;
 
 use std::{fmt, path::Path, sync::Arc};
 
-use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
+use aws_lc_rs::{
+    aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey},
+    hkdf,
+};
 use secrecy::{ExposeSecret, SecretBox};
 
 pub use keys::{Keys, KeysError};
 
-/// The only envelope there is so far.
-const VERSION: u8 = 1;
+/// How values are sealed.
+const VERSION: u8 = 2;
+/// How values were sealed with one cipher key for all.
+const WITHOUT_SALT: u8 = 1;
 const TAG_LEN: usize = 16;
+const SALT_LEN: usize = 16;
+const KEY_LEN: usize = 32;
 
 /// Seals and opens values. Clones share the keys.
 #[derive(Clone)]
@@ -34,7 +43,10 @@ struct Ring {
 /// A key made ready for its two uses, each with a key of its own derived from the configured one.
 struct Working {
     id: String,
-    seal: RandomizedNonceKey,
+    /// Cipher keys of values are derived from it.
+    root: hkdf::Prk,
+    /// The cipher key of all values of version 1.
+    shared: RandomizedNonceKey,
     digest: aws_lc_rs::hmac::Key,
 }
 
@@ -105,13 +117,16 @@ impl Sealer {
         let key = &self.0.current;
         let mut secret = Vec::with_capacity(plain.len() + TAG_LEN);
         secret.extend_from_slice(plain);
+        let mut salt = [0; SALT_LEN];
+        aws_lc_rs::rand::fill(&mut salt).expect("the system gives random bytes");
         let nonce = key
-            .seal
-            .seal_in_place_append_tag(Aad::from(place.encoded()), &mut secret)
+            .cipher(&salt)
+            .seal_in_place_append_tag(Aad::from(place.encoded(VERSION)), &mut secret)
             .expect("sealing fails only for values of many gigabytes");
-        let mut sealed = Vec::with_capacity(2 + key.id.len() + NONCE_LEN + secret.len());
+        let mut sealed = Vec::with_capacity(2 + key.id.len() + SALT_LEN + NONCE_LEN + secret.len());
         sealed.push(VERSION);
         keys::push_id(&mut sealed, &key.id);
+        sealed.extend_from_slice(&salt);
         sealed.extend_from_slice(nonce.as_ref());
         sealed.append(&mut secret);
         sealed
@@ -122,11 +137,14 @@ impl Sealer {
         let envelope = Envelope::read(sealed).ok_or_else(|| place.not_sealed())?;
         let key = self.key(envelope.key).ok_or_else(|| place.unknown_key(envelope.key))?;
         let mut secret = envelope.secret.to_vec();
-        let plain = key
-            .seal
+        let derived = envelope.salt.map(|salt| key.cipher(salt));
+        let version = if derived.is_some() { VERSION } else { WITHOUT_SALT };
+        let plain = derived
+            .as_ref()
+            .unwrap_or(&key.shared)
             .open_in_place(
                 Nonce::assume_unique_for_key(envelope.nonce),
-                Aad::from(place.encoded()),
+                Aad::from(place.encoded(version)),
                 &mut secret,
             )
             .map_err(|_| place.refused())?
@@ -150,9 +168,9 @@ impl Sealer {
         std::iter::once(&self.0.current).chain(&self.0.older).map(|key| key.id.as_str())
     }
 
-    /// Whether a value is sealed with the key that seals now.
+    /// Whether a value is sealed with the key that seals now, and in the way of now.
     pub fn is_current(&self, sealed: &[u8]) -> bool {
-        Self::key_id(sealed) == Some(&self.0.current.id)
+        sealed.starts_with(&self.current_prefix())
     }
 
     /// What every value begins with that is sealed with the current key, for searching the others.
@@ -188,20 +206,35 @@ impl fmt::Debug for Sealer {
 
 impl Working {
     fn new(key: &keys::Key) -> Self {
-        let seal = key.derive(b"kcp sealed column");
+        let values = key.derive(b"kcp sealed value");
         Self {
             id: key.id().to_owned(),
-            seal: RandomizedNonceKey::new(&AES_256_GCM, seal.expose_secret())
-                .expect("a derived key has the length the cipher wants"),
+            root: hkdf::Prk::new_less_safe(hkdf::HKDF_SHA256, values.expose_secret()),
+            shared: cipher(&key.derive(b"kcp sealed column")),
             digest: digest::key(key),
         }
     }
+
+    /// The cipher key of the value with this salt.
+    fn cipher(&self, salt: &[u8; SALT_LEN]) -> RandomizedNonceKey {
+        cipher(&SecretBox::init_with_mut(|bytes: &mut [u8; KEY_LEN]| {
+            self.root
+                .expand(&[salt], hkdf::HKDF_SHA256)
+                .and_then(|derived| derived.fill(bytes))
+                .expect("the derived key is as long as the hash");
+        }))
+    }
+}
+
+fn cipher(key: &SecretBox<[u8; KEY_LEN]>) -> RandomizedNonceKey {
+    RandomizedNonceKey::new(&AES_256_GCM, key.expose_secret())
+        .expect("a derived key has the length the cipher wants")
 }
 
 impl Place<'_> {
     /// Each part with its length in front, so that no two places have the same encoding.
-    fn encoded(&self) -> Vec<u8> {
-        let mut bytes = vec![VERSION];
+    fn encoded(&self, version: u8) -> Vec<u8> {
+        let mut bytes = vec![version];
         for part in [self.table, self.column, self.row] {
             bytes.extend_from_slice(&(part.len() as u64).to_be_bytes());
             bytes.extend_from_slice(part.as_bytes());
@@ -226,15 +259,22 @@ impl Place<'_> {
 /// A sealed value, taken apart.
 struct Envelope<'a> {
     key: &'a str,
+    /// None in version 1.
+    salt: Option<&'a [u8; SALT_LEN]>,
     nonce: [u8; NONCE_LEN],
     secret: &'a [u8],
 }
 
 impl<'a> Envelope<'a> {
     fn read(sealed: &'a [u8]) -> Option<Self> {
-        let (&VERSION, rest) = sealed.split_first()? else { return None };
+        let (&version, rest) = sealed.split_first()?;
         let (key, rest) = keys::split_id(rest)?;
+        let (salt, rest) = match version {
+            VERSION => rest.split_first_chunk().map(|(salt, rest)| (Some(salt), rest))?,
+            WITHOUT_SALT => (None, rest),
+            _ => return None,
+        };
         let (nonce, secret) = rest.split_first_chunk()?;
-        (secret.len() >= TAG_LEN).then_some(Self { key, nonce: *nonce, secret })
+        (secret.len() >= TAG_LEN).then_some(Self { key, salt, nonce: *nonce, secret })
     }
 }

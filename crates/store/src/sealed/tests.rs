@@ -10,6 +10,8 @@ use crate::testing::Folder;
 
 const HERE: Place<'static> = Place { table: "operation_inputs", column: "input", row: "8f21" };
 const PLAIN: &[u8] = b"kubeconfig";
+/// The same, sealed in version 1 with the key "2026-05" of ones.
+const OF_VERSION_1: &str = "AQcyMDI2LTA1lIyuM3m8hA1Kmi2zE6EQPdTOZwjSn/HTa50Rp032YHQ8RlaRQcQ=";
 
 fn keys(entries: &[(&str, u8)]) -> Keys {
     let text: Vec<_> =
@@ -117,6 +119,30 @@ fn rotation_moves_a_value_to_the_new_key_once() {
     assert_eq!(Sealer::key_id(&resealed), Some("2026-11"));
     assert_eq!(new.open(HERE, &resealed).unwrap(), PLAIN);
     assert_eq!(both.reseal(HERE, &resealed).unwrap(), None);
+}
+
+#[test]
+fn no_two_values_are_sealed_with_the_same_cipher_key() {
+    let sealer = sealer(&[("k", 1)]);
+    let salts: std::collections::BTreeSet<_> = (0..100)
+        .map(|_| Envelope::read(&sealer.seal(HERE, PLAIN)).unwrap().salt.copied().unwrap())
+        .collect();
+
+    assert_eq!(salts.len(), 100);
+}
+
+#[test]
+fn a_value_of_version_1_opens_and_a_rotation_seals_it_anew() {
+    let sealer = sealer(&[("2026-05", 1)]);
+    let old = STANDARD.decode(OF_VERSION_1).unwrap();
+
+    assert_eq!(sealer.open(HERE, &old).unwrap(), PLAIN);
+    assert!(!sealer.is_current(&old) && Sealer::key_id(&old) == Some("2026-05"));
+    let new = sealer.reseal(HERE, &old).unwrap().unwrap();
+    assert!(sealer.is_current(&new) && sealer.open(HERE, &new).unwrap() == PLAIN);
+    let mut pretending = new;
+    pretending[0] = WITHOUT_SALT;
+    assert!(sealer.open(HERE, &pretending).is_err());
 }
 
 #[test]
