@@ -225,6 +225,14 @@ fn end(
     Move { position, then: Then::End, outcome, reason: Some(reason), failure, keep_memory: false }
 }
 
+/// An operation whose first step only waits has not begun; one whose first step was done, or failed, has.
+fn leave_pending(position: &mut Position, now: Timestamp) {
+    if position.state == State::Pending {
+        position.state = State::InProgress;
+        position.started_at = Some(now);
+    }
+}
+
 fn limit_of(shape: &Shape, position: &Position) -> Option<Timestamp> {
     position.started_at.map(|started| started + shape.limit)
 }
@@ -277,6 +285,7 @@ impl At<'_> {
         let clock = position.clocks.entry(self.shape_of().name.clone()).or_default();
         let since = *clock.failing_since.get_or_insert(now);
         position.failure = Some(failure.clone());
+        leave_pending(&mut position, now);
         if let Some(limit) = self.limit_reached(&position) {
             return self.give_up(&position, Outcome::Transient, limit, Some(failure));
         }
@@ -384,10 +393,7 @@ impl At<'_> {
         position.clocks.remove(&self.shape_of().name);
         position.failure.clone_from(&failure);
         position.note.clone_from(&reason);
-        if position.state == State::Pending {
-            position.state = State::InProgress;
-            position.started_at = Some(now);
-        }
+        leave_pending(&mut position, now);
         let stage = &self.shape.stages[self.stage];
         if let Some(next) = stage.steps.get(self.step + 1) {
             position.step = Some(next.name.clone());

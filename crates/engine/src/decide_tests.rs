@@ -79,6 +79,17 @@ fn the_commit_of_the_first_step_leaves_pending_and_starts_the_limit() {
 }
 
 #[test]
+fn an_operation_whose_first_step_fails_is_in_progress_and_its_limit_counts() {
+    let shape = shape(&[2], Retry::DEFAULT);
+    let (position, at) = begin(&shape);
+
+    let failed = decide(&shape, at, &position, &boom(), &reading(noon()));
+
+    assert_eq!(failed.position.state, State::InProgress);
+    assert_eq!(failed.position.started_at, Some(noon()));
+}
+
+#[test]
 fn waiting_clears_the_failing_clock_and_failing_does_not_clear_the_waiting_one() {
     let shape = shape(&[1], Retry::DEFAULT);
     let (position, at) = begin(&shape);
