@@ -180,9 +180,12 @@ impl Gate {
             };
             let of_another = result.as_ref().is_err_and(|error| error.component != self.component);
             // A token that could not be renewed says nothing about the system that wants one.
-            if !of_another && let Some(health) = health(judge(&result)) {
-                if let (Health::Broken { .. }, Err(error)) = (health, &result) {
-                    *self.last_failure() = Some(error.to_string());
+            let kind = judge(&result);
+            if !of_another && let Some(health) = health(kind) {
+                if let Health::Broken { .. } = health {
+                    // An answer that tells a failure is no error yet: the client makes one of it later.
+                    let told = result.as_ref().err().cloned().or_else(|| kind.map(failed));
+                    *self.last_failure() = told.map(|error| error.to_string());
                 }
                 ticket.finish(health);
             }

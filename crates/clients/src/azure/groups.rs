@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use aws_lc_rs::digest::{SHA256, digest};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -37,9 +38,17 @@ impl Group {
     }
 }
 
-/// The name of an instance's group, and of the namespace in it.
+/// The name of an instance's group, and of the namespace in it. Azure's names have 6 to 50 letters, digits and hyphens and
+/// end with no hyphen; an id that does not fit is told by its hash.
 pub fn name_for(instance: &str) -> String {
-    format!("k{}", instance.to_lowercase())
+    let name = format!("k{}", instance.to_lowercase());
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    if (6..=50).contains(&name.len()) && name.bytes().all(allowed) && !name.ends_with('-') {
+        return name;
+    }
+    let hash = digest(&SHA256, instance.as_bytes());
+    let hex = hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}"));
+    format!("k{}", hex.collect::<String>())
 }
 
 impl Azure {
@@ -86,5 +95,24 @@ impl Azure {
         let mut query = vec![("api-version", VERSION)];
         query.extend(filter.map(|filter| ("$filter", filter)));
         self.list("list groups", doing, self.http.get(&path).query(&query)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_id_has_a_name_that_azure_takes_and_the_same_one_each_time() {
+        let usual = "6F1D7F3A-5A3F-4A24-9B0C-1B9A3F0F1C11";
+        assert_eq!(name_for(usual), format!("k{}", usual.to_lowercase()));
+        for odd in ["leg1", "legacy_dot.1", "ends-with-", &"a".repeat(60), "ä".repeat(6).as_str()]
+        {
+            let name = name_for(odd);
+            assert!((6..=50).contains(&name.len()), "{name}");
+            assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{name}");
+            assert_eq!(name, name_for(odd));
+        }
+        assert_ne!(name_for("leg1"), name_for("leg2"));
     }
 }

@@ -131,7 +131,9 @@ async fn a_broken_system_is_left_alone_and_probed_until_it_is_back() {
         assert_eq!(kind().await, Some(Kind::Unavailable));
     }
     let paused = Kind::Paused { retry_after: Duration::from_secs(1) };
-    assert_eq!(kind().await, Some(paused));
+    let error = http.send_to("a", "trying it", http.get("/a")).await.unwrap_err();
+    assert_eq!(error.kind, paused);
+    assert!(error.to_string().contains("edp is not available while trying it"), "{error}");
     assert_eq!(heard.len(), 5);
 
     clock.advance(Duration::from_secs(1));
