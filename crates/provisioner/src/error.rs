@@ -134,9 +134,13 @@ impl From<ClientError> for Error {
             Kind::Unauthorized => Code::BadGateway,
             _ => Code::Internal,
         };
+        // Addresses and the words of our libraries are for operators.
+        if error.source.is_some() {
+            tracing::warn!(system = %error.component, error = chain(&error), "call failed");
+        }
         let component = component(error.component.0);
         let reason = error.reason.as_deref().unwrap_or_else(|| error.kind.code()).to_owned();
-        Self { message: chain(&error), code, reason, component: component.into() }
+        Self { message: error.to_string(), code, reason, component: component.into() }
     }
 }
 

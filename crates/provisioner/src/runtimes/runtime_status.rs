@@ -114,7 +114,10 @@ impl Provisioner {
         };
         match timeout(PATIENCE, asking).await {
             Ok(Ok(report)) => reported(report),
-            Ok(Err(error)) => unreachable(chain(&error)),
+            Ok(Err(error)) => {
+                tracing::info!(system = %error.component, error = chain(&error), "runtime unreachable");
+                unreachable(error.to_string())
+            }
             Err(_) => unreachable(format!("the runtime did not answer within {PATIENCE:?}")),
         }
     }
