@@ -1,5 +1,6 @@
-//! Checks of the repository that need Rust: `cargo xtask layers`, `check-files`, `guarantees`.
+//! Checks of the repository that need Rust: `cargo xtask layers`, `dependencies`, `check-files`, `guarantees`.
 
+mod dependencies;
 mod files;
 mod guarantees;
 mod layers;
@@ -16,6 +17,7 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   layers               fail on a dependency between our crates that the map does not have
+  dependencies         fail on a crate that deny.toml does not allow
   check-files [WORD…]  warn of long files; fail on very long ones, on machine paths, and on each WORD
   guarantees           fail on a test that docs/guarantees.md names and nobody wrote";
 
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let passed = match arguments.as_slice() {
         ["layers"] => layers::check(&repository()),
+        ["dependencies"] => dependencies::check(&repository()),
         ["guarantees"] => guarantees::check(&repository()),
         ["check-files", words @ ..] => files::check(&repository(), words),
         _ => {
