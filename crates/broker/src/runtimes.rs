@@ -6,6 +6,7 @@
 mod ask;
 mod configs;
 mod item;
+mod shoots;
 mod status;
 mod view;
 
@@ -17,6 +18,8 @@ use uuid::Uuid;
 use crate::instances::{Broker, Caller, Error};
 use configs::Configs;
 use item::Known;
+use shoots::Shoots;
+use store::broker::InstanceFilter;
 
 pub use ask::{Ask, Detail, LARGEST_PAGE, StateWord};
 pub use view::{Group, OperationItem, Page, Runtime, Status};
@@ -29,9 +32,16 @@ impl Broker {
     pub async fn runtimes(&self, caller: &Caller, ask: &Ask) -> Result<Page, Error> {
         let Some(filter) = ask.filter(caller)? else { return Ok(Page::default()) };
         let store = &self.parts().store;
-        let rows = store.list(&filter).await?.instances;
-        let mut total = store.total(&filter).await?;
-        let mut known = rows.into_iter().map(Known::from_row).collect::<Vec<_>>();
+        let (page, mut total) = match Shoots::read(&ask.shoots)? {
+            Shoots::Named(shoots) => {
+                let filter = InstanceFilter { shoots, ..filter.clone() };
+                (store.list(&filter).await?, store.total(&filter).await?)
+            }
+            Shoots::Fitting(pattern) => {
+                store.list_fitting(&filter, |name| pattern.is_match(name)).await?
+            }
+        };
+        let mut known = page.instances.into_iter().map(Known::from_row).collect::<Vec<_>>();
         if ask.asks_for_removed() {
             let skip = u64::from(filter.skip).saturating_sub(total);
             let room = filter.most.saturating_sub(u32::try_from(known.len()).unwrap_or(u32::MAX));

@@ -30,7 +30,9 @@ fn minor(headers: &HeaderMap) -> Result<u32, Refused> {
     let refuse = |text: &str| Err(Refused::Version(format!("X-Broker-API-Version Header {text}")));
     let said = headers.get(HEADER).map(|value| value.to_str().unwrap_or("?").trim());
     let Some(said) = said.filter(|said| !said.is_empty()) else { return refuse("not set") };
-    let number = |text: &str| text.parse::<u32>().ok();
+    // A sign would be parsed, too.
+    let digits = |text: &&str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = |text: &str| Some(text).filter(digits)?.parse::<u32>().ok();
     let version = said.split_once('.').and_then(|(major, minor)| number(major).zip(number(minor)));
     match version {
         None => refuse("must contain a version"),

@@ -54,6 +54,7 @@ async fn h1_h2_h3_the_version_is_2_and_has_to_be_said() {
         (None, "/v2/catalog", 412, "X-Broker-API-Version Header not set"),
         (Some(""), "/v2/catalog", 412, "X-Broker-API-Version Header not set"),
         (Some("two"), "/v2/catalog", 412, "X-Broker-API-Version Header must contain a version"),
+        (Some("+2.17"), "/v2/catalog", 412, "X-Broker-API-Version Header must contain a version"),
         (Some("2"), "/v2/catalog", 412, "X-Broker-API-Version Header must contain a version"),
         (Some("1.14"), "/v2/catalog", 412, "X-Broker-API-Version Header must be 2.x"),
         (Some("3.0"), "/v2/catalog", 412, "X-Broker-API-Version Header must be 2.x"),

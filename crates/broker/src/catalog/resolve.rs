@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use domain::{
     parameters::{Cluster, Oidc, Provisioning, Resolved},
-    plan::Provider,
+    plan::{Kind, Provider},
 };
 
 use super::{Catalog, Place, Plan, Refusal, data::ClusterData};
@@ -43,11 +43,13 @@ impl Catalog {
             let data = plan.cluster(provider)?;
             Some(self.cluster(plan, place, provider, data, parameters, random))
         });
-        let administrators = parameters
-            .administrators
-            .clone()
-            .filter(|administrators| !administrators.is_empty())
-            .map_or_else(|| vec![orderer.user_id.to_lowercase()], once_each);
+        let named = parameters.administrators.clone().filter(|named| !named.is_empty());
+        let administrators = match named {
+            Some(named) => once_each(named),
+            // Whoever brings a cluster administers it already.
+            None if plan.kind() == Kind::OwnCluster => Vec::new(),
+            None => vec![orderer.user_id.to_lowercase()],
+        };
         Ok(Resolved {
             platform_region: place.platform_region.clone(),
             eu_access: place.eu_access,

@@ -26,9 +26,8 @@ impl Configs {
         let runtimes: Vec<Uuid> = known.iter().filter_map(Known::runtime).collect();
         let mut configs = Self::default();
         if ask.kyma_config {
-            let found = store.latest_runtime_states(&runtimes, "cluster-setup").await?;
-            configs.kyma = found.iter().filter_map(|state| part(state, "/kymaConfig")).collect();
-            configs.kyma.values_mut().for_each(hide_secrets);
+            let found = store.latest_runtime_states(&runtimes, "kyma-version").await?;
+            configs.kyma = found.iter().filter_map(kyma).collect();
         }
         if ask.cluster_config {
             let found = store.latest_runtime_states(&runtimes, "cluster-config").await?;
@@ -54,16 +53,51 @@ fn cluster(state: &RuntimeState) -> Option<(Uuid, Value)> {
     Some((runtime, cluster))
 }
 
-/// Takes the values of secret settings away, wherever they stand.
-fn hide_secrets(value: &mut Value) {
+/// The Kyma that was ordered, from the Reconciler or from the provisioner, in the provisioner's form: clients know no other, and
+/// read every value as a text.
+fn kyma(state: &RuntimeState) -> Option<(Uuid, Value)> {
+    let (runtime, ordered) = part(state, "/kymaConfig")?;
+    let shown = json!({
+        "version": ordered["version"],
+        "profile": ordered["profile"],
+        "components": list(&ordered["components"]).map(component).collect::<Vec<_>>(),
+        "configuration": entries(&ordered["configuration"]),
+        "conflictStrategy": ordered["conflictStrategy"],
+    });
+    Some((runtime, shown))
+}
+
+fn component(ordered: &Value) -> Value {
+    // The Reconciler has another name for it, and says "" for none.
+    let source = ordered.get("sourceURL").or_else(|| ordered.get("URL"));
+    let source = source.and_then(Value::as_str).filter(|url| !url.is_empty());
+    json!({
+        "component": ordered["component"],
+        "namespace": ordered["namespace"],
+        "configuration": entries(&ordered["configuration"]),
+        "sourceURL": source,
+        "conflictStrategy": ordered["conflictStrategy"],
+    })
+}
+
+/// Settings, without the values of those that are secret.
+fn entries(ordered: &Value) -> Vec<Value> {
+    let entry = |it: &Value| {
+        let secret = it["secret"] == json!(true);
+        let value = if secret { "[REDACTED]".to_owned() } else { text(&it["value"]) };
+        json!({ "key": it["key"], "value": value, "secret": secret })
+    };
+    list(ordered).map(entry).collect()
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn text(value: &Value) -> String {
     match value {
-        Value::Object(fields) => {
-            if fields.get("secret") == Some(&json!(true)) {
-                fields.insert("value".into(), json!("[REDACTED]"));
-            }
-            fields.values_mut().for_each(hide_secrets);
-        }
-        Value::Array(values) => values.iter_mut().for_each(hide_secrets),
-        _ => {}
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
     }
 }

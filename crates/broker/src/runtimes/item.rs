@@ -110,6 +110,8 @@ fn from_removed(broker: &Broker, removed: &Removed, own: &[Snapshot]) -> Runtime
     // Whoever ordered it is forgotten with it.
     Runtime {
         instance_id: removed.instance.clone(),
+        // Logs and other systems are still searched by it.
+        runtime_id: status::last_runtime(own).map(|id| id.to_string()).unwrap_or_default(),
         global_account_id: removed.global_account.clone(),
         user_id: String::new(),
         parameters: None,

@@ -33,6 +33,7 @@ struct Input {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Data {
+    runtime_id: Option<Uuid>,
     runtime_version: Option<RuntimeVersion>,
     details: Option<Box<Data>>,
 }
@@ -63,6 +64,14 @@ pub(super) fn kyma_version(own: &[Snapshot]) -> Option<String> {
     let mut newest =
         own.iter().rev().filter(|it| [PROVISION, UPGRADE_KYMA].contains(&it.kind.as_str()));
     newest.find_map(version)
+}
+
+/// The last cluster that operations worked on, of an instance whose row is gone.
+pub(super) fn last_runtime(own: &[Snapshot]) -> Option<Uuid> {
+    own.iter().rev().find_map(|operation| {
+        let data = data(operation);
+        data.runtime_id.or(data.details.and_then(|details| details.runtime_id))
+    })
 }
 
 /// The newest operation that counts: not one that waits to begin, nor a change that was called off.
@@ -180,8 +189,12 @@ fn input(operation: &Snapshot) -> Input {
     serde_json::from_slice(&operation.input).unwrap_or_default()
 }
 
+fn data(operation: &Snapshot) -> Data {
+    serde_json::from_slice(&operation.data).unwrap_or_default()
+}
+
 fn version(operation: &Snapshot) -> Option<String> {
-    let data: Data = serde_json::from_slice(&operation.data).unwrap_or_default();
+    let data = data(operation);
     let version = data.runtime_version.or(data.details.and_then(|details| details.runtime_version));
     version.map(|version| version.version)
 }

@@ -242,7 +242,7 @@ fn operators_decide_about_trial_nodes_and_failure_tolerance() {
 }
 
 #[test]
-fn a_brought_cluster_has_no_provider_and_no_region() {
+fn a_brought_cluster_has_no_provider_no_region_and_only_named_administrators() {
     let shop = Shop::new();
 
     let own = shop.resolve("own_cluster", "cf-eu10", &Provisioning::default());
@@ -250,6 +250,7 @@ fn a_brought_cluster_has_no_provider_and_no_region() {
 
     assert_eq!((own.provider_word(), own.region_word()), ("custom", "custom"));
     assert_eq!((own.cluster, own.profile), (None, Profile::Evaluation));
+    assert_eq!((own.administrators.len(), aws.administrators.len()), (0, 1));
     assert_eq!((aws.provider_word(), aws.region_word()), ("aws", "eu-central-1"));
     assert_eq!(aws.profile, Profile::Production);
 }

@@ -108,7 +108,7 @@ async fn a_runtime_that_the_provisioner_does_not_know_is_gone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_provisioner_that_is_busy_with_the_runtime_is_waited_for() {
+async fn a_provisioner_that_is_busy_with_the_runtime_and_cannot_call_that_off_is_waited_for() {
     let world = World::new().await;
     let made = world.made(Parts { services: false, ..Parts::ALL }).await;
     world.landscape.provisioner.mood(|mood| mood.busy = 7);
@@ -117,7 +117,24 @@ async fn a_provisioner_that_is_busy_with_the_runtime_is_waited_for() {
 
     assert_eq!(incomplete(&ended), NOTHING);
     assert_eq!(world.there(&made).await, NOTHING);
-    assert_eq!(world.landscape.provisioner.heard("deprovisionRuntime"), 8);
+    // Each time it is busy, it is asked to call that off.
+    assert_eq!(world.landscape.provisioner.heard("deprovisionRuntime"), 15);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_provisioner_never_ends_is_called_off() {
+    let world = World::new().await;
+    let made = world.made(Parts { services: false, ..Parts::ALL }).await;
+    world.landscape.provisioner.mood(|mood| {
+        mood.busy = usize::MAX;
+        mood.supersedes = true;
+    });
+
+    let ended = world.removed(&made).await;
+
+    assert_eq!(incomplete(&ended), NOTHING);
+    assert_eq!(world.there(&made).await, NOTHING);
+    assert_eq!(world.landscape.provisioner.heard("deprovisionRuntime"), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

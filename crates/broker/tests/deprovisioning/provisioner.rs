@@ -41,6 +41,8 @@ pub(crate) struct Mood {
     pub(crate) failing: usize,
     /// Every runtime is busy for so many orders.
     pub(crate) busy: usize,
+    /// It knows how to call off what a runtime is busy with.
+    pub(crate) supersedes: bool,
     /// Removals never end.
     pub(crate) stuck: bool,
 }
@@ -133,7 +135,17 @@ impl Inside {
         self.known.lock().unwrap()
     }
 
-    async fn deprovision(&self, tenant: &str, id: &str, key: Option<&str>) -> Value {
+    async fn deprovision(
+        &self,
+        tenant: &str,
+        id: &str,
+        key: Option<&str>,
+        supersede: bool,
+    ) -> Value {
+        if supersede && !self.known().mood.supersedes {
+            return json!({"data": null, "errors": [{"message":
+                "Unknown argument \"supersede\" on field \"deprovisionRuntime\" of type \"Mutation\"."}]});
+        }
         // A key counts for one runtime of one tenant.
         let key = key.map(|key| format!("{tenant}/{id}/{key}"));
         let (shoot, operation) = {
@@ -145,6 +157,9 @@ impl Inside {
             };
             if let Some(again) = key.as_ref().and_then(|key| known.by_key.get(key)) {
                 return json!({ "data": { "result": again } });
+            }
+            if supersede {
+                known.mood.busy = 0;
             }
             if known.mood.busy > 0 {
                 known.mood.busy -= 1;
@@ -252,7 +267,8 @@ async fn answer(
     let answer = match what {
         "deprovisionRuntime" => {
             let tenant = header("tenant").unwrap_or_default();
-            inside.deprovision(tenant, id, header("idempotency-key")).await
+            let supersede = query.contains("supersede: true");
+            inside.deprovision(tenant, id, header("idempotency-key"), supersede).await
         }
         "runtimeOperationStatus" => inside.status(id).await,
         "runtimeStatus" => inside.runtime_status(id).await,

@@ -208,7 +208,13 @@ pub(crate) async fn pages_are_asked_for_by_number_across_rows_and_what_is_left_o
 pub(crate) async fn what_is_removed_is_told_by_its_operations_and_forgets_who_ordered(
     world: World,
 ) {
-    let removal = removed(&world, "i-1").await;
+    let order = world.ordered("i-1").await;
+    let runtime = Uuid::from_u128(7);
+    let details = json!({"runtime_id": runtime});
+    world.end_knowing(&order, &details, change(details.clone())).await;
+    world.clock.advance(Duration::from_secs(1));
+    let removal = world.remove("i-1").await.unwrap();
+    world.end(&removal, State::Succeeded, change(json!({"removed": true}))).await;
     removed(&world, "i-2").await;
     let states = vec!["deprovisioned".parse().unwrap()];
     let ask = Ask { instances: vec!["i-1".into()], states, ..Ask::default() };
@@ -217,6 +223,7 @@ pub(crate) async fn what_is_removed_is_told_by_its_operations_and_forgets_who_or
 
     assert_eq!((ids(&told), told.total_count), (vec!["i-1"], 1));
     let told = serde_json::to_value(&told.data[0]).unwrap();
+    assert_eq!(told["runtimeID"], json!(runtime));
     assert_eq!(told["status"]["deletedAt"], "2026-01-01T12:00:01Z");
     assert_eq!(told["status"]["createdAt"], "2026-01-01T12:00:00Z");
     assert_eq!(told["status"]["deprovisioning"]["operationID"], json!(removal));
@@ -301,10 +308,18 @@ pub(crate) async fn configurations_are_told_on_request_without_secrets(world: Wo
         let cluster = json!({"gardenerConfig": {"machineType": machine}});
         keep("cluster-config", json!({"clusterConfig": cluster})).await;
     }
-    let settings = json!([{"key": "a", "value": "hush", "secret": true}, {"key": "b", "value": "c", "secret": false}]);
-    let kyma =
-        json!({"version": "2.12.0", "components": [{"component": "x", "configuration": settings}]});
-    keep("cluster-setup", json!({"kymaConfig": kyma, "kubeconfig": "hush"})).await;
+    let kyma = json!({
+        "version": "2.12.0", "profile": "Production", "administrators": ["jo@example.test"],
+        "components": [
+            {"component": "x", "namespace": "n", "URL": "", "version": "", "configuration": [
+                {"key": "a", "value": "hush", "secret": true},
+                {"key": "b", "value": true, "secret": false},
+                {"key": "c", "value": 7, "secret": false},
+            ]},
+            {"component": "y", "namespace": "n", "URL": "https://y.test", "version": "", "configuration": []},
+        ],
+    });
+    keep("kyma-version", json!({"kymaConfig": kyma, "kubeconfig": "hush"})).await;
 
     let without = page(&world, &Ask::default()).await;
     let ask = Ask { kyma_config: true, cluster_config: true, ..Ask::default() };
@@ -313,7 +328,75 @@ pub(crate) async fn configurations_are_told_on_request_without_secrets(world: Wo
     assert!(without.data[0].kyma_config.is_none() && without.data[0].cluster_config.is_none());
     let told = serde_json::to_value(&with.data[0]).unwrap();
     assert_eq!(told["clusterConfig"], json!({"machineType": "m5.2xlarge"}));
-    assert_eq!(told["kymaConfig"]["version"], "2.12.0");
-    assert_eq!(told.pointer("/kymaConfig/components/0/configuration/1/value"), Some(&json!("c")));
+    let entry = |key: &str, value: &str, secret: bool| json!({"key": key, "value": value, "secret": secret});
+    let expected = json!({
+        "version": "2.12.0", "profile": "Production", "configuration": [], "conflictStrategy": null,
+        "components": [
+            {"component": "x", "namespace": "n", "sourceURL": null, "conflictStrategy": null, "configuration": [
+                entry("a", "[REDACTED]", true), entry("b", "true", false), entry("c", "7", false),
+            ]},
+            {"component": "y", "namespace": "n", "sourceURL": "https://y.test", "conflictStrategy": null,
+             "configuration": []},
+        ],
+    });
+    assert_eq!(told["kymaConfig"], expected);
     assert!(!told.to_string().contains("hush"), "{told}");
+}
+
+pub(crate) async fn the_kyma_that_the_provisioner_installs_is_told_in_the_same_form(world: World) {
+    let operation = world.ordered("i-1").await;
+    let runtime = Uuid::from_u128(7);
+    world.end(&operation, State::Succeeded, change(json!({"runtime_id": runtime}))).await;
+    let setting = json!([{"key": "a", "value": "hush", "secret": true}]);
+    let kyma = json!({
+        "version": "1.24.0", "profile": "Evaluation", "conflictStrategy": "Replace", "configuration": setting,
+        "components": [{"component": "x", "namespace": "n", "configuration": setting}],
+    });
+    let state = NewRuntimeState {
+        instance: "i-1".into(),
+        runtime,
+        operation: operation.uuid(),
+        holds: vec!["cluster-config".into(), "kyma-version".into()],
+        payload: json!({"kymaConfig": kyma}).to_string().into_bytes(),
+    };
+    assert!(world.store.add_runtime_state(&state).await.unwrap());
+
+    let told = page(&world, &Ask { kyma_config: true, ..Ask::default() }).await;
+
+    let redacted = json!([{"key": "a", "value": "[REDACTED]", "secret": true}]);
+    let expected = json!({
+        "version": "1.24.0", "profile": "Evaluation", "conflictStrategy": "Replace", "configuration": redacted,
+        "components": [{"component": "x", "namespace": "n", "configuration": redacted,
+                        "sourceURL": null, "conflictStrategy": null}],
+    });
+    assert_eq!(told.data[0].kyma_config, Some(expected));
+}
+
+pub(crate) async fn a_pattern_finds_shoots_page_by_page(world: World) {
+    for n in 1..=5 {
+        world.made(&format!("i-{n}")).await;
+        world.clock.advance(Duration::from_secs(1));
+    }
+    let all = page(&world, &Ask::default()).await;
+    let names: Vec<String> = all.data.iter().map(|it| it.shoot_name.clone()).collect();
+    let found = async |shoots: &[&str], more: Ask| {
+        let shoots = shoots.iter().map(ToString::to_string).collect();
+        let found = page(&world, &Ask { shoots, ..more }).await;
+        let ids: Vec<String> = ids(&found).into_iter().map(str::to_owned).collect();
+        (ids, found.total_count)
+    };
+    let of =
+        |ids: &[&str], total: u64| (ids.iter().map(ToString::to_string).collect::<Vec<_>>(), total);
+    let begins = |name: &str| format!("{}.*", &name[..6]);
+    let second = Ask { page: 2, page_size: 2, ..Ask::default() };
+    let named = Ask { instances: vec!["i-2".into(), "i-4".into()], ..Ask::default() };
+    let account = Ask { accounts: vec!["ga-1".into()], page_size: 1, page: 5, ..Ask::default() };
+
+    assert_eq!(found(&[".*"], second).await, of(&["i-3", "i-4"], 5));
+    assert_eq!(found(&[&begins(&names[1])], Ask::default()).await, of(&["i-2"], 1));
+    let two = [begins(&names[0]), names[4].clone()];
+    assert_eq!(found(&[&two[0], &two[1]], Ask::default()).await, of(&["i-1", "i-5"], 2));
+    assert_eq!(found(&["[a-z0-9-]+"], named).await, of(&["i-2", "i-4"], 2));
+    assert_eq!(found(&["."], Ask::default()).await, of(&[], 0));
+    assert_eq!(found(&[".+"], account).await, of(&["i-5"], 5));
 }

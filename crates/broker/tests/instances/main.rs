@@ -66,5 +66,7 @@ store::promises! { world::World on sqlite, postgres: {
         what_is_removed_is_told_by_its_operations_and_forgets_who_ordered,
         a_tenant_sees_its_own_runtimes_alone,
         of_changes_the_newest_two_are_told_and_all_are_counted,
-        configurations_are_told_on_request_without_secrets;
+        configurations_are_told_on_request_without_secrets,
+        the_kyma_that_the_provisioner_installs_is_told_in_the_same_form,
+        a_pattern_finds_shoots_page_by_page;
 }}

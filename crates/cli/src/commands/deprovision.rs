@@ -58,7 +58,8 @@ async fn only(client: &Client, what: &str, which: &str) -> anyhow::Result<String
         query.push(("shoot", which.to_owned()));
     }
     let mut found = client.runtimes_seen(&query).await?;
-    found.retain(|runtime| what == "shoot" || runtime.name() == which);
+    // The broker takes patterns; what is removed is named.
+    found.retain(|it| if what == "shoot" { it.shoot_name == which } else { it.name() == which });
     match found.as_slice() {
         [] => bail!("there is no runtime of the {what} \"{which}\""),
         [one] => Ok(one.instance_id.clone()),

@@ -34,7 +34,7 @@ const MOST_REMOVED: usize = 1_000;
 #[command(visible_alias = "runtime", visible_alias = "rt")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Runtimes {
-    /// Only those of these Shoots.
+    /// Only those of these Shoots: names, or regular expressions that fit the whole name.
     #[arg(short = 'c', long, value_delimiter = ',')]
     shoot: Vec<String>,
     /// Only those of these global accounts.

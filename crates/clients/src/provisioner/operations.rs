@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     Kyma, OperationStatus, Provision, Provisioner, RuntimeStatus, Tenant, Upgrade, UpgradeShoot,
+    codes,
 };
 use crate::{
     error::{Error, Kind},
@@ -52,6 +53,10 @@ const OPERATION_STATUS: Operation = status!(
 const DEPROVISION: Operation = operation!(
     "deprovisionRuntime",
     "mutation ($id: String!) { result: deprovisionRuntime(id: $id)",
+);
+const DEPROVISION_SUPERSEDING: Operation = operation!(
+    "deprovisionRuntime",
+    "mutation ($id: String!) { result: deprovisionRuntime(id: $id, supersede: true)",
 );
 const RECONNECT: Operation = operation!(
     "reconnectRuntimeAgent",
@@ -123,6 +128,23 @@ impl Provisioner {
     pub async fn deprovision(&self, tenant: Tenant<'_>, runtime: &str) -> Result<String, Error> {
         let doing = format!("ordering the removal of runtime {runtime}");
         self.demand(tenant, &doing, DEPROVISION, json!({ "id": runtime })).await
+    }
+
+    /// Begins to remove a runtime and calls off what is unfinished. [`Kind::Busy`] also when the provisioner cannot do that: not
+    /// every one knows how.
+    pub async fn deprovision_superseding(
+        &self,
+        tenant: Tenant<'_>,
+        runtime: &str,
+    ) -> Result<String, Error> {
+        let doing =
+            format!("ordering the removal of runtime {runtime} and the end of what it does");
+        let answer =
+            self.demand(tenant, &doing, DEPROVISION_SUPERSEDING, json!({ "id": runtime })).await;
+        answer.map_err(|error| match error.reason.as_deref() {
+            Some(codes::UNKNOWN_ARGUMENT) => Error { kind: Kind::Busy, ..error },
+            _ => error,
+        })
     }
 
     /// Begins to let a runtime sleep.

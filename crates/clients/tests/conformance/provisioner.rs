@@ -260,3 +260,34 @@ async fn a_gateway_that_says_when_to_come_back_is_heard_and_strange_answers_are_
     let named = wrong.operation_status(TENANT, "o").await.unwrap_err();
     assert!(named.to_string().contains("state"), "{named}");
 }
+
+#[tokio::test]
+async fn a_removal_that_supersedes_says_so_and_is_busy_where_nobody_knows_how() {
+    let unknown =
+        "Unknown argument \"supersede\" on field \"deprovisionRuntime\" of type \"Mutation\".";
+    let (provisioner, heard) = provisioner(move |number| match number {
+        1 => data(&json!("o-1")),
+        // Some servers say so with a status, some without.
+        number => {
+            let body = json!({"errors": [{"message": unknown, "locations": [{"line": 1, "column": 27}]}], "data": null});
+            let status = if number == 2 { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+            (status, body.to_string()).into_response()
+        }
+    })
+    .await;
+
+    let begun = provisioner.deprovision_superseding(TENANT, "r-1").await.unwrap();
+
+    assert_eq!(begun, "o-1");
+    for _ in 0..2 {
+        let error = provisioner.deprovision_superseding(TENANT, "r-1").await.unwrap_err();
+        assert_eq!(error.kind, Kind::Busy, "{error:?}");
+    }
+    assert_eq!(
+        heard.all()[0].json(),
+        json!({
+            "query": "mutation ($id: String!) { result: deprovisionRuntime(id: $id, supersede: true) }",
+            "variables": {"id": "r-1"},
+        })
+    );
+}

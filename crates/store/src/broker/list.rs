@@ -88,7 +88,7 @@ macro_rules! chosen {
         )
     };
 }
-/// A page, and how many there are on all pages.
+/// A page, how many there are on all pages, and the names of Shoots by which some are chosen afterwards.
 macro_rules! pages {
     ($way:tt) => {
         Pages {
@@ -98,6 +98,11 @@ macro_rules! pages {
                 " AND (created_at, id) > ($12, $13) ORDER BY created_at, id LIMIT $14 OFFSET $15"
             ),
             total: chosen!("count(*)", $way, " AND (created_at, id) > ($12, $13)"),
+            names: chosen!(
+                "created_at, id, shoot_name",
+                $way,
+                " AND (created_at, id) > ($12, $13) ORDER BY created_at, id LIMIT $14"
+            ),
         }
     };
 }
@@ -106,6 +111,7 @@ macro_rules! pages {
 struct Pages {
     page: Text,
     total: Text,
+    names: Text,
 }
 
 const ALL: Pages = pages!("true");
@@ -122,16 +128,46 @@ const BY_SHOOT: Text = chosen!(columns, (any "shoot_name" "$5"), "");
 pub(super) const LISTS: &[(Text, &str)] = &[
     (ALL.page, "instances_by_age"),
     (ALL.total, "instances_by_age"),
+    (ALL.names, "instances_by_age"),
     (LEFT_OVER.page, "instances_left_over"),
     (LEFT_OVER.total, "instances_left_over"),
+    (LEFT_OVER.names, "instances_left_over"),
     (OF_ACCOUNT.page, "instances_of_account"),
     (OF_ACCOUNT.total, "instances_of_account"),
+    (OF_ACCOUNT.names, "instances_of_account"),
     (OF_SUBACCOUNT.page, "instances_of_subaccount"),
     (OF_SUBACCOUNT.total, "instances_of_subaccount"),
+    (OF_SUBACCOUNT.names, "instances_of_subaccount"),
     (BY_ID, "instances"),
     (BY_RUNTIME, "instances_one_per_runtime"),
     (BY_SHOOT, "instances_of_shoot"),
 ];
+
+/// How many names of Shoots are read at a time.
+const NAMES: i64 = 1_000;
+
+#[derive(sqlx::FromRow)]
+struct Name {
+    created_at: Moment,
+    id: String,
+    shoot_name: String,
+}
+
+/// Counts what fits.
+struct Counted {
+    skip: u64,
+    most: usize,
+    total: u64,
+}
+
+impl Counted {
+    /// Whether the next one that fits is on the page.
+    fn is_on_the_page(&mut self) -> bool {
+        let at = self.total;
+        self.total += 1;
+        (self.skip..self.skip.saturating_add(self.most as u64)).contains(&at)
+    }
+}
 
 /// How to come to the instances.
 enum Way {
@@ -208,7 +244,50 @@ impl BrokerStore {
         let next = rows.last().filter(|_| more);
         let next =
             next.map(|last| PageKey { created_at: last.created_at.into(), id: last.id.clone() });
-        let mut page = Page { next, ..Page::default() };
+        Ok(Page { next, ..self.opened(rows) })
+    }
+
+    /// The page of instances whose Shoot has a name that fits, and how many there are in all. What fits is found out here, over
+    /// names alone and some at a time: no database has the same patterns as another.
+    pub async fn list_fitting(
+        &self,
+        filter: &InstanceFilter,
+        fits: impl Fn(&str) -> bool + Send,
+    ) -> Result<(Page, u64), Error> {
+        let mut counted =
+            Counted { skip: filter.skip.into(), most: filter.most as usize, total: 0 };
+        let pages = match filter.way() {
+            Way::Paged(pages) => pages,
+            Way::Few(text) => {
+                let mut rows = self.few(filter, text).await?;
+                rows.retain(|row| fits(&row.shoot_name));
+                rows.retain(|_| counted.is_on_the_page());
+                return Ok((self.opened(rows), counted.total));
+            }
+        };
+        let (mut ids, mut from) = (Vec::new(), filter.clone());
+        loop {
+            let names = self.names(&from, pages.names).await?;
+            let fitting = names.iter().filter(|name| fits(&name.shoot_name));
+            ids.extend(fitting.filter(|_| counted.is_on_the_page()).map(|name| name.id.clone()));
+            match names.last() {
+                Some(last) if names.len() == NAMES as usize => {
+                    let (created_at, id) = (last.created_at.into(), last.id.clone());
+                    from.after = Some(PageKey { created_at, id });
+                }
+                _ => break,
+            }
+        }
+        if ids.is_empty() {
+            return Ok((Page::default(), counted.total));
+        }
+        let rows = self.few(&InstanceFilter { ids, ..filter.clone() }, BY_ID).await?;
+        Ok((self.opened(rows), counted.total))
+    }
+
+    /// What can be read of these, without a next page.
+    fn opened(&self, rows: Vec<Row>) -> Page {
+        let mut page = Page::default();
         for row in rows {
             let id = row.id.clone();
             match row.open(&self.sealer) {
@@ -219,7 +298,21 @@ impl BrokerStore {
                 }
             }
         }
-        Ok(page)
+        page
+    }
+
+    /// Some names of Shoots.
+    async fn names(&self, filter: &InstanceFilter, text: Text) -> Result<Vec<Name>, Error> {
+        let (created_at, id) = filter.start();
+        let names = on!(self.database().reader(), text, |text, pool| {
+            bound!(sqlx::query_as(text), filter)
+                .bind(created_at)
+                .bind(id)
+                .bind(NAMES)
+                .fetch_all(pool)
+                .await
+        })?;
+        Ok(names)
     }
 
     /// How many instances there are on the pages after [`InstanceFilter::after`], all of them together.

@@ -179,7 +179,7 @@ pub(super) struct Row {
     provider: String,
     region: String,
     platform_region: String,
-    shoot_name: String,
+    pub(super) shoot_name: String,
     runtime_id: Option<Uuid>,
     dashboard_url: String,
     ordered: Vec<u8>,

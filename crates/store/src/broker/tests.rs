@@ -64,9 +64,11 @@ async fn no_list_reads_the_operations_of_each_instance() {
     let parameters = r#"'["account"]', '["subaccount"]', NULL, NULL, NULL, NULL, NULL, NULL, NULL,
         '["provisioning"]', false, '1970-01-01', ''"#;
     for (text, index) in list::LISTS {
-        let parameters = match (text.postgres.contains("$15"), text.postgres.contains("$13")) {
-            (true, _) => format!("{parameters}, 100, 0"),
-            (_, true) => parameters.to_owned(),
+        let has = |parameter| text.postgres.contains(parameter);
+        let parameters = match (has("$15"), has("$14"), has("$13")) {
+            (true, ..) => format!("{parameters}, 100, 0"),
+            (_, true, _) => format!("{parameters}, 1000"),
+            (.., true) => parameters.to_owned(),
             // Those by name have no page.
             _ => continue,
         };

@@ -3,7 +3,7 @@
 use base::failure::{Hope, StepError};
 use clients::{
     Component, Gate, Http, Kind,
-    provisioner::{Access, Provisioner, Settings, Tenant},
+    provisioner::{Access, OperationState, Provisioner, Settings, Tenant},
 };
 use simulators::{testing::TENANTS, trouble};
 use uuid::Uuid;
@@ -85,6 +85,25 @@ async fn a_runtime_with_an_unfinished_operation_is_busy_until_it_has_ended() {
 
     let removed = Call::Deprovision.make(&client, &subject).await.unwrap();
     side.done(&removed.unwrap()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_removal_that_supersedes_ends_what_would_never_end() {
+    let side = Side::start().await;
+    let client = side.client(PATIENT);
+    let no_shoot = trouble::Kind::Status { status: 500, body: None };
+    let no_shoot = trouble::Rule::next(1_000_000, no_shoot);
+    side.outside.meet(no_shoot.of("gardener").on("POST", "/clusters/garden/*/shoots$"));
+    let begun = client.provision(TENANT, &order("c-1")).await.unwrap();
+    let runtime = begun.runtime_id.unwrap();
+    let busy = client.deprovision(TENANT, &runtime).await.unwrap_err();
+
+    let removal = client.deprovision_superseding(TENANT, &runtime).await.unwrap();
+
+    assert_eq!(busy.kind, Kind::Busy);
+    side.done(&removal).await;
+    let order = client.operation_status(TENANT, &begun.id.unwrap()).await.unwrap();
+    assert_eq!(order.state, OperationState::Failed);
 }
 
 #[tokio::test(flavor = "multi_thread")]

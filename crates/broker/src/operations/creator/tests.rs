@@ -257,9 +257,26 @@ fn kyma_for_the_provisioner_has_every_override_with_its_mark() {
             "components": [{
                 "component": "logging", "namespace": "kyma-system",
                 "configuration": [{"key": "password", "value": "hush", "secret": true}],
+            }, {
+                "component": "compass-runtime-agent", "namespace": "compass-system",
+                "configuration": [],
             }],
             "configuration": [{"key": "global.level", "value": "info", "secret": false}],
             "conflictStrategy": "Replace",
         })
     );
+}
+
+#[test]
+fn the_provisioner_gets_the_runtime_agent_once_whether_or_not_it_is_listed() {
+    let order = order("aws", "cf-eu10", &json!({"name": "dev"}));
+    let agents = |listed: &[&str]| {
+        let kyma = creator(&order, listed).kyma(&order);
+        let names = kyma.components.into_iter().map(|it| it.component).collect::<Vec<_>>();
+        names.iter().filter(|name| *name == "compass-runtime-agent").count()
+    };
+
+    assert_eq!(agents(&["istio"]), 1);
+    assert_eq!(agents(&["compass-runtime-agent", "istio"]), 1);
+    assert_eq!(agents(&[]), 1);
 }

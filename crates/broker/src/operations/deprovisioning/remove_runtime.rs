@@ -2,7 +2,8 @@
 //!
 //! What a reader would get wrong: that nobody knows a cluster does not mean that there is none. A create may have been
 //! stopped after its order left and before the answer came, so the cluster is looked for under what was known before,
-//! and the order is given the time that it may need to arrive.
+//! and the order is given the time that it may need to arrive. What the provisioner does with the runtime meanwhile may never
+//! end, so it is called off; a provisioner that cannot do that is waited for.
 
 use base::Failure;
 use clients::{
@@ -66,11 +67,17 @@ pub(super) async fn order(cx: &mut Cx<'_, Deprovisioning>) -> Result<Ordered, St
             let going = last.filter(|last| is_removal(last.operation));
             match going.and_then(|last| last.id.clone()) {
                 Some(operation) => operation,
-                None => {
-                    let what = last.and_then(|last| last.message.as_deref()).unwrap_or("busy");
-                    let reason = format!("the provisioner finishes something else first: {what}");
-                    return Ok(Ordered::NotYet(reason));
-                }
+                None => match provisioner.deprovision_superseding(tenant, &runtime).await {
+                    Ok(operation) => operation,
+                    Err(error) if error.kind == Kind::NotFound => return Ok(unknown(cx)),
+                    Err(error) if error.kind == Kind::Busy => {
+                        let what = last.and_then(|last| last.message.as_deref()).unwrap_or("busy");
+                        let reason =
+                            format!("the provisioner finishes something else first: {what}");
+                        return Ok(Ordered::NotYet(reason));
+                    }
+                    Err(error) => return Err(calling(error)),
+                },
             }
         }
         Err(error) => return Err(calling(error)),

@@ -48,7 +48,13 @@ impl Step<Provisioning> for CreateRuntime {
         cx.data.runtime_id = Some(runtime);
         cx.data.target_operation_id = Some(operation);
         cx.data.runtime_ordered_at = None;
-        keep(cx, json!({"runtime_id": runtime, "region": order.resolved.region_word()}))?;
+        let payload = serde_json::to_value(&wanted).map_err(|error| StepError::internal(&error))?;
+        let row = json!({
+            "runtime_id": runtime,
+            "region": order.resolved.region_word(),
+            "runtime_state": {"payload": payload, "holds": ["cluster-config", "kyma-version"]},
+        });
+        keep(cx, row)?;
         again(secs(1), "the runtime is ordered")
     }
 }

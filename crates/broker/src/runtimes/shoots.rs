@@ -1,0 +1,89 @@
+//! Which Shoots are asked for: by their names, or by patterns.
+//!
+//! What a reader would get wrong: patterns are regular expressions that must fit the whole name, several of them are joined
+//! with `|`. They run in time that is linear in the name, whatever they say; back references and looking around are not
+//! understood.
+
+use regex::{Regex, RegexBuilder};
+
+use crate::instances::Error;
+
+/// How long all patterns of a request may be together.
+const LONGEST: usize = 1_000;
+/// How much memory a compiled pattern may take, in bytes.
+const LARGEST: usize = 1 << 20;
+
+/// Names or a pattern.
+#[derive(Debug)]
+pub(super) enum Shoots {
+    /// These; none: all.
+    Named(Vec<String>),
+    /// Those whose whole name fits.
+    Fitting(Regex),
+}
+
+impl Shoots {
+    /// Reads what was asked for.
+    pub(super) fn read(values: &[String]) -> Result<Self, Error> {
+        let is_name =
+            |value: &String| value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if values.iter().all(is_name) {
+            return Ok(Self::Named(values.to_vec()));
+        }
+        let joined = values.join("|");
+        if joined.len() > LONGEST {
+            return Err(Error::Bad(format!("shoot has patterns of more than {LONGEST} bytes")));
+        }
+        let pattern = RegexBuilder::new(&format!("^(?:{joined})$"))
+            .size_limit(LARGEST)
+            .dfa_size_limit(LARGEST)
+            .build();
+        // What is wrong is told in several lines, the last of which says it.
+        pattern.map(Self::Fitting).map_err(|error| {
+            let said = error.to_string();
+            let why = said.lines().last().unwrap_or_default().trim_start_matches("error: ");
+            Error::Bad(format!("shoot \"{joined}\" is not a regular expression: {why}"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(values: &[&str]) -> Result<Shoots, Error> {
+        Shoots::read(&values.iter().map(ToString::to_string).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_pattern_has_to_fit_the_whole_name_and_several_mean_any_of_them() {
+        let Shoots::Fitting(pattern) = read(&["c-1.*", "ab|cd", "exact"]).unwrap() else {
+            panic!("these are no names")
+        };
+
+        for fits in ["c-1", "c-123", "ab", "cd", "exact"] {
+            assert!(pattern.is_match(fits), "{fits}");
+        }
+        for does_not in ["xc-1", "abc", "acd", "exactly", "", "ab\n"] {
+            assert!(!pattern.is_match(does_not), "{does_not}");
+        }
+    }
+
+    #[test]
+    fn names_are_looked_up_and_not_matched() {
+        assert!(
+            matches!(read(&["c-1234567", ""]).unwrap(), Shoots::Named(names) if names.len() == 2)
+        );
+        assert!(matches!(read(&[]).unwrap(), Shoots::Named(names) if names.is_empty()));
+    }
+
+    #[test]
+    fn patterns_that_are_wrong_or_too_large_are_refused_with_the_reason() {
+        let refused = |pattern: &str| read(&[pattern]).unwrap_err().to_string();
+
+        assert!(refused("c-(").contains("unclosed group"), "{}", refused("c-("));
+        assert!(refused("(a)\\1").contains("backreference"), "{}", refused("(a)\\1"));
+        assert!(refused("(?:(?:(?:a{99}){99}){99}){99}").contains("size limit"));
+        assert!(refused(&"a.".repeat(501)).contains("more than 1000 bytes"));
+    }
+}
