@@ -29,6 +29,11 @@ pub(crate) async fn alive() -> Json<Health> {
     Json(Health { status: "ok" })
 }
 
+/// The same as text, which is what probes of the provisioner have always read.
+pub(crate) async fn alive_in_text() -> &'static str {
+    "ok"
+}
+
 /// All parts can work; otherwise nobody should send requests here.
 pub(crate) async fn ready(
     State(readiness): State<Arc<dyn Readiness>>,

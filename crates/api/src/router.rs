@@ -87,14 +87,18 @@ pub fn provisioner(parts: ProvisionerParts) -> Router {
     let door = RequireScope::any_of(parts.verifier, &scopes);
     door.around(graphql::routes(parts.provisioner, parts.limits))
         .merge(graphql::explorer())
-        .merge(open(parts.readiness))
+        .merge(open_besides_health(parts.readiness).route("/healthz", get(health::alive_in_text)))
 }
 
 /// What every service answers without a token.
 pub fn open(readiness: Arc<dyn Readiness>) -> Router {
+    open_besides_health(readiness).route("/healthz", get(health::alive))
+}
+
+/// The same without `/healthz`, which is not the same everywhere.
+fn open_besides_health(readiness: Arc<dyn Readiness>) -> Router {
     Router::new()
         .route("/readyz", get(health::ready))
         .with_state(readiness)
-        .route("/healthz", get(health::alive))
         .route("/version", get(version::version))
 }

@@ -118,6 +118,7 @@ pub fn provision(
         kyma,
     };
     check(&configuration, NEW)?;
+    cluster::room(&configuration.cluster, NEW.cluster)?;
     Ok(configuration)
 }
 

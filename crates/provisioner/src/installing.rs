@@ -16,9 +16,9 @@ pub(crate) fn install(kyma: &Kyma) -> Install {
         source_url: component.source_url.clone(),
     });
     let global = scope(None, &kyma.configuration, kyma.conflict_strategy);
+    // What is said for all components is about their common overrides; a component that says nothing merges.
     let own = kyma.components.iter().map(|component| {
-        let strategy = component.conflict_strategy.or(kyma.conflict_strategy);
-        scope(Some(&component.component), &component.configuration, strategy)
+        scope(Some(&component.component), &component.configuration, component.conflict_strategy)
     });
     let scopes = std::iter::once(global).chain(own).filter(|scope| !scope.overrides.is_empty());
     Install { profile, modules: modules.collect(), scopes: scopes.collect() }
@@ -39,5 +39,39 @@ fn scope(component: Option<&str>, entries: &[Entry], strategy: Option<ConflictSt
             Some(ConflictStrategy::Replace) => "Replace",
             None => "",
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::configuration::Component;
+
+    #[test]
+    fn a_component_without_a_conflict_strategy_does_not_take_that_of_all() {
+        let entry = Entry { key: "k".into(), value: "v".into(), secret: false };
+        let component = |name: &str, conflict_strategy| Component {
+            component: name.into(),
+            namespace: "kyma-system".into(),
+            configuration: vec![entry.clone()],
+            source_url: None,
+            conflict_strategy,
+        };
+        let kyma = Kyma {
+            version: "2.10.0".into(),
+            profile: None,
+            components: vec![
+                component("silent", None),
+                component("merging", Some(ConflictStrategy::Merge)),
+            ],
+            configuration: vec![entry.clone()],
+            conflict_strategy: Some(ConflictStrategy::Replace),
+        };
+
+        let told = install(&kyma);
+
+        let scopes: Vec<_> =
+            told.scopes.iter().map(|scope| (scope.strategy, scope.replace)).collect();
+        assert_eq!(scopes, [("Replace", true), ("", false), ("Merge", false)]);
     }
 }

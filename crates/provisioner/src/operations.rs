@@ -24,7 +24,10 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{document::Document, error::component, status::OperationType};
+use crate::{
+    configuration::Cluster, document::Document, error::component, shoots::versions,
+    status::OperationType,
+};
 pub use env::{Env, StepSettings};
 use own_shoot::{needed_shoot, shoot, shoot_to_remove};
 
@@ -46,9 +49,43 @@ pub struct Input {
     pub shoot: bool,
     /// What callers are told before anything has happened.
     pub first_message: String,
+    /// Versions that the caller named; the cluster's own may be higher.
+    #[serde(default, skip_serializing_if = "Versions::is_empty")]
+    pub requested: Versions,
     /// A digest of the request, when it came with an idempotency key: the key stands for no other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Uuid>,
+}
+
+/// Versions that a caller names.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Versions {
+    /// Of Kubernetes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kubernetes: Option<String>,
+    /// Of the machine image.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_image: Option<String>,
+}
+
+impl Versions {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// For people: which versions of a cluster are higher than these, and stay.
+    pub(crate) fn below(&self, cluster: &Cluster) -> Vec<String> {
+        let pairs = [
+            ("kubernetesVersion", &self.kubernetes, Some(&cluster.kubernetes_version)),
+            ("machineImageVersion", &self.machine_image, cluster.machine_image_version.as_ref()),
+        ];
+        let note = |(field, requested, version): (_, &Option<String>, Option<&String>)| {
+            let (requested, version) = (requested.as_ref()?, version?);
+            let text = format!("{field} stays {version}, because {requested} is lower");
+            versions::is_lower(requested, version).then_some(text)
+        };
+        pairs.into_iter().filter_map(note).collect()
+    }
 }
 
 /// The runtime that an operation works on.
@@ -58,10 +95,20 @@ pub struct Target {
     pub runtime: Uuid,
     /// The global account.
     pub tenant: String,
+    /// The global account under which the Director has the runtime, when it has moved since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registered_tenant: Option<String>,
     /// The subaccount; may be empty.
     pub subaccount: String,
     /// The Shoot's name.
     pub shoot: String,
+}
+
+impl Target {
+    /// The tenant under which the Director has the runtime: it knows nothing of a move.
+    pub fn directors_tenant(&self) -> &str {
+        self.registered_tenant.as_deref().unwrap_or(&self.tenant)
+    }
 }
 
 /// What the steps have learnt.
@@ -79,6 +126,9 @@ pub struct Data {
     /// When the agent got its last token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_configured_at: Option<Timestamp>,
+    /// What callers should know besides how it went.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// What is never stored with an operation.

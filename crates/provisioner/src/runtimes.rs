@@ -30,8 +30,8 @@ pub(crate) use provision::INTENT_LABEL;
 pub struct Caller {
     /// The global account; empty when the caller named none.
     pub tenant: String,
-    /// Whether the caller speaks for all tenants, as the broker does. To such a one a runtime of another tenant is no
-    /// secret, and must not look removed.
+    /// Whether the caller speaks for all tenants, as the broker does. To such a one every runtime is told, and what it
+    /// changes under another tenant than the stored one moves there: accounts move, and their runtimes with them.
     pub any_tenant: bool,
     /// The subaccount, when the caller named one.
     pub subaccount: Option<String>,

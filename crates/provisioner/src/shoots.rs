@@ -29,7 +29,7 @@ use serde_json::{Map, Value, json};
 pub(crate) use self::extensions::filter_disabled;
 pub use self::{
     audit::{AUDIT_TENANT_ANNOTATION, AuditTenants, audit_tenant},
-    change::change,
+    change::{change, keep_higher_versions},
     metadata::{
         EU_ACCESS_ANNOTATION, LEGACY_OPERATION_ANNOTATION, LEGACY_RUNTIME_ANNOTATION,
         LICENCE_ANNOTATION, OPERATION_ANNOTATION,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use base::Clock;
 
-pub use accept::AcceptedNew;
+pub use accept::{AcceptedNew, Move};
 pub use changes::TOPIC;
 pub use intents::Intent;
 pub use rows::{Kubeconfig, NewRuntime, Runtime};

@@ -54,8 +54,13 @@ impl Service {
         Self { schema: Arc::new(schema), limits }
     }
 
-    async fn run(&self, query: Query) -> Response {
+    async fn run(&self, query: Query, selected: bool) -> Response {
+        let name = query.operation_name.clone();
         match AssertUnwindSafe(self.schema.execute(query)).catch_unwind().await {
+            // A document that is not valid is told first.
+            Ok(answer) if !selected && !answer.errors.iter().any(check::is_fault) => {
+                refusal(StatusCode::OK, &no_operation(name.as_deref()))
+            }
             Ok(answer) => presented(answer),
             Err(panic) => {
                 tracing::error!(panic = answer::text(panic.as_ref()), "a query panicked");
@@ -72,6 +77,9 @@ pub(super) async fn serve(
 ) -> Result<Response, Response> {
     let caller = caller(&principal, request.headers()).map_err(IntoResponse::into_response)?;
     let Received { mut query, only_reads } = receive(request).await?;
+    if query.query.trim().is_empty() {
+        return Ok(refusal(StatusCode::OK, &no_operation(query.operation_name.as_deref())));
+    }
     if let Err(error) = nesting::check(&query.query) {
         return Ok(invalid(Fault::Invalid.in_error(error)));
     }
@@ -90,7 +98,12 @@ pub(super) async fn serve(
     }
     allowed(&principal, kind).map_err(IntoResponse::into_response)?;
     let may_open = MayOpen(principal.scopes.contains(scope::PROVISIONER_KUBECONFIG));
-    Ok(service.run(query.data(caller).data(may_open)).await)
+    Ok(service.run(query.data(caller).data(may_open), kind.is_some()).await)
+}
+
+/// The text that clients of the reference know.
+fn no_operation(name: Option<&str>) -> String {
+    format!("operation {} not found", name.unwrap_or_default())
 }
 
 /// The operation of a document that is to run.

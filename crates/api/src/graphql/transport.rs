@@ -42,11 +42,21 @@ pub(super) async fn receive(request: Request) -> Result<Received, Response> {
         return Err(refusal(StatusCode::BAD_REQUEST, "transport not supported"));
     }
     let body = Bytes::from_request(request, &()).await.map_err(IntoResponse::into_response)?;
-    let body: Body = serde_json::from_slice(&body).map_err(|error| {
+    let body = first_object(&body).map_err(|error| {
         let text = format!("json body could not be decoded: {error}");
         refusal(StatusCode::BAD_REQUEST, &text)
     })?;
     Ok(Received { query: query(body), only_reads: false })
+}
+
+/// The object that a body begins with. What comes after it is not looked at, as in the reference.
+fn first_object(body: &[u8]) -> Result<Body, serde_json::Error> {
+    let mut values = serde_json::Deserializer::from_slice(body).into_iter::<Map<String, Value>>();
+    let object = match values.next() {
+        Some(object) => object?,
+        None => return Err(serde::de::Error::custom("EOF while parsing a value")),
+    };
+    serde_json::from_value(Value::Object(object))
 }
 
 /// The query of a GET, or the name of the parameter that cannot be read.

@@ -44,7 +44,7 @@ async fn an_executed_query_with_a_failure_is_200_with_errors_before_data() {
 async fn a_syntax_error_is_422_with_its_code() {
     let service = Service::start().await;
 
-    for query in ["", "query {", "{ runtimeStatus(id: ) { kubeconfig } }", "nonsense", "{ }"] {
+    for query in ["query {", "{ runtimeStatus(id: ) { kubeconfig } }", "nonsense", "{ }"] {
         let reply = service.run(query).await;
 
         assert_eq!(reply.status, StatusCode::UNPROCESSABLE_ENTITY, "{query}");
@@ -52,8 +52,40 @@ async fn a_syntax_error_is_422_with_its_code() {
         assert_eq!(reply.json()["data"], Value::Null);
         assert_eq!(reply.headers["content-type"], "application/json");
     }
-    let nothing = service.post(&json!({})).await;
-    assert_eq!(nothing.status, StatusCode::UNPROCESSABLE_ENTITY);
+}
+
+#[tokio::test]
+async fn where_there_is_no_operation_the_answer_is_200_and_says_so() {
+    let service = Service::start().await;
+    let get = service.request("GET", "/graphql").body(Body::empty()).unwrap();
+
+    for reply in [service.run("").await, service.post(&json!({})).await, service.send(get).await] {
+        assert_eq!(reply.status, StatusCode::OK);
+        let error = json!({"message": "operation  not found"});
+        assert_eq!(reply.json(), json!({"errors": [error], "data": null}));
+    }
+}
+
+#[tokio::test]
+async fn what_follows_the_object_of_a_body_is_not_looked_at() {
+    let service = Service::start().await;
+    let post = async |body: &'static str| {
+        let request =
+            service.request("POST", "/graphql").header("content-type", "application/json");
+        let request = request.body(Body::from(body)).unwrap();
+        service.send(request).await
+    };
+
+    let trailing = post(r#"{"query":"{__typename}"} trailing"#).await;
+    let list = post(r#"["{__typename}",null,null,null]"#).await;
+    let nothing = post("").await;
+
+    assert_eq!(trailing.data(), json!({"__typename": "Query"}));
+    for refused in [list, nothing] {
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{}", refused.text);
+        let text = refused.error()["message"].as_str().unwrap().to_owned();
+        assert!(text.starts_with("json body could not be decoded: "), "{text}");
+    }
 }
 
 #[tokio::test]
@@ -245,7 +277,9 @@ async fn health_readiness_and_version_are_served_without_a_token() {
         service.send(request).await
     };
 
-    assert_eq!(get("/healthz").await.json(), json!({"status": "ok"}));
+    let health = get("/healthz").await;
+    assert_eq!((health.status, health.text.as_str()), (StatusCode::OK, "ok"));
+    assert_eq!(health.headers["content-type"], "text/plain; charset=utf-8");
     assert_eq!(get("/readyz").await.status, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(get("/version").await.status, StatusCode::OK);
 }

@@ -1,12 +1,15 @@
 //! Rules for the fields of a cluster.
 
 use super::{dns, must, names, networks, oidc, providers, version};
-use crate::{Error, configuration::Cluster, requests};
+use crate::{Error, configuration::Cluster, requests, shoots::networks::Network};
 
 const PURPOSES: &[&str] = &["evaluation", "testing", "development", "production"];
 const TOLERANCES: &[&str] = &["node", "zone"];
 /// As long as a licence's name may be.
 const LICENCE: usize = 256;
+
+/// The length of the network that Gardener gives to the pods of one node, of which there are 110 at most.
+const NODE: u8 = 24;
 
 /// The texts that clients of the reference know.
 const KNOWN: &str = "Cluster config validation error while starting Runtime provisioning, error: ";
@@ -78,6 +81,29 @@ fn sizes(cluster: &Cluster, at: &str) -> Result<(), Error> {
     )?;
     let size = cluster.volume_size_gb;
     must(size.is_none_or(|size| size >= 1), format_args!("{at}.volumeSizeGB"), "must be at least 1")
+}
+
+/// Whether all nodes that there may be have a place. A cluster that has more of them from before is left alone: what
+/// is in the way of a change is for Gardener to say.
+pub(super) fn room(cluster: &Cluster, at: &str) -> Result<(), Error> {
+    let most = cluster.auto_scaler_max;
+    let zones = cluster.provider_config.zones();
+    must(
+        usize::try_from(most).is_ok_and(|most| most >= zones),
+        format_args!("{at}.autoScalerMax"),
+        format_args!("must be at least the number of zones: {most} is less than {zones}"),
+    )?;
+    let pods = cluster.pods_cidr.as_deref().and_then(|cidr| cidr.parse::<Network>().ok());
+    let Some(pods) = pods else { return Ok(()) };
+    let nodes = pods.parts(NODE);
+    must(
+        u32::try_from(most).is_ok_and(|most| most <= nodes),
+        format_args!("{at}.podsCidr"),
+        format_args!(
+            "{pods} is too small for autoScalerMax: with a /{NODE} for the pods of each node there is room for {nodes} \
+             nodes, not for {most}"
+        ),
+    )
 }
 
 fn choices(cluster: &Cluster, at: &str) -> Result<(), Error> {

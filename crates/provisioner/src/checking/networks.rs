@@ -31,8 +31,8 @@ pub(super) fn check(cluster: &Cluster, at: &str) -> Result<(), Error> {
         }
         Provider::Aws(aws) => {
             let at = format!("{at_provider}.awsConfig");
+            // Each zone has a subnet for its nodes: nobody uses the one for all of them.
             let vpc = named(&aws.vpc_cidr, format!("{at}.vpcCidr"))?;
-            workers.must_be_in(&vpc)?;
             let zones = aws.zones.iter().enumerate();
             subnets(&vpc, zones.flat_map(|(i, zone)| aws_zone(zone, &at, i)))?;
             vpc

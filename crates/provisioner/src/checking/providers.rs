@@ -9,6 +9,9 @@ use crate::{
     requests::{AwsConfig, AzureConfig, OpenStackConfig, ProviderConfig},
 };
 
+/// Why a cluster has no NAT gateway.
+pub(super) const NO_GATEWAY: &str =
+    "cannot be switched on: Gardener has NAT gateways only for clusters with zones";
 /// The text that clients of the reference know.
 const NONE: &str = "provider config not specified";
 
@@ -21,7 +24,13 @@ pub(super) fn chosen(
     let at = format!("{at}.providerSpecificConfig");
     Ok(match one(asked, &at)? {
         One::Gcp(gcp) => Provider::Gcp(Gcp { zones: gcp.zones }),
-        One::Azure(azure) => Provider::Azure(self::azure(azure)),
+        One::Azure(asked) => {
+            let azure = self::azure(asked);
+            let on = azure.nat_gateway.is_some_and(|nat| nat.enabled);
+            let path = format_args!("{at}.azureConfig.enableNatGateway");
+            must(!on || azure.is_zoned(), path, NO_GATEWAY)?;
+            Provider::Azure(azure)
+        }
         One::Aws(aws) => Provider::Aws(self::aws(aws, &format!("{at}.awsConfig"))?),
         One::OpenStack(openstack) => Provider::OpenStack(self::openstack(openstack, defaults)),
     })

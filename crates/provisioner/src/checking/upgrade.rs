@@ -1,16 +1,17 @@
 //! What a cluster is to be after upgradeShoot, or why it cannot be that.
 //!
 //! What a reader would get wrong: what is absent stays, except for administrators, of whom whoever is not named
-//! is none afterwards. What cannot be changed may still be named, as long as it is what there is.
+//! is none afterwards. What cannot be changed may still be named, as long as it is what there is. Versions only go up:
+//! clients name theirs with every change, so a lower one is no mistake, and the higher one stays.
 
 use clients::gardener::Shoot;
 
 use super::{Place, check, cluster, names, refused, some, upgrade_provider, version};
 use crate::{
     Error,
-    configuration::{Cluster, Configuration},
+    configuration::{Cluster, Configuration, Provider},
     requests::UpgradeShoot,
-    shoots::{self, versions},
+    shoots::{self, networks::Network},
 };
 
 /// In the request for other settings.
@@ -38,6 +39,10 @@ pub fn upgrade_shoot(
         cluster: merged(now, live, request)?,
     };
     check(&configuration, PLACE)?;
+    let nodes = |cluster: &Cluster| (cluster.auto_scaler_max, cluster.provider_config.zones());
+    if nodes(&configuration.cluster) != nodes(now) {
+        cluster::room(&configuration.cluster, PLACE.cluster)?;
+    }
     Ok(configuration)
 }
 
@@ -67,6 +72,11 @@ fn has_pool(live: Option<&Shoot>) -> Result<(), Error> {
 
 /// What Gardener does not change once a cluster is there.
 fn nothing_fixed(now: &Cluster, request: &UpgradeShoot) -> Result<(), Error> {
+    let grows = |wanted: &&str| {
+        let networks = wanted.parse::<Network>().ok().zip(now.worker_cidr.parse().ok());
+        networks.is_some_and(|(wanted, now): (Network, Network)| wanted.contains(now))
+    };
+    let on_gcp = matches!(now.provider_config, Provider::Gcp(_));
     let fixed = [
         (
             "targetSecret",
@@ -76,7 +86,7 @@ fn nothing_fixed(now: &Cluster, request: &UpgradeShoot) -> Result<(), Error> {
         ),
         (
             "workerCidr",
-            request.worker_cidr.as_deref(),
+            request.worker_cidr.as_deref().filter(|wanted| !(on_gcp && grows(wanted))),
             Some(now.worker_cidr.as_str()),
             "Gardener refuses it, because the subnet of the nodes is in use and cannot be updated",
         ),
@@ -100,13 +110,14 @@ fn nothing_fixed(now: &Cluster, request: &UpgradeShoot) -> Result<(), Error> {
 fn merged(now: &Cluster, live: Option<&Shoot>, asked: UpgradeShoot) -> Result<Cluster, Error> {
     let at = PLACE.cluster;
     let (image, image_version) = image(now, live, &asked)?;
-    Ok(Cluster {
-        kubernetes_version: version::raised(
+    let mut cluster = Cluster {
+        kubernetes_version: version::highest(
             &now.kubernetes_version,
             live,
             asked.kubernetes_version.as_deref(),
             &format!("{at}.kubernetesVersion"),
         )?,
+        worker_cidr: asked.worker_cidr.unwrap_or(now.worker_cidr.clone()),
         machine_type: asked.machine_type.unwrap_or(now.machine_type.clone()),
         machine_image: image,
         machine_image_version: image_version,
@@ -131,42 +142,30 @@ fn merged(now: &Cluster, live: Option<&Shoot>, asked: UpgradeShoot) -> Result<Cl
             .or(live.and_then(shoots::filter_disabled))
             .unwrap_or(now.networking_filter_disabled),
         ..now.clone()
-    })
+    };
+    if let Some(live) = live {
+        shoots::keep_higher_versions(live, &mut cluster);
+    }
+    Ok(cluster)
 }
 
-/// The image's name and version. Gardener may have chosen or raised them by itself; they do not go back.
+/// The image's name and version, as they are wanted.
 fn image(
     now: &Cluster,
     live: Option<&Shoot>,
     asked: &UpgradeShoot,
 ) -> Result<(Option<String>, Option<String>), Error> {
-    let there = |field: &str| {
-        let text = live.and_then(pool)?["machine"]["image"][field].as_str()?;
-        Some(text.to_owned())
-    };
-    let named = some(asked.machine_image.clone());
-    let name = named.or(now.machine_image.clone());
-    let same = name.is_none() || there("name").is_none_or(|there| Some(there) == name);
-    let current = there("version").filter(|_| same);
-    let Some(wanted) = some(asked.machine_image_version.clone()) else {
-        let renamed = name != now.machine_image;
-        let kept = now.machine_image_version.clone().filter(|_| !renamed);
-        let raised = |kept: String| match &current {
-            Some(current) if versions::is_lower(&kept, current) => current.clone(),
-            _ => kept,
-        };
-        return Ok((name, kept.map(raised)));
-    };
-    if name.is_none() && there("name").is_none() {
+    let name = some(asked.machine_image.clone()).or(now.machine_image.clone());
+    let version = some(asked.machine_image_version.clone());
+    // Gardener may have chosen one by itself.
+    let there =
+        live.and_then(pool).is_some_and(|pool| pool["machine"]["image"]["name"].is_string());
+    if version.is_some() && name.is_none() && !there {
         return Err(Error::bad(cluster::IMAGE));
     }
-    match current {
-        Some(current) if versions::is_lower(&wanted, &current) => {
-            let rule = format!("{wanted} is lower than {current}: versions only go up");
-            Err(refused(format_args!("{}.machineImageVersion", PLACE.cluster), rule))
-        }
-        _ => Ok((name, Some(wanted))),
-    }
+    let same = name == now.machine_image;
+    let kept = now.machine_image_version.clone().filter(|_| same);
+    Ok((name, version.or(kept)))
 }
 
 fn pool(shoot: &Shoot) -> Option<&serde_json::Value> {

@@ -3,7 +3,7 @@
 //! | provider | may be changed |
 //! |---|---|
 //! | AWS, `OpenStack` | nothing |
-//! | GCP | zones may be added |
+//! | GCP | zones may be added; the subnet of the nodes, `workerCidr`, may grow |
 //! | Azure | zones that share a subnet may be added; the NAT gateway; a wider virtual network |
 
 use clients::gardener::Shoot;
@@ -141,8 +141,7 @@ fn azure(now: &Azure, live: Option<&Shoot>, asked: AzureConfig, at: &str) -> Res
     let unzoned = zones.is_none() && now.azure_zones.is_none();
     let was_on = now.nat_gateway.is_some_and(|nat| nat.enabled);
     if unzoned && !was_on && asked.nat_gateway.is_some_and(|nat| nat.enabled) {
-        let rule = "cannot be switched on: Gardener has NAT gateways only for clusters with zones";
-        return Err(refused(format_args!("{at}.enableNatGateway"), rule));
+        return Err(refused(format_args!("{at}.enableNatGateway"), providers::NO_GATEWAY));
     }
     Ok(Azure {
         vnet_cidr: asked.vnet_cidr,

@@ -12,11 +12,19 @@ pub fn kubernetes_version(
     live: Option<&Shoot>,
     wanted: Option<&str>,
 ) -> Result<String, Error> {
-    raised(stored, live, wanted, "kubernetesVersion")
+    let path = "kubernetesVersion";
+    let highest = highest(stored, live, wanted, path)?;
+    match wanted {
+        Some(wanted) if wanted != highest => {
+            let rule = format!("{wanted} is lower than {highest}: versions only go up");
+            Err(refused(path, rule))
+        }
+        _ => Ok(highest),
+    }
 }
 
-/// The same for a field at `path`.
-pub(super) fn raised(
+/// The highest of what is stored, what Gardener may have raised it to, and what is wanted by the field at `path`.
+pub(super) fn highest(
     stored: &str,
     live: Option<&Shoot>,
     wanted: Option<&str>,
@@ -28,14 +36,7 @@ pub(super) fn raised(
     let wanted = wanted.map(|wanted| parsed(wanted, path)).transpose()?;
     let live = live.and_then(|shoot| shoot.spec.kubernetes.as_ref()?.version.as_deref());
     let live = live.map(ours).transpose()?;
-    let current = live.max(Some(ours(stored)?));
-    match (wanted, current) {
-        (Some(wanted), Some(current)) if wanted < current => {
-            let rule = format!("{wanted} is lower than {current}: versions only go up");
-            Err(refused(path, rule))
-        }
-        (wanted, current) => Ok(wanted.or(current).map(|v| v.to_string()).unwrap_or_default()),
-    }
+    Ok(ours(stored)?.max(live.unwrap_or_default()).max(wanted.unwrap_or_default()).to_string())
 }
 
 /// A version that a caller wrote.

@@ -93,7 +93,27 @@ pub struct OpenStack {
     pub load_balancer_provider: String,
 }
 
+impl Azure {
+    /// Whether its machines stand in zones.
+    pub fn is_zoned(&self) -> bool {
+        self.zones.is_some() || self.azure_zones.is_some()
+    }
+}
+
 impl Provider {
+    /// In how many zones its machines stand; 0 without zones.
+    pub fn zones(&self) -> usize {
+        match self {
+            Self::Gcp(gcp) => gcp.zones.len(),
+            Self::Azure(azure) => match (&azure.azure_zones, &azure.zones) {
+                (Some(own), _) => own.len(),
+                (None, shared) => shared.as_ref().map_or(0, Vec::len),
+            },
+            Self::Aws(aws) => aws.zones.len(),
+            Self::OpenStack(openstack) => openstack.zones.len(),
+        }
+    }
+
     /// Gardener's word for it.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
 //! Whose runtime it is, and what may be done with it.
 
 use clients::gardener::Shoot;
-use store::provisioner::Runtime;
+use store::provisioner::{Move, Runtime};
 use uuid::Uuid;
 
 use super::{Caller, Provisioner};
@@ -16,29 +16,11 @@ impl Caller {
         Ok(&self.tenant)
     }
 
-    /// Whether a runtime is of the caller's tenant. To all others it looks as if it did not exist.
+    /// Whether the caller may know of a runtime: it is of its tenant, or it speaks for all of them. To others it looks
+    /// as if it did not exist.
     pub(super) fn may_know(&self, runtime: &Runtime) -> Result<bool, Error> {
-        Ok(runtime.tenant == self.tenant()?)
-    }
-
-    /// What a caller is told about a runtime of another tenant.
-    pub(super) fn foreign(&self, missing: Error) -> Error {
-        if self.any_tenant {
-            Error::bad("provided tenant does not match tenant used to provision cluster")
-        } else {
-            missing
-        }
-    }
-
-    /// Whether a runtime of the caller's tenant is of the subaccount that the caller names.
-    pub(super) fn check_subaccount(&self, runtime: &Runtime) -> Result<(), Error> {
-        let named = self.subaccount.as_deref().filter(|named| !named.is_empty());
-        if named.is_some_and(|named| !runtime.subaccount.is_empty() && named != runtime.subaccount)
-        {
-            let text = "provided sub-account does not match sub-account used to provision cluster";
-            return Err(Error::bad(text));
-        }
-        Ok(())
+        let tenant = self.tenant()?;
+        Ok(self.any_tenant || runtime.tenant == tenant)
     }
 }
 
@@ -46,6 +28,23 @@ impl Caller {
 pub(super) struct Owned {
     pub(super) row: Runtime,
     pub(super) document: Document,
+    /// The tenant that a change moves it to: its account has moved, and the caller speaks for all tenants.
+    pub(super) moves_to: Option<String>,
+}
+
+impl Owned {
+    /// The move that a change makes.
+    pub(super) fn moves(&self) -> Option<Move<'_>> {
+        self.moves_to.as_deref().map(|to| Move { from: &self.row.tenant, to })
+    }
+
+    /// Tells auditors of a move that was made.
+    pub(super) fn tell_of_move(&self, by: &str) {
+        if let Some(Move { from, to }) = self.moves() {
+            let runtime = self.row.id;
+            tracing::warn!(runtime.id = %runtime, tenant.from = from, tenant.to = to, by, "a runtime moved to another tenant");
+        }
+    }
 }
 
 impl Provisioner {
@@ -56,12 +55,12 @@ impl Provisioner {
         let missing = || Error::not_found(format!("Cannot find Tenant for runtimeID:'{id}"));
         let row = self.0.store.find(id).await?.ok_or_else(missing)?;
         if !caller.may_know(&row)? {
-            return Err(caller.foreign(missing()));
+            return Err(missing());
         }
-        caller.check_subaccount(&row)?;
         let document = Document::read(&row.document)
             .map_err(|error| Error::internal(format!("runtime {id} cannot be read: {error}")))?;
-        Ok(Owned { row, document })
+        let moves_to = Some(caller.tenant.clone()).filter(|tenant| *tenant != row.tenant);
+        Ok(Owned { row, document, moves_to })
     }
 
     /// Whether a runtime is there and can be changed. One whose cluster was made can, also when something after

@@ -5,7 +5,7 @@ use engine::{
     storage::{Acceptance, Pairs, Unfinished, Verdict},
 };
 use serde::Serialize;
-use store::{Accepted, provisioner::Runtime};
+use store::Accepted;
 use uuid::{Builder, Uuid};
 
 use super::{Caller, Provisioner, access::Owned, operation_status::read_input};
@@ -13,7 +13,7 @@ use crate::{
     Error,
     document::Document,
     operations::{
-        Data, Input, OnRuntime, Target,
+        Data, Input, OnRuntime, Target, Versions,
         deprovisioning::{Deprovisioning, DeprovisioningNoInstall},
     },
     status::{OperationState, OperationStatus, OperationType},
@@ -30,7 +30,9 @@ pub(super) struct Beginning {
     pub(super) at_once: bool,
     pub(super) kyma: bool,
     pub(super) shoot: bool,
-    pub(super) first_message: &'static str,
+    pub(super) first_message: String,
+    /// Versions that the caller named.
+    pub(super) requested: Versions,
     /// By which the request is recognised; its id is the operation's, so that a document can name it.
     pub(super) mark: Mark,
     /// What becomes of operations that are unfinished.
@@ -65,12 +67,13 @@ impl Provisioner {
         let row = &owned.row;
         let bytes = beginning.at_once.then(|| beginning.document.bytes());
         let input = Input {
-            target: target(row),
+            target: target(owned),
             document: beginning.document,
             known_as: beginning.known_as,
             kyma: beginning.kyma,
             shoot: beginning.shoot,
-            first_message: beginning.first_message.into(),
+            first_message: beginning.first_message,
+            requested: beginning.requested,
             digest: beginning.mark.digest,
         };
         let mark = beginning.mark;
@@ -79,9 +82,18 @@ impl Provisioner {
         let alone = |unfinished: &[Unfinished]| one_at_a_time(unfinished);
         let first = |unfinished: &[Unfinished]| before_all(mark.id, unfinished);
         let pairs: &Pairs<'_> = if beginning.others == Others::End { &first } else { &alone };
-        let accepted = self.0.store.accept(row.id, row.revision, bytes.as_deref(), order, pairs);
-        match accepted.await? {
-            Accepted::Yes(Acceptance::Started | Acceptance::Queued) => Ok(Some(started)),
+        let (store, bytes) = (&self.0.store, bytes.as_deref());
+        let accepted = match owned.moves() {
+            Some(moves) => {
+                store.accept_moving(row.id, row.revision, bytes, moves, order, pairs).await?
+            }
+            None => store.accept(row.id, row.revision, bytes, order, pairs).await?,
+        };
+        match accepted {
+            Accepted::Yes(Acceptance::Started | Acceptance::Queued) => {
+                owned.tell_of_move(&started.id);
+                Ok(Some(started))
+            }
             Accepted::Yes(Acceptance::Same(id)) if id == mark.id => self.answered(&mark).await,
             Accepted::Yes(Acceptance::Same(id)) => self.status_of(id).await.map(Some),
             Accepted::Yes(Acceptance::Refused(_)) => Err(busy(row.id)),
@@ -145,10 +157,13 @@ pub(super) fn started(id: Uuid, runtime: Uuid, input: &Input) -> OperationStatus
     }
 }
 
-fn target(row: &Runtime) -> Target {
+fn target(owned: &Owned) -> Target {
+    let row = &owned.row;
+    let left = owned.moves_to.is_some().then(|| row.tenant.clone());
     Target {
         runtime: row.id,
-        tenant: row.tenant.clone(),
+        tenant: owned.moves_to.clone().unwrap_or_else(|| row.tenant.clone()),
+        registered_tenant: row.registered_tenant.clone().or(left),
         subaccount: row.subaccount.clone(),
         shoot: row.shoot.clone(),
     }

@@ -6,7 +6,10 @@ use super::{
 };
 use crate::{
     Error,
-    operations::deprovisioning::{Deprovisioning, DeprovisioningNoInstall},
+    operations::{
+        Versions,
+        deprovisioning::{Deprovisioning, DeprovisioningNoInstall},
+    },
     status::{OperationStatus, OperationType},
 };
 
@@ -41,7 +44,8 @@ impl Provisioner {
                 at_once: false,
                 kyma,
                 shoot: true,
-                first_message: "Deprovisioning started",
+                first_message: "Deprovisioning started".into(),
+                requested: Versions::default(),
                 mark,
                 others: if supersede { Others::End } else { Others::Stay },
             };

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Error,
-    operations::hibernation::Hibernation,
+    operations::{Versions, hibernation::Hibernation},
     status::{OperationStatus, OperationType},
 };
 
@@ -39,7 +39,8 @@ impl Provisioner {
                 at_once: false,
                 kyma: false,
                 shoot: true,
-                first_message: "Starting ",
+                first_message: "Starting ".into(),
+                requested: Versions::default(),
                 mark,
                 others: Others::Stay,
             };

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::{Caller, Provisioner, access::uuid, problems::Problems};
 use crate::{
     Error,
-    operations::Input,
+    operations::{Data, Input},
     status::{OperationState, OperationStatus},
 };
 
@@ -25,11 +25,9 @@ impl Provisioner {
         let runtime = uuid(&snapshot.instance, "runtime")?;
         let row = self.0.store.find(runtime).await?;
         let Some(row) = row else { return Err(unknown(id).while_doing(doing)) };
-        if !caller.may_know(&row).unwrap_or(true) {
-            return Err(caller.foreign(unknown(id)).while_doing(doing));
+        if !caller.may_know(&row)? {
+            return Err(unknown(id).while_doing(doing));
         }
-        caller.tenant()?;
-        caller.check_subaccount(&row)?;
         self.status(&snapshot).await
     }
 
@@ -44,12 +42,15 @@ impl Provisioner {
 
     pub(super) async fn status(&self, snapshot: &Snapshot) -> Result<OperationStatus, Error> {
         let input = read_input(snapshot)?;
+        let notes = read_data(snapshot)?.notes;
         let journal = self.0.engine.storage().journal(snapshot.id).await?;
         let problems = Problems { snapshot, journal: &journal };
         let last_error = problems.last();
         let errors = problems.all(last_error.as_ref());
         let (state, message) = match snapshot.state {
-            State::Succeeded => (OperationState::Succeeded, "Operation succeeded".to_owned()),
+            State::Succeeded => {
+                (OperationState::Succeeded, with_notes("Operation succeeded", &notes))
+            }
             State::Failed | State::Canceled => {
                 let said = last_error.as_ref().map(|last| last.message.clone());
                 let text = said.or_else(|| snapshot.note.clone());
@@ -58,7 +59,7 @@ impl Provisioner {
             State::Pending | State::InProgress => {
                 let message = match &snapshot.stage {
                     Some(stage) if !snapshot.closed.is_empty() => {
-                        format!("Operation in progress. Stage {stage}")
+                        with_notes(&format!("Operation in progress. Stage {stage}"), &notes)
                     }
                     _ => input.first_message,
                 };
@@ -79,6 +80,20 @@ impl Provisioner {
 
 fn unknown(id: Uuid) -> Error {
     Error::not_found(format!("Operation not found for id: {id}"))
+}
+
+/// A message, and what callers should know besides.
+pub(super) fn with_notes(message: &str, notes: &[String]) -> String {
+    let mut texts = vec![message];
+    texts.extend(notes.iter().map(String::as_str));
+    texts.join(". ")
+}
+
+/// What the steps of an operation have learnt.
+fn read_data(snapshot: &Snapshot) -> Result<Data, Error> {
+    serde_json::from_slice(&snapshot.data).map_err(|error| {
+        Error::internal(format!("operation {} cannot be read: {error}", snapshot.id))
+    })
 }
 
 /// What an operation was asked to do.

@@ -21,7 +21,7 @@ use crate::{
     configuration::{Configuration, DirectorEntry},
     document::Document,
     operations::{
-        Input, Target,
+        Input, Target, Versions,
         provisioning::{Provisioning, ProvisioningNoInstall},
     },
     requests,
@@ -157,6 +157,7 @@ impl Provisioner {
             target: Target {
                 runtime,
                 tenant: tenant.to_owned(),
+                registered_tenant: None,
                 subaccount: caller.subaccount.clone().unwrap_or_default(),
                 shoot: configuration.cluster.name.clone(),
             },
@@ -167,6 +168,7 @@ impl Provisioner {
             },
             shoot: true,
             first_message: "Provisioning started".into(),
+            requested: Versions::default(),
             digest: None,
             document,
         };

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Error,
-    operations::reconnection::Reconnection,
+    operations::{Versions, reconnection::Reconnection},
     status::{OperationStatus, OperationType},
 };
 
@@ -31,7 +31,8 @@ impl Provisioner {
                 at_once: false,
                 kyma: false,
                 shoot: false,
-                first_message: "Reconnecting the Runtime Agent started",
+                first_message: "Reconnecting the Runtime Agent started".into(),
+                requested: Versions::default(),
                 mark,
                 others: Others::Stay,
             };

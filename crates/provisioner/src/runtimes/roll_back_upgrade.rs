@@ -39,8 +39,10 @@ impl Provisioner {
             let mut configuration = owned.document.configuration.clone();
             configuration.kyma = Some(taken.before.clone());
             let document = Document { configuration, upgrade: owned.document.upgrade.clone() };
-            let row = &owned.row;
-            if self.0.store.replace(row.id, row.revision, &document.bytes()).await? {
+            let (row, bytes) = (&owned.row, document.bytes());
+            let tenant = owned.moves_to.as_deref();
+            if self.0.store.replace(row.id, row.revision, &bytes, tenant).await? {
+                owned.tell_of_move("rollBackUpgradeOperation");
                 return self.runtime_status(caller, runtime, parts).await;
             }
         }

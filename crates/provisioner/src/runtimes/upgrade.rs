@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Error, checking,
     document::{Document, Upgrade as Taken},
-    operations::upgrade::Upgrade,
+    operations::{Versions, upgrade::Upgrade},
     requests,
     status::{OperationStatus, OperationType},
 };
@@ -79,9 +79,13 @@ impl Provisioner {
             kyma,
             shoot,
             first_message: if kyma {
-                "Starting Kyma upgrade"
+                "Starting Kyma upgrade".into()
             } else {
-                "Starting Kubernetes upgrade"
+                "Starting Kubernetes upgrade".into()
+            },
+            requested: Versions {
+                kubernetes: request.kubernetes_version.clone(),
+                machine_image: None,
             },
             mark,
             others: Others::Stay,

@@ -3,11 +3,12 @@
 use super::{
     Caller, Provisioner,
     begin::{Beginning, Others, TRIES, contended},
+    operation_status::with_notes,
 };
 use crate::{
     Error, checking,
     document::Document,
-    operations::upgrade_shoot::UpgradeShoot,
+    operations::{Versions, upgrade_shoot::UpgradeShoot},
     requests,
     status::{OperationStatus, OperationType},
 };
@@ -30,6 +31,11 @@ impl Provisioner {
             let live = self.awake_shoot(&owned.row).await?;
             let stored = &owned.document.configuration;
             let configuration = checking::upgrade_shoot(stored, live.as_ref(), request.clone())?;
+            let requested = Versions {
+                kubernetes: request.kubernetes_version.clone(),
+                machine_image: request.machine_image_version.clone(),
+            };
+            let notes = requested.below(&configuration.cluster);
             let beginning = Beginning {
                 known_as: OperationType::UpgradeShoot,
                 document: Document { configuration, upgrade: owned.document.upgrade.clone() },
@@ -37,7 +43,8 @@ impl Provisioner {
                 at_once: false,
                 kyma: false,
                 shoot: true,
-                first_message: "Starting Gardener Shoot upgrade",
+                first_message: with_notes("Starting Gardener Shoot upgrade", &notes),
+                requested,
                 mark,
                 others: Others::Stay,
             };

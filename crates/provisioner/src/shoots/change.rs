@@ -7,9 +7,9 @@ use clients::gardener::Shoot;
 use serde_json::{Value, json};
 
 use super::{
-    azure, extensions,
+    azure, extensions, gcp,
     json::{at, difference},
-    kubernetes, maintenance, pool,
+    kubernetes, maintenance, pool, versions,
 };
 use crate::configuration::{Cluster, Configuration, Provider};
 
@@ -22,6 +22,27 @@ pub fn change(live: &Shoot, wanted: &Configuration) -> Option<Value> {
     difference(&before, &spec).map(|spec| json!({"spec": spec}))
 }
 
+/// Leaves a cluster the versions that its Shoot has by now, where those are higher: Gardener raises versions by itself,
+/// and they do not go back.
+pub fn keep_higher_versions(live: &Shoot, wanted: &mut Cluster) {
+    let version = live.spec.kubernetes.as_ref().and_then(|section| section.version.as_ref());
+    if let Some(version) = version
+        && versions::is_lower(&wanted.kubernetes_version, version)
+    {
+        wanted.kubernetes_version.clone_from(version);
+    }
+    let pool = live.spec.provider.as_ref().and_then(|provider| provider.workers.first());
+    let Some(image) = pool.map(|pool| &pool["machine"]["image"]) else { return };
+    let same = wanted.machine_image.as_ref().is_none_or(|name| image["name"] == json!(name));
+    if let (Some(version), Some(there)) =
+        (&mut wanted.machine_image_version, image["version"].as_str())
+        && same
+        && versions::is_lower(version, there)
+    {
+        there.clone_into(version);
+    }
+}
+
 fn edit(spec: &mut Value, wanted: &Cluster) {
     kubernetes::change(at(spec, &["kubernetes"]), wanted);
     maintenance::set_auto_update(at(spec, &["maintenance"]), wanted);
@@ -29,7 +50,7 @@ fn edit(spec: &mut Value, wanted: &Cluster) {
     if let Some(purpose) = &wanted.purpose {
         *at(spec, &["purpose"]) = json!(purpose);
     }
-    let zones = edit_infrastructure(spec, &wanted.provider_config);
+    let zones = edit_infrastructure(spec, wanted);
     if let Some(first) = first_pool(spec) {
         pool::change(first, wanted);
         pool::add_zones(first, &zones);
@@ -37,9 +58,12 @@ fn edit(spec: &mut Value, wanted: &Cluster) {
 }
 
 /// Also says which zones there should be in the pool at least.
-fn edit_infrastructure(spec: &mut Value, wanted: &Provider) -> Vec<String> {
-    match wanted {
-        Provider::Gcp(gcp) => gcp.zones.clone(),
+fn edit_infrastructure(spec: &mut Value, cluster: &Cluster) -> Vec<String> {
+    match &cluster.provider_config {
+        Provider::Gcp(gcp) => {
+            gcp::change(spec, &cluster.worker_cidr);
+            gcp.zones.clone()
+        }
         Provider::Azure(wanted) => match spec.pointer_mut("/provider/infrastructureConfig") {
             Some(infrastructure) => {
                 azure::change(infrastructure, wanted);

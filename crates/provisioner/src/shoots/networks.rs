@@ -39,6 +39,14 @@ impl Network {
         self.first <= other.last() && other.first <= self.last()
     }
 
+    /// How many networks of this length have a place in it.
+    pub fn parts(self, length: u8) -> u32 {
+        match length.checked_sub(self.length) {
+            Some(more) => 1_u32.checked_shl(more.into()).unwrap_or(u32::MAX),
+            None => 0,
+        }
+    }
+
     /// Its highest address.
     fn last(self) -> u32 {
         self.first | !mask(self.length).unwrap_or(u32::MAX)

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A version such as `1.32.4`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
     major: u64,
     minor: u64,

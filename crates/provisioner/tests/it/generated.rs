@@ -24,8 +24,8 @@ use provisioner::{
     document::Document,
     limits::Limits,
     operations::{
-        Data, Env, Input, Target, deprovisioning, hibernation, provisioning, reconnection, upgrade,
-        upgrade_shoot,
+        Data, Env, Input, Target, Versions, deprovisioning, hibernation, provisioning,
+        reconnection, upgrade, upgrade_shoot,
     },
     shoots::{self, Owner},
     status::OperationType,
@@ -111,6 +111,7 @@ impl<O: Operation> Trying<O> {
         let target = Target {
             runtime: id.parse().unwrap(),
             tenant: TENANT.into(),
+            registered_tenant: None,
             subaccount: "sa-1".into(),
             shoot: name.into(),
         };
@@ -194,6 +195,7 @@ where
             kyma: self.begin.kyma,
             shoot: true,
             first_message: String::new(),
+            requested: Versions::default(),
             digest: None,
         };
         Setting {

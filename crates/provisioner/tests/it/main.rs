@@ -5,6 +5,7 @@
 mod faults;
 mod generated;
 mod life;
+mod old_clients;
 mod owning;
 mod providers;
 mod repairs;

@@ -42,6 +42,7 @@ fn target(made: &OperationStatus, shoot: &str) -> Target {
     Target {
         runtime: made.runtime_id.parse().unwrap(),
         tenant: caller().tenant,
+        registered_tenant: None,
         subaccount: "sa-1".into(),
         shoot: shoot.into(),
     }

@@ -143,10 +143,15 @@ impl World {
 
     /// Follows an operation to its end.
     pub(crate) async fn end_of(&self, operation: &str) -> OperationStatus {
+        self.end_as(&caller(), operation).await
+    }
+
+    /// The same for another caller.
+    async fn end_as(&self, caller: &Caller, operation: &str) -> OperationStatus {
         let mut events = self.engine.events();
         let waiting = async {
             loop {
-                let status = self.provisioner.operation_status(&caller(), operation).await.unwrap();
+                let status = self.provisioner.operation_status(caller, operation).await.unwrap();
                 if status.state != OperationState::InProgress {
                     return status;
                 }
@@ -168,7 +173,12 @@ impl World {
 
     /// Follows an operation to its good end.
     pub(crate) async fn success_of(&self, operation: &str) -> OperationStatus {
-        let status = self.end_of(operation).await;
+        self.success_as(&caller(), operation).await
+    }
+
+    /// The same for another caller.
+    pub(crate) async fn success_as(&self, caller: &Caller, operation: &str) -> OperationStatus {
+        let status = self.end_as(caller, operation).await;
         if status.state != OperationState::Succeeded {
             let id = operation.parse().unwrap();
             let journal = self.engine.storage().journal(id).await.unwrap();

@@ -22,19 +22,30 @@ const STORE: &str = "
 const ID_IN_USE: &str = "SELECT count(*) FROM runtimes WHERE id = $1";
 const STORED: &str = "SELECT count(*) FROM operations WHERE id = $1 AND instance = $2";
 
-// $4: there is a document. Without one it changes nothing, and still holds the row until the
-// operation can be seen.
+// $4: there is a document, or the runtime moves to the tenant $5. Without either it changes nothing, and
+// still holds the row until the operation can be seen.
 const TOUCH: &str = "
     UPDATE runtimes
     SET document = COALESCE($2, document),
+        registered_tenant = COALESCE(registered_tenant, NULLIF(tenant, COALESCE($5, tenant))),
+        tenant = COALESCE($5, tenant),
         revision = revision + CASE WHEN $4 THEN 1 ELSE 0 END
     WHERE id = $1 AND deleted_at IS NULL AND (NOT $4 OR revision = $3)";
+// That the runtime moved stands with the entry of the operation that moved it.
+const NOTE_MOVE: &str = "UPDATE runs SET reason = $2 WHERE operation_id = $1 AND seq = 1";
 const IS_THERE: &str = "SELECT count(*) FROM runtimes WHERE id = $1 AND deleted_at IS NULL";
 
 /// Every statement; they go by primary keys.
 #[cfg(test)]
-pub(super) const TEXTS: &[(&str, &str)] =
-    &[(ANSWER, ""), (STORE, ""), (ID_IN_USE, ""), (STORED, ""), (TOUCH, ""), (IS_THERE, "")];
+pub(super) const TEXTS: &[(&str, &str)] = &[
+    (ANSWER, ""),
+    (STORE, ""),
+    (ID_IN_USE, ""),
+    (STORED, ""),
+    (TOUCH, ""),
+    (NOTE_MOVE, ""),
+    (IS_THERE, ""),
+];
 
 /// What became of a new runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,10 +148,34 @@ impl ProvisionerStore {
         operation: NewOperation,
         pairs: &Pairs<'_>,
     ) -> Result<Accepted, Error> {
-        check_instance(&runtime.to_string(), "runtime", &operation)?;
-        let row = Touched { store: self, runtime, revision, document };
-        accepted::accept(&self.engine, &row, operation, pairs).await
+        let touched = Touched { store: self, runtime, revision, document, moves: None };
+        touched.accept(operation, pairs).await
     }
+
+    /// The same for an operation that moves its runtime to another tenant, if `revision` is still current. Its
+    /// first journal entry says so.
+    pub async fn accept_moving(
+        &self,
+        runtime: Uuid,
+        revision: i64,
+        document: Option<&[u8]>,
+        moves: Move<'_>,
+        operation: NewOperation,
+        pairs: &Pairs<'_>,
+    ) -> Result<Accepted, Error> {
+        let moves = Some((operation.id, moves));
+        let touched = Touched { store: self, runtime, revision, document, moves };
+        touched.accept(operation, pairs).await
+    }
+}
+
+/// From one tenant to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Move<'a> {
+    /// Whose runtime it was.
+    pub from: &'a str,
+    /// Whose it becomes.
+    pub to: &'a str,
 }
 
 /// A runtime that an operation is for.
@@ -149,6 +184,15 @@ struct Touched<'a> {
     runtime: Uuid,
     revision: i64,
     document: Option<&'a [u8]>,
+    /// The operation that moves it, and between whom.
+    moves: Option<(OperationId, Move<'a>)>,
+}
+
+impl Touched<'_> {
+    async fn accept(&self, operation: NewOperation, pairs: &Pairs<'_>) -> Result<Accepted, Error> {
+        check_instance(&self.runtime.to_string(), "runtime", &operation)?;
+        accepted::accept(&self.store.engine, self, operation, pairs).await
+    }
 }
 
 impl Row for Touched<'_> {
@@ -160,11 +204,25 @@ impl Row for Touched<'_> {
                 .bind(self.runtime)
                 .bind(sealed)
                 .bind(self.revision)
-                .bind(self.document.is_some())
+                .bind(self.document.is_some() || self.moves.is_some())
+                .bind(self.moves.map(|(_, moves)| moves.to))
                 .execute(connection)
                 .await
                 .map(|done| done.rows_affected())
         })?;
+        if touched == 1
+            && let Some((operation, Move { from, to })) = self.moves
+        {
+            let reason = format!("the runtime moved from tenant {from} to tenant {to}");
+            on!(transaction.connection(), |connection| {
+                sqlx::query(NOTE_MOVE)
+                    .bind(operation)
+                    .bind(reason)
+                    .execute(connection)
+                    .await
+                    .map(drop)
+            })?;
+        }
         Ok(touched == 1)
     }
 

@@ -16,6 +16,8 @@ pub struct Runtime {
     pub id: Uuid,
     /// Whose it is.
     pub tenant: String,
+    /// Under which tenant the Director has it, when it has moved to another one since.
+    pub registered_tenant: Option<String>,
     /// The subaccount it was ordered for; may be empty.
     pub subaccount: String,
     /// The name of its Shoot, unique among runtimes that are not deleted.
@@ -42,6 +44,7 @@ impl fmt::Debug for Runtime {
         f.debug_struct("Runtime")
             .field("id", &self.id)
             .field("tenant", &self.tenant)
+            .field("registered_tenant", &self.registered_tenant)
             .field("subaccount", &self.subaccount)
             .field("shoot", &self.shoot)
             .field("shoot_uid", &self.shoot_uid)
@@ -94,7 +97,7 @@ impl fmt::Debug for NewRuntime {
 /// The columns of [`Row`].
 macro_rules! columns {
     () => {
-        "id, tenant, subaccount, shoot, shoot_uid, document, kubeconfig, kubeconfig_until,
+        "id, tenant, registered_tenant, subaccount, shoot, shoot_uid, document, kubeconfig, kubeconfig_until,
          revision, provisioned_at, deleted_at, created_at"
     };
 }
@@ -105,6 +108,7 @@ pub(super) use columns;
 pub(super) struct Row {
     id: Uuid,
     tenant: String,
+    registered_tenant: Option<String>,
     subaccount: String,
     shoot: String,
     shoot_uid: Option<String>,
@@ -134,6 +138,7 @@ impl Row {
             document: sealer.open(Place { row: &row, ..DOCUMENT }, &self.document)?,
             id: self.id,
             tenant: self.tenant,
+            registered_tenant: self.registered_tenant,
             subaccount: self.subaccount,
             shoot: self.shoot,
             shoot_uid: self.shoot_uid,

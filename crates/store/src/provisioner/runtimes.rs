@@ -26,8 +26,11 @@ const LAST_OPERATION: &str = "
 const LOCK: &str = "
     UPDATE runtimes SET revision = revision
     WHERE id = $1 AND revision = $2 AND deleted_at IS NULL";
+// $4: the tenant that the runtime moves to.
 const REPLACE: &str = "
-    UPDATE runtimes SET document = $3, revision = revision + 1
+    UPDATE runtimes SET document = $3, revision = revision + 1,
+        registered_tenant = COALESCE(registered_tenant, NULLIF(tenant, COALESCE($4, tenant))),
+        tenant = COALESCE($4, tenant)
     WHERE id = $1 AND NOT EXISTS (
         SELECT 1 FROM operations WHERE instance = $2 AND ended_at IS NULL)";
 
@@ -41,7 +44,7 @@ const KEEP_SHOOT_UID: &str =
     "UPDATE runtimes SET shoot_uid = $2 WHERE id = $1 AND shoot_uid IS NULL";
 
 const NOT_PROVISIONED: &str = "
-    SELECT id, tenant FROM runtimes
+    SELECT id, COALESCE(registered_tenant, tenant) FROM runtimes
     WHERE provisioned_at IS NULL AND deleted_at IS NULL AND failure_told_at IS NULL AND id > $1
     ORDER BY id LIMIT $2";
 const FAILURE_TOLD: &str = "UPDATE runtimes SET failure_told_at = $2 WHERE id = $1";
@@ -102,12 +105,13 @@ impl ProvisionerStore {
     }
 
     /// Replaces the configuration, and says whether it did: `revision` is still the current one, the
-    /// runtime is not deleted, and none of its operations is unfinished.
+    /// runtime is not deleted, and none of its operations is unfinished. With `tenant`, the runtime moves there.
     pub async fn replace(
         &self,
         runtime: Uuid,
         revision: i64,
         document: &[u8],
+        tenant: Option<&str>,
     ) -> Result<bool, Error> {
         let sealed = seal_document(&self.sealer, runtime, document);
         let instance = runtime.to_string();
@@ -122,6 +126,7 @@ impl ProvisionerStore {
                     .bind(runtime)
                     .bind(instance)
                     .bind(sealed)
+                    .bind(tenant)
                     .execute(connection)
                     .await?
                     .rows_affected()
@@ -173,7 +178,7 @@ impl ProvisionerStore {
     }
 
     /// At most `most` runtimes by id that are not made yet and whose failure the Director was not told
-    /// of, with their tenants. The next page comes `after` the last id of the one before.
+    /// of, with the tenants under which the Director has them. The next page comes `after` the last id of the one before.
     pub async fn not_provisioned(
         &self,
         after: Option<Uuid>,

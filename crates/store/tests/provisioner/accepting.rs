@@ -6,7 +6,7 @@ use engine::{
 };
 use futures::future::join_all;
 use serde_json::json;
-use store::Accepted;
+use store::{Accepted, provisioner::Move};
 use uuid::Uuid;
 
 use crate::bench::{Bench, operation, queue, refuse, runtime};
@@ -132,4 +132,35 @@ pub(crate) async fn acceptances_and_commits_of_one_runtime_do_not_lock_each_othe
         }
     }
     assert_eq!(b.find(runtime.id).await.revision, 101);
+}
+
+pub(crate) async fn a_runtime_moves_with_the_operation_that_moves_it(b: Bench) {
+    let there = b.ready("shoot").await;
+    let to = |to| Move { from: "tenant", to };
+    let (first, second) = (operation(there.id), operation(there.id));
+    let moved = first.id;
+    let read = there.revision;
+
+    let accepted = b.store.accept_moving(there.id, read, None, to("new"), first, &queue).await;
+    let stale = b.store.accept_moving(there.id, read, None, to("other"), second, &queue).await;
+
+    assert_eq!(accepted.unwrap(), Accepted::Yes(Acceptance::Started));
+    assert_eq!(stale.unwrap(), Accepted::Changed);
+    let found = b.find(there.id).await;
+    assert_eq!((found.tenant.as_str(), found.revision), ("new", read + 1));
+    assert_eq!(found.registered_tenant.as_deref(), Some("tenant"));
+    assert_eq!(found.document, there.document);
+    let journal = b.engine.journal(moved).await.unwrap();
+    let reason = "the runtime moved from tenant tenant to tenant new";
+    assert_eq!(journal[0].reason.as_deref(), Some(reason));
+    let told = b.store.not_provisioned(None, 10).await.unwrap();
+    assert_eq!(told, [(there.id, "tenant".to_owned())], "where the Director has it");
+
+    let replica = b.hands.join().await;
+    b.hands.end(replica, there.id, json!(null)).await;
+    let revision = b.find(there.id).await.revision;
+    assert!(b.store.replace(there.id, revision, b"back", Some("tenant")).await.unwrap());
+    let found = b.find(there.id).await;
+    assert_eq!((found.tenant.as_str(), found.document.as_slice()), ("tenant", &b"back"[..]));
+    assert_eq!(found.registered_tenant.as_deref(), Some("tenant"));
 }

@@ -28,7 +28,8 @@ store::promises! { bench::Bench on sqlite, postgres: {
         what_changed_in_between_also_takes_a_cancellation_back,
         what_was_accepted_answers_its_repetition_whatever_became_of_the_runtime,
         nothing_is_accepted_on_a_runtime_that_is_deleted_or_unknown,
-        acceptances_and_commits_of_one_runtime_do_not_lock_each_other_out;
+        acceptances_and_commits_of_one_runtime_do_not_lock_each_other_out,
+        a_runtime_moves_with_the_operation_that_moves_it;
     runtimes:
         pages_of_a_tenant_and_of_all_follow_each_other_without_gaps,
         the_last_operation_is_the_newest,

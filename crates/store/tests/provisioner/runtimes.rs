@@ -61,11 +61,11 @@ pub(crate) async fn a_document_is_replaced_while_nothing_is_unfinished(b: Bench)
     let idle = b.ready("idle").await;
     let deleted = b.deleted("deleted").await;
 
-    assert!(!b.store.replace(busy.id, 1, b"new").await.unwrap());
-    assert!(b.store.replace(idle.id, idle.revision, b"new").await.unwrap());
-    assert!(!b.store.replace(idle.id, idle.revision, b"stale").await.unwrap());
-    assert!(!b.store.replace(deleted.id, deleted.revision, b"new").await.unwrap());
-    assert!(!b.store.replace(Uuid::new_v4(), 1, b"new").await.unwrap());
+    assert!(!b.store.replace(busy.id, 1, b"new", None).await.unwrap());
+    assert!(b.store.replace(idle.id, idle.revision, b"new", None).await.unwrap());
+    assert!(!b.store.replace(idle.id, idle.revision, b"stale", None).await.unwrap());
+    assert!(!b.store.replace(deleted.id, deleted.revision, b"new", None).await.unwrap());
+    assert!(!b.store.replace(Uuid::new_v4(), 1, b"new", None).await.unwrap());
 
     assert_eq!(b.find(busy.id).await.document, b"document");
     let found = b.find(idle.id).await;
@@ -79,7 +79,7 @@ pub(crate) async fn of_a_replacement_and_an_acceptance_from_one_revision_one_win
         let revision = b.find(runtime.id).await.revision;
 
         let (replaced, accepted) = futures::join!(
-            b.store.replace(runtime.id, revision, b"replaced"),
+            b.store.replace(runtime.id, revision, b"replaced", None),
             b.store.accept(runtime.id, revision, Some(b"new"), operation(runtime.id), &refuse),
         );
 

@@ -25,11 +25,39 @@ fn nodes_are_inside_of_the_network_around_them() {
     let other = |request: &mut Provision| request.cluster.worker_cidr = "10.251.0.0/20".into();
 
     let azure = message(samples::azure(), other);
-    let aws = message(samples::aws(), other);
 
     let text = "workerCidr 10.251.0.0/20 must be inside of";
     assert_eq!(azure, format!("{text} azureConfig.vnetCidr, which is 10.250.0.0/20"));
-    assert_eq!(aws, format!("{text} awsConfig.vpcCidr, which is 10.250.0.0/16"));
+}
+
+#[test]
+fn on_aws_only_the_subnets_of_the_zones_are_for_nodes() {
+    let mut request = samples::aws();
+    request.cluster.worker_cidr = "10.180.0.0/16".into();
+
+    assert_eq!(checked(request).cluster.worker_cidr, "10.180.0.0/16");
+}
+
+#[test]
+fn every_node_that_there_may_be_has_room_for_its_pods() {
+    let with = |pods: &str, most: i32| {
+        let mut request = samples::gcp();
+        request.cluster.pods_cidr = Some(pods.into());
+        (request.cluster.auto_scaler_min, request.cluster.auto_scaler_max) = (Some(2), Some(most));
+        request
+    };
+    let refused = |pods: &str, most: i32| message(with(pods, most), |_| ());
+
+    checked(with("100.112.0.0/22", 4));
+    checked(with("100.0.0.0/8", 65_536));
+    let tight = refused("100.112.0.0/22", 5);
+    let none = refused("100.112.0.0/25", 2);
+
+    let room = "with a /24 for the pods of each node there is room for";
+    let text = "podsCidr 100.112.0.0/22 is too small for autoScalerMax";
+    assert_eq!(tight, format!("{text}: {room} 4 nodes, not for 5"));
+    let text = "podsCidr 100.112.0.0/25 is too small for autoScalerMax";
+    assert_eq!(none, format!("{text}: {room} 0 nodes, not for 2"));
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn zones_and_gateways_of_azure_have_sensible_numbers() {
         samples::edit_azure(request).zones = Some(vec!["1".into(), "1".into()]);
     });
     let minutes = [3, 121].map(|minutes| {
-        message(samples::azure(), |request| {
+        message(samples::azure_own(), |request| {
             samples::edit_azure(request).nat_gateway = Some(samples::nat(true, Some(minutes)));
         })
     });
@@ -112,4 +112,37 @@ fn openstack_has_defaults_of_its_own() {
     };
     assert_eq!(config, Provider::OpenStack(filled));
     assert_eq!(nobody, ".openStackConfig.loadBalancerProvider must not be empty");
+}
+
+#[test]
+fn a_gateway_of_azure_needs_zones() {
+    let gateway = |mut request: Provision, enabled| {
+        samples::edit_azure(&mut request).nat_gateway = Some(samples::nat(enabled, None));
+        request
+    };
+
+    let refused = message(gateway(samples::azure(), true), |_| ());
+
+    let text = "cannot be switched on: Gardener has NAT gateways only for clusters with zones";
+    assert_eq!(refused, format!(".azureConfig.enableNatGateway {text}"));
+    checked(gateway(samples::azure(), false));
+    for zoned in [samples::azure_shared(), samples::azure_own()] {
+        checked(gateway(zoned, true));
+    }
+}
+
+#[test]
+fn each_zone_has_room_for_a_node() {
+    let most = |mut request: Provision, most: i32| {
+        (request.cluster.auto_scaler_min, request.cluster.auto_scaler_max) = (Some(1), Some(most));
+        request
+    };
+
+    for request in [samples::gcp(), samples::azure_shared(), samples::azure_own()] {
+        checked(most(request.clone(), 2));
+        let refused = refusal(most(request, 1)).message;
+        let rule = "must be at least the number of zones: 1 is less than 2";
+        assert_eq!(refused, format!("{AT}.autoScalerMax {rule}"));
+    }
+    checked(most(samples::azure(), 1));
 }

@@ -197,10 +197,6 @@ fn changed_values_obey_the_rules_for_new_ones() {
         (|r| r.max_surge = Some(-1), "gardenerConfig.maxSurge must not be negative"),
         (|r| r.volume_size_gb = Some(0), "gardenerConfig.volumeSizeGB must be at least 1"),
         (
-            |r| r.kubernetes_version = Some("1.24.9".into()),
-            "gardenerConfig.kubernetesVersion 1.24.9 is lower than 1.25.6: versions only go up",
-        ),
-        (
             |r| r.kubernetes_version = Some("new".into()),
             "gardenerConfig.kubernetesVersion \"new\" is not a version such as 1.32.4",
         ),
@@ -229,10 +225,30 @@ fn what_gardener_raised_by_itself_is_kept() {
     let pool = &mut shoot.spec.provider.as_mut().unwrap().workers[0];
     pool["machine"]["image"]["version"] = json!("1443.10.0");
 
-    let after = upgrade_shoot(&stored, Some(&shoot), UpgradeShoot::default()).unwrap().cluster;
+    let lower = UpgradeShoot {
+        kubernetes_version: Some("1.24.9".into()),
+        machine_image_version: Some("1443.9.0".into()),
+        ..UpgradeShoot::default()
+    };
+    for request in [UpgradeShoot::default(), lower] {
+        let after = upgrade_shoot(&stored, Some(&shoot), request).unwrap().cluster;
 
-    assert_eq!(after.kubernetes_version, "1.25.16");
-    assert_eq!(after.machine_image_version.as_deref(), Some("1443.10.0"));
+        assert_eq!(after.kubernetes_version, "1.25.16");
+        assert_eq!(after.machine_image_version.as_deref(), Some("1443.10.0"));
+    }
+}
+
+#[test]
+fn a_lower_version_of_kubernetes_than_the_stored_one_is_not_taken() {
+    let request = UpgradeShoot {
+        kubernetes_version: Some("1.24.9".into()),
+        auto_scaler_max: Some(12),
+        ..UpgradeShoot::default()
+    };
+
+    let after = upgrade_shoot(&stored(), None, request).unwrap().cluster;
+
+    assert_eq!((after.kubernetes_version.as_str(), after.auto_scaler_max), ("1.25.6", 12));
 }
 
 #[test]
@@ -247,14 +263,13 @@ fn versions_of_an_image_only_go_up() {
     };
 
     let higher = upgrade_shoot(&stored, Some(&shoot), version("1443.11.0")).unwrap().cluster;
-    let lower = upgrade_shoot(&stored, Some(&shoot), version("1443.9.0")).unwrap_err();
+    let lower = upgrade_shoot(&stored, Some(&shoot), version("1443.9.0")).unwrap().cluster;
     let mut other = version("15.4.1");
     other.machine_image = Some("suse".into());
     let other = upgrade_shoot(&stored, Some(&shoot), other).unwrap().cluster;
 
     assert_eq!(higher.machine_image_version.as_deref(), Some("1443.11.0"));
-    let rule = "1443.9.0 is lower than 1443.10.0: versions only go up";
-    assert_eq!(lower.message, format!("gardenerConfig.machineImageVersion {rule}"));
+    assert_eq!(lower.machine_image_version.as_deref(), Some("1443.10.0"));
     assert_eq!(other.machine_image_version.as_deref(), Some("15.4.1"));
 }
 

@@ -184,9 +184,14 @@ fn the_gateway_of_azure_needs_zones() {
     let message = refusal(samples::azure(), |config| {
         config.azure.as_mut().unwrap().nat_gateway = on;
     });
-    let mut asked_before = samples::azure();
-    samples::edit_azure(&mut asked_before).nat_gateway = on;
-    let same = upgraded(asked_before, |_| ());
+    // Older programs have taken it.
+    let mut stored = checked(samples::azure());
+    let Provider::Azure(azure) = &mut stored.cluster.provider_config else { panic!() };
+    azure.nat_gateway = on;
+    let mut config = samples::azure().cluster.provider_config;
+    config.azure.as_mut().unwrap().nat_gateway = on;
+    let request = UpgradeShoot { provider_config: Some(config), ..UpgradeShoot::default() };
+    let same = upgrade_shoot(&stored, None, request);
 
     let text = "cannot be switched on: Gardener has NAT gateways only for clusters with zones";
     assert_eq!(message, format!("@.azureConfig.enableNatGateway {text}"));
@@ -286,4 +291,42 @@ fn zones_of_azure_that_share_a_subnet_can_be_added_but_not_removed() {
     assert_eq!(fewer.message, format!("{CHANGE}{AT}.azureConfig.zones {text}"));
     let text = "extension of shoot network zones is not supported";
     assert_eq!(zoned.message, format!("{CHANGE}{text}"));
+}
+
+#[test]
+fn the_subnet_of_nodes_on_gcp_can_only_grow() {
+    let stored = checked(samples::gcp());
+    let after = |cidr: &str| {
+        let request = UpgradeShoot { worker_cidr: Some(cidr.into()), ..UpgradeShoot::default() };
+        upgrade_shoot(&stored, None, request).map(|after| after.cluster.worker_cidr)
+    };
+
+    for fits in ["10.250.0.0/22", "10.250.0.0/20"] {
+        assert_eq!(after(fits), Ok(fits.to_owned()));
+    }
+    for other in ["10.250.0.0/23", "10.251.0.0/22"] {
+        let refused = after(other).unwrap_err().message;
+        let text = "gardenerConfig.workerCidr cannot be changed from";
+        assert!(refused.starts_with(text), "{refused}");
+    }
+}
+
+#[test]
+fn nodes_and_zones_are_looked_at_only_when_they_change() {
+    let mut stored = checked(samples::gcp());
+    // Older programs have taken it.
+    (stored.cluster.auto_scaler_min, stored.cluster.auto_scaler_max) = (1, 1);
+    let change = |most| UpgradeShoot {
+        auto_scaler_max: most,
+        purpose: Some("production".into()),
+        ..UpgradeShoot::default()
+    };
+
+    upgrade_shoot(&stored, None, change(None)).unwrap();
+    upgrade_shoot(&stored, None, change(Some(1))).unwrap();
+    stored.cluster.auto_scaler_max = 3;
+    let refused = upgrade_shoot(&stored, None, change(Some(1))).unwrap_err();
+
+    let rule = "must be at least the number of zones: 1 is less than 2";
+    assert_eq!(refused.message, format!("gardenerConfig.autoScalerMax {rule}"));
 }

@@ -14,7 +14,7 @@ impl<O: OnRuntime> Step<O> for UnregisterRuntime {
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
         let target = &cx.input.target;
         let id = target.runtime.to_string();
-        cx.env.director.unregister(&target.tenant, &id).await.map_err(calling)?;
+        cx.env.director.unregister(target.directors_tenant(), &id).await.map_err(calling)?;
         done()
     }
 }

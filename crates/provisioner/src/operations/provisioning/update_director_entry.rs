@@ -22,7 +22,7 @@ impl<O: OnRuntime> Step<O> for UpdateDirectorEntry {
         ]);
         let change = Change { labels, condition: Some(Condition::Provisioning) };
         let id = target.runtime.to_string();
-        cx.env.director.update(&target.tenant, &id, &change).await.map_err(calling)?;
+        cx.env.director.update(target.directors_tenant(), &id, &change).await.map_err(calling)?;
         done()
     }
 }

@@ -34,13 +34,13 @@ impl<O: OnRuntime> Step<O> for ConfigureAgent {
 pub(super) async fn configure<O: OnRuntime>(cx: &mut Cx<'_, O>) -> Result<(), StepError> {
     let runtime = runtime(cx).await?;
     let target = &cx.input.target;
-    let id = target.runtime.to_string();
-    let made = cx.env.director.one_time_token(&target.tenant, &id).await.map_err(calling)?;
+    let (id, tenant) = (target.runtime.to_string(), target.directors_tenant());
+    let made = cx.env.director.one_time_token(tenant, &id).await.map_err(calling)?;
     let content = Content {
         data: BTreeMap::from([
             ("CONNECTOR_URL".to_owned(), SecretString::from(made.connector_url)),
             ("RUNTIME_ID".to_owned(), id.into()),
-            ("TENANT".to_owned(), target.tenant.clone().into()),
+            ("TENANT".to_owned(), tenant.to_owned().into()),
             ("TOKEN".to_owned(), made.token),
         ]),
         ..Content::default()

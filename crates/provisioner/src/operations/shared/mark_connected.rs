@@ -17,7 +17,7 @@ impl<O: OnRuntime> Step<O> for MarkConnected {
         let target = &cx.input.target;
         let change = Change { condition: Some(Condition::Connected), ..Change::default() };
         let id = target.runtime.to_string();
-        cx.env.director.update(&target.tenant, &id, &change).await.map_err(calling)?;
+        cx.env.director.update(target.directors_tenant(), &id, &change).await.map_err(calling)?;
         done()
     }
 }

@@ -34,7 +34,9 @@ impl<O: OnRuntime> Step<O> for UpdateShoot {
             let failure = Failure::new(Component::GARDENER.0, "Hibernated", text);
             return Err(StepError::fatal(failure));
         }
-        let document = &cx.input.document;
+        let mut document = cx.input.document.clone();
+        shoots::keep_higher_versions(&live, &mut document.configuration.cluster);
+        cx.data.notes = cx.input.requested.below(&document.configuration.cluster);
         let changed = match patch(&live, &document.configuration, &cx.root.to_string()) {
             Some(patch) => {
                 let name = &cx.input.target.shoot;
@@ -43,7 +45,8 @@ impl<O: OnRuntime> Step<O> for UpdateShoot {
             None => live,
         };
         cx.data.generation = changed.metadata.generation;
-        let stored = serde_json::to_value(document).map_err(|error| StepError::internal(&error))?;
+        let stored =
+            serde_json::to_value(&document).map_err(|error| StepError::internal(&error))?;
         cx.change("runtime", json!({"document": stored}));
         done()
     }

@@ -297,3 +297,26 @@ fn a_shoot_without_pools_gets_none() {
 
     assert_eq!(change(&live, &configuration), None);
 }
+
+#[test]
+fn the_subnet_of_google_grows_with_the_network_of_its_nodes() {
+    let configuration = checked(samples::gcp());
+    let live = made(&configuration);
+    let with = |cidr: &str| {
+        let mut wanted = configuration.clone();
+        wanted.cluster.worker_cidr = cidr.into();
+        change(&live, &wanted)
+    };
+
+    let patch = with("10.250.0.0/20").unwrap();
+
+    let spec = json!({
+        "networking": {"nodes": "10.250.0.0/20"},
+        "provider": {"infrastructureConfig": {"networks": {
+            "worker": "10.250.0.0/20",
+            "workers": "10.250.0.0/20",
+        }}},
+    });
+    assert_eq!(patch, json!({"spec": spec}));
+    assert_eq!(with("10.250.0.0/23"), None, "somebody else has made it wider");
+}

@@ -28,7 +28,8 @@ fn any_order() -> impl Strategy<Value = Provision> {
     (select(orders), nat, image, option::of(any_issuer()), any::<(bool, bool)>()).prop_map(
         |(mut order, nat, image, oidc, (filter, update))| {
             if let Some(azure) = &mut order.cluster.provider_config.azure {
-                azure.nat_gateway = nat.map(|(enabled, idle)| samples::nat(enabled, idle));
+                let zoned = azure.zones.is_some() || azure.azure_zones.is_some();
+                azure.nat_gateway = nat.map(|(enabled, idle)| samples::nat(enabled && zoned, idle));
             }
             order.cluster.machine_image = image.map(|(name, _)| name.into());
             let version = image.and_then(|(_, version)| version);
