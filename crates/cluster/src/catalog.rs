@@ -113,6 +113,8 @@ pub struct Call {
 /// What a subresource answers: the status code and the body.
 pub type Answer = Result<(u16, Value), Status>;
 
+/// Knows who a token stands for that is none of the server's own: server, cluster, token.
+pub(crate) type Authenticator = Arc<dyn Fn(&Server, &str, &str) -> Option<Identity> + Send + Sync>;
 pub(crate) type Rule = Arc<dyn Fn(&mut Admission<'_>) -> Result<(), Status> + Send + Sync>;
 pub(crate) type Handler =
     Arc<dyn Fn(Call) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync>;
@@ -123,6 +125,7 @@ pub struct Catalog {
     kinds: Vec<(Where, Kind)>,
     rules: Vec<(Where, String, Rule)>,
     handlers: Vec<(Where, String, String, Handler)>,
+    authenticators: Vec<(Where, Authenticator)>,
 }
 
 impl Catalog {
@@ -158,6 +161,27 @@ impl Catalog {
         let handler: Handler = Arc::new(move |call| Box::pin(handler(call)));
         self.handlers.push((place, resource.to_owned(), name.to_owned(), handler));
         self
+    }
+
+    /// The same with a function that knows who a bearer token stands for that the server itself has not issued. It is
+    /// given the server, the name of the cluster and the token, and must not wait for anything.
+    pub fn authenticator(
+        mut self,
+        place: Where,
+        authenticator: impl Fn(&Server, &str, &str) -> Option<Identity> + Send + Sync + 'static,
+    ) -> Self {
+        self.authenticators.push((place, Arc::new(authenticator)));
+        self
+    }
+
+    pub(crate) fn authenticate(
+        &self,
+        server: &Server,
+        cluster: &str,
+        token: &str,
+    ) -> Option<Identity> {
+        let here = self.authenticators.iter().filter(|(place, _)| place.includes(cluster));
+        here.into_iter().find_map(|(_, authenticator)| authenticator(server, cluster, token))
     }
 
     pub(crate) fn kinds_of(&self, cluster: &str) -> Vec<Kind> {

@@ -38,6 +38,7 @@ mod write;
 
 pub use access::Identity;
 pub use catalog::{Admission, Answer, Call, Catalog, FieldValidation, Verb, Where};
+pub use http::read_yaml;
 pub use kind::{Column, Kind, Names, Source};
 pub use server::{Error, Server, Settings};
 pub use status::{Cause, Status};

@@ -20,6 +20,7 @@ mod scenario;
 mod schema;
 mod settings;
 mod shoot;
+pub(crate) mod users;
 mod version;
 
 pub(crate) use cleaning::Cleaning;

@@ -130,6 +130,11 @@ pub(crate) fn body(headers: &HeaderMap, bytes: &[u8]) -> Result<Value, Status> {
     json.map_err(|error| unreadable(&error))
 }
 
+/// A document in YAML, which may be JSON; nothing when it is neither.
+pub fn read_yaml(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok().or_else(|| serde_saphyr::from_str(text).ok())
+}
+
 fn unreadable(error: &dyn std::error::Error) -> Status {
     Status::bad_request(format!("the body of the request cannot be read: {error}"))
 }

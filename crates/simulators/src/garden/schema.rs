@@ -1,4 +1,4 @@
-//! The fields of Gardener's kinds in one version: what decoding keeps, and what OpenAPI shows.
+//! The fields of Gardener's kinds in one version: what decoding keeps, and what `OpenAPI` shows.
 //!
 //! What a reader would get wrong: the description covers `spec` only. `metadata` is Kubernetes' own, and `status` is
 //! written by the controller alone.
@@ -141,7 +141,7 @@ impl Form {
 mod tests {
     use super::*;
 
-    fn unknown(version: Version, spec: Value) -> Vec<String> {
+    fn unknown(version: Version, spec: &Value) -> Vec<String> {
         let (mut shoot, mut unknown) = (json!({"kind": "Shoot", "spec": spec}), Vec::new());
         super::shoot(version).prune(&mut shoot, "", &mut unknown);
         unknown
@@ -154,21 +154,21 @@ mod tests {
         let newest: Version = "1.149".parse().unwrap();
 
         assert_eq!(
-            unknown(Version::V1_65, server("structuredAuthentication")),
+            unknown(Version::V1_65, &server("structuredAuthentication")),
             at("structuredAuthentication")
         );
         assert_eq!(
-            unknown(Version::V1_117, server("enableBasicAuthentication")),
+            unknown(Version::V1_117, &server("enableBasicAuthentication")),
             at("enableBasicAuthentication")
         );
-        assert_eq!(unknown(newest, server("oidcConfig")), at("oidcConfig"));
+        assert_eq!(unknown(newest, &server("oidcConfig")), at("oidcConfig"));
         let known = json!({
             "purpose": "testing",
             "provider": {"infrastructureConfig": {"any": {"thing": 1}}, "workers": [{"name": "a", "labels": {"b": "c"}}]},
         });
-        assert!(unknown(Version::V1_65, known.clone()).is_empty());
-        assert!(unknown(newest, known).is_empty());
+        assert!(unknown(Version::V1_65, &known).is_empty());
+        assert!(unknown(newest, &known).is_empty());
         let list = json!({"provider": {"workers": [{"name": "a"}, {"foo": 1}]}});
-        assert_eq!(unknown(Version::V1_117, list), ["spec.provider.workers[1].foo"]);
+        assert_eq!(unknown(Version::V1_117, &list), ["spec.provider.workers[1].foo"]);
     }
 }
