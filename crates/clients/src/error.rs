@@ -74,6 +74,8 @@ pub enum Kind {
     },
     /// Its answer cannot be understood.
     Malformed,
+    /// It did it, but left out something that it was sent.
+    Dropped,
 }
 
 impl Kind {
@@ -109,9 +111,11 @@ impl Kind {
             // Credentials are renewed, and malformed answers often come from a proxy in between.
             | Self::Unauthorized
             | Self::Malformed => Hope::Retry,
-            Self::NotFound | Self::AlreadyExists | Self::Conflict | Self::Refused { .. } => {
-                Hope::Final
-            }
+            Self::NotFound
+            | Self::AlreadyExists
+            | Self::Conflict
+            | Self::Refused { .. }
+            | Self::Dropped => Hope::Final,
         }
     }
 
@@ -131,6 +135,7 @@ impl Kind {
             Self::Busy => "busy",
             Self::Refused { .. } => "refused",
             Self::Malformed => "malformed",
+            Self::Dropped => "dropped",
         }
     }
 }
@@ -154,6 +159,7 @@ impl fmt::Display for Kind {
             Self::Busy => f.write_str("is busy with it already"),
             Self::Refused { status } => write!(f, "refused with status {status}"),
             Self::Malformed => f.write_str("answered something that cannot be understood"),
+            Self::Dropped => f.write_str("dropped what it was sent"),
         }
     }
 }

@@ -1,13 +1,21 @@
 //! Gardener: Shoots, the kubeconfigs to them, and the pool of hyperscaler accounts in the same project.
 
 mod admin;
+mod belongings;
+mod features;
 mod pool;
 mod problems;
+mod returned;
 mod shoot;
 mod shoots;
 mod watch;
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use tokio::sync::Mutex;
 
 use self::watch::ShootWatch;
 use crate::{
@@ -18,6 +26,7 @@ use crate::{
 
 pub use self::{
     admin::AdminKubeconfig,
+    features::{Features, Field, SUPPORTED},
     pool::{Binding, BindingKind, Pool, Released, Wanted},
     problems::{Code, Problem},
     shoot::{
@@ -82,7 +91,11 @@ pub struct Gardener {
     /// Under which name our fields are ours.
     owner: String,
     watch: Arc<OnceLock<ShootWatch>>,
+    features: Arc<Mutex<Option<FeaturesRead>>>,
 }
+
+/// What the garden has, and when it was read, by the monotonic clock.
+type FeaturesRead = (Duration, Arc<Features>);
 
 impl Gardener {
     /// The project `project` of the garden behind `cluster`; `owner` is the name under which Gardener
@@ -90,7 +103,8 @@ impl Gardener {
     pub fn new(cluster: Cluster, project: &str, owner: &str) -> Self {
         let namespace = format!("{PREFIX}{project}");
         let shoots = cluster.objects(SHOOTS, Some(&namespace));
-        Self { cluster, namespace, shoots, owner: owner.into(), watch: Arc::default() }
+        let (owner, watch, features) = (owner.into(), Arc::default(), Arc::default());
+        Self { cluster, namespace, shoots, owner, watch, features }
     }
 
     /// The garden itself.

@@ -116,6 +116,11 @@ impl Gate {
         &self.clock
     }
 
+    /// Counts a warning that came with an answer.
+    pub(crate) fn warned(&self) {
+        self.observer.warned(self.component);
+    }
+
     /// Makes one call. `judge` tells what kind of failure an answer is, if it is one.
     pub(crate) async fn pass<T, F>(
         &self,

@@ -12,6 +12,7 @@ mod manifests;
 mod networks;
 mod objects;
 mod resource;
+mod warnings;
 
 use std::sync::Arc;
 
@@ -47,6 +48,10 @@ pub struct Cluster {
 /// What is being tried, carried with a request down to the layer that needs the phrase.
 #[derive(Debug, Clone)]
 struct Doing(String);
+
+/// Marks a request that only some runs of a step make: it gets no key and no number.
+#[derive(Debug, Clone)]
+struct Uncounted;
 
 /// A request before it has a body.
 struct Ask<'a> {
@@ -84,20 +89,65 @@ impl Cluster {
         Ok(self.send::<Version>("asking for its version", ask).await?.git_version)
     }
 
+    /// Reads a document that is no object. What is kept for a while is read by some runs of a step only, so the call is not
+    /// one that a run is numbered by.
+    pub(crate) async fn document<T: DeserializeOwned>(
+        &self,
+        doing: &str,
+        path: &str,
+    ) -> Result<T, Error> {
+        let ask =
+            Ask { method: Method::GET, path, content_type: "application/json", body: Vec::new() };
+        let request = self.request(doing, ask)?;
+        let (mut parts, body) = request.into_parts();
+        parts.extensions.insert(Uncounted);
+        Ok(self.answered(doing, Request::from_parts(parts, body)).await?.0)
+    }
+
+    /// The gate that all calls pass.
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
     async fn send<T: DeserializeOwned>(&self, doing: &str, ask: Ask<'_>) -> Result<T, Error> {
+        Ok(self.send_warned(doing, ask).await?.0)
+    }
+
+    /// The same, with the warnings that came with the answer.
+    async fn send_warned<T: DeserializeOwned>(
+        &self,
+        doing: &str,
+        ask: Ask<'_>,
+    ) -> Result<(T, Vec<String>), Error> {
+        let request = self.request(doing, ask)?;
+        self.answered(doing, request).await
+    }
+
+    fn request(&self, doing: &str, ask: Ask<'_>) -> Result<Request<Body>, Error> {
         let component = self.gate.component();
-        let request = Request::builder()
+        Request::builder()
             .method(ask.method)
             .uri(ask.path)
             .header(CONTENT_TYPE, ask.content_type)
             .header("accept", "application/json")
             .extension(Doing(doing.to_owned()))
             .body(Body::from(ask.body))
-            .map_err(|error| {
-                Error::below(component, Kind::Refused { status: 400 }, doing, error)
-            })?;
+            .map_err(|error| Error::below(component, Kind::Refused { status: 400 }, doing, error))
+    }
+
+    async fn answered<T: DeserializeOwned>(
+        &self,
+        doing: &str,
+        request: Request<Body>,
+    ) -> Result<(T, Vec<String>), Error> {
+        let component = self.gate.component();
         let response = self.client.send(request).await;
         let response = response.map_err(|error| classify::error(component, doing, error))?;
+        let warnings = warnings::read(response.headers());
+        for warning in &warnings {
+            tracing::warn!(system = %component, doing, warning, "{component} warns while {doing}: {warning}");
+            self.gate.warned();
+        }
         let now = self.gate.clock().now();
         let mut raw = Raw::head(response.status(), response.headers(), now);
         // The layer has read the body already, and cut it off where it was too long.
@@ -106,7 +156,7 @@ impl Cluster {
             body.map_err(|error| classify::error(component, doing, error))?.to_bytes().into();
         match classify::failure(&raw, component, doing) {
             Some(error) => Err(error),
-            None => answer::parsed(&raw.body, component, doing),
+            None => Ok((answer::parsed(&raw.body, component, doing)?, warnings)),
         }
     }
 }

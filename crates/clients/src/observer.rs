@@ -8,6 +8,11 @@ use crate::error::Component;
 pub trait Observer: Send + Sync + fmt::Debug {
     /// One call is over, was refused by us, or was called off.
     fn finished(&self, seen: &Seen<'_>);
+
+    /// A system has answered with a warning.
+    fn warned(&self, component: Component) {
+        let _ = component;
+    }
 }
 
 /// What is known about a call when it is over. No field holds a value from the call itself.

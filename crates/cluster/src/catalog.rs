@@ -42,6 +42,18 @@ pub enum Verb {
     Delete,
 }
 
+/// What becomes of fields that a kind does not have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FieldValidation {
+    /// They are dropped.
+    Ignore,
+    /// They are dropped, and a warning says so.
+    #[default]
+    Warn,
+    /// The write is refused.
+    Strict,
+}
+
 /// One write that an admission rule may change or refuse.
 pub struct Admission<'a> {
     /// Which cluster.
@@ -60,6 +72,10 @@ pub struct Admission<'a> {
     pub object: &'a mut Value,
     /// Set to count a generation although nothing that is wanted has changed.
     pub new_generation: bool,
+    /// What the request wants to happen to unknown fields.
+    pub field_validation: FieldValidation,
+    /// Told to the caller in `Warning` headers.
+    pub warnings: Vec<String>,
     /// Whether nothing will be stored.
     pub dry_run: bool,
     /// The time.
@@ -97,6 +113,8 @@ pub struct Call {
 /// What a subresource answers: the status code and the body.
 pub type Answer = Result<(u16, Value), Status>;
 
+/// Knows who a token stands for that is none of the server's own: server, cluster, token.
+pub(crate) type Authenticator = Arc<dyn Fn(&Server, &str, &str) -> Option<Identity> + Send + Sync>;
 pub(crate) type Rule = Arc<dyn Fn(&mut Admission<'_>) -> Result<(), Status> + Send + Sync>;
 pub(crate) type Handler =
     Arc<dyn Fn(Call) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync>;
@@ -107,6 +125,7 @@ pub struct Catalog {
     kinds: Vec<(Where, Kind)>,
     rules: Vec<(Where, String, Rule)>,
     handlers: Vec<(Where, String, String, Handler)>,
+    authenticators: Vec<(Where, Authenticator)>,
 }
 
 impl Catalog {
@@ -142,6 +161,27 @@ impl Catalog {
         let handler: Handler = Arc::new(move |call| Box::pin(handler(call)));
         self.handlers.push((place, resource.to_owned(), name.to_owned(), handler));
         self
+    }
+
+    /// The same with a function that knows who a bearer token stands for that the server itself has not issued. It is
+    /// given the server, the name of the cluster and the token, and must not wait for anything.
+    pub fn authenticator(
+        mut self,
+        place: Where,
+        authenticator: impl Fn(&Server, &str, &str) -> Option<Identity> + Send + Sync + 'static,
+    ) -> Self {
+        self.authenticators.push((place, Arc::new(authenticator)));
+        self
+    }
+
+    pub(crate) fn authenticate(
+        &self,
+        server: &Server,
+        cluster: &str,
+        token: &str,
+    ) -> Option<Identity> {
+        let here = self.authenticators.iter().filter(|(place, _)| place.includes(cluster));
+        here.into_iter().find_map(|(_, authenticator)| authenticator(server, cluster, token))
     }
 
     pub(crate) fn kinds_of(&self, cluster: &str) -> Vec<Kind> {

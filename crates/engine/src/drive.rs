@@ -163,13 +163,14 @@ impl Incarnation {
         if self.crashes(Point::AfterRun, hand.who.id, &step.name).await {
             return None;
         }
-        let (end, memory, data, changes) = match ran {
+        let (end, memory, data, changes, notes) = match ran {
             Ok(ran) => {
                 hand.opened = Some(ran.opened);
                 let memory = Some((ran.memory, memory_since));
-                (ran.end?, memory, ran.changed.then_some(ran.data), ran.changes)
+                let data = ran.changed.then_some(ran.data);
+                (ran.end?, memory, data, ran.changes, ran.notes)
             }
-            Err(end) => (end, None, None, Vec::new()),
+            Err(end) => (end, None, None, Vec::new(), Vec::new()),
         };
         let end = match &self.hooks {
             Some(hooks) => hooks.bend(&step.name, end),
@@ -193,6 +194,7 @@ impl Incarnation {
             number,
             data,
             changes,
+            note: (!notes.is_empty()).then(|| notes.join("; ")),
         };
         match self.commit(hand, moved, result, now).await {
             Ok(then) => then,
@@ -226,6 +228,7 @@ impl Incarnation {
             number,
             data: None,
             changes: Vec::new(),
+            note: None,
         };
         self.commit(hand, moved, result, now).await.ok().flatten()
     }

@@ -45,6 +45,8 @@ pub(crate) struct Finding {
     pub(crate) number: i64,
     pub(crate) data: Option<Vec<u8>>,
     pub(crate) changes: Vec<Change>,
+    /// What the step left for people.
+    pub(crate) note: Option<String>,
 }
 
 impl Incarnation {
@@ -102,6 +104,7 @@ impl Incarnation {
             number: hand.runs,
             data: None,
             changes: Vec::new(),
+            note: None,
         };
         match self.commit(hand, ended, result, now).await {
             Ok(Some(_)) => Drove::Ended,
@@ -135,7 +138,7 @@ impl Incarnation {
             began_at: result.began_at,
             ended_at: now,
             outcome: moved.outcome,
-            reason: moved.reason.map(base::failure::shortened),
+            reason: moved.reason.or(result.note).map(base::failure::shortened),
             failure: moved.failure,
             next_at,
             repeats,

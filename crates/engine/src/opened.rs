@@ -62,6 +62,8 @@ pub(crate) struct Ran {
     pub(crate) data: Vec<u8>,
     pub(crate) changed: bool,
     pub(crate) changes: Vec<Change>,
+    /// For people, in the order in which they were left.
+    pub(crate) notes: Vec<String>,
 }
 
 /// A plan and what its steps may reach.
@@ -130,7 +132,7 @@ impl<O: Operation> Open<O> {
         let Self { served, who, input, mut data, codec, saved } = self;
         let mut memory: Box<O::Memory> =
             memory.and_then(|memory| memory.downcast().ok()).unwrap_or_default();
-        let mut changes = Vec::new();
+        let (mut changes, mut notes) = (Vec::new(), Vec::new());
         let mut saver = Saver::new(codec.clone(), saved.clone(), line);
         let mut cx: Cx<'_, O> = Cx {
             input: &*input,
@@ -143,6 +145,7 @@ impl<O: Operation> Open<O> {
             instance: &who.instance,
             lane: &who.lane,
             changes: &mut changes,
+            notes: &mut notes,
             saver: &mut saver,
         };
         let end = match served.plan.step_at(stage, step) {
@@ -168,6 +171,6 @@ impl<O: Operation> Open<O> {
             Err(failure) => (end.map(|_| RunEnd::Fatal(failure)), codec, saved, false),
         };
         let opened = Box::new(Self { served, who, input, data, codec, saved: bytes.clone() });
-        Ran { opened, memory, end, data: bytes, changed, changes }
+        Ran { opened, memory, end, data: bytes, changed, changes, notes }
     }
 }

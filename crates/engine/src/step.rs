@@ -35,6 +35,7 @@ pub struct Cx<'a, O: Operation> {
     /// The tenant.
     pub lane: &'a str,
     pub(crate) changes: &'a mut Vec<Change>,
+    pub(crate) notes: &'a mut Vec<String>,
     pub(crate) saver: &'a mut Saver<O::Data>,
 }
 
@@ -54,6 +55,11 @@ impl<O: Operation> Cx<'_, O> {
     /// Passes a change to another row along; it lands in the same commit as the result of this run.
     pub fn change(&mut self, topic: &str, body: serde_json::Value) {
         self.changes.push(Change { topic: topic.to_owned(), body });
+    }
+
+    /// Leaves a note for people in the journal entry of this run, where the run says nothing else.
+    pub fn note(&mut self, text: impl Into<String>) {
+        self.notes.push(text.into());
     }
 }
 

@@ -198,6 +198,13 @@ fn calling(error: ClientError) -> StepError {
     }
 }
 
+/// Shows what Gardener warned of with the run.
+fn note_warnings<O: OnRuntime>(cx: &mut Cx<'_, O>, written: &Shoot) {
+    for warning in &written.warnings {
+        cx.note(format!("Gardener warns: {warning}"));
+    }
+}
+
 /// Waits for something to happen to the Shoot.
 fn for_shoot<O: OnRuntime>(cx: &Cx<'_, O>, reason: String) -> Waiting {
     waiting(reason).or_signal(shoot_signal(&cx.input.target.shoot))

@@ -4,9 +4,11 @@
 //! has been checked before it is stored; here it is only put into Gardener's words.
 
 mod audit;
+pub mod authentication;
 mod aws;
 mod azure;
 mod change;
+mod dialect;
 mod extensions;
 mod gcp;
 mod json;
@@ -22,7 +24,7 @@ pub mod versions;
 
 use std::collections::BTreeMap;
 
-use clients::gardener::{Dns, Provider, SHOOTS, Shoot, ShootSpec};
+use clients::gardener::{Dns, Features, Provider, SHOOTS, Shoot, ShootSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -30,6 +32,7 @@ pub(crate) use self::extensions::filter_disabled;
 pub use self::{
     audit::{AUDIT_TENANT_ANNOTATION, AuditTenants, audit_tenant},
     change::{change, keep_higher_versions},
+    dialect::Dialect,
     metadata::{
         EU_ACCESS_ANNOTATION, LEGACY_OPERATION_ANNOTATION, LEGACY_RUNTIME_ANNOTATION,
         LICENCE_ANNOTATION, OPERATION_ANNOTATION,
@@ -81,7 +84,12 @@ struct Part {
 }
 
 /// The Shoot for a configuration.
-pub fn build(configuration: &Configuration, owner: &Owner<'_>, rules: &Rules) -> Shoot {
+pub fn build(
+    configuration: &Configuration,
+    owner: &Owner<'_>,
+    rules: &Rules,
+    features: &Features,
+) -> Shoot {
     let cluster = &configuration.cluster;
     let mut shoot = Shoot::named(&cluster.name);
     shoot.metadata.namespace = Some(format!("garden-{}", rules.project));
@@ -89,12 +97,19 @@ pub fn build(configuration: &Configuration, owner: &Owner<'_>, rules: &Rules) ->
     shoot.metadata.annotations = Some(metadata::annotations(cluster, owner));
     shoot.rest.insert("apiVersion".into(), format!("{}/{}", SHOOTS.group, SHOOTS.version).into());
     shoot.rest.insert("kind".into(), SHOOTS.kind.into());
-    shoot.spec = spec(cluster, part(cluster), rules);
+    let dialect = Dialect::of(features, &cluster.kubernetes_version);
+    shoot.spec = spec(cluster, part(cluster), rules, dialect);
+    shoot.spec.kubernetes = Some(kubernetes::section(cluster, rules, dialect, owner.runtime_id));
     shoot
 }
 
-fn spec(cluster: &Cluster, part: Part, rules: &Rules) -> ShootSpec {
+fn spec(cluster: &Cluster, part: Part, rules: &Rules, dialect: Dialect) -> ShootSpec {
     let mut rest = Map::new();
+    if dialect.new_names {
+        rest.insert("cloudProfile".into(), cloud_profile(&part.profile));
+    }
+    let old = |name: &str| (!dialect.new_names).then(|| name.to_owned());
+    let new = |name: &str| dialect.new_names.then(|| name.to_owned());
     rest.insert("networking".into(), networking(cluster, &part.nodes));
     rest.insert("maintenance".into(), maintenance::section(cluster, rules));
     rest.insert("extensions".into(), extensions::all(cluster.networking_filter_disabled));
@@ -108,15 +123,20 @@ fn spec(cluster: &Cluster, part: Part, rules: &Rules) -> ShootSpec {
     ShootSpec {
         region: Some(cluster.region.clone()),
         purpose: cluster.purpose.clone(),
-        cloud_profile_name: Some(part.profile.clone()),
-        secret_binding_name: Some(cluster.target_secret.clone()),
+        cloud_profile_name: old(&part.profile),
+        secret_binding_name: old(&cluster.target_secret),
+        credentials_binding_name: new(&cluster.target_secret),
         seed_name: cluster.seed.clone(),
-        kubernetes: Some(kubernetes::section(cluster, rules)),
         dns: cluster.dns.as_ref().map(dns),
         provider: Some(provider(cluster, part)),
         rest,
         ..ShootSpec::default()
     }
+}
+
+/// A profile by its newer name.
+fn cloud_profile(name: &str) -> Value {
+    json!({"kind": "CloudProfile", "name": name})
 }
 
 fn part(cluster: &Cluster) -> Part {

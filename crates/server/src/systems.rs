@@ -3,6 +3,7 @@
 mod build;
 mod check;
 mod documented;
+mod garden;
 
 use clients::{
     avs::Avs,

@@ -39,6 +39,7 @@ use folder::Folder;
 pub use alone::{Alone, run as run_landscape};
 pub use connection::Connection;
 pub use landscape::definitions;
+pub use simulators::garden::Version as GardenerVersion;
 pub use speed::Speed;
 
 /// How long requests may go on after the order to stop.
@@ -57,6 +58,8 @@ pub struct Options {
     pub database: Option<SecretString>,
     /// How fast the simulated world is.
     pub speed: Speed,
+    /// Which Gardener the simulated garden plays.
+    pub gardener: GardenerVersion,
     /// Everything else.
     pub settings: Settings,
     /// Everything else of the provisioner.
@@ -100,7 +103,7 @@ impl Up {
     }
 
     async fn begin(options: Options) -> anyhow::Result<Self> {
-        let Options { port, data, database, speed, mut settings, provisioner } = options;
+        let Options { port, data, database, speed, gardener, mut settings, provisioner } = options;
         // Clusters that are brought along stand on this machine too.
         settings.catalog.customer_networks.extend(["127.0.0.0/8", "::1/128"].map(str::to_owned));
         let last = port.checked_add(3).context("--port leaves no room for three more ports")?;
@@ -124,7 +127,7 @@ impl Up {
         let mut serving = Serving::new(&clock);
         let routes = landscape::router(&landscape);
         serving.add("the landscape", landscape_port, routes, Acceptance::LOCAL);
-        let clusters = landscape::clusters(&folder, &landscape, clusters_port).await?;
+        let clusters = landscape::clusters(&folder, &landscape, gardener, clusters_port).await?;
         // The landscape's issuer, and all that the settings name.
         let issuers = settings.access.issuers.iter().chain([&connection.landscape]);
         let hosts = settings.transport.hosts();

@@ -115,6 +115,8 @@ impl Clusters {
         let catalog = garden::catalog(Catalog::default(), &settings.garden);
         let catalog = lifecycle_manager::catalog(catalog, CONTROL_PLANE);
         let catalog = runtime::catalog(catalog, &[GARDEN, CONTROL_PLANE], &wakes);
+        let (not, namespace) = ([GARDEN, CONTROL_PLANE], settings.garden.namespace());
+        let catalog = garden::users::add(catalog, &not, namespace, landscape.issuer().clone());
         let (password, marks) = (Password::new(), Arc::new(Marks::default()));
         std::fs::create_dir_all(folder)
             .map_err(|source| store::Error::File { path: folder.to_owned(), source })?;

@@ -17,8 +17,11 @@ mod nodes;
 mod profiles;
 mod quantity;
 mod scenario;
+mod schema;
 mod settings;
 mod shoot;
+pub(crate) mod users;
+mod version;
 
 pub(crate) use cleaning::Cleaning;
 pub use controller::Controller;
@@ -26,6 +29,7 @@ pub(crate) use controller::next_move;
 pub use furnish::{Error, furnish};
 pub use kinds::definitions;
 pub use settings::{Durations, PoolSettings, Settings};
+pub use version::{UnknownVersion, Version};
 
 /// The cluster in which the kinds and rules hold.
 pub const CLUSTER: &str = "garden";
@@ -62,7 +66,7 @@ pub trait Runtimes: Send + Sync + 'static {
 /// named `garden`.
 pub fn catalog(catalog: cluster::Catalog, settings: &Settings) -> cluster::Catalog {
     let place = || cluster::Where::Only(CLUSTER.to_owned());
-    let all = kinds::all().into_iter();
+    let all = kinds::all(settings.version).into_iter();
     let catalog = all.fold(catalog, |catalog, kind| catalog.kind(place(), kind));
     let catalog = admission::add(catalog, &place(), settings);
     access::add(catalog, place(), settings)

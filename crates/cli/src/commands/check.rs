@@ -67,7 +67,9 @@ fn report(checked: &[Checked]) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let row = |one: &Checked| {
-        let outcome = one.wrong.clone().unwrap_or_else(|| "reached".to_owned());
+        let found = one.found.as_ref().map(|found| format!("reached: {found}"));
+        let reached = || found.unwrap_or_else(|| "reached".to_owned());
+        let outcome = one.wrong.clone().unwrap_or_else(reached);
         vec![one.system.to_owned(), outcome]
     };
     output::print(&output::table(&["SYSTEM", "OUTCOME"], checked.iter().map(row)))?;

@@ -9,7 +9,7 @@ use clap::Args;
 use secrecy::SecretString;
 use server::{
     settings, telemetry,
-    up::{Options, Speed, run},
+    up::{GardenerVersion, Options, Speed, run},
 };
 
 use crate::connection::DEFAULT_FOLDER;
@@ -26,6 +26,9 @@ pub(crate) struct Up {
     /// How many times faster than watchable the simulated world is, or "max".
     #[arg(long, value_name = "X", default_value = "1")]
     speed: Speed,
+    /// Which Gardener the simulated garden plays: 1.65 and every version after it.
+    #[arg(long, value_name = "VERSION", default_value_t)]
+    gardener: GardenerVersion,
     /// A settings file, as in config/broker.toml.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -40,6 +43,7 @@ impl Up {
             data: data.unwrap_or(Path::new(DEFAULT_FOLDER)).to_owned(),
             database: self.database,
             speed: self.speed,
+            gardener: self.gardener,
             settings,
             provisioner: settings::provisioner::load(None)?,
         })

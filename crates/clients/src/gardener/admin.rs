@@ -44,7 +44,15 @@ impl Gardener {
             "kind": "AdminKubeconfigRequest",
             "spec": {"expirationSeconds": lifetime.as_secs()},
         });
-        let answered: Answered = self.shoots.post_to(shoot, "adminkubeconfig", &request).await?;
+        let answered = match self.shoots.post_to(shoot, "adminkubeconfig", &request).await {
+            // Gardener has not stored the state of the Shoot yet: it says that there is no such Shoot.
+            Err(error) if error.kind == Kind::NotFound && self.shoot(shoot).await?.is_some() => {
+                let said = "the Shoot is there, its kubeconfig is not yet";
+                return Err(Error { kind: Kind::Unavailable, ..error }.saying(said));
+            }
+            answered => answered?,
+        };
+        let answered: Answered = answered;
         let malformed = || {
             let doing = format!("asking for the adminkubeconfig of Shoot {shoot}");
             Error::new(Component::GARDENER, Kind::Malformed, &doing)

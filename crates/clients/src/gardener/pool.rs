@@ -195,14 +195,14 @@ impl Pool {
     }
 
     fn uses(&self, shoot: &Shoot, binding: &Binding) -> bool {
-        let named = match self.kind {
-            BindingKind::Secret => &shoot.spec.secret_binding_name,
-            BindingKind::Credentials => &shoot.spec.credentials_binding_name,
-        };
-        // By convention a binding and its secret have the same name; older Shoots may name either.
-        named.as_deref().is_some_and(|named| {
-            named == binding.name() || Some(named) == self.name_for_shoot(binding)
-        })
+        // A Shoot with a newer Kubernetes names the CredentialsBinding, which has the name of the SecretBinding. By
+        // convention a binding and its secret have the same name, too; older Shoots may name either.
+        let spec = &shoot.spec;
+        [&spec.secret_binding_name, &spec.credentials_binding_name].into_iter().flatten().any(
+            |named| {
+                *named == binding.name() || Some(named.as_str()) == self.name_for_shoot(binding)
+            },
+        )
     }
 }
 

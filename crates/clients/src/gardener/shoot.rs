@@ -22,6 +22,9 @@ pub struct Shoot {
     /// What else it holds.
     #[serde(flatten)]
     pub rest: Rest,
+    /// What Gardener warned of when it was written just now.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
 }
 
 /// What is asked for.

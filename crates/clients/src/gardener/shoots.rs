@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{CONFIRMATION_ANNOTATION, Gardener, RUNTIME_ANNOTATION, Shoot};
-use crate::error::{Error, Kind};
+use super::{CONFIRMATION_ANNOTATION, Gardener, RUNTIME_ANNOTATION, Shoot, returned};
+use crate::error::{Component, Error, Kind};
 
 /// How far a deletion is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,9 +18,11 @@ pub enum Deletion {
 impl Gardener {
     /// Makes a Shoot, or finds the one that an earlier run made: it has the same runtime's annotation.
     pub async fn create(&self, shoot: &Shoot) -> Result<Shoot, Error> {
-        let there = match self.shoots.create(shoot.name(), shoot).await {
+        let doing = format!("creating Shoot {}", shoot.name());
+        let sent = serde_json::to_value(&shoot.spec).unwrap_or_default();
+        let there = match self.shoots.create_warned(shoot.name(), shoot).await {
             Err(error) if error.kind == Kind::AlreadyExists => error,
-            made => return made.map_err(admission),
+            made => return self.kept(&sent, made, &doing).await,
         };
         let found = self.shoots.find(shoot.name()).await?;
         let mine = shoot.annotation(RUNTIME_ANNOTATION);
@@ -29,7 +31,7 @@ impl Gardener {
             None => Err(Error { kind: Kind::Changed, ..there }),
             Some(found) if found.is_going() => Err(there.saying("it is being deleted")),
             Some(found) if mine.is_some() && found.annotation(RUNTIME_ANNOTATION) == mine => {
-                Ok(found)
+                self.kept(&sent, Ok((found, Vec::new())), &doing).await
             }
             Some(_) => Err(there.saying("it belongs to another runtime")),
         }
@@ -53,7 +55,40 @@ impl Gardener {
 
     /// Changes single fields; null removes one.
     pub async fn merge(&self, name: &str, patch: &Value) -> Result<Shoot, Error> {
-        self.shoots.merge(name, patch).await.map_err(admission)
+        let doing = format!("changing Shoot {name}");
+        let sent = patch.get("spec").cloned().unwrap_or_default();
+        let changed = self.shoots.merge_warned(name, patch).await;
+        self.kept(&sent, changed, &doing).await
+    }
+
+    /// The Shoot that Gardener answered with and what it warned of, provided that it has every field that was sent. What
+    /// shows that the garden is not what it was has its description read again.
+    async fn kept(
+        &self,
+        sent: &Value,
+        written: Result<(Shoot, Vec<String>), Error>,
+        doing: &str,
+    ) -> Result<Shoot, Error> {
+        let (mut shoot, warnings) = match written {
+            Ok(written) => written,
+            Err(error) => {
+                if matches!(error.kind, Kind::Refused { .. }) {
+                    self.forget_features().await;
+                }
+                return Err(admission(error));
+            }
+        };
+        let answered = serde_json::to_value(&shoot.spec).unwrap_or_default();
+        let missing = returned::missing(sent, &answered, "spec");
+        if !missing.is_empty() || warnings.iter().any(|text| text.starts_with("unknown field")) {
+            self.forget_features().await;
+        }
+        if !missing.is_empty() {
+            let error = Error::new(Component::GARDENER, Kind::Dropped, doing);
+            return Err(error.saying(format!("it did not keep {}", missing.join(", "))));
+        }
+        shoot.warnings = warnings;
+        Ok(shoot)
     }
 
     /// Writes a Shoot as it was read and then changed; fails with [`Kind::Changed`] when somebody else
@@ -124,7 +159,6 @@ fn is_passing(said: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Component;
 
     fn kind(said: &str) -> Kind {
         admission(Error::new(Component::GARDENER, Kind::Unauthorized, "trying").saying(said)).kind
@@ -138,6 +172,14 @@ mod tests {
             r#"shoots.core.gardener.cloud "c-1" is forbidden: [spec.provider.workers[0].machine.type: Unsupported value: "x"]"#,
             r#"admission webhook "validator.admission-aws.extensions.gardener.cloud" denied the request: networks.vpc"#,
             "quota limits exceeded. Unable to allocate further cpu",
+            // As Gardener 1.65 and 1.117 write them.
+            r#"shoots.core.gardener.cloud "eh02" is forbidden: [spec.provider.workers[0].machine.type: Unsupported value: "x.large": supported values: "m5.large"]"#,
+            r#"shoots.core.gardener.cloud "eh02" is forbidden: spec.provider.workers[0].machine.type: Unsupported value: "x.large": supported values: "m5.large""#,
+            r#"shoots.core.gardener.cloud "c-1" is forbidden: failed to resolve structured authentication config map reference: configmaps "nope" not found"#,
+            r#"shoots.core.gardener.cloud "c-1" is forbidden: given Shoot uses non-registered extension type: spec.extensions[0].type ("foo")"#,
+            r#"shoots.core.gardener.cloud "c-1" is forbidden: spec.seedName cannot be changed by patching the shoot, please use the shoots/binding subresource"#,
+            r#"shoots.core.gardener.cloud "c-1" is forbidden: quota limits exceeded. Unable to allocate further cpu"#,
+            r#"admission webhook "validator.provider-aws.example" denied the request: [networks.zones: Required value] is forbidden: User input"#,
         ];
         let credentials = [
             r#"shoots.core.gardener.cloud "c-1" is forbidden: User "system:serviceaccount:garden-kyma:kcp" cannot patch resource "shoots""#,

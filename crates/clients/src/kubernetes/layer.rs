@@ -16,7 +16,7 @@ use http_body_util::{BodyExt, Full, LengthLimitError, Limited, combinators::Unsy
 use kube::client::Body;
 use tower::{BoxError, Layer, Service, ServiceExt};
 
-use super::{Doing, resource};
+use super::{Doing, Uncounted, resource};
 use crate::{
     answer,
     error::{Component, Error, Kind, without_answer},
@@ -121,7 +121,8 @@ fn asked(request: &Request<Body>) -> Asked {
     let route = format!("{verb} {}", resource::kind_of(uri.path()));
     let doing = request.extensions().get().map(|Doing(doing)| doing.clone());
     let doing = doing.unwrap_or_else(|| format!("making a call: {route}"));
-    Asked { route, doing, method, counted: !lasting, lasting }
+    let counted = !lasting && request.extensions().get::<Uncounted>().is_none();
+    Asked { route, doing, method, counted, lasting }
 }
 
 fn with_headers(mut request: Request<Body>, call: Option<&Call>) -> Request<Body> {

@@ -95,8 +95,20 @@ impl<T> Objects<T> {
         content_type: &'static str,
         body: &impl Serialize,
     ) -> Result<R, Error> {
+        Ok(self.ask_warned(doing, method, path, content_type, body).await?.0)
+    }
+
+    /// The same, with the warnings that came with the answer.
+    async fn ask_warned<R: DeserializeOwned>(
+        &self,
+        doing: &str,
+        method: Method,
+        path: &str,
+        content_type: &'static str,
+        body: &impl Serialize,
+    ) -> Result<(R, Vec<String>), Error> {
         let body = serde_json::to_vec(body).map_err(|_| self.unusable(doing, "it is no JSON"))?;
-        self.cluster.send(doing, Ask { method, path, content_type, body }).await
+        self.cluster.send_warned(doing, Ask { method, path, content_type, body }).await
     }
 
     async fn read<R: DeserializeOwned>(&self, doing: &str, path: &str) -> Result<R, Error> {
@@ -187,9 +199,18 @@ impl<T: DeserializeOwned> Objects<T> {
 
     /// Changes single fields; null removes one.
     pub async fn merge(&self, name: &str, patch: &Value) -> Result<T, Error> {
+        Ok(self.merge_warned(name, patch).await?.0)
+    }
+
+    /// The same, with the warnings that came with the answer.
+    pub(crate) async fn merge_warned(
+        &self,
+        name: &str,
+        patch: &Value,
+    ) -> Result<(T, Vec<String>), Error> {
         let doing = self.doing("changing", name);
         let path = self.path_of(&doing, name, "")?;
-        self.ask(&doing, Method::PATCH, &path, "application/merge-patch+json", patch).await
+        self.ask_warned(&doing, Method::PATCH, &path, "application/merge-patch+json", patch).await
     }
 
     /// Makes the object have these fields, as theirs `owner`. What others own stays; what `owner` had
@@ -209,9 +230,18 @@ impl<T: DeserializeOwned> Objects<T> {
 
     /// Makes an object.
     pub async fn create(&self, name: &str, object: &impl Serialize) -> Result<T, Error> {
+        Ok(self.create_warned(name, object).await?.0)
+    }
+
+    /// The same, with the warnings that came with the answer.
+    pub(crate) async fn create_warned(
+        &self,
+        name: &str,
+        object: &impl Serialize,
+    ) -> Result<(T, Vec<String>), Error> {
         let doing = self.doing("creating", name);
         let object = self.complete(&doing, object)?;
-        self.ask(&doing, Method::POST, self.root(&doing)?, JSON, &object).await
+        self.ask_warned(&doing, Method::POST, self.root(&doing)?, JSON, &object).await
     }
 
     /// Writes an object as it was read and then changed. Fails with [`Kind::Changed`] when somebody

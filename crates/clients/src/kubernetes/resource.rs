@@ -32,7 +32,7 @@ impl Resource {
     }
 
     /// The path of all objects of the kind; `None` when the namespace cannot be one.
-    pub(super) fn path(&self, namespace: Option<&str>) -> Option<String> {
+    pub(crate) fn path(&self, namespace: Option<&str>) -> Option<String> {
         let root = if self.group.is_empty() { "/api" } else { "/apis" };
         let place = match namespace {
             Some(namespace) => format!("namespaces/{}/", name_in_path(namespace)?),

@@ -6,7 +6,8 @@ use axum::{Json, http::StatusCode, response::IntoResponse};
 use clients::{
     Kind, Limits,
     gardener::{
-        CONFIRMATION_ANNOTATION, Deletion, Gardener, RUNTIME_ANNOTATION, Shoot, Signal, Signals,
+        CONFIRMATION_ANNOTATION, Deletion, Field, Gardener, RUNTIME_ANNOTATION, Shoot, Signal,
+        Signals,
     },
 };
 use secrecy::ExposeSecret;
@@ -232,6 +233,103 @@ async fn an_admin_kubeconfig_is_asked_for_with_its_lifetime() {
     api.instead(|_| Some(Json(json!({"status": {"kubeconfig": "", "expirationTimestamp": "2026-01-02T10:00:00Z"}})).into_response()));
     let error = garden.admin_kubeconfig("c-1", Duration::from_hours(8)).await.unwrap_err();
     assert_eq!(error.kind, Kind::Malformed);
+}
+
+#[tokio::test]
+async fn a_field_that_gardener_does_not_keep_is_a_failure_that_names_it() {
+    let api = KubeApi::default();
+    let garden = garden(&api).await;
+    let dropped = || {
+        let made = json!({"metadata": {"name": "c-1"}, "spec": {"region": "eu", "networking": {}}});
+        let warning = [("warning", r#"299 - "unknown field \"spec.networking.type\"""#)];
+        Some((StatusCode::CREATED, warning, Json(made)).into_response())
+    };
+    api.instead(move |_| dropped());
+
+    let error = garden.create(&shoot("c-1", "r-1")).await.unwrap_err();
+    assert_eq!(error.kind, Kind::Dropped);
+    assert!(error.to_string().contains("spec.networking.type"), "{error}");
+
+    let patch = json!({"spec": {"networking": {"type": "calico"}, "purpose": null}});
+    let error = garden.merge("c-1", &patch).await.unwrap_err();
+    assert_eq!(error.kind, Kind::Dropped);
+}
+
+#[tokio::test]
+async fn warnings_of_gardener_come_with_the_shoot() {
+    let api = KubeApi::default();
+    let garden = garden(&api).await;
+    api.instead(|_| {
+        let made = json!({"metadata": {"name": "c-1"}, "spec": {"region": "eu", "networking": {"type": "calico"}}});
+        let warning = [("warning", r#"299 - "you are setting an old field""#)];
+        Some((StatusCode::CREATED, warning, Json(made)).into_response())
+    });
+
+    let made = garden.create(&shoot("c-1", "r-1")).await.unwrap();
+
+    assert_eq!(made.warnings, ["you are setting an old field"]);
+}
+
+#[tokio::test]
+async fn an_admin_kubeconfig_that_is_not_found_while_the_shoot_is_there_is_not_there_yet() {
+    let api = KubeApi::default();
+    let garden = garden(&api).await;
+    let asked =
+        async || garden.admin_kubeconfig("c-1", Duration::from_hours(8)).await.unwrap_err().kind;
+    api.instead(|heard| {
+        let body = json!({
+            "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 404, "reason": "NotFound",
+            "message": r#"shoots.core.gardener.cloud "c-1" not found"#, "details": {"name": "c-1"},
+        });
+        let refused = || (StatusCode::NOT_FOUND, Json(body)).into_response();
+        heard.path.ends_with("/adminkubeconfig").then(refused)
+    });
+
+    assert_eq!(asked().await, Kind::NotFound);
+
+    api.put(&at("c-1"), json!({"metadata": {}, "spec": {}}));
+    assert_eq!(asked().await, Kind::Unavailable);
+}
+
+#[tokio::test]
+async fn what_the_garden_has_is_read_once_and_again_after_an_answer_that_contradicts_it() {
+    let api = KubeApi::default();
+    let garden = garden(&api).await;
+    let fields = |fields: Value| {
+        let shoot = json!({
+            "x-kubernetes-group-version-kind": [{"group": "core.gardener.cloud", "version": "v1beta1", "kind": "Shoot"}],
+            "properties": {"spec": {"properties": {"kubernetes": {"properties": {
+                "version": {"type": "string"}, "kubeAPIServer": {"properties": fields},
+            }}}}},
+        });
+        json!({"components": {"schemas": {"Shoot": shoot}}})
+    };
+    let (old, new) =
+        (fields(json!({"oidcConfig": {}})), fields(json!({"structuredAuthentication": {}})));
+    let mut reads = 0;
+    api.instead(move |heard| {
+        if heard.path.starts_with("/openapi/v3") {
+            reads += 1;
+            let document = if reads == 1 { &old } else { &new };
+            return Some(Json(document.clone()).into_response());
+        }
+        if heard.path.contains("gardener-info") {
+            let info = json!({"data": {"gardenerAPIServer": "version: v1.117.0\nother: x\n"}});
+            return Some(Json(info).into_response());
+        }
+        (heard.method == "POST")
+            .then(|| said(422, "Invalid", "oidcConfig field is no longer supported"))
+    });
+
+    let first = garden.features().await.unwrap();
+    assert_eq!(first.version(), Some("v1.117.0"));
+    assert!(first.has(Field::OidcConfig) && !first.has(Field::StructuredAuthentication));
+    garden.features().await.unwrap();
+    assert_eq!(api.journal.len(), 2, "one read of the fields, one of the version");
+
+    garden.create(&shoot("c-1", "r-1")).await.unwrap_err();
+    let second = garden.features().await.unwrap();
+    assert!(!second.has(Field::OidcConfig) && second.has(Field::StructuredAuthentication));
 }
 
 async fn watching(api: &KubeApi) -> (Gardener, Signals) {

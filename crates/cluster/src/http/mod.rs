@@ -26,6 +26,7 @@ use serde_json::Value;
 
 use crate::{Identity, Server, Status, access::Peer, cluster::Cluster};
 use params::Params;
+pub use params::read_yaml;
 use target::Target;
 
 /// As large as an object may be in Kubernetes, with some room.
@@ -91,8 +92,10 @@ fn authenticate(
     let now = cluster.clock.now();
     if let Some(header) = headers.get(header::AUTHORIZATION) {
         let token = header.to_str().ok().and_then(|header| header.strip_prefix("Bearer "));
-        let identity =
-            token.and_then(|token| server.tokens().check(&cluster.uid, token.trim(), now));
+        let identity = token.map(str::trim).and_then(|token| {
+            let own = server.tokens().check(&cluster.uid, token, now);
+            own.or_else(|| cluster.catalog.authenticate(server, &cluster.name, token))
+        });
         return identity.ok_or_else(Status::unauthorized);
     }
     match peer.identity(&cluster.uid, now) {

@@ -6,6 +6,7 @@
 mod clean_up_cluster;
 mod delete_shoot;
 mod forget_runtime;
+mod remove_authentication;
 mod trigger_uninstall;
 mod unregister_runtime;
 mod wait_for_deletion;
@@ -67,6 +68,10 @@ fn cluster<O: OnRuntime>(plan: Plan<O>, limits: &Limits) -> Plan<O> {
         .step(
             wait_for_deletion::WaitForDeletion
                 .waiting_for(limits.waiting_for_cluster_deletion)
+                .failing_for(limits.waiting_for_cluster_deletion),
+        )
+        .step(
+            remove_authentication::RemoveAuthentication
                 .failing_for(limits.waiting_for_cluster_deletion),
         )
         .step(

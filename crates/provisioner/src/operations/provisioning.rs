@@ -13,9 +13,10 @@ use engine::{Operation, Plan, Step};
 use super::{
     Data, Env, Input, Memory, OnRuntime,
     shared::{
-        configure_agent::ConfigureAgent, create_bindings::CreateBindings,
-        fetch_kubeconfig::FetchKubeconfig, mark_connected::MarkConnected,
-        wait_for_agent::WaitForAgent, wait_for_installation::WaitForInstallation,
+        bind_credentials::BindCredentials, configure_agent::ConfigureAgent,
+        create_bindings::CreateBindings, fetch_kubeconfig::FetchKubeconfig,
+        mark_connected::MarkConnected, wait_for_agent::WaitForAgent,
+        wait_for_installation::WaitForInstallation, write_authentication::WriteAuthentication,
     },
 };
 use crate::limits::Limits;
@@ -71,6 +72,8 @@ pub fn plan_no_install(limits: &Limits) -> Plan<ProvisioningNoInstall> {
 /// What is done for every cluster.
 fn cluster<O: OnRuntime>(plan: Plan<O>, limits: &Limits) -> Plan<O> {
     plan.stage("CreatingCluster")
+        .step(BindCredentials.failing_for(limits.cluster_domain))
+        .step(WriteAuthentication.failing_for(limits.cluster_domain))
         .step(create_shoot::CreateShoot.failing_for(limits.cluster_domain))
         .stage("WaitingForClusterDomain")
         .step(

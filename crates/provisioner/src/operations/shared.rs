@@ -1,5 +1,6 @@
 //! Steps that stand in several plans.
 
+pub(super) mod bind_credentials;
 pub(super) mod configure_agent;
 pub(super) mod create_bindings;
 pub(super) mod fetch_kubeconfig;
@@ -9,6 +10,7 @@ pub(super) mod wait_for_agent;
 pub(super) mod wait_for_installation;
 pub(super) mod wait_for_new_version;
 pub(super) mod wait_for_shoot;
+pub(super) mod write_authentication;
 
 use std::time::Duration;
 

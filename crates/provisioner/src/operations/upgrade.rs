@@ -7,8 +7,9 @@ use engine::{Operation, Plan, Step};
 use super::{
     Data, Env, Input, Memory,
     shared::{
-        update_shoot::UpdateShoot, wait_for_installation::WaitForInstallation,
-        wait_for_new_version::WaitForNewVersion, wait_for_shoot::WaitForShoot,
+        bind_credentials::BindCredentials, update_shoot::UpdateShoot,
+        wait_for_installation::WaitForInstallation, wait_for_new_version::WaitForNewVersion,
+        wait_for_shoot::WaitForShoot, write_authentication::WriteAuthentication,
     },
     with_kyma, with_shoot,
 };
@@ -29,6 +30,8 @@ impl Operation for Upgrade {
 pub fn plan(limits: &Limits) -> Plan<Upgrade> {
     Plan::within(limits.upgrade())
         .stage("UpdatingShoot")
+        .step(BindCredentials.failing_for(limits.shoot_refresh).when(with_shoot()))
+        .step(WriteAuthentication.failing_for(limits.shoot_refresh).when(with_shoot()))
         .step(UpdateShoot.failing_for(limits.shoot_refresh).when(with_shoot()))
         .stage("WaitingForShootNewVersion")
         .step(

@@ -5,9 +5,10 @@ use engine::{Operation, Plan, Step};
 use super::{
     Data, Env, Input, Memory,
     shared::{
-        create_bindings::CreateBindings, fetch_kubeconfig::FetchKubeconfig,
-        update_shoot::UpdateShoot, wait_for_new_version::WaitForNewVersion,
-        wait_for_shoot::WaitForShoot,
+        bind_credentials::BindCredentials, create_bindings::CreateBindings,
+        fetch_kubeconfig::FetchKubeconfig, update_shoot::UpdateShoot,
+        wait_for_new_version::WaitForNewVersion, wait_for_shoot::WaitForShoot,
+        write_authentication::WriteAuthentication,
     },
 };
 use crate::limits::Limits;
@@ -27,6 +28,8 @@ impl Operation for UpgradeShoot {
 pub fn plan(limits: &Limits) -> Plan<UpgradeShoot> {
     Plan::within(limits.upgrade_shoot())
         .stage("UpdatingShoot")
+        .step(BindCredentials.failing_for(limits.shoot_refresh))
+        .step(WriteAuthentication.failing_for(limits.shoot_refresh))
         .step(UpdateShoot.failing_for(limits.shoot_refresh))
         .stage("WaitingForShootNewVersion")
         .step(WaitForNewVersion.waiting_for(limits.shoot_refresh).failing_for(limits.shoot_refresh))

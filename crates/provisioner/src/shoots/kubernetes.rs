@@ -3,32 +3,52 @@
 use clients::gardener::Kubernetes;
 use serde_json::{Map, Value, json};
 
-use super::{Rules, json::at, versions::Version};
-use crate::configuration::{Cluster, Oidc};
+use super::{
+    Rules,
+    authentication::{config_map_name, oidc_config},
+    dialect::{Dialect, NO_STATIC_TOKEN},
+    json::at,
+    versions::Version,
+};
+use crate::configuration::Cluster;
 
 /// The first version without pod security policies.
 const NO_POLICIES: Version = Version::new(1, 25, 0);
-/// The first version for which Gardener keeps no kubeconfig with a static token.
-const NO_STATIC_TOKEN: Version = Version::new(1, 27, 0);
 
 /// Kubernetes in a new Shoot.
-pub(super) fn section(cluster: &Cluster, rules: &Rules) -> Kubernetes {
-    let mut server = json!({"enableBasicAuthentication": false});
+pub(super) fn section(
+    cluster: &Cluster,
+    rules: &Rules,
+    dialect: Dialect,
+    runtime: &str,
+) -> Kubernetes {
+    let mut server = json!({});
+    if dialect.basic_authentication {
+        server["enableBasicAuthentication"] = json!(false);
+    }
     if let Some(issuer) = &cluster.oidc {
-        server["oidcConfig"] = oidc(issuer);
+        if dialect.structured_authentication {
+            server["structuredAuthentication"] = json!({"configMapName": config_map_name(runtime)});
+        } else {
+            server["oidcConfig"] = oidc_config(issuer);
+        }
     }
     if let Some(name) = &rules.audit_policy_config_map {
         *at(&mut server, &["auditConfig", "auditPolicy", "configMapRef", "name"]) = json!(name);
     }
     let mut rest = Map::new();
     // Kubeconfigs are asked for when they are needed, and end by themselves.
-    rest.insert("enableStaticTokenKubeconfig".into(), json!(false));
-    rest.insert("kubeAPIServer".into(), server);
+    if dialect.static_token {
+        rest.insert("enableStaticTokenKubeconfig".into(), json!(false));
+    }
+    if server.as_object().is_some_and(|server| !server.is_empty()) {
+        rest.insert("kubeAPIServer".into(), server);
+    }
     Kubernetes { version: Some(cluster.kubernetes_version.clone()), rest }
 }
 
 /// Brings Kubernetes in a live Shoot to what is wanted. Versions only go up.
-pub(super) fn change(kubernetes: &mut Value, wanted: &Cluster) {
+pub(super) fn change(kubernetes: &mut Value, wanted: &Cluster, dialect: Dialect, runtime: &str) {
     let live = kubernetes["version"].as_str().and_then(Version::parse);
     let asked = Version::parse(&wanted.kubernetes_version);
     if asked > live {
@@ -45,8 +65,16 @@ pub(super) fn change(kubernetes: &mut Value, wanted: &Cluster) {
     if next.is_some_and(|next| next < NO_POLICIES) {
         switch_policies_off(kubernetes);
     }
-    if let Some(issuer) = &wanted.oidc {
-        *at(kubernetes, &["kubeAPIServer", "oidcConfig"]) = oidc(issuer);
+    let in_shoot = kubernetes.pointer("/kubeAPIServer/oidcConfig").is_some_and(Value::is_object);
+    if dialect.structured_authentication && (wanted.oidc.is_some() || in_shoot) {
+        let server = at(kubernetes, &["kubeAPIServer"]);
+        *at(server, &["structuredAuthentication", "configMapName"]) =
+            json!(config_map_name(runtime));
+        if let Some(fields) = server.as_object_mut() {
+            fields.shift_remove("oidcConfig");
+        }
+    } else if let Some(issuer) = &wanted.oidc {
+        *at(kubernetes, &["kubeAPIServer", "oidcConfig"]) = oidc_config(issuer);
     }
 }
 
@@ -59,15 +87,4 @@ fn switch_policies_off(kubernetes: &mut Value) {
         Some(list) => list.push(plugin),
         None => *plugins = json!([plugin]),
     }
-}
-
-fn oidc(oidc: &Oidc) -> Value {
-    json!({
-        "clientID": oidc.client_id,
-        "groupsClaim": oidc.groups_claim,
-        "issuerURL": oidc.issuer_url,
-        "signingAlgs": oidc.signing_algs,
-        "usernameClaim": oidc.username_claim,
-        "usernamePrefix": oidc.username_prefix,
-    })
 }

@@ -8,7 +8,7 @@ mod properties;
 mod providers;
 mod versions;
 
-use clients::gardener::Shoot;
+use clients::gardener::{Features, Shoot};
 use serde_json::{Value, json};
 
 use super::{Owner, Rules, build};
@@ -26,7 +26,12 @@ fn rules() -> Rules {
 }
 
 fn made(configuration: &Configuration) -> Shoot {
-    build(configuration, &OWNER, &rules())
+    build(configuration, &OWNER, &rules(), &Features::oldest())
+}
+
+/// What is changed in a live Shoot.
+fn change(live: &Shoot, wanted: &Configuration) -> Option<Value> {
+    super::change(live, wanted, OWNER.runtime_id, &Features::oldest())
 }
 
 /// What Gardener is sent for a request.

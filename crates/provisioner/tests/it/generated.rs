@@ -27,7 +27,7 @@ use provisioner::{
         Data, Env, Input, Target, Versions, deprovisioning, hibernation, provisioning,
         reconnection, upgrade, upgrade_shoot,
     },
-    shoots::{self, Owner},
+    shoots::{self, Owner, authentication},
     status::OperationType,
 };
 use serde_json::{Value, json};
@@ -39,9 +39,12 @@ use store::{
 };
 use uuid::Uuid;
 
-use crate::world::{Landscape, aws, kyma, with_kyma};
+use crate::world::{Landscape, aws, issuer, kyma, with_kyma};
 
 const TENANT: &str = "ga-1";
+/// Versions of Kubernetes before and after the issuers of users moved into a `ConfigMap`.
+const OLDER: &str = "1.31.4";
+const NEWER: &str = "1.32.4";
 
 /// One plan, tried with a runtime that is as the operation finds it.
 struct Trying<O: Operation> {
@@ -60,6 +63,8 @@ struct Begin {
     there: bool,
     /// Whether Kyma is part of it.
     kyma: bool,
+    /// The version of Kubernetes at first.
+    kubernetes: &'static str,
     /// What is different afterwards.
     change: fn(&mut Document),
 }
@@ -99,7 +104,9 @@ impl<O: Operation> Trying<O> {
 
     /// A runtime as the operation finds it.
     async fn furnish(&self, env: &Env, name: &str) -> (Target, Document) {
-        let request = if self.begin.kyma { with_kyma(name, "1.22.0") } else { aws(name) };
+        let mut request = if self.begin.kyma { with_kyma(name, "1.22.0") } else { aws(name) };
+        request.cluster.oidc = Some(issuer(&self.landscape));
+        request.cluster.kubernetes_version = Some(self.begin.kubernetes.into());
         let configuration = checking::provision(request, &checking::Defaults::default()).unwrap();
         let registration = Registration {
             name: configuration.entry.name.clone(),
@@ -123,7 +130,15 @@ impl<O: Operation> Trying<O> {
                 runtime_id: &id,
                 operation_id: &Uuid::new_v4().to_string(),
             };
-            let shoot = shoots::build(&document.configuration, &owner, &env.rules);
+            let features = env.gardener.features().await.unwrap();
+            let cluster = &document.configuration.cluster;
+            let dialect = shoots::Dialect::of(&features, &cluster.kubernetes_version);
+            if dialect.structured_authentication {
+                let data = authentication::config_map_data(cluster.oidc.as_slice());
+                let map = authentication::config_map_name(&id);
+                env.gardener.put_config_map(&map, &id, &data).await.unwrap();
+            }
+            let shoot = shoots::build(&document.configuration, &owner, &env.rules, &features);
             env.gardener.create(&shoot).await.unwrap();
             self.until(|| async {
                 let shoot = env.gardener.shoot(name).await.unwrap();
@@ -253,6 +268,9 @@ impl<O: Operation> Trying<O> {
                         "state": shoot.last_operation().map(|last| &last.state),
                         "hibernated": shoot.status.as_ref().and_then(|s| s.hibernated),
                     })),
+                    "authentication": server.get(
+                        "garden", "configmaps", "garden-kyma", &authentication::config_map_name(&id),
+                    ).map(|map| json!([map["data"], map["metadata"]["labels"]])),
                     "director": entry.map(|entry| json!(entry.labels)),
                     "inside": inside(&server, &target.shoot),
                     "document": document,
@@ -303,6 +321,7 @@ fn unchanged(_: &mut Document) {}
 
 fn bigger(document: &mut Document) {
     document.configuration.cluster.machine_type = "m5.2xlarge".into();
+    document.configuration.cluster.kubernetes_version = NEWER.into();
     document.configuration.administrators = vec!["grace@example.org".into()];
 }
 
@@ -340,12 +359,12 @@ macro_rules! proven {
 }
 
 proven! {
-    provisioning_with_kyma: provisioning::plan, Begin { there: false, kyma: true, change: unchanged };
-    provisioning_without_kyma: provisioning::plan_no_install, Begin { there: false, kyma: false, change: unchanged };
-    upgrading: upgrade::plan, Begin { there: true, kyma: true, change: newer };
-    upgrading_the_shoot: upgrade_shoot::plan, Begin { there: true, kyma: false, change: bigger };
-    deprovisioning_with_kyma: deprovisioning::plan, Begin { there: true, kyma: true, change: unchanged };
-    deprovisioning_without_kyma: deprovisioning::plan_no_install, Begin { there: true, kyma: false, change: unchanged };
-    hibernating: hibernation::plan, Begin { there: true, kyma: false, change: unchanged };
-    reconnecting: reconnection::plan, Begin { there: true, kyma: false, change: unchanged };
+    provisioning_with_kyma: provisioning::plan, Begin { there: false, kyma: true, kubernetes: NEWER, change: unchanged };
+    provisioning_without_kyma: provisioning::plan_no_install, Begin { there: false, kyma: false, kubernetes: NEWER, change: unchanged };
+    upgrading: upgrade::plan, Begin { there: true, kyma: true, kubernetes: NEWER, change: newer };
+    upgrading_the_shoot: upgrade_shoot::plan, Begin { there: true, kyma: false, kubernetes: OLDER, change: bigger };
+    deprovisioning_with_kyma: deprovisioning::plan, Begin { there: true, kyma: true, kubernetes: NEWER, change: unchanged };
+    deprovisioning_without_kyma: deprovisioning::plan_no_install, Begin { there: true, kyma: false, kubernetes: NEWER, change: unchanged };
+    hibernating: hibernation::plan, Begin { there: true, kyma: false, kubernetes: NEWER, change: unchanged };
+    reconnecting: reconnection::plan, Begin { there: true, kyma: false, kubernetes: NEWER, change: unchanged };
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it is")]
 
 mod faults;
+mod gardens;
 mod generated;
 mod life;
 mod old_clients;

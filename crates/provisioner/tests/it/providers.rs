@@ -44,6 +44,7 @@ fn gcp(name: &str) -> requests::Provision {
         machine_type: Some("n2-standard-4".into()),
         disk_type: Some("pd-standard".into()),
         worker_cidr: "10.250.0.0/22".into(),
+        kubernetes_version: Some("1.31.4".into()),
         oidc: Some(Oidc {
             client_id: "9bd05ed7-a930-44e6-8c79-e6defeb7dec9".into(),
             groups_claim: "groups".into(),

@@ -17,7 +17,7 @@ use engine::{Engine, Planted, Storage};
 use provisioner::{
     Caller, Parts, Provisioner,
     chores::shoot_signals,
-    configuration::{AwsZone, ConflictStrategy, Entry, Profile},
+    configuration::{AwsZone, ConflictStrategy, Entry, Oidc, Profile},
     limits::Limits,
     operations::{
         Env, OWNER, StepSettings, deprovisioning, hibernation, provisioning, reconnection, upgrade,
@@ -30,6 +30,7 @@ use provisioner::{
 use secrecy::SecretString;
 use serde_json::Value;
 use simulators::{
+    garden::Version,
     ledger::{Filter, Phase},
     pace::Speed,
     testing::{MACHINE, Options, Running, TENANTS},
@@ -52,9 +53,15 @@ pub(crate) struct Landscape {
 
 impl Landscape {
     pub(crate) async fn start() -> Self {
+        Self::playing(Version::default()).await
+    }
+
+    /// The same with a garden that plays this Gardener.
+    pub(crate) async fn playing(gardener: Version) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = Clock::running();
-        let options = Options { speed: Speed::MAX, plays_agent: false, ..Options::default() };
+        let mut options = Options { speed: Speed::MAX, plays_agent: false, ..Options::default() };
+        options.clusters.garden.version = gardener;
         let running = Running::with(folder.path(), clock.clone(), 1, options).await;
         Self { running, clock, _folder: folder }
     }
@@ -116,7 +123,16 @@ impl World {
     }
 
     pub(crate) async fn on(database: TestDatabase, limits: Limits) -> Self {
-        let landscape = Landscape::start().await;
+        Self::inside(Landscape::start().await, database, limits).await
+    }
+
+    /// With a garden that plays this Gardener.
+    pub(crate) async fn playing(gardener: &str) -> Self {
+        let landscape = Landscape::playing(gardener.parse().unwrap()).await;
+        Self::inside(landscape, TestDatabase::sqlite(), Limits::default()).await
+    }
+
+    async fn inside(landscape: Landscape, database: TestDatabase, limits: Limits) -> Self {
         let opened = database.database().await;
         for set in [Set::Engine, Set::Provisioner] {
             opened.migrate(set).await.unwrap();
@@ -369,6 +385,19 @@ pub(crate) fn aws(name: &str) -> requests::Provision {
         },
         administrators: vec!["ada@example.org".into()],
         kyma: None,
+    }
+}
+
+/// The landscape's issuer, for the users of a cluster.
+pub(crate) fn issuer(landscape: &Landscape) -> Oidc {
+    Oidc {
+        client_id: "kcp".into(),
+        groups_claim: "groups".into(),
+        // Only https is accepted; the landscape's issuer is known without it.
+        issuer_url: landscape.running.url.replace("http://", "https://"),
+        signing_algs: vec!["RS256".into()],
+        username_claim: "sub".into(),
+        username_prefix: "-".into(),
     }
 }
 

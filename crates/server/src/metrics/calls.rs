@@ -1,6 +1,6 @@
 //! Metrics of calls to outside systems, told by the gates.
 
-use clients::{Observer, Seen};
+use clients::{Component, Observer, Seen};
 use prometheus_client::{
     encoding::EncodeLabelSet,
     metrics::{
@@ -29,6 +29,7 @@ pub(crate) struct Calls {
     counts: Family<Call, Counter>,
     durations: Family<System, Histogram>,
     waits: Family<System, Histogram>,
+    warnings: Family<System, Counter>,
 }
 
 impl Calls {
@@ -38,6 +39,7 @@ impl Calls {
             counts: Family::default(),
             durations: Family::new_with_constructor(seconds),
             waits: Family::new_with_constructor(seconds),
+            warnings: Family::default(),
         };
         registry.register("outside_calls", "Calls to outside systems", calls.counts.clone());
         registry.register(
@@ -49,6 +51,11 @@ impl Calls {
             "outside_call_wait_seconds",
             "How long calls to outside systems waited for their turn",
             calls.waits.clone(),
+        );
+        registry.register(
+            "outside_warnings",
+            "Warnings that came with answers of outside systems",
+            calls.warnings.clone(),
         );
         calls
     }
@@ -62,5 +69,9 @@ impl Observer for Calls {
         let system = System { system };
         self.durations.get_or_create(&system).observe(seen.took.as_secs_f64());
         self.waits.get_or_create(&system).observe(seen.waited.as_secs_f64());
+    }
+
+    fn warned(&self, component: Component) {
+        self.warnings.get_or_create(&System { system: component.0 }).inc();
     }
 }

@@ -21,9 +21,11 @@ pub struct Checked {
     pub system: &'static str,
     /// What is wrong, in plain words; nothing if it was reached and knows us.
     pub wrong: Option<String>,
+    /// What was found out about it, in plain words.
+    pub found: Option<String>,
 }
 
-type Asked<'a> = (&'static str, BoxFuture<'a, Result<(), Error>>);
+type Asked<'a> = (&'static str, BoxFuture<'a, Result<Option<String>, Error>>);
 
 impl Systems {
     /// Asks all systems at once.
@@ -32,22 +34,22 @@ impl Systems {
         macro_rules! ask {
             ($($name:literal: $client:expr,)*) => {
                 $(if let Some(client) = &$client {
-                    asked.push(($name, client.check().boxed()));
+                    asked.push(($name, plain(client.check()).boxed()));
                 })*
             };
         }
-        ask! {
-            "gardener": self.gardener,
+        if let Some(garden) = &self.gardener {
+            asked.push(("gardener", gardener(garden).boxed()));
         }
         if let Some(cluster) = &self.control_plane {
-            asked.push(("control plane", version(cluster).boxed()));
+            asked.push(("control plane", plain(version(cluster)).boxed()));
         }
         ask! {
             "lifecycle manager": self.lifecycle_manager,
             "provisioner": self.provisioner,
         }
         if let Some(director) = &self.director {
-            asked.push(("director", director.check(TENANT).boxed()));
+            asked.push(("director", plain(director.check(TENANT)).boxed()));
         }
         ask! {
             "reconciler": self.reconciler,
@@ -56,7 +58,7 @@ impl Systems {
             "ias": self.ias,
         }
         if let Some(logging) = &self.lms {
-            asked.push(("lms", logging.client.check().boxed()));
+            asked.push(("lms", plain(logging.client.check()).boxed()));
         }
         ask! {
             "spc": self.spc,
@@ -91,8 +93,8 @@ pub async fn provisioner(settings: &ProvisionerSettings) -> anyhow::Result<Vec<C
     let (gardener, director): (Gardener, _) = (reached.gardener, reached.director);
     let (released, development) = reached.releases;
     let asked: Vec<Asked<'_>> = vec![
-        ("gardener", gardener.check().boxed()),
-        ("director", director.check(TENANT).boxed()),
+        ("gardener", self::gardener(&gardener).boxed()),
+        ("director", plain(director.check(TENANT)).boxed()),
         ("kyma releases", answers(Component::RELEASES, released).boxed()),
         ("kyma development", answers(Component::RELEASES, development).boxed()),
     ];
@@ -103,22 +105,33 @@ async fn version(cluster: &Cluster) -> Result<(), Error> {
     cluster.version().await.map(drop)
 }
 
+/// A check that finds out nothing but whether the system is there.
+async fn plain(check: impl Future<Output = Result<(), Error>>) -> Result<Option<String>, Error> {
+    check.await.map(|()| None)
+}
+
+/// Checks the garden, and tells which Gardener it has and how Shoots are written for it.
+async fn gardener(garden: &Gardener) -> Result<Option<String>, Error> {
+    garden.check().await?;
+    Ok(Some(super::garden::described(&*garden.features().await?)))
+}
+
 /// Whether anybody answers, whatever they say.
-async fn answers(component: Component, url: Url) -> Result<(), Error> {
+async fn answers(component: Component, url: Url) -> Result<Option<String>, Error> {
     let gates = Gates::unobserved(&Clock::running(), PlaintextHosts::default());
     let http = Http::through(gates.gate(component), url)?;
     match http.send("asking whether anybody answers", http.get("")).await {
         Err(error) if matches!(error.kind, Kind::Unavailable | Kind::Throttled { .. }) => {
             Err(error)
         }
-        _ => Ok(()),
+        _ => Ok(None),
     }
 }
 
 async fn judged(asked: Vec<Asked<'_>>) -> Vec<Checked> {
-    let judge = async |(system, asking): Asked<'_>| {
-        let wrong = asking.await.err().map(|error| words(&error));
-        Checked { system, wrong }
+    let judge = async |(system, asking): Asked<'_>| match asking.await {
+        Ok(found) => Checked { system, wrong: None, found },
+        Err(error) => Checked { system, wrong: Some(words(&error)), found: None },
     };
     join_all(asked.into_iter().map(judge)).await
 }

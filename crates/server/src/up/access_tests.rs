@@ -247,6 +247,7 @@ async fn every_route_opens_to_those_of_its_row_and_every_route_has_a_row() {
         data: data.path().to_owned(),
         database: None,
         speed: "max".parse().unwrap(),
+        gardener: super::GardenerVersion::default(),
         settings: settings::load(None).unwrap(),
         provisioner: settings::provisioner::load(None).unwrap(),
     })

@@ -9,7 +9,7 @@ use anyhow::Context;
 use base::Clock;
 
 use super::{
-    Connection, GRACE, Speed, files,
+    Connection, GRACE, GardenerVersion, Speed, files,
     folder::{Folder, SEALING_KEY},
     landscape,
 };
@@ -27,13 +27,15 @@ pub struct Alone {
     pub data: PathBuf,
     /// How fast the simulated world is.
     pub speed: Speed,
+    /// Which Gardener the simulated garden plays.
+    pub gardener: GardenerVersion,
     /// Everything else.
     pub settings: Settings,
 }
 
 /// Serves the landscape until somebody asks it to stop.
 pub async fn run(options: Alone) -> anyhow::Result<()> {
-    let Alone { port, data, speed, settings } = options;
+    let Alone { port, data, speed, gardener, settings } = options;
     port.checked_add(3).context("--port leaves no room for three more ports")?;
     let folder = Folder::open(&data)?;
     let credentials = folder.credentials()?;
@@ -46,7 +48,7 @@ pub async fn run(options: Alone) -> anyhow::Result<()> {
     let connection = Connection::new(port, token, &credentials);
     let mut serving = Serving::new(&clock);
     serving.add("the landscape", listener, landscape::router(&landscape), Acceptance::LOCAL);
-    let clusters = landscape::clusters(&folder, &landscape, clusters_port).await?;
+    let clusters = landscape::clusters(&folder, &landscape, gardener, clusters_port).await?;
     // A broker and a provisioner that are started with these files share the key.
     keys::read_or_make(&folder.file(SEALING_KEY))?;
     files::write(&folder, &credentials, &connection, speed)?;

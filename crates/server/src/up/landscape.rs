@@ -17,7 +17,7 @@ use simulators::{
 use tokio::net::TcpListener;
 
 use super::{
-    Speed,
+    GardenerVersion, Speed,
     folder::{Credentials, Folder},
 };
 use crate::{Settings, readiness::Always};
@@ -72,10 +72,12 @@ pub(super) fn landscape(
 pub(super) async fn clusters(
     folder: &Folder,
     landscape: &Landscape,
+    gardener: GardenerVersion,
     listener: TcpListener,
 ) -> anyhow::Result<Clusters> {
     let inside = folder.file("landscape").join("clusters");
-    let settings = clusters::Settings::default();
+    let mut settings = clusters::Settings::default();
+    settings.garden.version = gardener;
     let clusters = Clusters::start(landscape, settings, &inside, listener).await;
     let clusters = clusters.context("the simulated clusters cannot be opened")?;
     folder.make("kubeconfigs")?;

@@ -21,6 +21,7 @@ pub(crate) fn options(port: u16, data: &Path, speed: &str, settings: Settings) -
         data: data.to_owned(),
         database: None,
         speed: speed.parse().unwrap(),
+        gardener: server::up::GardenerVersion::default(),
         settings,
         provisioner: settings::provisioner::load(None).unwrap(),
     }

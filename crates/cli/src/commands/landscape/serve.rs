@@ -8,7 +8,7 @@ use std::{
 use clap::Args;
 use server::{
     settings, telemetry,
-    up::{Alone, Speed, run_landscape},
+    up::{Alone, GardenerVersion, Speed, run_landscape},
 };
 
 use crate::connection::DEFAULT_FOLDER;
@@ -22,6 +22,9 @@ pub(super) struct Serve {
     /// How many times faster than watchable the simulated world is, or "max".
     #[arg(long, value_name = "X", default_value = "1")]
     speed: Speed,
+    /// Which Gardener the simulated garden plays: 1.65 and every version after it.
+    #[arg(long, value_name = "VERSION", default_value_t)]
+    gardener: GardenerVersion,
     /// A settings file, as in config/broker.toml.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -35,6 +38,7 @@ impl Serve {
             port: self.port,
             data: data.unwrap_or(Path::new(DEFAULT_FOLDER)).to_owned(),
             speed: self.speed,
+            gardener: self.gardener,
             settings,
         })
         .await?;

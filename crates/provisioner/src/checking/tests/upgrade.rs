@@ -1,6 +1,6 @@
 //! What upgradeShoot may change of every cluster, field by field.
 
-use clients::gardener::Shoot;
+use clients::gardener::{Features, Shoot};
 use serde_json::json;
 
 use super::samples::{self, checked};
@@ -21,7 +21,7 @@ fn stored() -> Configuration {
 
 fn live(configuration: &Configuration) -> Shoot {
     let owner = Owner { tenant: "ga", subaccount: "sa", runtime_id: "r", operation_id: "o" };
-    build(configuration, &owner, &Rules::default())
+    build(configuration, &owner, &Rules::default(), &Features::oldest())
 }
 
 fn upgraded(request: UpgradeShoot) -> Cluster {

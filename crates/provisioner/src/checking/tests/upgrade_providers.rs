@@ -1,6 +1,6 @@
 //! What upgradeShoot may change of what only one provider has, provider by provider.
 
-use clients::gardener::Shoot;
+use clients::gardener::{Features, Shoot};
 use serde_json::json;
 
 use super::samples::{self, checked};
@@ -17,7 +17,7 @@ const AT: &str = "gardenerConfig.providerSpecificConfig";
 
 fn live(configuration: &Configuration) -> Shoot {
     let owner = Owner { tenant: "ga", subaccount: "sa", runtime_id: "r", operation_id: "o" };
-    build(configuration, &owner, &Rules::default())
+    build(configuration, &owner, &Rules::default(), &Features::oldest())
 }
 
 fn upgraded(

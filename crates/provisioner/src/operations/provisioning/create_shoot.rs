@@ -4,7 +4,7 @@ use engine::{Cx, Retry, Step, StepResult, done};
 use serde_json::json;
 
 use crate::{
-    operations::{OnRuntime, calling, shared::secs},
+    operations::{OnRuntime, calling, note_warnings, shared::secs},
     shoots::{self, Owner},
 };
 
@@ -23,8 +23,11 @@ impl<O: OnRuntime> Step<O> for CreateShoot {
             runtime_id: &target.runtime.to_string(),
             operation_id: &cx.root.to_string(),
         };
-        let shoot = shoots::build(&cx.input.document.configuration, &owner, &cx.env.rules);
+        let features = cx.env.gardener.features().await.map_err(calling)?;
+        let wanted = &cx.input.document.configuration;
+        let shoot = shoots::build(wanted, &owner, &cx.env.rules, &features);
         let made = cx.env.gardener.create(&shoot).await.map_err(calling)?;
+        note_warnings(cx, &made);
         cx.change("runtime", json!({"shoot_uid": made.metadata.uid}));
         done()
     }

@@ -15,8 +15,7 @@ use serde_json::{Value, json};
 
 use super::secs;
 use crate::{
-    configuration::Configuration,
-    operations::{OnRuntime, calling, needed_shoot},
+    operations::{OnRuntime, calling, needed_shoot, note_warnings},
     shoots::{self, LEGACY_OPERATION_ANNOTATION, OPERATION_ANNOTATION},
 };
 
@@ -37,13 +36,17 @@ impl<O: OnRuntime> Step<O> for UpdateShoot {
         let mut document = cx.input.document.clone();
         shoots::keep_higher_versions(&live, &mut document.configuration.cluster);
         cx.data.notes = cx.input.requested.below(&document.configuration.cluster);
-        let changed = match patch(&live, &document.configuration, &cx.root.to_string()) {
+        let features = cx.env.gardener.features().await.map_err(calling)?;
+        let runtime = cx.input.target.runtime.to_string();
+        let change = shoots::change(&live, &document.configuration, &runtime, &features);
+        let changed = match patch(&live, change, &cx.root.to_string()) {
             Some(patch) => {
                 let name = &cx.input.target.shoot;
                 cx.env.gardener.merge(name, &patch).await.map_err(calling)?
             }
             None => live,
         };
+        note_warnings(cx, &changed);
         cx.data.generation = changed.metadata.generation;
         let stored =
             serde_json::to_value(&document).map_err(|error| StepError::internal(&error))?;
@@ -53,8 +56,7 @@ impl<O: OnRuntime> Step<O> for UpdateShoot {
 }
 
 /// What Gardener is told; nothing when an earlier run of the operation has told it.
-fn patch(live: &Shoot, wanted: &Configuration, operation: &str) -> Option<Value> {
-    let change = shoots::change(live, wanted);
+fn patch(live: &Shoot, change: Option<Value>, operation: &str) -> Option<Value> {
     if change.is_none() && live.annotation(OPERATION_ANNOTATION) == Some(operation) {
         return None;
     }
@@ -76,8 +78,11 @@ fn patch(live: &Shoot, wanted: &Configuration, operation: &str) -> Option<Value>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clients::gardener::Features;
+
     use crate::{
         checking::tests::samples::{self, checked},
+        configuration::Configuration,
         shoots::{Owner, Rules},
     };
 
@@ -85,11 +90,17 @@ mod tests {
     fn live(configuration: &Configuration, state: &str) -> Shoot {
         let owner =
             Owner { tenant: "ga-1", subaccount: "sa-1", runtime_id: "r", operation_id: "first" };
-        let mut shoot = shoots::build(configuration, &owner, &Rules::default());
+        let rules = Rules::default();
+        let mut shoot = shoots::build(configuration, &owner, &rules, &Features::oldest());
         shoot.metadata.resource_version = Some("17".into());
         let last = json!({"lastOperation": {"type": "Reconcile", "state": state}});
         shoot.status = Some(serde_json::from_value(last).unwrap());
         shoot
+    }
+
+    fn patch(live: &Shoot, wanted: &Configuration, operation: &str) -> Option<Value> {
+        let change = shoots::change(live, wanted, "r", &Features::oldest());
+        super::patch(live, change, operation)
     }
 
     #[test]

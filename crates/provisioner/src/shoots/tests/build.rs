@@ -1,5 +1,6 @@
 //! What is the same for all providers.
 
+use clients::gardener::Features;
 use serde_json::{Value, json};
 
 use super::{OWNER, made, rules, sent};
@@ -171,7 +172,7 @@ fn each_optional_field_has_its_place() {
 fn no_subaccount_is_an_empty_label() {
     let owner = crate::shoots::Owner { subaccount: "", ..OWNER };
 
-    let shoot = build(&checked(samples::gcp()), &owner, &rules());
+    let shoot = build(&checked(samples::gcp()), &owner, &rules(), &Features::oldest());
 
     assert_eq!(shoot.metadata.labels.unwrap()["subaccount"], "");
 }
@@ -190,7 +191,7 @@ fn a_volume_needs_a_kind_and_a_size() {
 fn auditors_have_their_policy() {
     let rules = Rules { audit_policy_config_map: Some("audit-policy".into()), ..rules() };
 
-    let shoot = build(&checked(samples::gcp()), &OWNER, &rules);
+    let shoot = build(&checked(samples::gcp()), &OWNER, &rules, &Features::oldest());
 
     let server = &shoot.spec.kubernetes.unwrap().rest["kubeAPIServer"];
     let policy = json!({"auditPolicy": {"configMapRef": {"name": "audit-policy"}}});
@@ -209,7 +210,7 @@ fn only_production_has_the_window_of_its_region() {
         let mut configuration = checked(samples::gcp());
         configuration.cluster.purpose = Some(purpose.into());
         configuration.cluster.region = region.into();
-        let shoot = build(&configuration, &OWNER, &rules);
+        let shoot = build(&configuration, &OWNER, &rules, &Features::oldest());
         shoot.spec.rest["maintenance"]["timeWindow"].clone()
     };
 

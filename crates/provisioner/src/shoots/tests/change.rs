@@ -3,11 +3,10 @@
 use clients::gardener::Shoot;
 use serde_json::{Value, json};
 
-use super::{made, patched};
+use super::{change, made, patched};
 use crate::{
     checking::tests::samples::{self, checked},
     configuration::{Configuration, Provider},
-    shoots::change,
 };
 
 /// The patch for one changed field of a cluster on AWS.

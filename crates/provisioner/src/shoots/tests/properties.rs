@@ -1,9 +1,10 @@
 //! Whatever is asked for: a Shoot that was just made needs no change, and one change is enough.
 
+use clients::gardener::{Features, Field};
 use proptest::{option, prelude::*, sample::select};
 use serde_json::{Value, json};
 
-use super::{made, patched};
+use super::{OWNER, change, made, patched, rules};
 use crate::{
     checking::{
         tests::samples::{self, checked},
@@ -11,7 +12,7 @@ use crate::{
     },
     configuration::{Configuration, Oidc},
     requests::{ProviderConfig, Provision, UpgradeShoot},
-    shoots::change,
+    shoots::{self, build},
 };
 
 fn any_order() -> impl Strategy<Value = Provision> {
@@ -94,7 +95,49 @@ fn other_pool() -> Value {
     json!({"name": "gpu", "machine": {"type": "a2"}, "minimum": 0, "maximum": 2})
 }
 
+/// The fields of Gardener 1.65, 1.98, 1.117 and 1.149, in this order.
+fn gardens() -> [Features; 4] {
+    let without = |gone: &[Field]| {
+        Features::new(None, Field::ALL.into_iter().filter(|field| !gone.contains(field)))
+    };
+    let gone = [Field::BasicAuthentication, Field::StaticToken, Field::OidcConfig];
+    [
+        Features::oldest(),
+        without(&[Field::BasicAuthentication, Field::StructuredAuthentication]),
+        without(&gone[..1]),
+        without(&gone),
+    ]
+}
+
 proptest! {
+    #[test]
+    fn one_change_is_enough_when_gardener_and_kubernetes_move_on(
+        order in any_order(),
+        older in 0..4_usize,
+        newer in 0..4_usize,
+        versions in (26..=34_u32, 26..=34_u32),
+    ) {
+        let gardens = gardens();
+        let (before, after) = (&gardens[older.min(newer)], &gardens[newer]);
+        let mut stored = checked(order);
+        stored.cluster.kubernetes_version = format!("1.{}.4", versions.0.min(versions.1));
+        let live = build(&stored, &OWNER, &rules(), before);
+        prop_assert_eq!(shoots::change(&live, &stored, OWNER.runtime_id, before), None);
+        let mut wanted = stored.clone();
+        wanted.cluster.kubernetes_version = format!("1.{}.4", versions.1);
+
+        let patch = shoots::change(&live, &wanted, OWNER.runtime_id, after);
+
+        let live = patch.map_or(live.clone(), |patch| patched(&live, &patch));
+        prop_assert_eq!(shoots::change(&live, &wanted, OWNER.runtime_id, after), None);
+        let server = live.spec.kubernetes.as_ref().unwrap().rest.get("kubeAPIServer");
+        let named = |field: &str| server.is_some_and(|server| server.get(field).is_some());
+        let issuers = usize::from(named("oidcConfig")) + usize::from(named("structuredAuthentication"));
+        prop_assert_eq!(issuers, usize::from(wanted.cluster.oidc.is_some()));
+        let spec = &live.spec;
+        prop_assert!(spec.secret_binding_name.is_some() != spec.credentials_binding_name.is_some());
+    }
+
     #[test]
     fn a_shoot_that_was_just_made_needs_no_change(order in any_order()) {
         let configuration = checked(order);

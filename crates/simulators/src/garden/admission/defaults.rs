@@ -34,7 +34,9 @@ pub(super) fn fill(write: &mut Admission<'_>, settings: &Settings) {
     }
     if let Some(profile) = profile {
         let name = profile["metadata"]["name"].clone();
-        set_missing(object, "/spec/cloudProfileName", name);
+        if object["spec"]["cloudProfile"].is_null() {
+            set_missing(object, "/spec/cloudProfileName", name);
+        }
         version::complete(&profile, object);
         images(&profile, old, object);
     }

@@ -1,0 +1,57 @@
+//! Which Gardener a garden has, and how Shoots are written for it, in plain words.
+
+use clients::gardener::{Features, Field, SUPPORTED};
+use provisioner::shoots::Dialect;
+
+/// For `kcp check`: one line.
+pub(super) fn described(features: &Features) -> String {
+    let (oldest, newest) = SUPPORTED;
+    let version = features.version().unwrap_or("of unknown version");
+    let range = match features.version().and_then(minor) {
+        Some(found) if Some(found) < minor(oldest) => {
+            format!("older than {oldest}, which is not supported")
+        }
+        Some(found) if Some(found) > minor(newest) => {
+            format!("newer than {newest}, the newest that was tried")
+        }
+        _ => format!("supported are {oldest} to {newest}"),
+    };
+    let issuers =
+        match (features.has(Field::OidcConfig), features.has(Field::StructuredAuthentication)) {
+            (true, true) => {
+                "issuers in oidcConfig up to Kubernetes 1.31, in structuredAuthentication from 1.32"
+            }
+            (false, true) => "issuers in structuredAuthentication",
+            _ => "issuers in oidcConfig",
+        };
+    let names = if Dialect::of(features, "1.34.0").new_names {
+        "cloudProfile and credentialsBindingName from Kubernetes 1.34"
+    } else {
+        "cloudProfileName and secretBindingName"
+    };
+    format!("Gardener {version} ({range}); {issuers}; {names}")
+}
+
+/// The number behind `1.`.
+fn minor(version: &str) -> Option<u32> {
+    version.trim_start_matches('v').strip_prefix("1.")?.split('.').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_its_range_and_what_follows_from_it_are_told() {
+        let today = Features::new(Some("v1.117.0"), Field::ALL);
+        let beyond = Features::new(Some("v1.200.0"), [Field::StructuredAuthentication]);
+
+        assert_eq!(
+            described(&today),
+            "Gardener v1.117.0 (supported are 1.65 to 1.149); issuers in oidcConfig up to Kubernetes 1.31, in \
+             structuredAuthentication from 1.32; cloudProfile and credentialsBindingName from Kubernetes 1.34"
+        );
+        assert!(described(&beyond).contains("newer than 1.149"), "{}", described(&beyond));
+        assert!(described(&Features::oldest()).starts_with("Gardener of unknown version"));
+    }
+}
