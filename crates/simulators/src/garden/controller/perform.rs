@@ -18,7 +18,7 @@ use super::{
     super::{
         CONFIRMATION, OPERATION,
         conditions::Health,
-        flow, nodes,
+        flow, info, nodes,
         scenario::Trouble,
         shoot::{FINALIZER, Operation, STATUS_LABEL, Shoot},
     },
@@ -152,6 +152,14 @@ impl Shared {
             let name = name.clone();
             let made = tokio::task::spawn_blocking(move || runtimes.create(&name)).await;
             if let Err(why) = made.unwrap_or_else(|error| Err(error.to_string())) {
+                return Ok(Err(format!("task \"Deploying Kubernetes API server\" failed: {why}.")));
+            }
+        }
+        if due && (percent >= flow::REACHABLE || !shoot.has_addresses()) {
+            let info = info::of(shoot, &self.settings.project);
+            let (runtimes, name) = (self.runtimes.clone(), name.clone());
+            let set = tokio::task::spawn_blocking(move || runtimes.set_info(&name, &info)).await;
+            if let Err(why) = set.unwrap_or_else(|error| Err(error.to_string())) {
                 return Ok(Err(format!("task \"Deploying Kubernetes API server\" failed: {why}.")));
             }
         }
