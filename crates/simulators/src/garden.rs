@@ -20,6 +20,7 @@ mod quantity;
 mod scenario;
 mod settings;
 mod shoot;
+mod version;
 
 pub(crate) use cleaning::Cleaning;
 pub use controller::Controller;
@@ -28,6 +29,7 @@ pub use furnish::{Error, furnish};
 pub(crate) use info::{NAME as INFO, version_of as version_of_runtime};
 pub use kinds::definitions;
 pub use settings::{Durations, PoolSettings, Settings};
+pub use version::{UnknownVersion, Version};
 
 /// The cluster in which the kinds and rules hold.
 pub const CLUSTER: &str = "garden";

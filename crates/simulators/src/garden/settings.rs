@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
+use super::version::Version;
+
 /// How a garden is furnished and how it behaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
+    /// Which Gardener it plays.
+    pub version: Version,
     /// The project; its namespace is `garden-<project>`.
     pub project: String,
     /// Shoots without a domain of their own get `<shoot>.<project>.<domain>`.
@@ -64,6 +68,7 @@ pub struct Durations {
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            version: Version::default(),
             project: "kyma".to_owned(),
             domain: "kyma.example.com".to_owned(),
             pool: PoolSettings::default(),

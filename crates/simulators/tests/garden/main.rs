@@ -7,6 +7,7 @@
 
 mod access;
 mod admission;
+mod defaults;
 mod foreign;
 mod kubectl;
 mod life;

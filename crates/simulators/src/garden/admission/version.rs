@@ -61,7 +61,8 @@ fn offered(profile: &Value, now: Timestamp) -> impl Iterator<Item = &str> {
     .filter_map(|one| one["version"].as_str())
 }
 
-fn parts(version: &str) -> Option<(u32, u32, u32)> {
+/// Its three numbers.
+pub(super) fn parts(version: &str) -> Option<(u32, u32, u32)> {
     let mut parts = version.trim_start_matches('v').splitn(3, '.').map(|part| part.parse().ok());
     Some((parts.next()??, parts.next()??, parts.next()??))
 }
