@@ -40,7 +40,7 @@ use place::{CONTROL_PLANE, GARDEN};
 use reach::{Reach, Why};
 use watched::Layers;
 
-pub(crate) use leads::{Leads, Visits};
+pub(crate) use leads::{Leads, Visits, open_elsewhere};
 pub use own::Unreached;
 pub use rest::Rest;
 
