@@ -42,6 +42,18 @@ pub enum Verb {
     Delete,
 }
 
+/// What becomes of fields that a kind does not have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FieldValidation {
+    /// They are dropped.
+    Ignore,
+    /// They are dropped, and a warning says so.
+    #[default]
+    Warn,
+    /// The write is refused.
+    Strict,
+}
+
 /// One write that an admission rule may change or refuse.
 pub struct Admission<'a> {
     /// Which cluster.
@@ -60,6 +72,10 @@ pub struct Admission<'a> {
     pub object: &'a mut Value,
     /// Set to count a generation although nothing that is wanted has changed.
     pub new_generation: bool,
+    /// What the request wants to happen to unknown fields.
+    pub field_validation: FieldValidation,
+    /// Told to the caller in `Warning` headers.
+    pub warnings: Vec<String>,
     /// Whether nothing will be stored.
     pub dry_run: bool,
     /// The time.

@@ -37,7 +37,7 @@ mod watch;
 mod write;
 
 pub use access::Identity;
-pub use catalog::{Admission, Answer, Call, Catalog, Verb, Where};
+pub use catalog::{Admission, Answer, Call, Catalog, FieldValidation, Verb, Where};
 pub use kind::{Column, Kind, Names, Source};
 pub use server::{Error, Server, Settings};
 pub use status::{Cause, Status};

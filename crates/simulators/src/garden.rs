@@ -18,6 +18,7 @@ mod nodes;
 mod profiles;
 mod quantity;
 mod scenario;
+mod schema;
 mod settings;
 mod shoot;
 mod version;
@@ -72,7 +73,7 @@ pub trait Runtimes: Send + Sync + 'static {
 /// named `garden`.
 pub fn catalog(catalog: cluster::Catalog, settings: &Settings) -> cluster::Catalog {
     let place = || cluster::Where::Only(CLUSTER.to_owned());
-    let all = kinds::all().into_iter();
+    let all = kinds::all(settings.version).into_iter();
     let catalog = all.fold(catalog, |catalog, kind| catalog.kind(place(), kind));
     let catalog = admission::add(catalog, &place(), settings);
     access::add(catalog, place(), settings)

@@ -1,7 +1,7 @@
 //! Requests about objects: from verb and place to one call of the cluster.
 
 use axum::{
-    http::{Method, StatusCode},
+    http::{HeaderValue, Method, StatusCode, header::WARNING},
     response::Response,
 };
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use super::{
 use crate::{
     Kind, Status,
     object::{name, text},
-    write::{Deleted, Patch, Preconditions, Request, present},
+    write::{Deleted, Patch, Preconditions, Request, Warnings, present},
 };
 
 impl Incoming {
@@ -54,8 +54,9 @@ impl Incoming {
             }
             Method::POST => {
                 let body = body(&self.headers, &self.body)?;
-                let object = self.cluster.create(&self.request(kind, place)?, body)?;
-                Ok(self.show(StatusCode::CREATED, kind, &object))
+                let request = self.request(kind, place)?;
+                let object = self.cluster.create(&request, body)?;
+                Ok(warned(self.show(StatusCode::CREATED, kind, &object), &request))
             }
             Method::DELETE => {
                 let selector = self.params.selector()?;
@@ -82,7 +83,7 @@ impl Incoming {
             Method::PUT => {
                 let body = body(&self.headers, &self.body)?;
                 let object = self.cluster.replace(&request, body)?;
-                Ok(self.show(StatusCode::OK, kind, &object))
+                Ok(warned(self.show(StatusCode::OK, kind, &object), &request))
             }
             Method::PATCH => self.patch(kind, &request),
             Method::DELETE if request.subresource.is_none() => self.delete(kind, place),
@@ -102,7 +103,7 @@ impl Incoming {
         let body = body(&self.headers, &self.body)?;
         let (object, new) = self.cluster.patch(request, language, &body)?;
         let code = if new { StatusCode::CREATED } else { StatusCode::OK };
-        Ok(self.show(code, kind, &object))
+        Ok(warned(self.show(code, kind, &object), request))
     }
 
     fn delete(self, kind: &Kind, place: &Place) -> Answer {
@@ -151,6 +152,8 @@ impl Incoming {
             manager: self.params.manager(&self.headers),
             force: self.params.is("force"),
             dry_run: self.params.dry_run()?,
+            field_validation: self.params.field_validation()?,
+            warnings: Warnings::default(),
         })
     }
 
@@ -158,4 +161,14 @@ impl Incoming {
         let now = self.cluster.clock.now();
         reply(code, form(&self.headers).one(kind, present(object, kind), now))
     }
+}
+
+/// The answer with a header for each warning.
+fn warned(mut answer: Response, request: &Request) -> Response {
+    for text in request.warnings.take() {
+        if let Ok(value) = HeaderValue::try_from(format!("299 - {text:?}")) {
+            answer.headers_mut().append(WARNING, value);
+        }
+    }
+    answer
 }

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, header};
 use serde_json::Value;
 
 use super::protobuf;
-use crate::{Status, selector::Selector, table::Form, watch::Start, write::Patch};
+use crate::{FieldValidation, Status, selector::Selector, table::Form, watch::Start, write::Patch};
 
 /// How long a watch lasts if the client does not say.
 const WATCH: Duration = Duration::from_secs(1_800);
@@ -40,6 +40,23 @@ impl Params {
             None => Ok(false),
             Some("All") => Ok(true),
             Some(other) => Err(Status::bad_request(format!("invalid dryRun: {other:?}"))),
+        }
+    }
+
+    /// `fieldValidation`: unless told otherwise, unknown fields are dropped with a warning.
+    pub(crate) fn field_validation(&self) -> Result<FieldValidation, Status> {
+        match self.text("fieldValidation") {
+            None | Some("Warn") => Ok(FieldValidation::Warn),
+            Some("Ignore") => Ok(FieldValidation::Ignore),
+            Some("Strict") => Ok(FieldValidation::Strict),
+            Some(other) => Err(Status::new(
+                422,
+                "Invalid",
+                format!(
+                    "CreateOptions.meta.k8s.io \"\" is invalid: fieldValidation: Unsupported value: {other:?}: supported \
+                     values: \"\", \"Ignore\", \"Strict\", \"Warn\""
+                ),
+            )),
         }
     }
 

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::Server;
 use crate::{
-    Identity, Status,
+    FieldValidation, Identity, Status,
     cluster::Cluster,
     object::{name, namespace, text},
-    write::{Patch, Preconditions, Request},
+    write::{Patch, Preconditions, Request, Warnings},
 };
 
 impl Server {
@@ -92,6 +92,8 @@ fn request(cluster: &Cluster, manager: &str, object: &Value) -> Result<Request, 
         manager: manager.to_owned(),
         force: true,
         dry_run: false,
+        field_validation: FieldValidation::Ignore,
+        warnings: Warnings::default(),
         kind,
     })
 }

@@ -8,13 +8,13 @@ mod create;
 mod delete;
 mod settle;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::{
-    Identity, Kind, Status,
+    FieldValidation, Identity, Kind, Status,
     apply::Manager,
     cluster::{Cluster, Draft},
     object::{has_finalizers, name},
@@ -39,6 +39,23 @@ pub(crate) struct Request {
     /// Takes fields from their owners.
     pub(crate) force: bool,
     pub(crate) dry_run: bool,
+    pub(crate) field_validation: FieldValidation,
+    pub(crate) warnings: Warnings,
+}
+
+/// What the caller is warned of; clones are the same list.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Warnings(Arc<Mutex<Vec<String>>>);
+
+impl Warnings {
+    fn extend(&self, more: Vec<String>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(more);
+    }
+
+    /// Hands them out, once.
+    pub(crate) fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// One write while it is decided.

@@ -110,12 +110,16 @@ impl Writing<'_> {
             old,
             object,
             new_generation: false,
+            field_validation: self.request.field_validation,
+            warnings: Vec::new(),
             dry_run: self.request.dry_run,
             now: self.now,
             state: self.state,
         };
         self.cluster.catalog.admit(&mut admission)?;
-        Ok(admission.new_generation)
+        let (warnings, new_generation) = (admission.warnings, admission.new_generation);
+        self.request.warnings.extend(warnings);
+        Ok(new_generation)
     }
 
     fn count_generation(

@@ -1,6 +1,8 @@
 //! The rules by which Gardener completes, refuses and counts changes of Shoots.
 
+mod authentication;
 mod binding;
+mod decoding;
 mod defaults;
 mod immutable;
 mod network;
@@ -12,7 +14,7 @@ mod workers;
 use cluster::{Admission, Catalog, Cause, Status, Verb, Where};
 use serde_json::Value;
 
-use super::{CONFIRMATION, OPERATION, kinds, settings::Settings};
+use super::{CONFIRMATION, OPERATION, kinds, schema, settings::Settings};
 
 /// Project and Shoot together may be so long: the names of machines are made of both.
 const LONGEST_NAME: usize = 21;
@@ -20,7 +22,9 @@ const LONGEST_NAME: usize = 21;
 /// Adds the rules to a catalog.
 pub(super) fn add(catalog: Catalog, place: &Where, settings: &Settings) -> Catalog {
     let shoots = settings.clone();
+    let form = schema::shoot(settings.version);
     catalog
+        .admission(place.clone(), kinds::SHOOTS, move |write| decoding::check(write, &form))
         .admission(place.clone(), kinds::SHOOTS, move |write| shoot(write, &shoots))
         .admission(place.clone(), kinds::SECRET_BINDINGS, binding::in_use)
         .admission(place.clone(), kinds::CREDENTIALS_BINDINGS, binding::in_use)
@@ -40,12 +44,14 @@ fn shoot(write: &mut Admission<'_>, settings: &Settings) -> Result<(), Status> {
         Verb::Create | Verb::Update => {
             defaults::fill(write, settings);
             binding::check(write)?;
+            authentication::reference(write)?;
             let causes = wrong(write, settings);
             if !causes.is_empty() {
                 return Err(Status::invalid(write.kind, name(write.object), &causes));
             }
             may_hibernate(write)?;
             quota::check(write)?;
+            authentication::warn(write, settings.version);
             count_operation(write);
             Ok(())
         }
@@ -65,6 +71,7 @@ fn wrong(write: &Admission<'_>, settings: &Settings) -> Vec<Cause> {
         version::check(write, &mut causes);
         workers::check(write, &mut causes);
         network::check(object, &mut causes);
+        authentication::check(object, settings.version, &mut causes);
     }
     causes
 }

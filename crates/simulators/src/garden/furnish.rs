@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 
 use super::{profiles, settings::Settings};
 
+/// The namespace that every user of a garden may read.
+const PUBLIC: &str = "gardener-system-public";
 /// Who furnishes, in the managed fields.
 pub(super) const MANAGER: &str = "gardener-controller-manager";
 
@@ -110,7 +112,8 @@ fn contents(settings: &Settings) -> Vec<(&'static str, Vec<Value>)> {
         accounts.iter().map(|account| make(settings, account)).collect()
     };
     vec![
-        ("namespaces", vec![namespace(settings)]),
+        ("namespaces", vec![namespace(settings), public_namespace()]),
+        ("configmaps", vec![info(settings)]),
         ("projects", vec![project(settings)]),
         ("cloudprofiles", profiles::all()),
         ("seeds", seeds()),
@@ -132,6 +135,19 @@ fn namespace(settings: &Settings) -> Value {
                 "project.gardener.cloud/name": settings.project,
             },
         },
+    })
+}
+
+fn public_namespace() -> Value {
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": PUBLIC}})
+}
+
+/// Which Gardener it is, readable for everybody.
+fn info(settings: &Settings) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "gardener-info", "namespace": PUBLIC},
+        "data": {"gardenerAPIServer": format!("version: {}\n", settings.version.release())},
     })
 }
 

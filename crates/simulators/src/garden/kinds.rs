@@ -3,6 +3,8 @@
 use cluster::{Column, Kind, Source};
 use serde_json::{Value, json};
 
+use super::{schema, version::Version};
+
 pub(super) const CORE: &str = "core.gardener.cloud";
 const SECURITY: &str = "security.gardener.cloud";
 pub(super) const SHOOTS: &str = "shoots.core.gardener.cloud";
@@ -13,10 +15,10 @@ pub(super) const EXPOSURE_CLASSES: &str = "exposureclasses.core.gardener.cloud";
 pub(super) const SECRET_BINDINGS: &str = "secretbindings.core.gardener.cloud";
 pub(super) const CREDENTIALS_BINDINGS: &str = "credentialsbindings.security.gardener.cloud";
 
-/// All of them.
-pub(super) fn all() -> Vec<Kind> {
+/// All of them, with the fields of a version of Gardener.
+pub(super) fn all(version: Version) -> Vec<Kind> {
     vec![
-        shoot(),
+        Kind { schema: Some(schema::shoot(version).open_api()), ..shoot() },
         Kind::new(CORE, "v1beta1", "projects", "Project")
             .subresource("status")
             .column(Column::text("Namespace", ".spec.namespace"))
@@ -76,7 +78,7 @@ fn shoot() -> Kind {
 ///
 /// They have no `adminkubeconfig`: that is no subresource a definition can have.
 pub fn definitions() -> Vec<Value> {
-    all().iter().map(definition).collect()
+    all(Version::default()).iter().map(definition).collect()
 }
 
 fn definition(kind: &Kind) -> Value {

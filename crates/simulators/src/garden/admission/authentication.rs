@@ -1,0 +1,76 @@
+//! Who vouches for the users of a Shoot: `oidcConfig`, or a `ConfigMap` named in `structuredAuthentication`.
+
+use cluster::{Admission, Cause, Status};
+use serde_json::Value;
+
+use super::{name, namespace, text, version};
+use crate::garden::version::Version;
+
+const SERVER: &str = "/spec/kubernetes/kubeAPIServer";
+const FIELD: &str = "spec.kubernetes.kubeAPIServer";
+/// The first Gardener that refuses `oidcConfig` for new versions of Kubernetes.
+const REFUSES_OIDC: u32 = 107;
+/// The first Gardener that refuses the older names of profile and binding for new versions of Kubernetes.
+const REFUSES_OLD_NAMES: u32 = 136;
+
+/// Refuses a Shoot whose `ConfigMap` is not there. Asked only when the reference changes.
+pub(super) fn reference(write: &Admission<'_>) -> Result<(), Status> {
+    let path = format!("{SERVER}/structuredAuthentication/configMapName");
+    let Some(wanted) = text(write.object, &path) else { return Ok(()) };
+    if write.old.and_then(|old| text(old, &path)) == Some(wanted) {
+        return Ok(());
+    }
+    if write.find("configmaps", namespace(write.object), wanted).is_some() {
+        return Ok(());
+    }
+    let why = format!(
+        "failed to resolve structured authentication config map reference: configmaps {wanted:?} not found"
+    );
+    Err(Status::forbidden(write.kind, name(write.object), &why))
+}
+
+/// Names what does not fit the version of Kubernetes.
+pub(super) fn check(shoot: &Value, gardener: Version, causes: &mut Vec<Cause>) {
+    let kubernetes = text(shoot, "/spec/kubernetes/version").and_then(version::parts);
+    let at_least = |minor: u32| kubernetes.is_some_and(|version| version >= (1, minor, 0));
+    let there =
+        |field: &str| shoot.pointer(&format!("{SERVER}/{field}")).is_some_and(|v| !v.is_null());
+    let (oidc, structured) = (there("oidcConfig"), there("structuredAuthentication"));
+    if oidc && at_least(32) && gardener.minor() >= REFUSES_OIDC {
+        let why = "for Kubernetes versions >= 1.32, oidcConfig field is no longer supported";
+        causes.push(Cause::invalid(format!("{FIELD}.oidcConfig"), "core.OIDCConfig{…}", why));
+    }
+    if structured && oidc {
+        let why = "is incompatible with structuredAuthentication";
+        causes.push(Cause::forbidden(format!("{FIELD}.oidcConfig"), why));
+    }
+    if structured && !at_least(30) {
+        let why = "is available for Kubernetes versions >= v1.30";
+        causes.push(Cause::forbidden(format!("{FIELD}.structuredAuthentication"), why));
+    }
+    if !at_least(34) || gardener.minor() < REFUSES_OLD_NAMES {
+        return;
+    }
+    let old_names = [
+        ("secretBindingName", "versions", "credentialsBindingName"),
+        ("cloudProfileName", "version", "cloudProfile.name"),
+    ];
+    for (old, word, new) in old_names {
+        if text(shoot, &format!("/spec/{old}")).is_some() {
+            let why = format!(
+                "for Kubernetes {word} >= 1.34, {old} field is no longer supported, use spec.{new} instead"
+            );
+            causes.push(Cause::forbidden(format!("spec.{old}"), &why));
+        }
+    }
+}
+
+/// What Gardener warns of although it does it.
+pub(super) fn warn(write: &mut Admission<'_>, gardener: Version) {
+    let static_token = write.object.pointer("/spec/kubernetes/enableStaticTokenKubeconfig");
+    if gardener.minor() >= Version::V1_117.minor() && static_token.is_some_and(|it| !it.is_null()) {
+        let text = "you are setting the spec.kubernetes.enableStaticTokenKubeconfig field. The field is deprecated and will \
+                    be removed in Gardener v1.120.";
+        write.warnings.push(text.to_owned());
+    }
+}
