@@ -13,6 +13,7 @@ mod kubectl;
 mod life;
 mod many;
 mod restarts;
+mod rules;
 mod runtimes;
 mod scenarios;
 mod support;

@@ -36,14 +36,16 @@ pub(super) fn fill(write: &mut Admission<'_>, settings: &Settings) {
         return;
     }
     let kept = |path: &str| old.and_then(|old| old.pointer(path)).filter(|kept| !kept.is_null());
+    // Where a Shoot goes decides about these.
+    let seeded = kept("/spec/seedName").is_some() || text(object, "/spec/seedName").is_some();
+    let when_seeded = |value: &str| seeded.then(|| json!(value));
     let defaults = [
-        ("/spec/purpose", Some(json!("evaluation"))),
-        ("/spec/networking/type", Some(json!("calico"))),
-        ("/spec/networking/pods", Some(json!("100.96.0.0/11"))),
-        ("/spec/networking/services", Some(json!("100.64.0.0/13"))),
-        ("/spec/dns/domain", domain.map(Value::from)),
+        ("/spec/networking/pods", when_seeded("100.96.0.0/11")),
+        ("/spec/networking/services", when_seeded("100.64.0.0/13")),
+        ("/spec/dns/domain", domain.filter(|_| seeded).map(Value::from)),
         ("/spec/seedName", None),
     ];
+    set_missing(object, "/spec/purpose", &json!("evaluation"));
     for (path, default) in defaults {
         if let Some(value) = kept(path).cloned().or(default) {
             set_missing(object, path, &value);
@@ -51,6 +53,9 @@ pub(super) fn fill(write: &mut Admission<'_>, settings: &Settings) {
     }
     labels::set(object);
     if let Some(profile) = &profile {
+        if let Some(newest) = version::newest(profile).filter(|_| gardener >= Version::V1_117) {
+            set_missing(object, "/spec/kubernetes/version", &json!(newest));
+        }
         version::complete(profile, object);
         images(profile, old, object);
     }
@@ -156,7 +161,8 @@ fn default_scenario(write: &mut Admission<'_>) {
 
 fn domain(write: &Admission<'_>, settings: &Settings) -> Option<String> {
     let shoot = &*write.object;
-    let late = write.old.is_some()
+    let scheduled = write.old.is_some_and(|old| text(old, "/spec/seedName").is_some());
+    let late = scheduled
         || Scenario::parse(annotation(shoot, SCENARIO).unwrap_or_default()).domain_late;
     (!late).then(|| settings.domain_of(name(shoot)))
 }
