@@ -119,9 +119,15 @@ pub(crate) type Rule = Arc<dyn Fn(&mut Admission<'_>) -> Result<(), Status> + Se
 pub(crate) type Handler =
     Arc<dyn Fn(Call) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync>;
 
+type VersionOf = Arc<dyn Fn(&Server, &str) -> Option<String> + Send + Sync>;
+
+/// The version of Kubernetes that a cluster pretends to be unless the embedding program says another.
+pub(crate) const VERSION: &str = "1.32.0";
+
 /// Everything the embedding program adds.
 #[derive(Clone, Default)]
 pub struct Catalog {
+    versions: Vec<(Where, VersionOf)>,
     kinds: Vec<(Where, Kind)>,
     rules: Vec<(Where, String, Rule)>,
     handlers: Vec<(Where, String, String, Handler)>,
@@ -182,6 +188,22 @@ impl Catalog {
     ) -> Option<Identity> {
         let here = self.authenticators.iter().filter(|(place, _)| place.includes(cluster));
         here.into_iter().find_map(|(_, authenticator)| authenticator(server, cluster, token))
+    }
+
+    /// The same with a function that says which version of Kubernetes a cluster is, such as `1.32.4`. It gets the
+    /// server and the cluster's name.
+    pub fn version(
+        mut self,
+        place: Where,
+        of: impl Fn(&Server, &str) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.versions.push((place, Arc::new(of)));
+        self
+    }
+
+    pub(crate) fn version_of(&self, server: &Server, cluster: &str) -> String {
+        let of = self.versions.iter().filter(|(place, _)| place.includes(cluster));
+        of.filter_map(|(_, of)| of(server, cluster)).next().unwrap_or_else(|| VERSION.to_owned())
     }
 
     pub(crate) fn kinds_of(&self, cluster: &str) -> Vec<Kind> {

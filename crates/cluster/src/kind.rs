@@ -32,6 +32,9 @@ pub struct Kind {
     pub counts_generations: bool,
     /// One of Kubernetes' own: may be replaced without a resourceVersion, knows strategic merges.
     pub native: bool,
+    /// Lists that strategic merges go through by a key: the name of the list and the key. Without it only Kubernetes'
+    /// own kinds know strategic merges.
+    pub merge_keys: Option<Vec<(String, String)>>,
     /// The `OpenAPI` v3 schema, if there is one.
     pub schema: Option<Value>,
 }
@@ -117,6 +120,7 @@ impl Kind {
             names: Names::Subdomain,
             counts_generations: true,
             native: false,
+            merge_keys: None,
             schema: None,
         }
     }
@@ -142,6 +146,13 @@ impl Kind {
     /// The same, with one more column.
     pub fn column(mut self, column: Column) -> Self {
         self.columns.push(column);
+        self
+    }
+
+    /// The same, with strategic merges that go through these lists by a key.
+    pub fn strategic(mut self, lists: &[(&str, &str)]) -> Self {
+        let owned = |(list, key): &(&str, &str)| ((*list).to_owned(), (*key).to_owned());
+        self.merge_keys = Some(lists.iter().map(owned).collect());
         self
     }
 

@@ -20,7 +20,7 @@ use std::{
 };
 
 use base::Clock;
-use cluster::{Catalog, Server, Status};
+use cluster::{Catalog, Server, Status, Where};
 use futures::{FutureExt, future::BoxFuture};
 use kube::Client;
 use serde_json::Value;
@@ -40,7 +40,7 @@ use place::{CONTROL_PLANE, GARDEN};
 use reach::{Reach, Why};
 use watched::Layers;
 
-pub(crate) use leads::{Leads, Visits};
+pub(crate) use leads::{Leads, Visits, open_elsewhere};
 pub use own::Unreached;
 pub use rest::Rest;
 
@@ -117,6 +117,8 @@ impl Clusters {
         let catalog = runtime::catalog(catalog, &[GARDEN, CONTROL_PLANE], &wakes);
         let (not, namespace) = ([GARDEN, CONTROL_PLANE], settings.garden.namespace());
         let catalog = garden::users::add(catalog, &not, namespace, landscape.issuer().clone());
+        let runtimes = Where::Except(vec![GARDEN.to_owned(), CONTROL_PLANE.to_owned()]);
+        let catalog = catalog.version(runtimes, garden::version_of_runtime);
         let (password, marks) = (Password::new(), Arc::new(Marks::default()));
         std::fs::create_dir_all(folder)
             .map_err(|source| store::Error::File { path: folder.to_owned(), source })?;
@@ -330,6 +332,18 @@ impl garden::Runtimes for Known {
             }
         }
         Ok(())
+    }
+
+    fn set_info(&self, cluster: &str, info: &Value) -> Result<(), String> {
+        if !self.is_runtime(cluster) {
+            return Ok(());
+        }
+        let metadata = serde_json::json!({"name": garden::INFO, "namespace": "kube-system"});
+        let object = serde_json::json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": info,
+        });
+        let applied = self.server.apply(cluster, own::USER, &object);
+        applied.map(drop).map_err(|status| status.to_string())
     }
 
     fn kubeconfig(&self, cluster: &str) -> Option<String> {

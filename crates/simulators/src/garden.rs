@@ -12,6 +12,7 @@ mod conditions;
 mod controller;
 mod flow;
 mod furnish;
+mod info;
 mod kinds;
 mod nodes;
 mod profiles;
@@ -27,6 +28,7 @@ pub(crate) use cleaning::Cleaning;
 pub use controller::Controller;
 pub(crate) use controller::next_move;
 pub use furnish::{Error, furnish};
+pub(crate) use info::{NAME as INFO, version_of as version_of_runtime};
 pub use kinds::definitions;
 pub use settings::{Durations, PoolSettings, Settings};
 pub use version::{UnknownVersion, Version};
@@ -53,6 +55,12 @@ pub trait Runtimes: Send + Sync + 'static {
     /// Lets a cluster have these nodes and no others.
     fn set_nodes(&self, cluster: &str, nodes: &[serde_json::Value]) -> Result<(), String> {
         let _ = (cluster, nodes);
+        Ok(())
+    }
+    /// Tells a cluster about its Shoot, as the data of the `ConfigMap` `shoot-info`: its version of Kubernetes among
+    /// others.
+    fn set_info(&self, cluster: &str, info: &serde_json::Value) -> Result<(), String> {
+        let _ = (cluster, info);
         Ok(())
     }
     /// A kubeconfig that does not expire, for Shoots that ask for a static token.

@@ -14,6 +14,7 @@ mod grants;
 mod key;
 mod known;
 mod pages;
+mod registered;
 mod verify;
 
 use std::{
@@ -81,7 +82,8 @@ pub struct User {
 }
 
 /// A way to get a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Grant {
     /// A machine speaks for itself.
     ClientCredentials,
@@ -90,8 +92,10 @@ pub enum Grant {
     /// A person logs in on the issuer's page and is sent back with a code.
     AuthorizationCode,
     /// A person logs in on the issuer's page for a program elsewhere.
+    #[serde(rename = "device_code")]
     Device,
     /// A client goes on speaking for a person who logged in earlier.
+    #[serde(rename = "refresh_token")]
     Refresh,
 }
 

@@ -16,12 +16,14 @@ use std::{
 };
 
 use axum::{
-    Router,
+    Json, Router,
+    http::{StatusCode, Uri},
     middleware::from_fn_with_state,
+    response::{IntoResponse, Response},
     routing::{get, post},
 };
 use base::Clock;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     clusters::Visits,
@@ -192,7 +194,21 @@ impl Landscape {
 /// All systems, each with its trouble and its lines in the ledger, and the control API.
 pub fn router(landscape: &Arc<Landscape>) -> Router {
     let systems = landscape.mounted.iter().map(|mounted| landscape.watched(mounted));
-    systems.fold(control(landscape.clone()), Router::merge)
+    systems.fold(control(landscape.clone()), Router::merge).fallback(lost)
+}
+
+/// Tells what is wrong with an address that leads nowhere because of two slashes in a row.
+async fn lost(uri: Uri) -> Response {
+    let path = uri.path();
+    if !path.contains("//") {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let said = format!(
+        "{path} has two slashes in a row, perhaps because a configured address ends in one: it is /{}",
+        parts.join("/")
+    );
+    (StatusCode::NOT_FOUND, Json(json!({ "error": said }))).into_response()
 }
 
 fn control(landscape: Arc<Landscape>) -> Router {

@@ -32,6 +32,8 @@ use crate::{
 };
 use tenants::{Event, Stage, Tenants};
 
+/// Its own, so that its ids are not those of another system: `LMS` in ASCII.
+const SEED: u64 = 0x4c4d_5300_0000_0000;
 /// Where its paths begin.
 pub const BASE: &str = "/lms";
 /// The token that a landscape's service asks for.
@@ -87,7 +89,7 @@ impl Lms {
     }
 
     fn new_id(&self, number: u64) -> String {
-        let seed = self.settings.seed.wrapping_add(number << 20);
+        let seed = SEED ^ self.settings.seed.wrapping_add(number << 20);
         let random = Rng::with_seed(seed).u128(..);
         Builder::from_random_bytes(random.to_be_bytes()).into_uuid().to_string()
     }

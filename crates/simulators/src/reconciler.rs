@@ -3,6 +3,7 @@
 //! What a reader would get wrong: time passes only when somebody looks. All that would have happened by
 //! now happens right before the next call is answered.
 
+mod access;
 mod clusters;
 mod control;
 mod error;
@@ -20,6 +21,7 @@ use std::{
 
 use axum::{
     Router,
+    middleware::from_fn_with_state,
     routing::{delete, get, post, put},
 };
 use base::Clock;
@@ -72,8 +74,7 @@ pub struct Reconciler {
 }
 
 impl Reconciler {
-    /// A Reconciler that keeps what it knows in `path`. The issuer only tells where it is reached:
-    /// the Reconciler asks nobody who they are.
+    /// A Reconciler that keeps what it knows in `path`. The issuer tells where it is reached, and whose tokens are good.
     pub fn open(
         settings: Settings,
         path: &Path,
@@ -158,6 +159,8 @@ pub fn router(reconciler: Arc<Reconciler>) -> Router {
         .route("/v1/reconciliations/{scheduling}/info", get(operators::info))
         .route("/v1/reconciliations/{scheduling}/debug", put(operators::debug))
         .route("/v1/operations/{scheduling}/{correlation}/stop", post(operators::stop))
+        .route("/v1/operations/{scheduling}/{correlation}/debug", put(operators::debug_operation))
+        .route_layer(from_fn_with_state(reconciler.clone(), access::guard))
         .route("/health/live", get(async || "OK"))
         .route("/health/ready", get(async || "OK"))
         .with_state(reconciler);

@@ -10,7 +10,7 @@ use simulators::{
 };
 
 use crate::{
-    reconciler::cluster,
+    reconciler::cluster_in,
     world::{World, reconciler},
 };
 
@@ -22,7 +22,7 @@ async fn a_slow_system_never_has_more_calls_than_its_limit() {
     let world = World::new().await;
     let limits = Limits { at_once: 40, call: Duration::from_mins(2), ..Limits::DEFAULT };
     let client = reconciler(world.url("/reconciler"), limits, &world.clock);
-    client.apply_cluster(&cluster("r-1")).await.unwrap();
+    client.apply_cluster(&cluster_in(&world, "r-1")).await.unwrap();
     world.trouble("reconciler", "GET", CALLS, Trouble::Slow { delay_ms: 1_000 });
     let ledger = world.running.landscape.ledger();
 

@@ -7,6 +7,7 @@ use clients::{
     Kind, Limits,
     reconciler::{Cluster, Kyma, KymaComponent, Metadata, RuntimeInput, Setting, Status, Wanted},
 };
+use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use simulators::trouble::Kind as Trouble;
 
@@ -16,6 +17,15 @@ use crate::{
 };
 
 pub(crate) const KUBECONFIG: &str = "clusters: []\nusers:\n- token: kub3config-token-long\n";
+
+/// A cluster with a kubeconfig that opens a runtime.
+pub(crate) fn cluster_in(world: &World, id: &str) -> Cluster {
+    let clusters = world.running.clusters();
+    clusters.create_runtime("c-1").unwrap();
+    // The end of the other one shows where kubeconfigs must not be.
+    let kubeconfig = format!("{}# kub3config-token-long\n", clusters.kubeconfig("c-1").unwrap());
+    Cluster { kubeconfig: kubeconfig.into(), ..cluster(id) }
+}
 
 pub(crate) fn cluster(id: &str) -> Cluster {
     let setting = |key: &str, value: Value, secret| Setting { key: key.into(), value, secret };
@@ -138,7 +148,7 @@ async fn a_cluster_is_reconciled_and_removed() {
     let client = world.reconciler();
     client.check().await.unwrap();
 
-    let applied = client.apply_cluster(&cluster("r-1")).await.unwrap();
+    let applied = client.apply_cluster(&cluster_in(&world, "r-1")).await.unwrap();
     let version = applied.configuration_version;
     let status = async || client.status("r-1", version).await.unwrap().map(|state| state.status);
     assert_eq!(applied.status, Status::ReconcilePending);
@@ -163,8 +173,8 @@ async fn an_answer_that_was_lost_costs_no_second_version() {
         let client = world.reconciler();
         world.trouble("reconciler", "POST", 1, kind);
 
-        let first = client.apply_cluster(&cluster("r-1")).await.unwrap_err();
-        let again = client.apply_cluster(&cluster("r-1")).await.unwrap();
+        let first = client.apply_cluster(&cluster_in(&world, "r-1")).await.unwrap_err();
+        let again = client.apply_cluster(&cluster_in(&world, "r-1")).await.unwrap();
 
         assert!(matches!(first.kind, Kind::AnswerLost | Kind::Unavailable), "{first}");
         assert_eq!((again.cluster_version, again.configuration_version), (1, 1));
@@ -178,7 +188,7 @@ async fn an_answer_that_was_lost_costs_no_second_version() {
 async fn versions_grow_with_what_they_count() {
     let world = World::new().await;
     let client = world.reconciler();
-    let mut asked = cluster("r-1");
+    let mut asked = cluster_in(&world, "r-1");
     let versions = async |asked: &Cluster| {
         let state = client.apply_cluster(asked).await.unwrap();
         (state.cluster_version, state.configuration_version)
@@ -188,9 +198,9 @@ async fn versions_grow_with_what_they_count() {
     assert_eq!(versions(&asked).await, (1, 1));
     asked.kyma_config.version = "2.11".into();
     assert_eq!(versions(&asked).await, (1, 2));
-    asked.kubeconfig = "clusters: [] users: []".to_owned().into();
+    asked.kubeconfig = format!("{}# other\n", asked.kubeconfig.expose_secret()).into();
     assert_eq!(versions(&asked).await, (2, 2));
-    assert_eq!(versions(&cluster("r-2")).await, (3, 3));
+    assert_eq!(versions(&cluster_in(&world, "r-2")).await, (3, 3));
 }
 
 #[tokio::test]
@@ -202,8 +212,10 @@ async fn failing_rounds_look_like_work_until_it_works_or_gives_up() {
         .order("reconciler", "fail-rounds", json!({"id": "r-1", "rounds": 2, "failures": failures}))
         .await;
     world.order("reconciler", "fail", json!({"id": "r-2", "failures": failures})).await;
-    let first = client.apply_cluster(&cluster("r-1")).await.unwrap().configuration_version;
-    let second = client.apply_cluster(&cluster("r-2")).await.unwrap().configuration_version;
+    let first =
+        client.apply_cluster(&cluster_in(&world, "r-1")).await.unwrap().configuration_version;
+    let second =
+        client.apply_cluster(&cluster_in(&world, "r-2")).await.unwrap().configuration_version;
 
     world.clock.advance(Duration::from_secs(6));
 
@@ -224,7 +236,7 @@ async fn what_the_reconciler_may_say_is_understood() {
     let world = World::new().await;
     let client = world.reconciler();
     world.order("reconciler", "null-failures", json!({"on": true})).await;
-    client.apply_cluster(&cluster("r-1")).await.unwrap();
+    client.apply_cluster(&cluster_in(&world, "r-1")).await.unwrap();
     world.order("reconciler", "show-status", json!({"id": "r-1", "status": "resting"})).await;
 
     let state = client.latest_status("r-1").await.unwrap().unwrap();
@@ -236,10 +248,10 @@ async fn what_the_reconciler_may_say_is_understood() {
 async fn a_cluster_that_is_kept_off_stays_so_when_it_is_applied() {
     let world = World::new().await;
     let client = world.reconciler();
-    client.apply_cluster(&cluster("r-1")).await.unwrap();
+    client.apply_cluster(&cluster_in(&world, "r-1")).await.unwrap();
 
     client.force_status("r-1", &Status::ReconcileDisabled).await.unwrap();
-    let again = client.apply_cluster(&cluster("r-1")).await.unwrap();
+    let again = client.apply_cluster(&cluster_in(&world, "r-1")).await.unwrap();
 
     assert_eq!(again.status, Status::ReconcileDisabled);
     let history = client.status_changes("r-1", Duration::from_hours(1)).await.unwrap();
@@ -251,11 +263,11 @@ async fn a_cluster_that_is_kept_off_stays_so_when_it_is_applied() {
 async fn what_cannot_be_applied_is_refused_for_good() {
     let world = World::new().await;
     let client = world.reconciler();
-    let mut large = cluster("r-1");
+    let mut large = cluster_in(&world, "r-1");
     large.kyma_config.administrators = vec!["x".repeat(100_001)];
     world.order("reconciler", "refuse-kubeconfig", json!({"id": "r-2"})).await;
 
-    for asked in [large, cluster("r-2")] {
+    for asked in [large, cluster_in(&world, "r-2")] {
         let error = client.apply_cluster(&asked).await.unwrap_err();
         assert_eq!(error.kind, Kind::Refused { status: 400 });
         assert!(error.said.is_some());
@@ -289,7 +301,8 @@ async fn a_deletion_can_stick_or_give_up() {
 async fn operators_see_rounds_and_what_is_kept() {
     let world = World::new().await;
     let client = world.reconciler();
-    let version = client.apply_cluster(&cluster("r-1")).await.unwrap().configuration_version;
+    let version =
+        client.apply_cluster(&cluster_in(&world, "r-1")).await.unwrap().configuration_version;
     world.clock.advance(Duration::from_mins(1));
 
     let rounds = client.reconciliations(&Wanted::default()).await.unwrap();

@@ -7,12 +7,13 @@ use crate::{Kind, Status, kinds::Kinds};
 const VERBS: &[&str] =
     &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
-/// Which Kubernetes this pretends to be.
-pub(crate) fn version() -> Value {
+/// Which Kubernetes this pretends to be; `version` is written as in `1.32.4`.
+pub(crate) fn version(version: &str) -> Value {
+    let mut parts = version.split('.');
     json!({
-        "major": "1",
-        "minor": "32",
-        "gitVersion": "v1.32.0",
+        "major": parts.next(),
+        "minor": parts.next(),
+        "gitVersion": format!("v{version}"),
         "gitCommit": "",
         "gitTreeState": "clean",
         "buildDate": "2026-01-01T00:00:00Z",

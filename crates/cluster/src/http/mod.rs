@@ -68,7 +68,10 @@ async fn handle(
         let cluster = server.find(&cluster)?;
         match target {
             Target::Health => return Ok("ok".into_response()),
-            Target::Version => return Ok(Json(discovery::version()).into_response()),
+            Target::Version => {
+                let version = cluster.catalog.version_of(&server, &cluster.name);
+                return Ok(Json(discovery::version(&version)).into_response());
+            }
             _ => {}
         }
         let user = authenticate(&server, &cluster, &peer, &headers)?;

@@ -93,7 +93,7 @@ impl Incoming {
 
     fn patch(self, kind: &Kind, request: &Request) -> Answer {
         let language = language(&self.headers)?;
-        if language == Patch::Strategic && !kind.native {
+        if language == Patch::Strategic && !kind.native && kind.merge_keys.is_none() {
             let message = "strategic merge patches exist for Kubernetes' own kinds only";
             return Err(Status::unsupported_media(message));
         }

@@ -22,7 +22,7 @@ pub(crate) fn version2(headers: &HeaderMap) -> Response {
     }
     Json(json!({
         "swagger": "2.0",
-        "info": {"title": "Kubernetes", "version": "v1.32.0"},
+        "info": {"title": "Kubernetes", "version": "unversioned"},
         "paths": {},
         "definitions": {},
     }))
@@ -83,7 +83,7 @@ pub(crate) fn describe(kinds: &Kinds, group: &str, version: &str) -> Result<Valu
     }
     Ok(json!({
         "openapi": "3.0.0",
-        "info": {"title": "Kubernetes", "version": "v1.32.0"},
+        "info": {"title": "Kubernetes", "version": "unversioned"},
         "paths": paths,
         "components": {"schemas": schemas},
     }))

@@ -2,7 +2,8 @@
 //!
 //! Current versions of `kubectl` send `create namespace`, `create secret` and the like in this form,
 //! whatever the server says it understands. Answers are always JSON, which they accept. A body with a
-//! kind or a field that is not in these tables is refused rather than cut short.
+//! kind that is not in these tables is refused. A field that is not in them is skipped, as any API server skips
+//! fields of older and newer clients: client-go up to 0.24 always sends field 15 of the metadata.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Map, Value, json};
@@ -33,6 +34,14 @@ enum Form {
 /// Number, name and form of a field.
 type Field = (u64, &'static str, Form);
 
+const OWNER: &[Field] = &[
+    (1, "kind", Form::Text),
+    (3, "name", Form::Text),
+    (4, "uid", Form::Text),
+    (5, "apiVersion", Form::Text),
+    (6, "controller", Form::Truth),
+    (7, "blockOwnerDeletion", Form::Truth),
+];
 const METADATA: &[Field] = &[
     (1, "name", Form::Text),
     (2, "generateName", Form::Text),
@@ -46,6 +55,7 @@ const METADATA: &[Field] = &[
     (10, "deletionGracePeriodSeconds", Form::Ignored),
     (11, "labels", Form::TextMap),
     (12, "annotations", Form::TextMap),
+    (13, "ownerReferences", Form::Objects(OWNER)),
     (14, "finalizers", Form::Texts),
     (17, "managedFields", Form::Ignored),
 ];
@@ -240,26 +250,33 @@ pub(super) fn read(bytes: &[u8]) -> Result<Value, Status> {
     Ok(object)
 }
 
-/// Reads a message; nothing if it is damaged or says more than the table knows.
+/// Reads a message; nothing if it is damaged. Fields that the table does not have are skipped.
 fn message(mut bytes: &[u8], fields: &[Field]) -> Option<Value> {
     let mut object = Map::new();
     while !bytes.is_empty() {
         let tag = varint(&mut bytes)?;
         let (number, wire) = (tag >> 3, tag & 7);
-        let (_, name, form) = *fields.iter().find(|(known, ..)| *known == number)?;
         let (plain, content) = match wire {
             0 => (varint(&mut bytes)?, &[][..]),
+            1 => (0, take(&mut bytes, 8)?),
             2 => {
                 let length = usize::try_from(varint(&mut bytes)?).ok()?;
-                let (content, rest) = bytes.split_at_checked(length)?;
-                bytes = rest;
-                (0, content)
+                (0, take(&mut bytes, length)?)
             }
+            5 => (0, take(&mut bytes, 4)?),
             _ => return None,
         };
-        put(&mut object, name, form, plain, content)?;
+        if let Some((_, name, form)) = fields.iter().find(|(known, ..)| *known == number) {
+            put(&mut object, name, *form, plain, content)?;
+        }
     }
     Some(Value::Object(object))
+}
+
+fn take<'a>(bytes: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
+    let (content, rest) = bytes.split_at_checked(length)?;
+    *bytes = rest;
+    Some(content)
 }
 
 fn put(
@@ -354,10 +371,30 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_refused_and_what_is_damaged_too() {
-        let unknown_field = [field(1, &field(1, b"s")), field(9, b"new")].concat();
+    fn fields_of_older_and_newer_clients_are_skipped() {
+        let owner = [field(1, b"Pod"), field(3, b"p"), field(4, b"u"), field(5, b"v1")].concat();
+        let metadata = [field(1, b"n"), field(13, &owner), field(15, b"")].concat();
+        // Field 16 with a length, whose tag needs two bytes.
+        let metadata = [&metadata[..], &[0x82, 0x01, 1, b'x']].concat();
+        let raw = [field(1, &metadata), field(9, b"new")].concat();
 
-        assert_eq!(read(&body("Secret", &unknown_field)).unwrap_err().code, 415);
+        let namespace = read(&body("Namespace", &raw)).unwrap();
+
+        let owner = json!({"kind": "Pod", "name": "p", "uid": "u", "apiVersion": "v1"});
+        assert_eq!(namespace["metadata"], json!({"name": "n", "ownerReferences": [owner]}));
+    }
+
+    #[test]
+    fn numbers_of_fixed_length_are_skipped() {
+        let fixed =
+            [9 << 3 | 5, 1, 2, 3, 4, 10 << 3 | 1, 1, 2, 3, 4, 5, 6, 7, 8, 11 << 3, 0x80, 0x01];
+        let raw = [&fixed[..], &field(1, &field(1, b"s"))].concat();
+
+        assert_eq!(read(&body("Secret", &raw)).unwrap()["metadata"]["name"], "s");
+    }
+
+    #[test]
+    fn kinds_that_are_not_known_and_damaged_bodies_are_refused() {
         assert_eq!(read(&body("Pod", &[])).unwrap_err().code, 415);
         assert_eq!(read(b"nonsense").unwrap_err().code, 400);
         let whole = body("Secret", &field(1, &field(1, b"s")));

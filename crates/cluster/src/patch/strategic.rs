@@ -23,8 +23,11 @@ const KEYED: &[(&str, &[&str])] = &[
     ("ownerReferences", &["uid"]),
 ];
 
-/// Merges `patch` into `target`.
-pub(crate) fn strategic(target: &mut Value, patch: &Value) {
+/// Lists of one kind and the keys they are merged by.
+type Keys = [(String, String)];
+
+/// Merges `patch` into `target`; `own` are the keyed lists of a kind that is not one of Kubernetes' own.
+pub(crate) fn strategic(target: &mut Value, patch: &Value, own: &Keys) {
     let Some(patch) = patch.as_object() else {
         *target = patch.clone();
         return;
@@ -39,11 +42,11 @@ pub(crate) fn strategic(target: &mut Value, patch: &Value) {
         *target = json!({});
     }
     if let Some(target) = target.as_object_mut() {
-        merge_maps(target, patch);
+        merge_maps(target, patch, own);
     }
 }
 
-fn merge_maps(target: &mut Map<String, Value>, patch: &Map<String, Value>) {
+fn merge_maps(target: &mut Map<String, Value>, patch: &Map<String, Value>, own: &Keys) {
     if let Some(kept) = patch.get("$retainKeys").and_then(Value::as_array) {
         target.retain(|key, _| kept.iter().any(|k| k == key));
     }
@@ -59,20 +62,23 @@ fn merge_maps(target: &mut Map<String, Value>, patch: &Map<String, Value>) {
             target.shift_remove(key);
         } else {
             let here = target.entry(key).or_insert(Value::Null);
-            match (keys_of(key), value.as_array()) {
-                (Some(keys), Some(items)) => merge_lists(here, items, keys),
+            match (keys_of(key, own), value.as_array()) {
+                (Some(keys), Some(items)) => merge_lists(here, items, &keys, own),
                 _ if key == "finalizers" => add_to_set(here, value),
-                _ => strategic(here, value),
+                _ => strategic(here, value, own),
             }
         }
     }
 }
 
-fn keys_of(list: &str) -> Option<&'static [&'static str]> {
-    KEYED.iter().find(|(name, _)| *name == list).map(|(_, keys)| *keys)
+fn keys_of<'a>(list: &str, own: &'a Keys) -> Option<Vec<&'a str>> {
+    if let Some((_, key)) = own.iter().find(|(name, _)| name == list) {
+        return Some(vec![key]);
+    }
+    KEYED.iter().find(|(name, _)| *name == list).map(|(_, keys)| keys.to_vec())
 }
 
-fn merge_lists(target: &mut Value, patch: &[Value], keys: &[&str]) {
+fn merge_lists(target: &mut Value, patch: &[Value], keys: &[&str], own: &Keys) {
     let mut list = target.as_array().cloned().unwrap_or_default();
     if patch.iter().any(|item| item["$patch"] == "replace") {
         list.clear();
@@ -85,10 +91,10 @@ fn merge_lists(target: &mut Value, patch: &[Value], keys: &[&str]) {
         match (position, item["$patch"].as_str()) {
             (_, Some("replace")) | (None, Some("delete")) => {}
             (Some(position), Some("delete")) => _ = list.remove(position),
-            (Some(position), _) => strategic(&mut list[position], item),
+            (Some(position), _) => strategic(&mut list[position], item, own),
             (None, _) => {
                 let mut new = json!({});
-                strategic(&mut new, item);
+                strategic(&mut new, item, own);
                 list.push(if item.is_object() { new } else { item.clone() });
             }
         }
@@ -127,6 +133,7 @@ mod tests {
                     {"name": "c", "image": "c:1"},
                 ],
             }}),
+            &[],
         );
 
         assert_eq!(
@@ -143,8 +150,12 @@ mod tests {
         let mut target =
             json!({"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}});
 
-        strategic(&mut target, &json!({"strategy": {"$retainKeys": ["type"], "type": "Recreate"}}));
+        strategic(
+            &mut target,
+            &json!({"strategy": {"$retainKeys": ["type"], "type": "Recreate"}}),
+            &[],
+        );
 
-        assert_eq!(target, json!({"strategy": {"type": "Recreate"}}));
+        assert_eq!(target, json!({"strategy": {"type": "Recreate"}}), &[]);
     }
 }

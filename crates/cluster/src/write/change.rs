@@ -62,7 +62,10 @@ impl Writing<'_> {
         let mut object = present(&live, &self.request.kind);
         match language {
             Patch::Json => patch::json_patch(&mut object, patch)?,
-            Patch::Strategic => patch::strategic(&mut object, patch),
+            Patch::Strategic => {
+                let own = self.request.kind.merge_keys.as_deref().unwrap_or_default();
+                patch::strategic(&mut object, patch, own);
+            }
             Patch::Merge | Patch::Apply => patch::merge(&mut object, patch),
         }
         self.fit(&mut object)?;

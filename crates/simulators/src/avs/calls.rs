@@ -23,7 +23,8 @@ pub(super) async fn create(
     State(avs): Shared,
     body: Bytes,
 ) -> Result<(StatusCode, Json<Value>), Refusal> {
-    let asked: Asked = parsed(&body)?;
+    let mut asked: Asked = parsed(&body)?;
+    asked.url = asked.url.trim().to_owned();
     check(&asked)?;
     let now = avs.clock.now().as_second();
     avs.evaluations.change(|known| {
@@ -119,9 +120,6 @@ fn check(asked: &Asked) -> Result<(), Refusal> {
     }
     if asked.threshold.parse::<i64>().is_err() {
         return wrong("threshold is not a number");
-    }
-    if asked.url.trim() != asked.url {
-        return wrong("url has blanks around it");
     }
     if asked.interval < 1 {
         return wrong("interval must be positive");

@@ -102,7 +102,7 @@ impl Aws {
             return Err(Refusal::new(403, "UnauthorizedOperation", said));
         }
         let inside = match action.as_str() {
-            "DescribeRegions" => regions(),
+            "DescribeRegions" => regions(&visitor.region),
             "DescribeVolumes" => self.volumes(&visitor, &fields)?,
             "DeleteVolume" => self.delete_volume(&visitor, fields.required("VolumeId")?)?,
             "DescribeInstanceTypeOfferings" => self.offerings(&visitor, &fields)?,
@@ -196,11 +196,18 @@ impl Aws {
     }
 }
 
-fn regions() -> String {
-    let items: Vec<String> = REGIONS
-        .iter()
+/// The regions of the partition that an account is in: those of China and of the US government are apart.
+fn regions(own: &str) -> String {
+    let partition = |region: &str| match region.split('-').next() {
+        Some("cn") => ("cn", "amazonaws.com.cn"),
+        Some("us") if region.starts_with("us-gov-") => ("gov", "amazonaws.com"),
+        _ => ("", "amazonaws.com"),
+    };
+    let domain = partition(own).1;
+    let same = REGIONS.iter().filter(|region| partition(region).0 == partition(own).0);
+    let items: Vec<String> = same
         .map(|name| format!(
-            "<item><regionName>{name}</regionName><regionEndpoint>ec2.{name}.amazonaws.com</regionEndpoint></item>"
+            "<item><regionName>{name}</regionName><regionEndpoint>ec2.{name}.{domain}</regionEndpoint></item>"
         ))
         .collect();
     format!("<regionInfo>{}</regionInfo>", items.concat())

@@ -1,8 +1,14 @@
 //! Where a kubeconfig leads: tried as its holder would, but past the ledger and past all trouble.
 
+use std::time::Duration;
+
 use futures::{FutureExt, future::BoxFuture};
 use k8s_openapi::api::core::v1::Namespace;
-use kube::{Api, api::ListParams, config::Kubeconfig};
+use kube::{
+    Api, Client, Config, Error,
+    api::ListParams,
+    config::{KubeConfigOptions, Kubeconfig, NamedAuthInfo},
+};
 use serde_json::Value;
 
 use super::{Known, own};
@@ -61,6 +67,13 @@ impl Known {
         };
         let server = read.clusters.first().and_then(|one| one.cluster.as_ref()?.server.clone());
         let Some(server) = server else { return Leads::Nowhere("it names no server".into()) };
+        let runs = |one: &NamedAuthInfo| {
+            let info = one.auth_info.as_ref();
+            info.is_some_and(|info| info.exec.is_some() || info.auth_provider.is_some())
+        };
+        if read.auth_infos.iter().any(runs) {
+            return Leads::Nowhere("it wants a program to be run".into());
+        }
         let Some(name) = server.strip_prefix(&self.server.url("")) else { return Leads::Elsewhere };
         let name = name.trim_end_matches('/');
         if let Some(why) = self.reach.closed(name) {
@@ -70,10 +83,29 @@ impl Known {
             Ok(client) => client,
             Err(error) => return Leads::Nowhere(error.to_string()),
         };
-        let one = ListParams::default().limit(1);
-        match Api::<Namespace>::all(client).list(&one).await {
-            Ok(_) => Leads::To(name.to_owned()),
+        match list_namespaces(client).await {
+            Ok(()) => Leads::To(name.to_owned()),
             Err(error) => Leads::Refused(error.to_string()),
         }
     }
+}
+
+/// How long a server outside of the landscape may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Lists namespaces with a kubeconfig for a server that is not one of the landscape's; says why that does not work.
+pub(crate) async fn open_elsewhere(kubeconfig: &str) -> Result<(), String> {
+    own::install_crypto();
+    let read = Kubeconfig::from_yaml(kubeconfig).map_err(|error| error.to_string())?;
+    let options = KubeConfigOptions::default();
+    let config = Config::from_custom_kubeconfig(read, &options).await;
+    let mut config = config.map_err(|error| error.to_string())?;
+    config.connect_timeout = Some(PATIENCE);
+    config.read_timeout = Some(PATIENCE);
+    let client = Client::try_from(config).map_err(|error| error.to_string())?;
+    list_namespaces(client).await.map_err(|error| error.to_string())
+}
+
+async fn list_namespaces(client: Client) -> Result<(), Error> {
+    Api::<Namespace>::all(client).list(&ListParams::default().limit(1)).await.map(drop)
 }

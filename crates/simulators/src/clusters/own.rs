@@ -60,7 +60,7 @@ impl Password {
     }
 }
 
-fn install_crypto() {
+pub(super) fn install_crypto() {
     if rustls::crypto::CryptoProvider::get_default().is_none() {
         // Somebody else may have been faster, with the same one.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();

@@ -4,17 +4,20 @@ mod authentication;
 mod binding;
 mod decoding;
 mod defaults;
+mod fields;
 mod immutable;
 mod network;
+mod operation;
 mod profile;
 mod quota;
+mod types;
 mod version;
 mod workers;
 
 use cluster::{Admission, Catalog, Cause, Status, Verb, Where};
 use serde_json::Value;
 
-use super::{CONFIRMATION, OPERATION, kinds, schema, settings::Settings};
+use super::{CONFIRMATION, kinds, schema, settings::Settings, version::Version};
 
 /// Project and Shoot together may be so long: the names of machines are made of both.
 const LONGEST_NAME: usize = 21;
@@ -23,7 +26,9 @@ const LONGEST_NAME: usize = 21;
 pub(super) fn add(catalog: Catalog, place: &Where, settings: &Settings) -> Catalog {
     let shoots = settings.clone();
     let form = schema::shoot(settings.version);
+    let typed = form.clone();
     catalog
+        .admission(place.clone(), kinds::SHOOTS, move |write| types::check(write, &typed))
         .admission(place.clone(), kinds::SHOOTS, move |write| decoding::check(write, &form))
         .admission(place.clone(), kinds::SHOOTS, move |write| shoot(write, &shoots))
         .admission(place.clone(), kinds::SECRET_BINDINGS, binding::in_use)
@@ -36,41 +41,83 @@ fn shoot(write: &mut Admission<'_>, settings: &Settings) -> Result<(), Status> {
     }
     match write.verb {
         Verb::Delete => confirmed(write),
-        // One that is on its way out may lose its finalizers whatever its spec has become.
+        // One that is on its way out may lose its finalizers, and nothing else changes.
         Verb::Update if !write.object["metadata"]["deletionTimestamp"].is_null() => {
-            count_operation(write);
+            operation::check(write, settings.version)?;
+            immutable::while_deleting(write)?;
+            operation::count(write);
             Ok(())
         }
         Verb::Create | Verb::Update => {
             defaults::fill(write, settings);
-            binding::check(write)?;
+            binding::check(write, settings.version)?;
             authentication::reference(write)?;
+            profile::references(write)?;
+            let refused = forbidden(write, settings);
+            if !refused.is_empty() {
+                return Err(refusal(write, settings.version, &refused));
+            }
+            may_hibernate(write)?;
+            quota::check(write)?;
+            operation::check(write, settings.version)?;
             let causes = wrong(write, settings);
             if !causes.is_empty() {
                 return Err(Status::invalid(write.kind, name(write.object), &causes));
             }
-            may_hibernate(write)?;
-            quota::check(write)?;
             authentication::warn(write, settings.version);
-            count_operation(write);
+            operation::count(write);
             Ok(())
         }
     }
 }
 
+/// What the admission plugins refuse, before the static rules are looked at. Asked only when what is wanted changes: a
+/// profile may have moved on since.
+fn forbidden(write: &Admission<'_>, settings: &Settings) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    let object = &*write.object;
+    if write.old.is_some_and(|old| old["spec"] == object["spec"]) {
+        return causes;
+    }
+    if !profile::check(write, &mut causes) {
+        return causes;
+    }
+    version::offered_only(write, &mut causes);
+    workers::offered_only(write, settings.version, &mut causes);
+    if causes.is_empty() {
+        network::provider(object, &mut causes);
+    }
+    if causes.is_empty() && text(object, "/spec/seedName").is_some() {
+        network::overlaps(object, &mut causes);
+    }
+    causes
+}
+
+/// 403 without causes: all field errors are in the message.
+fn refusal(write: &Admission<'_>, gardener: Version, causes: &[Cause]) -> Status {
+    let said = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message));
+    let said: Vec<String> = said.collect();
+    let why = match (gardener < Version::V1_117, said.as_slice()) {
+        (true, said) => format!("[{}]", said.join(" ")),
+        (false, [one]) => one.clone(),
+        (false, said) => format!("[{}]", said.join(", ")),
+    };
+    Status::forbidden(write.kind, name(write.object), &why)
+}
+
+/// The static rules.
 fn wrong(write: &Admission<'_>, settings: &Settings) -> Vec<Cause> {
     let mut causes = Vec::new();
     let object = &*write.object;
     match write.old {
         None => names(object, settings, &mut causes),
-        Some(old) => immutable::check(old, object, &mut causes),
+        Some(old) => immutable::check(old, object, settings.version, &mut causes),
     }
-    // Rules for what is wanted are asked only when that changes: a profile may have moved on since.
     if write.old.is_none_or(|old| old["spec"] != object["spec"]) {
-        profile::check(write, &mut causes);
-        version::check(write, &mut causes);
-        workers::check(write, &mut causes);
+        version::check(write, settings.version, &mut causes);
+        workers::check(write, settings.version, &mut causes);
         network::check(object, &mut causes);
+        fields::check(write, settings, &mut causes);
         authentication::check(object, settings.version, &mut causes);
     }
     causes
@@ -88,7 +135,7 @@ fn names(object: &Value, settings: &Settings, causes: &mut Vec<Cause>) {
         causes.push(Cause::invalid(
             "metadata.name",
             name,
-            "may not contain two consecutive hyphens",
+            "name may not contain two consecutive hyphens",
         ));
     }
     if name.contains('.') {
@@ -97,10 +144,12 @@ fn names(object: &Value, settings: &Settings, causes: &mut Vec<Cause>) {
 }
 
 fn confirmed(write: &Admission<'_>) -> Result<(), Status> {
-    if annotation(write.object, CONFIRMATION) == Some("true") {
+    // What Go reads as true.
+    let yes = ["1", "t", "T", "true", "TRUE", "True"];
+    if annotation(write.object, CONFIRMATION).is_some_and(|word| yes.contains(&word)) {
         return Ok(());
     }
-    let why = format!("must have a \"{CONFIRMATION}\" annotation set to \"true\" to delete");
+    let why = format!("must have a \"{CONFIRMATION}\" annotation to delete");
     Err(Status::forbidden(write.kind, name(write.object), &why))
 }
 
@@ -116,20 +165,8 @@ fn may_hibernate(write: &Admission<'_>) -> Result<(), Status> {
         constraints.find(|one| one["type"] == "HibernationPossible" && one["status"] == "False");
     let Some(blocked) = blocked else { return Ok(()) };
     let message = blocked["message"].as_str().unwrap_or_default();
-    let why = format!("\"HibernationPossible\" constraint is \"False\": {message}");
+    let why = format!("'HibernationPossible' constraint is 'False': {message}");
     Err(Status::forbidden(write.kind, name(write.object), &why))
-}
-
-/// `retry` and `reconcile` count as a change of what is wanted, and are then forgotten.
-fn count_operation(write: &mut Admission<'_>) {
-    let wanted = annotation(write.object, OPERATION);
-    if !matches!(wanted, Some("retry" | "reconcile" | "maintain")) || write.old.is_none() {
-        return;
-    }
-    if let Some(annotations) = write.object["metadata"]["annotations"].as_object_mut() {
-        annotations.shift_remove(OPERATION);
-    }
-    write.new_generation = true;
 }
 
 /// The name of an object.

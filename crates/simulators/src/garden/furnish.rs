@@ -191,6 +191,7 @@ fn seeds() -> Vec<Value> {
                 "lastTransitionTime": "2024-01-01T00:00:00Z", "lastUpdateTime": "2024-01-01T00:00:00Z",
             })
         };
+        let zones = ["a", "b", "c"].map(|zone| format!("{region}{zone}"));
         json!({
             "apiVersion": "core.gardener.cloud/v1beta1",
             "kind": "Seed",
@@ -199,7 +200,22 @@ fn seeds() -> Vec<Value> {
                 "seed.gardener.cloud/region": region,
             }},
             "spec": {
-                "provider": {"type": provider, "region": region},
+                "provider": {
+                    "type": provider, "region": region,
+                    "zones": zones,
+                },
+                "networks": {
+                    "nodes": "10.240.0.0/16", "pods": "10.241.0.0/16", "services": "10.242.0.0/16",
+                    "shootDefaults": {"pods": "100.96.0.0/11", "services": "100.64.0.0/13"},
+                },
+                "ingress": {
+                    "domain": format!("ingress.{name}.seeds.example.com"),
+                    "controller": {"kind": "nginx"},
+                },
+                "dns": {"provider": {
+                    "type": "aws-route53",
+                    "secretRef": {"name": "dns", "namespace": "garden"},
+                }},
                 "settings": {"scheduling": {"visible": true}},
             },
             "status": {"conditions": [

@@ -26,6 +26,7 @@ pub(super) fn all(version: Version) -> Vec<Kind> {
         Kind::new(CORE, "v1beta1", "secretbindings", "SecretBinding")
             .namespaced()
             .short("sb")
+            .strategic(&[])
             .column(Column::text("Provider", ".provider.type"))
             .column(Column::text("Secret", ".secretRef.name")),
         Kind::new(CORE, "v1beta1", "quotas", "Quota")
@@ -59,6 +60,15 @@ fn shoot() -> Kind {
         .namespaced()
         .subresource("status")
         .subresource("adminkubeconfig")
+        .strategic(&[
+            ("workers", "name"),
+            ("providers", "type"),
+            ("admissionPlugins", "name"),
+            ("tolerations", "key"),
+            ("conditions", "type"),
+            ("constraints", "type"),
+            ("advertisedAddresses", "name"),
+        ])
         .column(Column::text("CloudProfile", ".spec.cloudProfileName"))
         .column(Column::text("Provider", ".spec.provider.type"))
         .column(Column::text("Region", ".spec.region"))

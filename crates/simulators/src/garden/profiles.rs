@@ -68,23 +68,60 @@ fn profile(
             "volumeTypes": volumes,
             "machineImages": [image("gardenlinux", &GARDEN_LINUX), image("suse-chost", &SUSE)],
             "limits": {"maxNodesTotal": 500},
+            "providerConfig": provider_config(kind),
         },
     })
+}
+
+/// What the extension of a provider needs to know about its infrastructure.
+fn provider_config(kind: &str) -> Value {
+    let images = [("gardenlinux", &GARDEN_LINUX[..]), ("suse-chost", &SUSE[..])];
+    let images: Vec<Value> = images
+        .iter()
+        .map(|(name, versions)| {
+            let versions: Vec<Value> = versions
+                .iter()
+                .map(|version| json!({"version": version, "image": format!("{name}-{version}")}))
+                .collect();
+            json!({"name": name, "versions": versions})
+        })
+        .collect();
+    let mut config = json!({
+        "apiVersion": format!("{kind}.provider.extensions.gardener.cloud/v1alpha1"),
+        "kind": "CloudProfileConfig",
+        "machineImages": images,
+    });
+    if kind == "openstack" {
+        config["keystoneURL"] = json!("https://identity.example.com/v3");
+        config["constraints"] = json!({
+            "floatingPools": [{"name": "FloatingIP-external-*"}],
+            "loadBalancerProviders": [{"name": "f5"}],
+        });
+    }
+    config
 }
 
 fn versions() -> Vec<Value> {
     let (minors, patches) = KUBERNETES;
     let newest = *minors.end();
-    let all = minors.flat_map(|minor| patches.clone().map(move |patch| (minor, patch)));
+    let each = patches.clone();
+    let all = minors.flat_map(|minor| each.clone().map(move |patch| (minor, patch)));
     all.map(|(minor, patch)| {
-        let classification = if minor + 4 > newest { "supported" } else { "deprecated" };
+        // Gardener allows one supported patch of each minor.
+        let supported = minor + 4 > newest && patch == *patches.end();
+        let classification = if supported { "supported" } else { "deprecated" };
         json!({"version": format!("1.{minor}.{patch}"), "classification": classification})
     })
     .collect()
 }
 
 fn image(name: &str, versions: &[&str]) -> Value {
-    let versions: Vec<Value> = versions.iter().map(|version| json!({"version": version})).collect();
+    let versions: Vec<Value> = versions
+        .iter()
+        .map(|version| {
+            json!({"version": version, "cri": [{"name": "containerd"}], "architectures": ["amd64"]})
+        })
+        .collect();
     json!({"name": name, "versions": versions})
 }
 

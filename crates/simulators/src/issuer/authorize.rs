@@ -13,12 +13,13 @@ use axum::{
 use url::{Host, Url};
 
 use super::{
-    Client, Grant, Issuer,
+    Grant, Issuer,
     credentials::person,
     error::TokenError,
     grants::{Fields, granted_to},
     known::{Code, Event, Granted, digest_of, secret},
     pages,
+    registered::Registered,
 };
 
 /// How long a code works.
@@ -27,7 +28,7 @@ const TITLE: &str = "Log in";
 
 /// A request that may be answered with a redirect.
 struct Asked<'a> {
-    client: &'a Client,
+    client: Registered,
     redirect: Url,
     state: Option<&'a str>,
 }
@@ -89,7 +90,7 @@ fn code(issuer: &Issuer, asked: &Asked<'_>, fields: &Fields) -> Result<String, T
         return Err(TokenError::AccessDenied);
     }
     let user = person(issuer, fields)?;
-    let scopes = granted_to(asked.client, user, fields.get("scope"))?;
+    let scopes = granted_to(&asked.client, &user, fields.get("scope"))?;
     let now = issuer.clock.now();
     let granted = Granted {
         client: asked.client.id.clone(),
@@ -109,7 +110,7 @@ fn code(issuer: &Issuer, asked: &Asked<'_>, fields: &Fields) -> Result<String, T
 /// Trades a code for what it stands for. It is used up even if the rest does not fit.
 pub(super) fn redeem(
     issuer: &Issuer,
-    client: &Client,
+    client: &Registered,
     fields: &Fields,
 ) -> Result<Granted, TokenError> {
     let digest = digest_of(fields.required("code")?);
@@ -131,8 +132,8 @@ pub(super) fn redeem(
 /// Who asks, and where the answer goes. Until both are known nothing may be redirected.
 fn asked<'a>(issuer: &'a Issuer, fields: &'a Fields) -> Result<Asked<'a>, TokenError> {
     let id = fields.required("client_id")?;
-    let client = issuer.settings.clients.iter().find(|client| client.id == id);
-    let client = client
+    let client = issuer
+        .client(id)
         .filter(|client| client.grants.contains(&Grant::AuthorizationCode))
         .ok_or(TokenError::UnauthorizedClient)?;
     let redirect = Url::parse(fields.required("redirect_uri")?).ok();

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{Issuer, User};
+use super::{Issuer, registered::Person};
 
 /// The claims of one access token.
 #[derive(Debug, Clone, Serialize)]
@@ -62,7 +62,7 @@ impl Issuer {
     }
 
     /// What a client learns about the person who logged in.
-    pub(super) fn identity(&self, client: &str, user: &User, nonce: Option<&str>) -> Value {
+    pub(super) fn identity(&self, client: &str, user: &Person, nonce: Option<&str>) -> Value {
         let claims = self.claims(client, &user.name, &[], &user.groups);
         let mut identity = json!({
             "iss": claims.iss,
@@ -71,6 +71,9 @@ impl Issuer {
             "exp": claims.exp,
             "iat": claims.iat,
             "preferred_username": user.name,
+            "login_name": user.name,
+            "email": user.address(),
+            "email_verified": true,
             "groups": claims.groups,
         });
         if let Some(nonce) = nonce {

@@ -13,7 +13,16 @@ use crate::{
     system::{Object, OrderError, System},
 };
 
-const ORDERS: [&str; 4] = ["rotate-keys", "expire-tokens", "set-lifetime", "set-audience"];
+const ORDERS: [&str; 8] = [
+    "rotate-keys",
+    "expire-tokens",
+    "set-lifetime",
+    "set-audience",
+    "add-user",
+    "remove-user",
+    "add-client",
+    "remove-client",
+];
 
 impl System for Issuer {
     fn name(&self) -> &'static str {
@@ -40,16 +49,20 @@ impl System for Issuer {
         let object = |kind, id: &str, value| Object { kind, id: id.into(), value };
         let mut objects: Vec<Object> =
             self.published().iter().map(|key| object("key", key.id(), json!({}))).collect();
-        objects.extend(
-            self.settings
-                .clients
-                .iter()
-                .map(|client| object("client", &client.id, json!({ "scopes": client.scopes }))),
-        );
-        objects.extend(self.settings.users.iter().map(|user| {
-            object("user", &user.name, json!({ "scopes": user.scopes, "groups": user.groups }))
-        }));
         self.known.read(|known| {
+            objects.extend(self.clients(known).iter().map(|client| {
+                let value = json!({
+                    "scopes": client.scopes, "grants": client.grants,
+                    "confidential": client.secret.is_some(),
+                });
+                object("client", &client.id, value)
+            }));
+            objects.extend(self.people(known).iter().map(|user| {
+                let value = json!({
+                    "scopes": user.scopes, "groups": user.groups, "email": user.address(),
+                });
+                object("user", &user.name, value)
+            }));
             objects.extend(known.devices.values().map(|device| {
                 let decision = match &device.decision {
                     Decision::Open => "open",
@@ -81,6 +94,14 @@ impl System for Issuer {
             "refresh-token" => {
                 let found = known.refreshes.contains_key(id);
                 found.then(|| Event::RefreshUsed { digest: id.into() })
+            }
+            "client" => {
+                let found = known.clients.contains_key(id);
+                found.then(|| Event::ClientRemoved { id: id.into() })
+            }
+            "user" => {
+                let found = known.people.contains_key(id);
+                found.then(|| Event::PersonRemoved { name: id.into() })
             }
             _ => None,
         });
@@ -114,6 +135,10 @@ impl System for Issuer {
                 self.set_audience(audience.map_err(|_| {
                     OrderError::Invalid("\"audience\" is not a list of texts".into())
                 })?)
+            }
+            "add-user" | "remove-user" | "add-client" | "remove-client" => {
+                let event = self.register(name, with)?;
+                self.known.settle(|_| vec![event]).map_err(Into::into)
             }
             _ => return Err(OrderError::Unknown(name.into())),
         };

@@ -9,7 +9,13 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use secrecy::{ExposeSecret, SecretString};
 use url::form_urlencoded;
 
-use super::{Client, Issuer, User, error::TokenError, grants::Fields};
+use super::{
+    Issuer,
+    error::TokenError,
+    grants::Fields,
+    known::digest_of,
+    registered::{Person, Registered},
+};
 
 /// An id and a secret as they came in.
 struct Presented {
@@ -18,15 +24,14 @@ struct Presented {
 }
 
 /// Finds the client that sent a request.
-pub(super) fn client<'a>(
-    issuer: &'a Issuer,
+pub(super) fn client(
+    issuer: &Issuer,
     headers: &HeaderMap,
     fields: &Fields,
-) -> Result<&'a Client, TokenError> {
+) -> Result<Registered, TokenError> {
     for presented in presented(headers, fields)? {
-        if let Some(client) =
-            issuer.settings.clients.iter().find(|client| client.id == presented.id)
-            && fits(client, &presented.secret)
+        if let Some(client) = issuer.client(&presented.id)
+            && fits(&client, &presented.secret)
         {
             return Ok(client);
         }
@@ -35,15 +40,11 @@ pub(super) fn client<'a>(
 }
 
 /// Finds the person whose name and password were sent.
-pub(super) fn person<'a>(issuer: &'a Issuer, fields: &Fields) -> Result<&'a User, TokenError> {
+pub(super) fn person(issuer: &Issuer, fields: &Fields) -> Result<Person, TokenError> {
     let name = fields.required("username")?;
     let password = fields.required("password")?;
-    issuer
-        .settings
-        .users
-        .iter()
-        .find(|user| user.name == name && same(&user.password, password))
-        .ok_or(TokenError::InvalidGrant("the name or the password is wrong"))
+    let found = issuer.person(name).filter(|person| same(&person.password, password));
+    found.ok_or(TokenError::InvalidGrant("the name or the password is wrong"))
 }
 
 fn presented(headers: &HeaderMap, fields: &Fields) -> Result<Vec<Presented>, TokenError> {
@@ -83,13 +84,14 @@ fn unescape(text: &str) -> String {
         .unwrap_or_default()
 }
 
-fn fits(client: &Client, presented: &SecretString) -> bool {
+fn fits(client: &Registered, presented: &SecretString) -> bool {
     match &client.secret {
         Some(secret) => same(secret, presented.expose_secret()),
         None => presented.expose_secret().is_empty(),
     }
 }
 
-fn same(expected: &SecretString, presented: &str) -> bool {
-    verify_slices_are_equal(expected.expose_secret().as_bytes(), presented.as_bytes()).is_ok()
+/// Whether a text is the one whose digest is kept.
+fn same(digest: &str, presented: &str) -> bool {
+    verify_slices_are_equal(digest.as_bytes(), digest_of(presented).as_bytes()).is_ok()
 }

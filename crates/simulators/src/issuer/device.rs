@@ -13,12 +13,13 @@ use jiff::SignedDuration;
 use serde_json::json;
 
 use super::{
-    Client, Grant, Issuer,
+    Grant, Issuer,
     credentials::{client, person},
     error::TokenError,
     grants::{Fields, granted_to},
     known::{Decision, Device, Event, Granted, digest_of, secret},
     pages,
+    registered::Registered,
 };
 
 /// How long a person may take.
@@ -111,13 +112,13 @@ fn decided(issuer: &Issuer, fields: &Fields, code: &str) -> Result<bool, TokenEr
         });
         let (digest, device) =
             open.ok_or(TokenError::InvalidRequest("no device waits with this code"))?;
-        let client = issuer.settings.clients.iter().find(|client| client.id == device.client);
-        let client = client.ok_or(TokenError::UnauthorizedClient)?;
+        let client =
+            issuer.find_client(known, &device.client).ok_or(TokenError::UnauthorizedClient)?;
         let decision = if allowed {
             Decision::Allowed(Granted {
                 client: client.id.clone(),
                 user: user.name.clone(),
-                scopes: granted_to(client, user, device.scope.as_deref())?,
+                scopes: granted_to(&client, &user, device.scope.as_deref())?,
                 nonce: None,
             })
         } else {
@@ -130,7 +131,7 @@ fn decided(issuer: &Issuer, fields: &Fields, code: &str) -> Result<bool, TokenEr
 /// Answers a device that asks whether the person has decided.
 pub(super) fn redeem(
     issuer: &Issuer,
-    client: &Client,
+    client: &Registered,
     fields: &Fields,
 ) -> Result<Granted, TokenError> {
     let digest = digest_of(fields.required("device_code")?);

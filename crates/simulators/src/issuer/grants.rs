@@ -11,9 +11,10 @@ use axum::{
 use serde_json::{Value, json};
 
 use super::{
-    Client, Grant, Issuer, User, authorize, credentials, device,
+    Grant, Issuer, authorize, credentials, device,
     error::TokenError,
     known::{Event, Granted, digest_of, secret},
+    registered::{Person, Registered},
 };
 
 /// Scopes that mean something to the protocol itself; every person may have them.
@@ -36,7 +37,7 @@ pub(super) async fn token(
         "refresh_token" => Grant::Refresh,
         _ => return Err(TokenError::UnsupportedGrantType),
     };
-    let client = credentials::client(&issuer, &headers, &fields)?;
+    let client = &credentials::client(&issuer, &headers, &fields)?;
     if !client.grants.contains(&grant) {
         return Err(TokenError::UnauthorizedClient);
     }
@@ -44,7 +45,7 @@ pub(super) async fn token(
         Grant::ClientCredentials => machine(&issuer, client, &fields)?,
         Grant::Password => {
             let user = credentials::person(&issuer, &fields)?;
-            let scopes = granted_to(client, user, fields.get("scope"))?;
+            let scopes = granted_to(client, &user, fields.get("scope"))?;
             let (client_id, user) = (client.id.clone(), user.name.clone());
             person(&issuer, client, Granted { client: client_id, user, scopes, nonce: None })?
         }
@@ -57,7 +58,7 @@ pub(super) async fn token(
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)))
 }
 
-fn machine(issuer: &Issuer, client: &Client, fields: &Fields) -> Result<Value, TokenError> {
+fn machine(issuer: &Issuer, client: &Registered, fields: &Fields) -> Result<Value, TokenError> {
     // A client without a secret has proven nothing and cannot speak for itself.
     if client.secret.is_none() {
         return Err(TokenError::UnauthorizedClient);
@@ -66,12 +67,13 @@ fn machine(issuer: &Issuer, client: &Client, fields: &Fields) -> Result<Value, T
     access(issuer, &client.id, &client.id, &scopes, &[])
 }
 
-fn person(issuer: &Issuer, client: &Client, granted: Granted) -> Result<Value, TokenError> {
-    let user = issuer.settings.users.iter().find(|user| user.name == granted.user);
-    let user = user.ok_or(TokenError::InvalidGrant("the person is not known any more"))?;
+fn person(issuer: &Issuer, client: &Registered, granted: Granted) -> Result<Value, TokenError> {
+    let user = issuer
+        .person(&granted.user)
+        .ok_or(TokenError::InvalidGrant("the person is not known any more"))?;
     let mut answer = access(issuer, &client.id, &user.name, &granted.scopes, &user.groups)?;
     if granted.scopes.iter().any(|scope| scope == "openid") {
-        let identity = issuer.identity(&client.id, user, granted.nonce.as_deref());
+        let identity = issuer.identity(&client.id, &user, granted.nonce.as_deref());
         answer["id_token"] = issuer.sign(&identity)?.into();
     }
     if client.grants.contains(&Grant::Refresh) {
@@ -102,7 +104,7 @@ fn access(
 }
 
 /// Trades a refresh token, which works once, for what it stands for.
-fn refresh(issuer: &Issuer, client: &Client, fields: &Fields) -> Result<Granted, TokenError> {
+fn refresh(issuer: &Issuer, client: &Registered, fields: &Fields) -> Result<Granted, TokenError> {
     let digest = digest_of(fields.required("refresh_token")?);
     let mut kept = issuer.known.change(|known| {
         let kept = known.refreshes.get(&digest).filter(|kept| kept.client == client.id).cloned();
@@ -116,8 +118,8 @@ fn refresh(issuer: &Issuer, client: &Client, fields: &Fields) -> Result<Granted,
 
 /// What a person may grant to a client, of what it asked for.
 pub(super) fn granted_to(
-    client: &Client,
-    user: &User,
+    client: &Registered,
+    user: &Person,
     asked: Option<&str>,
 ) -> Result<Vec<String>, TokenError> {
     let mut allowed: Vec<String> =
@@ -130,8 +132,10 @@ pub(super) fn granted_to(
 
 /// What was asked for, or all that is allowed when nothing was.
 fn granted(allowed: &[String], asked: Option<&str>) -> Result<Vec<String>, TokenError> {
-    let asked: Vec<String> =
+    let mut asked: Vec<String> =
         asked.unwrap_or_default().split_whitespace().map(str::to_owned).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    asked.retain(|scope| seen.insert(scope.clone()));
     if asked.is_empty() {
         return Ok(allowed.to_vec());
     }

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::registered::{Person, Registered};
 use crate::store::State;
 
 /// How many refresh tokens are good at once.
@@ -32,6 +33,12 @@ pub(super) struct Known {
     pub(super) codes: BTreeMap<String, Code>,
     pub(super) devices: BTreeMap<String, Device>,
     pub(super) refreshes: BTreeMap<String, Granted>,
+    /// Clients that an operator added.
+    #[serde(default)]
+    pub(super) clients: BTreeMap<String, Registered>,
+    /// People that an operator added.
+    #[serde(default)]
+    pub(super) people: BTreeMap<String, Person>,
 }
 
 /// What a person has granted to a client.
@@ -91,6 +98,10 @@ pub(super) enum Event {
     DeviceUsed { digest: String },
     RefreshGiven { digest: String, granted: Granted },
     RefreshUsed { digest: String },
+    ClientAdded { client: Registered },
+    ClientRemoved { id: String },
+    PersonAdded { person: Person },
+    PersonRemoved { name: String },
 }
 
 impl State for Known {
@@ -138,6 +149,14 @@ impl State for Known {
                 self.refreshes.insert(digest, granted);
             }
             Event::RefreshUsed { digest } => drop(self.refreshes.remove(&digest)),
+            Event::ClientAdded { client } => {
+                self.clients.insert(client.id.clone(), client);
+            }
+            Event::ClientRemoved { id } => drop(self.clients.remove(&id)),
+            Event::PersonAdded { person } => {
+                self.people.insert(person.name.clone(), person);
+            }
+            Event::PersonRemoved { name } => drop(self.people.remove(&name)),
         }
     }
 
@@ -155,6 +174,10 @@ impl State for Known {
             Event::DeviceUsed { .. } => "use device".into(),
             Event::RefreshGiven { .. } => "give refresh-token".into(),
             Event::RefreshUsed { .. } => "use refresh-token".into(),
+            Event::ClientAdded { client } => format!("add client/{}", client.id),
+            Event::ClientRemoved { id } => format!("remove client/{id}"),
+            Event::PersonAdded { person } => format!("add user/{}", person.name),
+            Event::PersonRemoved { name } => format!("remove user/{name}"),
         }
     }
 }

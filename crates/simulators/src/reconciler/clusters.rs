@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::clusters::Leads;
+use crate::clusters::{Leads, open_elsewhere};
 
 use super::{
     BASE, Reconciler,
@@ -69,13 +69,22 @@ fn applied(known: &Known, payload: Payload, at: Timestamp) -> Applied {
     Applied { id, runtime_input, metadata, digest, version, config, at, runtime: None }
 }
 
-/// The runtime that the kubeconfig opens; one that should open a cluster of the landscape and does not is refused.
+/// The runtime that the kubeconfig opens, if it is one of the landscape. A kubeconfig that opens nothing is refused, and
+/// one that opens the cluster of another runtime.
 async fn reached(reconciler: &Reconciler, payload: &Payload) -> Result<Option<String>, Refusal> {
     let Some(visits) = reconciler.visits.get() else { return Ok(None) };
+    let refused = |why: String| Err(Refusal::BadRequest(format!("{UNREACHABLE}: {why}")));
+    let shoot = payload.metadata["shootName"].as_str().filter(|shoot| !shoot.is_empty());
     match visits.leads(&payload.kubeconfig).await {
+        Leads::To(runtime) if shoot.is_some_and(|shoot| shoot != runtime) => {
+            refused(format!("it opens {runtime} and not the cluster of this runtime"))
+        }
         Leads::To(runtime) => Ok(Some(runtime)),
-        Leads::Nowhere(_) | Leads::Elsewhere => Ok(None),
-        Leads::Refused(why) => Err(Refusal::BadRequest(format!("{UNREACHABLE}: {why}"))),
+        Leads::Elsewhere => match open_elsewhere(&payload.kubeconfig).await {
+            Ok(()) => Ok(None),
+            Err(why) => refused(why),
+        },
+        Leads::Nowhere(why) | Leads::Refused(why) => refused(why),
     }
 }
 

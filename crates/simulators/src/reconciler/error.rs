@@ -13,6 +13,7 @@ use crate::store;
 #[derive(Debug)]
 pub(super) enum Refusal {
     BadRequest(String),
+    Unauthorized(String),
     Forbidden(String),
     NotFound(String),
     Internal,
@@ -22,6 +23,7 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let (status, error) = match self {
             Self::BadRequest(text) => (StatusCode::BAD_REQUEST, text),
+            Self::Unauthorized(text) => (StatusCode::UNAUTHORIZED, text),
             Self::Forbidden(text) => (StatusCode::FORBIDDEN, text),
             Self::NotFound(text) => (StatusCode::NOT_FOUND, text),
             Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "Internal server error".into()),

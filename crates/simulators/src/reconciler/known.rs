@@ -10,6 +10,8 @@ use uuid::Builder;
 
 use crate::store::State;
 
+/// Its own, so that its ids are not those of another system: `RECONCIL` in ASCII.
+const SEED: u64 = 0x5245_434f_4e43_494c;
 /// How many rounds are kept.
 const MOST_ROUNDS: usize = 2_000;
 /// How many configurations of a cluster are kept.
@@ -92,6 +94,9 @@ pub(super) struct Round {
     pub(super) began_at: Timestamp,
     pub(super) ended: Option<(Timestamp, Status)>,
     pub(super) parts: Vec<String>,
+    /// The parts that did not work.
+    #[serde(default)]
+    pub(super) failures: Vec<Failing>,
 }
 
 /// What an operator wants to happen to a cluster.
@@ -192,11 +197,12 @@ impl Known {
     }
 
     /// Begins a round when work begins, and ends the open one when it stops.
-    fn note_round(&mut self, id: &str, status: Status, at: Timestamp) {
+    fn note_round(&mut self, id: &str, status: Status, at: Timestamp, failures: &[Failing]) {
         if let Some(open) =
             self.rounds.iter_mut().rev().find(|round| round.runtime == id && round.ended.is_none())
         {
             open.ended = Some((at, status));
+            open.failures = failures.to_vec();
         }
         if !matches!(status, Status::Reconciling | Status::Deleting) {
             return;
@@ -205,7 +211,7 @@ impl Known {
             return;
         };
         self.began += 1;
-        let random = Rng::with_seed(self.began).u128(..).to_be_bytes();
+        let random = Rng::with_seed(SEED ^ self.began).u128(..).to_be_bytes();
         self.rounds.push(Round {
             id: Builder::from_random_bytes(random).into_uuid().to_string(),
             runtime: id.into(),
@@ -213,6 +219,7 @@ impl Known {
             began_at: at,
             ended: None,
             parts: config.parts.clone(),
+            failures: Vec::new(),
         });
         if self.rounds.len() > MOST_ROUNDS {
             self.rounds.remove(0);
@@ -228,17 +235,17 @@ impl State for Known {
             Event::Applied(applied) => {
                 let (id, at, status) = (applied.id.clone(), applied.at, applied.config.status);
                 self.applied(*applied);
-                self.note_round(&id, status, at);
+                self.note_round(&id, status, at, &[]);
             }
             Event::Moved { id, status, at, failed_rounds, failures } => {
-                self.note_round(&id, status, at);
+                self.note_round(&id, status, at, &failures);
                 if let Some(cluster) = self.clusters.get_mut(&id) {
                     (cluster.failed_rounds, cluster.failures) = (failed_rounds, failures);
                     cluster.becomes(status, at);
                 }
             }
             Event::Gone { id, at } => {
-                self.note_round(&id, Status::Ready, at);
+                self.note_round(&id, Status::Ready, at, &[]);
                 self.clusters.remove(&id);
                 self.scripts.remove(&id);
             }

@@ -19,6 +19,14 @@ use super::{
 
 type Fields = Query<Vec<(String, String)>>;
 const WEEK: Duration = Duration::from_hours(7 * 24);
+/// How a cluster can be named when its state is asked for.
+const NAMES: [&str; 3] = ["runtimeID", "schedulingID", "correlationID"];
+
+/// The query parameters that have a value: empty ones count as absent.
+fn given(fields: &[(String, String)]) -> impl Iterator<Item = (&str, &str)> {
+    let all = fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    all.filter(|(_, value)| !value.is_empty())
+}
 
 /// All that is kept about a cluster.
 pub(super) async fn state(
@@ -27,7 +35,8 @@ pub(super) async fn state(
 ) -> Result<Json<Value>, Refusal> {
     reconciler.settle()?;
     reconciler.known.read(|known| {
-        let runtime = match fields.first().map(|(name, value)| (name.as_str(), value.as_str())) {
+        let mut given = given(&fields).filter(|(name, _)| NAMES.contains(name));
+        let runtime = match given.next() {
             Some(("runtimeID", id)) => id.to_owned(),
             Some(("schedulingID", id)) => round(known, id)?.runtime.clone(),
             Some(("correlationID", id)) => {
@@ -81,7 +90,7 @@ pub(super) async fn history(
     Query(fields): Fields,
 ) -> Result<Json<Value>, Refusal> {
     reconciler.settle()?;
-    let offset = fields.iter().find(|(name, _)| name == "offset").map(|(_, value)| value.as_str());
+    let offset = given(&fields).find(|(name, _)| *name == "offset").map(|(_, value)| value);
     let offset = offset.map_or(Some(WEEK), duration);
     let offset = offset.ok_or_else(|| Refusal::BadRequest("invalid offset".into()))?;
     let now = reconciler.clock.now();
@@ -110,10 +119,10 @@ pub(super) async fn list(
 ) -> Result<Json<Value>, Refusal> {
     reconciler.settle()?;
     let wanted = |name: &str, value: &str| {
-        let mut given = fields.iter().filter(|(field, _)| field == name).peekable();
+        let mut given = given(&fields).filter(|(field, _)| *field == name).peekable();
         given.peek().is_none() || given.any(|(_, wanted)| wanted == value)
     };
-    let last = fields.iter().find(|(name, _)| name == "last").map(|(_, last)| last.parse());
+    let last = given(&fields).find(|(name, _)| *name == "last").map(|(_, last)| last.parse());
     let last: usize = last
         .transpose()
         .map_err(|_| Refusal::BadRequest("last is no number".into()))?
@@ -137,17 +146,38 @@ pub(super) async fn info(
     reconciler.known.read(|known| {
         let round = round(known, &scheduling)?;
         let mut told = told(known, round);
-        let state = if round.ended.is_some() { "done" } else { "in_progress" };
         told["configVersion"] = json!(round.config);
-        told["operations"] = correlations(round)
-            .map(|(part, id)| {
-                json!({
-                    "schedulingID": round.id, "correlationID": id, "component": part,
-                    "state": state, "priority": 1, "type": "reconcile",
-                })
-            })
-            .collect();
+        told["operations"] =
+            correlations(round).map(|(part, id)| operation(round, part, &id)).collect();
         Ok(Json(told))
+    })
+}
+
+/// One component of a round.
+fn operation(round: &Round, part: &str, id: &str) -> Value {
+    let failing = round.failures.iter().find(|failing| failing.component == part);
+    let state = match (&round.ended, failing) {
+        (None, _) => "in_progress",
+        (Some(_), None) => "done",
+        (Some(_), Some(_)) => "error",
+    };
+    json!({
+        "schedulingID": round.id, "correlationID": id, "component": part,
+        "state": state, "priority": 1, "type": "reconcile",
+        "reason": failing.map_or("", |failing| failing.reason.as_str()),
+        "created": round.began_at,
+        "updated": round.ended.map_or(round.began_at, |(at, _)| at),
+    })
+}
+
+/// Makes one operation talk; it does not.
+pub(super) async fn debug_operation(
+    State(reconciler): State<Arc<Reconciler>>,
+    Path((scheduling, correlation)): Path<(String, String)>,
+) -> Result<(), Refusal> {
+    reconciler.known.read(|known| {
+        let mut all = correlations(round(known, &scheduling)?);
+        all.find(|(_, id)| *id == correlation).map(drop).ok_or_else(|| missing(&correlation))
     })
 }
 

@@ -2,7 +2,8 @@
 
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::{Engine, prelude::BASE64_STANDARD_NO_PAD};
-use serde::Deserialize;
+use kube::config::Kubeconfig;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::error::Refusal;
@@ -21,7 +22,7 @@ pub(super) struct Payload {
     pub(super) kyma_config: KymaConfig,
     #[serde(default)]
     pub(super) metadata: Value,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_empty")]
     pub(super) kubeconfig: String,
 }
 
@@ -30,22 +31,22 @@ pub(super) struct Payload {
 pub(super) struct KymaConfig {
     version: String,
     profile: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_empty")]
     administrators: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_empty")]
     components: Vec<Part>,
 }
 
 #[derive(Deserialize, serde::Serialize)]
 struct Part {
     component: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_empty")]
     namespace: String,
-    #[serde(default, rename = "URL")]
+    #[serde(default, rename = "URL", deserialize_with = "null_as_empty")]
     url: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_empty")]
     version: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_empty")]
     configuration: Vec<Entry>,
 }
 
@@ -55,6 +56,15 @@ struct Entry {
     value: Value,
     #[serde(default)]
     secret: bool,
+}
+
+/// The Reconciler is written in Go, which reads `null` as the empty value.
+fn null_as_empty<'de, D, T>(from: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 
 impl Payload {
@@ -69,10 +79,8 @@ impl Payload {
         if payload.runtime_id.is_empty() {
             return Err(Refusal::BadRequest("runtimeID is missing".into()));
         }
-        // The real one lists namespaces with it; here it has to look like one.
-        let fits = ["clusters", "users"].iter().all(|word| payload.kubeconfig.contains(word));
-        if !fits {
-            return Err(Refusal::BadRequest(UNREACHABLE.into()));
+        if let Err(error) = Kubeconfig::from_yaml(&payload.kubeconfig) {
+            return Err(Refusal::BadRequest(format!("{UNREACHABLE}: {error}")));
         }
         Ok(payload)
     }

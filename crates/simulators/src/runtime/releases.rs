@@ -56,6 +56,9 @@ const COMPONENTS: [(&str, Option<&str>); 18] = [
     ("btp-operator", None),
     ("service-manager-proxy", None),
 ];
+/// The component that is not part of Kyma's own charts, and where its chart is.
+const SOURCE: (&str, &str) =
+    ("btp-operator", "https://github.com/kyma-project/kyma/releases/btp-operator.tgz");
 /// The names of everything that releases list.
 pub(super) fn component_names() -> impl Iterator<Item = &'static str> {
     PREREQUISITES.iter().chain(&COMPONENTS).map(|(name, _)| *name)
@@ -93,9 +96,15 @@ async fn components(Path(version): Path<String>) -> Response {
         return StatusCode::NOT_FOUND.into_response();
     }
     let listed = |all: &[(&str, Option<&str>)]| -> Vec<Value> {
-        let each = all.iter().map(|(name, namespace)| match namespace {
-            Some(namespace) => json!({"name": name, "namespace": namespace}),
-            None => json!({"name": name}),
+        let each = all.iter().map(|(name, namespace)| {
+            let mut listed = json!({"name": name});
+            if let Some(namespace) = namespace {
+                listed["namespace"] = json!(namespace);
+            }
+            if *name == SOURCE.0 {
+                listed["source"] = json!({"url": SOURCE.1});
+            }
+            listed
         });
         each.collect()
     };

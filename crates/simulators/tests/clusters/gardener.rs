@@ -147,3 +147,19 @@ async fn a_scenario_can_be_ordered_for_all_shoots_to_come() {
     .await;
     assert_ne!(failed.data["status"]["lastOperation"]["state"], "Succeeded");
 }
+
+#[tokio::test]
+async fn a_runtime_has_the_kubernetes_version_of_its_shoot_and_follows_upgrades() {
+    let world = World::new().await;
+    let (garden, shoots) = made(&world, "abc").await;
+    let runtime = opened(&garden, "abc").await;
+    let upgrade = Patch::Merge(json!({"spec": {"kubernetes": {"version": "1.26.7"}}}));
+
+    let before = runtime.apiserver_version().await.unwrap();
+    shoots.patch("abc", &PatchParams::default(), &upgrade).await.unwrap();
+    ready(&shoots, "abc", false).await;
+    let after = runtime.apiserver_version().await.unwrap();
+
+    assert_eq!((before.minor.as_str(), before.git_version.as_str()), ("25", "v1.25.6"));
+    assert_eq!((after.minor.as_str(), after.git_version.as_str()), ("26", "v1.26.7"));
+}

@@ -69,13 +69,24 @@ async fn a_kubeconfig_that_does_not_open_its_cluster_is_refused() {
     let world = World::new().await;
     world.runtime("inside").await;
     let good = world.running.clusters().kubeconfig("inside").unwrap();
-    let wrong = [good.replace("/inside", "/gone"), good.replace("token: ", "token: x")];
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let server =
+        format!("https://127.0.0.1:{}", world.running.clusters().server().address().port());
+    let wrong = [
+        good.replace("/inside", "/gone"),
+        good.replace("token: ", "token: x"),
+        good.replace(&server, &format!("https://{closed}")),
+        "clusters: and users: but no kubeconfig".to_owned(),
+    ];
 
     for kubeconfig in wrong {
         let (code, said) = apply(&world, &payload(&kubeconfig, "2.10.0", &["istio"])).await;
         assert_eq!(code, 400);
         assert!(said["error"].as_str().unwrap().contains("list namespaces"), "{said}");
     }
+    let mut other = payload(&good, "2.10.0", &["istio"]);
+    other["metadata"]["shootName"] = json!("another");
+    assert_eq!(apply(&world, &other).await.0, 400);
     world.order("runtimes", "refuse", &json!({"id": "inside"})).await;
     assert_eq!(apply(&world, &payload(&good, "2.10.0", &["istio"])).await.0, 400);
     assert_eq!(deployments(&world), []);

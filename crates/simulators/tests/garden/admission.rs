@@ -1,12 +1,12 @@
 //! What Gardener refuses, completes and counts.
 
 use kube::{
-    Api,
-    api::{ApiResource, DeleteParams, DynamicObject, PostParams},
+    Api, ResourceExt,
+    api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams},
     core::GroupVersionKind,
 };
 use serde_json::{Value, json};
-use simulators::pace::Speed;
+use simulators::{garden::OPERATION, pace::Speed};
 
 use crate::support::{Garden, refusal, shoot};
 
@@ -29,109 +29,17 @@ fn set(object: &mut Value, path: &str, value: Value) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn shoots_that_break_a_rule_are_refused_with_the_field_that_does() {
-    let Some(garden) = Garden::ours(Speed::MAX).await else { return };
-    let worker = |rest: &str| format!("spec.provider.workers.0.{rest}");
-    let networks = |rest: &str| format!("spec.provider.infrastructureConfig.networks.{rest}");
-    let cases = [
-        ("spec.region".to_owned(), json!("mars-1"), "spec.region: Unsupported value"),
-        ("spec.region".to_owned(), Value::Null, "spec.region: Required value"),
-        ("spec.cloudProfileName".to_owned(), json!("moon"), "spec.cloudProfileName: Not found"),
-        ("spec.cloudProfileName".to_owned(), json!("gcp"), "spec.provider.type: Invalid value"),
-        (
-            "spec.secretBindingName".to_owned(),
-            json!("gcp-free-1"),
-            "spec.provider.type: Invalid value",
-        ),
-        (
-            "spec.secretBindingName".to_owned(),
-            Value::Null,
-            "spec.secretBindingName: Required value",
-        ),
-        (
-            "spec.credentialsBindingName".to_owned(),
-            json!("aws-free-1"),
-            "incompatible with credentialsBindingName",
-        ),
-        (
-            "spec.kubernetes.version".to_owned(),
-            json!("1.99.0"),
-            "spec.kubernetes.version: Unsupported value",
-        ),
-        (
-            "spec.kubernetes.version".to_owned(),
-            Value::Null,
-            "spec.kubernetes.version: Required value",
-        ),
-        (
-            "spec.exposureClassName".to_owned(),
-            json!("nobody"),
-            "spec.exposureClassName: Invalid value",
-        ),
-        ("spec.seedName".to_owned(), json!("nowhere"), "spec.seedName: Invalid value"),
-        (worker("machine.type"), json!("pc"), "workers[0].machine.type: Unsupported value"),
-        (
-            worker("machine.image"),
-            json!({"name": "dos"}),
-            "workers[0].machine.image.name: Unsupported value",
-        ),
-        (
-            worker("machine.image"),
-            json!({"name": "gardenlinux", "version": "0.1.0"}),
-            "workers[0].machine.image.version: Unsupported value",
-        ),
-        (worker("volume.type"), json!("floppy"), "workers[0].volume.type: Unsupported value"),
-        (worker("zones"), json!(["eu-west-1a"]), "workers[0].zones[0]: Unsupported value"),
-        (worker("maximum"), json!(1), "minimum value must be less or equal than maximum value"),
-        (worker("minimum"), json!(-1), "workers[0].minimum: Invalid value"),
-        (worker("maxSurge"), json!(0), "workers[0].maxUnavailable: Invalid value"),
-        (worker("maximum"), json!(501), "limit of 500 total nodes"),
-        ("spec.provider.workers".to_owned(), json!([]), "must at least specify one worker pool"),
-        (
-            "spec.networking.nodes".to_owned(),
-            json!("10.250.0.0/33"),
-            "spec.networking.nodes: Invalid value",
-        ),
-        (
-            "spec.networking.nodes".to_owned(),
-            json!("10.250.0.1/16"),
-            "must be valid canonical CIDR",
-        ),
-        (
-            "spec.networking.nodes".to_owned(),
-            json!("10.251.0.0/16"),
-            "must be a subset of \"spec.networking.nodes\"",
-        ),
-        (
-            "spec.networking.pods".to_owned(),
-            json!("10.250.128.0/17"),
-            "spec.networking.pods: Invalid value",
-        ),
-        (networks("zones.0.public"), json!("10.250.0.0/20"), "must not overlap with"),
-        (networks("zones.0.internal"), json!("10.9.0.0/20"), "must be a subset of"),
-    ];
-
-    for (path, value, expected) in cases {
-        let (code, message) = garden.refused(&with(&path, value.clone())).await;
-
-        assert_eq!(code, 422, "{path} = {value}: {message}");
-        assert!(message.contains(expected), "{path} = {value}: {message}");
-    }
-    assert!(garden.shoots.list(&kube::api::ListParams::default()).await.unwrap().items.is_empty());
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn every_broken_rule_is_a_cause() {
     let Some(garden) = Garden::ours(Speed::MAX).await else { return };
-    let mut odd = with("spec.region", json!("mars-1"));
-    set(&mut odd.data, "spec.kubernetes.version", json!("2.0.0"));
+    let mut odd = with("spec.purpose", json!("fun"));
+    set(&mut odd.data, "spec.provider.workers.0.maxSurge", json!(-1));
 
     let error = garden.shoots.create(&PostParams::default(), &odd).await.unwrap_err();
 
     let kube::Error::Api(status) = error else { panic!("{error:?}") };
     let causes = status.details.unwrap().causes;
     let fields: Vec<&str> = causes.iter().map(|cause| cause.field.as_str()).collect();
-    assert_eq!(fields, ["spec.region", "spec.kubernetes.version"]);
+    assert_eq!(fields, ["spec.provider.workers[0].maxSurge", "spec.purpose"]);
     assert_eq!(status.reason, "Invalid");
 }
 
@@ -142,7 +50,8 @@ async fn an_unknown_binding_is_forbidden_and_named() {
     let (code, message) = garden.refused(&with("spec.secretBindingName", json!("nope"))).await;
 
     assert_eq!(code, 403);
-    assert!(message.contains("garden-kyma/nope"), "{message}");
+    let expected = r#"is forbidden: secretbinding.core.gardener.cloud "nope" not found"#;
+    assert!(message.contains(expected), "{message}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -163,6 +72,8 @@ async fn what_a_shoot_leaves_out_is_filled_in() {
     let Some(garden) = Garden::ours(Speed::MAX).await else { return };
     let mut asked = shoot("filled");
     set(&mut asked.data, "spec.kubernetes.version", json!("1.27"));
+    let unscheduled = garden.create(&shoot("unscheduled")).await;
+    set(&mut asked.data, "spec.seedName", json!("aws-ha-eu1"));
 
     let made = garden.create(&asked).await;
     let mut replaced = made.clone();
@@ -172,13 +83,15 @@ async fn what_a_shoot_leaves_out_is_filled_in() {
     let kept = garden.shoots.replace("filled", &PostParams::default(), &replaced).await.unwrap();
 
     let spec = &made.data["spec"];
+    assert!(unscheduled.data["spec"]["dns"].is_null(), "a domain comes with the Seed");
+    assert!(unscheduled.data["spec"]["networking"]["pods"].is_null(), "ranges come with the Seed");
     assert_eq!(spec["dns"]["domain"], "filled.kyma.kyma.example.com");
     assert_eq!(spec["purpose"], "evaluation");
     assert_eq!(spec["networking"]["pods"], "100.96.0.0/11");
     assert_eq!(spec["kubernetes"]["version"], "1.27.9");
     assert_eq!(spec["provider"]["workers"][0]["machine"]["image"]["name"], "gardenlinux");
     assert_eq!(made.metadata.generation, Some(1));
-    assert!(made.data["status"].is_null());
+    assert!(made.data["status"]["lastOperation"].is_null());
     assert_eq!(kept.data["spec"]["dns"], spec["dns"]);
     assert_eq!(kept.data["spec"]["purpose"], spec["purpose"]);
 }
@@ -186,7 +99,9 @@ async fn what_a_shoot_leaves_out_is_filled_in() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_shoot_keeps_for_life_cannot_be_changed() {
     let Some(garden) = Garden::ours(Speed::MAX).await else { return };
-    garden.create(&shoot("fixed")).await;
+    let mut scheduled = shoot("fixed");
+    set(&mut scheduled.data, "spec.seedName", json!("aws-ha-eu1"));
+    garden.create(&scheduled).await;
     let zone = |key: &str, value: &str| {
         let mut zones =
             shoot("x").data["spec"]["provider"]["infrastructureConfig"]["networks"]["zones"]
@@ -195,9 +110,11 @@ async fn what_a_shoot_keeps_for_life_cannot_be_changed() {
         json!({"spec": {"provider": {"infrastructureConfig": {"networks": {"zones": zones}}}}})
     };
     let cases = [
-        (json!({"spec": {"region": "eu-west-2"}}), "spec.region"),
-        (json!({"spec": {"provider": {"type": "gcp"}}}), "spec.provider.type"),
-        (json!({"spec": {"networking": {"nodes": "10.0.0.0/8"}}}), "spec.networking.nodes"),
+        (
+            json!({"spec": {"exposureClassName": "converged-cloud-internet"}}),
+            "spec.exposureClassName",
+        ),
+        (json!({"spec": {"schedulerName": "other"}}), "spec.schedulerName"),
         (json!({"spec": {"networking": {"pods": "100.128.0.0/11"}}}), "spec.networking.pods"),
         (
             json!({"spec": {"networking": {"services": "100.80.0.0/13"}}}),
@@ -246,20 +163,77 @@ async fn a_shoot_is_deleted_only_when_that_is_confirmed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn asking_for_an_operation_counts_a_generation_and_other_metadata_does_not() {
+async fn an_operation_counts_a_generation_only_in_the_state_it_is_for() {
     let Some(garden) = Garden::ours(Speed::MAX).await else { return };
     garden.create(&shoot("counted")).await;
-    let annotate = |key: &str, value: &str| json!({"metadata": {"annotations": {key: value}}});
+    let annotate = |value: Value| json!({"metadata": {"annotations": {OPERATION: value}}});
+    let ask = async |state: Option<&str>, operation: &str| {
+        if let Some(state) = state {
+            let last = json!({"type": "Create", "state": state, "progress": 100});
+            let status = Patch::Merge(json!({"status": {"lastOperation": last}}));
+            garden.shoots.patch_status("counted", &PatchParams::default(), &status).await.unwrap();
+        }
+        let before = garden.shoots.get("counted").await.unwrap().metadata.generation.unwrap();
+        let after = garden.patch("counted", annotate(json!(operation))).await.unwrap();
+        let stays = after.annotations().contains_key(OPERATION);
+        let counted = after.metadata.generation.unwrap() - before;
+        garden.patch("counted", annotate(Value::Null)).await.unwrap();
+        (counted, stays)
+    };
 
-    let other = garden.patch("counted", annotate("note", "x")).await.unwrap();
-    let retry =
-        garden.patch("counted", annotate("gardener.cloud/operation", "retry")).await.unwrap();
-    let spec = garden.patch("counted", json!({"spec": {"purpose": "testing"}})).await.unwrap();
+    let table = [
+        (None, "reconcile", (0, true)),
+        (Some("Succeeded"), "reconcile", (1, false)),
+        (Some("Succeeded"), "retry", (0, true)),
+        (Some("Succeeded"), "maintain", (0, true)),
+        (Some("Succeeded"), "rotate-ssh-keypair", (1, true)),
+        (Some("Failed"), "reconcile", (0, true)),
+        (Some("Failed"), "retry", (1, false)),
+    ];
+    for (state, operation, expected) in table {
+        assert_eq!(ask(state, operation).await, expected, "{operation} in {state:?}");
+    }
+    for operation in ["foo", "Reconcile", "rotate-ca-complete"] {
+        let (code, message) = refusal(garden.patch("counted", annotate(json!(operation))).await);
+        assert_eq!(code, 422, "{message}");
+        assert!(message.contains("metadata.annotations[gardener.cloud/operation]"), "{message}");
+    }
+    let other = json!({"metadata": {"annotations": {"note": "x"}}});
+    let before = garden.shoots.get("counted").await.unwrap().metadata.generation;
+    assert_eq!(garden.patch("counted", other).await.unwrap().metadata.generation, before);
+}
 
-    assert_eq!(other.metadata.generation, Some(1));
-    assert_eq!(retry.metadata.generation, Some(2));
-    assert!(!retry.metadata.annotations.unwrap().contains_key("gardener.cloud/operation"));
-    assert_eq!(spec.metadata.generation, Some(3));
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wanted_does_not_change_while_a_shoot_is_deleted() {
+    let Some(garden) = Garden::ours(Speed::MAX).await else { return };
+    let mut held = shoot("going");
+    held.metadata.finalizers = Some(vec!["example.com/held".to_owned()]);
+    garden.create(&held).await;
+    garden.delete("going").await;
+
+    let spec = refusal(garden.patch("going", json!({"spec": {"purpose": "testing"}})).await);
+    let label = garden.patch("going", json!({"metadata": {"labels": {"a": "b"}}})).await;
+    let gone = garden.patch("going", json!({"metadata": {"finalizers": []}})).await;
+
+    assert_eq!(spec.0, 422);
+    assert!(spec.1.contains("field is immutable"), "{}", spec.1);
+    assert!(label.is_ok() && gone.is_ok());
+    assert!(garden.shoots.get_opt("going").await.unwrap().is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn strategic_merges_go_through_workers_by_name() {
+    let Some(garden) = Garden::ours(Speed::MAX).await else { return };
+    garden.create(&shoot("merged")).await;
+    let worker = json!({"name": "cpu-worker-0", "maximum": 12});
+    let patch = Patch::Strategic(json!({"spec": {"provider": {"workers": [worker]}}}));
+
+    let merged = garden.shoots.patch("merged", &PatchParams::default(), &patch).await.unwrap();
+
+    let workers = merged.data["spec"]["provider"]["workers"].as_array().unwrap().clone();
+    assert_eq!(workers.len(), 1);
+    assert_eq!(workers[0]["maximum"], 12);
+    assert_eq!(workers[0]["machine"]["type"], "m5.xlarge");
 }
 
 #[tokio::test(flavor = "multi_thread")]

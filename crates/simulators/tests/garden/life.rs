@@ -2,7 +2,7 @@
 
 use kube::api::DeleteParams;
 use serde_json::{Value, json};
-use simulators::pace::Speed;
+use simulators::{garden, pace::Speed};
 
 use crate::support::{Garden, health, is_settled, last, shoot, state};
 
@@ -162,7 +162,7 @@ async fn an_operation_can_be_asked_for_by_annotation() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_static_kubeconfig_is_handed_out_where_it_is_asked_for_and_taken_back() {
-    let Some(garden) = Garden::ours(Speed::MAX).await else { return };
+    let Some(garden) = Garden::of_version(garden::Version::V1_65, Speed::MAX).await else { return };
     let _controller = garden.controller();
     let mut wanted = shoot("static");
     wanted.data["spec"]["kubernetes"]["enableStaticTokenKubeconfig"] = json!(true);

@@ -7,11 +7,13 @@
 
 mod access;
 mod admission;
+mod defaults;
 mod foreign;
 mod kubectl;
 mod life;
 mod many;
 mod restarts;
+mod rules;
 mod runtimes;
 mod scenarios;
 mod support;

@@ -212,7 +212,7 @@ async fn hibernation_is_refused_where_it_is_impossible() {
 
     assert_eq!(ready["status"]["constraints"][0]["status"], "False");
     assert_eq!(code, 403);
-    assert!(message.contains("\"HibernationPossible\" constraint is \"False\""), "{message}");
+    assert!(message.contains("'HibernationPossible' constraint is 'False'"), "{message}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

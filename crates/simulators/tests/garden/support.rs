@@ -52,6 +52,18 @@ impl Garden {
         Some(Self::own(speed).await)
     }
 
+    /// One on our own server that plays a version of Gardener.
+    pub(crate) async fn of_version(version: garden::Version, speed: Speed) -> Option<Self> {
+        if elsewhere(DEFINITION).await.is_some() {
+            eprintln!("not run: this is about our own API server, and KUBECONFIG names another");
+            return None;
+        }
+        let settings = Settings { version, ..small() };
+        let garden = Self::empty_with(speed, Clock::running(), settings, garden::catalog).await;
+        garden::furnish(&garden.client, &garden.settings).await.unwrap();
+        Some(garden)
+    }
+
     async fn own(speed: Speed) -> Self {
         Self::with(speed, Clock::running(), garden::catalog).await
     }
@@ -85,7 +97,16 @@ impl Garden {
         clock: Clock,
         catalog: impl FnOnce(Catalog, &Settings) -> Catalog,
     ) -> Self {
-        let (folder, settings) = (tempfile::tempdir().unwrap(), small());
+        Self::empty_with(speed, clock, small(), catalog).await
+    }
+
+    async fn empty_with(
+        speed: Speed,
+        clock: Clock,
+        settings: Settings,
+        catalog: impl FnOnce(Catalog, &Settings) -> Catalog,
+    ) -> Self {
+        let folder = tempfile::tempdir().unwrap();
         let mut server = cluster::Settings::new(folder.path());
         server.history = cluster::History { changes: 200_000, bytes: usize::MAX };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -7,7 +7,9 @@ mod director;
 mod ledger;
 mod login;
 mod matching;
+mod people;
 mod persistence;
 mod trouble;
 mod wire;
+#[expect(dead_code, reason = "shared with the tests of the systems")]
 mod world;

@@ -63,6 +63,17 @@ impl World {
         &mut self.running.open
     }
 
+    /// A kubeconfig for a runtime, which is made unless it is there.
+    pub(crate) fn kubeconfig(&self, runtime: &str) -> String {
+        self.running.clusters().create_runtime(runtime).unwrap();
+        self.running.clusters().kubeconfig(runtime).unwrap()
+    }
+
+    /// A file of the landscape.
+    pub(crate) fn file(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
+    }
+
     pub(crate) fn trouble(&self, rule: Rule) {
         self.landscape.troubles().add(rule).unwrap();
     }

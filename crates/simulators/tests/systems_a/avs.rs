@@ -88,7 +88,6 @@ async fn what_the_real_one_refuses_is_refused() {
         ("threshold", json!(30000)),
         ("threshold", json!("soon")),
         ("interval", json!(0)),
-        ("url", json!("https://healthz.x ")),
         ("tester_access_id", json!("40")),
     ];
 
@@ -98,6 +97,17 @@ async fn what_the_real_one_refuses_is_refused() {
         assert_eq!(status(call(&world, "POST", EVALUATIONS).json(&wrong)).await, 400, "{field}");
     }
     assert_eq!(objects(&world, "avs").await.len(), 0);
+}
+
+#[tokio::test]
+async fn blanks_around_an_address_are_trimmed() {
+    let world = World::new().await;
+    let mut asked = evaluation("one");
+    asked["url"] = json!(" https://healthz.x/healthz/ready ");
+
+    let made = json(call(&world, "POST", EVALUATIONS).json(&asked)).await;
+
+    assert_eq!(made["url"], "https://healthz.x/healthz/ready");
 }
 
 #[tokio::test]

@@ -89,3 +89,20 @@ async fn volumes_belong_to_one_key_and_one_region() {
     let other = signed(&world, "AKIB/20260101/eu-west-1/ec2/aws4_request", DATE, &list);
     assert!(text(other).await.contains("<volumeSet></volumeSet>"));
 }
+
+#[tokio::test]
+async fn an_account_sees_the_regions_of_its_partition() {
+    let world = World::new().await;
+    let regions = async |from: &str| {
+        let answer = send(call(&world, from, &[("Action", "DescribeRegions")])).await;
+        let text = answer.text().await.unwrap();
+        let each = text.split("<regionName>").skip(1).filter_map(|rest| rest.split('<').next());
+        each.map(str::to_owned).collect::<Vec<_>>()
+    };
+
+    let (global, china) = (regions("eu-west-1").await, regions("cn-north-1").await);
+
+    assert!(global.contains(&"us-east-1".to_owned()));
+    assert!(!global.iter().any(|name| name.starts_with("cn-") || name.starts_with("us-gov-")));
+    assert_eq!(china, ["cn-north-1", "cn-northwest-1"]);
+}

@@ -7,7 +7,11 @@ use serde_json::{Value, json};
 
 use crate::world::{World, json, status};
 
-pub(crate) fn payload(id: &str) -> Value {
+/// Where kubeconfigs lead in these tests.
+const SHOOT: &str = "c-1";
+
+pub(crate) fn payload(world: &World, id: &str) -> Value {
+    let kubeconfig = world.kubeconfig(SHOOT);
     json!({
         "runtimeID": id,
         "runtimeInput": {"name": "n", "description": ""},
@@ -18,13 +22,13 @@ pub(crate) fn payload(id: &str) -> Value {
                 "configuration": [{"key": "token", "value": "s3cret-value", "secret": true}],
             }],
         },
-        "metadata": {"shootName": "c-1"},
-        "kubeconfig": "clusters: [] users: [] s3cret-kubeconfig",
+        "metadata": {"shootName": SHOOT},
+        "kubeconfig": format!("{kubeconfig}# s3cret-kubeconfig\n"),
     })
 }
 
 pub(crate) fn apply(world: &World, id: &str) -> RequestBuilder {
-    world.post("/reconciler/v1/clusters").json(&payload(id))
+    world.post("/reconciler/v1/clusters").json(&payload(world, id))
 }
 
 fn get(world: &World, path: &str) -> RequestBuilder {
@@ -53,11 +57,11 @@ async fn what_makes_no_sense_is_refused() {
     let world = World::new().await;
     let post = |body: Value| world.post("/reconciler/v1/clusters").json(&body);
     let without = |field: &str| {
-        let mut body = payload("r-1");
+        let mut body = payload(&world, "r-1");
         body.as_object_mut().unwrap().remove(field);
         body
     };
-    let mut large = payload("r-1");
+    let mut large = payload(&world, "r-1");
     large["runtimeInput"]["name"] = "x".repeat(100_000).into();
 
     for body in [without("runtimeID"), without("kymaConfig"), without("kubeconfig"), large] {
@@ -108,7 +112,7 @@ async fn configurations_that_were_replaced_keep_their_last_status() {
     let world = World::new().await;
     json(apply(&world, "r-1")).await;
     world.clock.advance(Duration::from_secs(10));
-    let mut newer = payload("r-1");
+    let mut newer = payload(&world, "r-1");
     newer["kymaConfig"]["version"] = "2.11".into();
 
     assert_eq!(json(get(&world, "/clusters/r-1/status")).await["status"], "ready");
@@ -133,4 +137,97 @@ async fn a_round_is_given_up_after_many_failures() {
         (&answer["status"], &answer["failures"][0]["component"]),
         (&json!("error"), &json!("istio"))
     );
+}
+
+async fn rounds(world: &World) -> Value {
+    json(get(world, "/reconciliations")).await
+}
+
+#[tokio::test]
+async fn null_is_read_as_empty() {
+    let world = World::new().await;
+    let mut sent = payload(&world, "r-1");
+    sent["kymaConfig"]["administrators"] = Value::Null;
+    sent["kymaConfig"]["components"][0]["configuration"] = Value::Null;
+    sent["kymaConfig"]["components"][0]["URL"] = Value::Null;
+
+    json(world.post("/reconciler/v1/clusters").json(&sent)).await;
+
+    let kept = json(get(&world, "/clusters/r-1/config/1")).await;
+    assert_eq!(kept["administrators"], json!([]));
+    assert_eq!(kept["components"][0]["configuration"], json!([]));
+}
+
+#[tokio::test]
+async fn empty_query_parameters_count_as_absent() {
+    let world = World::new().await;
+    json(apply(&world, "r-1")).await;
+    world.clock.advance(Duration::from_secs(10));
+    let scheduling = rounds(&world).await[0]["schedulingID"].as_str().unwrap().to_owned();
+
+    for query in [
+        "correlationID=&runtimeID=r-1&schedulingID=".to_owned(),
+        format!("correlationID=&runtimeID=&schedulingID={scheduling}"),
+        format!("correlationID={scheduling}--0&runtimeID=&schedulingID="),
+    ] {
+        let state = json(get(&world, &format!("/clusters/state?{query}"))).await;
+        assert_eq!(state["cluster"]["runtimeID"], "r-1", "{query}");
+    }
+    let all = json(get(&world, "/reconciliations?runtimeID=&status=&last=")).await;
+    assert_eq!(all.as_array().map(Vec::len), Some(1));
+    assert_eq!(status(get(&world, "/clusters/r-1/statusChanges?offset=")).await, 200);
+    let none = get(&world, "/clusters/state?correlationID=&runtimeID=&schedulingID=");
+    assert_eq!(status(none).await, 400);
+}
+
+#[tokio::test]
+async fn operations_of_a_round_have_times_and_reasons_and_can_be_debugged() {
+    let world = World::new().await;
+    let order = world.control("POST", "/systems/reconciler/orders/fail");
+    let reason = json!({"component": "istio", "reason": "no nodes left"});
+    let failing = json!({"id": "r-1", "on": true, "failures": [reason]});
+    assert_eq!(status(order.json(&failing)).await, 204);
+    json(apply(&world, "r-1")).await;
+    world.clock.advance(Duration::from_secs(10));
+
+    let id = rounds(&world).await[0]["schedulingID"].as_str().unwrap().to_owned();
+    let info = json(get(&world, &format!("/reconciliations/{id}/info"))).await;
+    let debug = |operation: &str| {
+        let path = format!("/reconciler/v1/operations/{id}/{operation}/debug");
+        world.http.put(format!("{}{path}", world.url))
+    };
+
+    let operation = &info["operations"][0];
+    assert_eq!(
+        (&operation["state"], &operation["reason"]),
+        (&json!("error"), &json!("no nodes left"))
+    );
+    assert_eq!(operation["created"], "2026-01-01T12:00:01Z");
+    assert_eq!(operation["updated"], "2026-01-01T12:00:05Z");
+    assert_eq!(status(debug(operation["correlationID"].as_str().unwrap())).await, 200);
+    assert_eq!(status(debug("nothing")).await, 404);
+}
+
+#[tokio::test]
+async fn a_token_must_be_good_and_an_operators() {
+    let world = World::new().await;
+    let issuer = world.landscape.issuer();
+    let token =
+        |groups: &[String]| issuer.sign(&issuer.claims("kcp", "somebody", &[], groups)).unwrap();
+    let list = || get(&world, "/reconciliations");
+
+    assert_eq!(status(list()).await, 200);
+    assert_eq!(status(list().bearer_auth("nonsense")).await, 401);
+    assert_eq!(status(list().bearer_auth(token(&["runtimeAdmin".to_owned()]))).await, 403);
+    assert_eq!(status(list().bearer_auth(token(&["runtimeOperator".to_owned()]))).await, 200);
+}
+
+#[tokio::test]
+async fn no_two_systems_draw_the_same_ids() {
+    let world = World::seeded(1).await;
+    let runtime = world.registered("one").await;
+    json(apply(&world, "r-1")).await;
+    world.clock.advance(Duration::from_secs(10));
+
+    assert_ne!(rounds(&world).await[0]["schedulingID"], runtime);
 }

@@ -6,7 +6,7 @@ use cluster::{Admission, Cause, Status, Verb};
 use serde_json::Value;
 
 use super::{name, namespace, text};
-use crate::garden::kinds;
+use crate::garden::{kinds, version::Version};
 
 /// Which binding a Shoot names: the field, the kind, the name.
 pub(super) fn named(shoot: &Value) -> Option<(&'static str, &'static str, &str)> {
@@ -24,16 +24,25 @@ pub(super) fn of(write: &Admission<'_>, shoot: &Value) -> Option<Arc<Value>> {
 }
 
 /// Refuses a Shoot without a usable account.
-pub(super) fn check(write: &Admission<'_>) -> Result<(), Status> {
+pub(super) fn check(write: &Admission<'_>, gardener: Version) -> Result<(), Status> {
     let shoot = &*write.object;
     let invalid = |cause| Err(Status::invalid(write.kind, name(shoot), &[cause]));
+    let forbidden = |why: &str| Err(Status::forbidden(write.kind, name(shoot), why));
     let both = text(shoot, "/spec/secretBindingName").is_some()
         && text(shoot, "/spec/credentialsBindingName").is_some();
     if both {
         let why = "is incompatible with credentialsBindingName";
         return invalid(Cause::forbidden("spec.secretBindingName", why));
     }
-    let Some((field, kind, binding)) = named(shoot) else {
+    let Some((_, kind, binding)) = named(shoot) else {
+        let missing = r#"secretbinding.core.gardener.cloud "" not found"#;
+        if write.old.is_some() || shoot["spec"]["secretBindingName"] == "" {
+            return forbidden(missing);
+        }
+        if gardener < Version::V1_117 {
+            let why = format!("could not find referenced secret binding: {missing}");
+            return Err(Status::internal(why));
+        }
         let why = "must be set when credentialsBindingName is not";
         return invalid(Cause::required("spec.secretBindingName", why));
     };
@@ -41,20 +50,22 @@ pub(super) fn check(write: &Admission<'_>) -> Result<(), Status> {
     if write.old.is_some_and(|old| named(old) == named(shoot)) {
         return Ok(());
     }
+    let word = if kind == kinds::SECRET_BINDINGS {
+        "secretbinding.core.gardener.cloud"
+    } else {
+        "credentialsbinding.security.gardener.cloud"
+    };
     let Some(found) = write.find(kind, namespace(shoot), binding) else {
-        let word =
-            if kind == kinds::SECRET_BINDINGS { "secretbinding" } else { "credentialsbinding" };
-        let why =
-            format!("{field}: {word} {:?} not found", format!("{}/{binding}", namespace(shoot)));
-        return Err(Status::forbidden(write.kind, name(shoot), &why));
+        return forbidden(&format!("{word} {binding:?} not found"));
     };
     let wanted = text(shoot, "/spec/provider/type").unwrap_or_default();
     let offered = text(&found, "/provider/type").unwrap_or_default();
     // Gardener allows several types in one binding, separated by commas.
     if !offered.split(',').any(|one| one.trim() == wanted) {
-        let why =
-            format!("does not match the provider type {offered:?} of the binding {binding:?}");
-        return invalid(Cause::invalid("spec.provider.type", wanted, &why));
+        return forbidden(&format!(
+            "spec.provider.type: Invalid value: {wanted:?}: provider type in shoot must match provider type of the \
+             referenced binding {binding:?}: {offered:?}"
+        ));
     }
     Ok(())
 }

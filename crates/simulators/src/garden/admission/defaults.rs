@@ -1,45 +1,151 @@
 //! What Gardener fills in where a Shoot says nothing.
+//!
+//! What a reader would get wrong: an update that leaves a field out gets the default again, not the value that was there.
+
+mod labels;
+mod table;
 
 use cluster::Admission;
 use serde_json::{Value, json};
 
-use super::{list, name, namespace, profile, text, version};
-use crate::garden::{SCENARIO, SCENARIO_DEFAULTS, scenario::Scenario, settings::Settings};
+use super::{annotation, list, name, namespace, profile, text, version};
+use crate::garden::{
+    SCENARIO, SCENARIO_DEFAULTS, scenario::Scenario, settings::Settings, version::Version,
+};
 
-/// Fills it in. What an update leaves out stays as it was.
+/// Who made a Shoot.
+const CREATED_BY: &str = "gardener.cloud/created-by";
+/// How many Pods a node has unless told otherwise.
+const PODS: u64 = 110;
+
+/// Fills it in.
 pub(super) fn fill(write: &mut Admission<'_>, settings: &Settings) {
+    let gardener = settings.version;
     if write.old.is_none() {
         default_scenario(write);
+        sign(write);
+        let nobody = json!({"id": "", "name": "", "version": ""});
+        write.object["status"] =
+            json!({"gardener": nobody, "hibernated": false, "technicalID": "", "uid": ""});
     }
     let domain = domain(write, settings);
+    names_of_profile(write.object, gardener);
     let profile = profile::of(write);
     let (old, object) = (write.old, &mut *write.object);
     if !object["spec"].is_object() {
         return;
     }
     let kept = |path: &str| old.and_then(|old| old.pointer(path)).filter(|kept| !kept.is_null());
+    // Where a Shoot goes decides about these.
+    let seeded = kept("/spec/seedName").is_some() || text(object, "/spec/seedName").is_some();
+    let when_seeded = |value: &str| seeded.then(|| json!(value));
     let defaults = [
-        ("/spec/purpose", Some(json!("evaluation"))),
-        ("/spec/networking/type", Some(json!("calico"))),
-        ("/spec/networking/pods", Some(json!("100.96.0.0/11"))),
-        ("/spec/networking/services", Some(json!("100.64.0.0/13"))),
-        ("/spec/dns/domain", domain.map(Value::from)),
+        ("/spec/networking/pods", when_seeded("100.96.0.0/11")),
+        ("/spec/networking/services", when_seeded("100.64.0.0/13")),
+        ("/spec/dns/domain", domain.filter(|_| seeded).map(Value::from)),
         ("/spec/seedName", None),
-        ("/spec/schedulerName", Some(json!("default-scheduler"))),
     ];
+    set_missing(object, "/spec/purpose", &json!("evaluation"));
     for (path, default) in defaults {
         if let Some(value) = kept(path).cloned().or(default) {
-            set_missing(object, path, value);
+            set_missing(object, path, &value);
         }
     }
-    if let Some(profile) = profile {
-        let name = profile["metadata"]["name"].clone();
-        if object["spec"]["cloudProfile"].is_null() {
-            set_missing(object, "/spec/cloudProfileName", name);
+    labels::set(object);
+    if let Some(profile) = &profile {
+        if let Some(newest) = version::newest(profile).filter(|_| gardener >= Version::V1_117) {
+            set_missing(object, "/spec/kubernetes/version", &json!(newest));
         }
-        version::complete(&profile, object);
-        images(&profile, old, object);
+        version::complete(profile, object);
+        images(profile, old, object);
     }
+    maintenance(old, object);
+    kubernetes(object, gardener);
+    table::fill(object, gardener);
+}
+
+/// Keeps the name of whoever creates a Shoot.
+fn sign(write: &mut Admission<'_>) {
+    let user = json!(write.user.user);
+    let metadata = &mut write.object["metadata"];
+    if matches!(metadata["annotations"], Value::Object(_) | Value::Null) {
+        metadata["annotations"][CREATED_BY] = user;
+    }
+}
+
+/// The older and the newer name of the profile say the same, where there are both.
+fn names_of_profile(object: &mut Value, gardener: Version) {
+    if gardener < Version::V1_117 || !object["spec"].is_object() {
+        return;
+    }
+    let newer = text(object, "/spec/cloudProfile/name").map(|name| json!(name));
+    if let Some(name) =
+        newer.filter(|_| object["spec"]["cloudProfile"]["kind"] != "NamespacedCloudProfile")
+    {
+        set_missing(object, "/spec/cloudProfileName", &name);
+    }
+    if let Some(name) = text(object, "/spec/cloudProfileName").map(|name| json!(name)) {
+        set_missing(object, "/spec/cloudProfile/name", &name);
+        set_missing(object, "/spec/cloudProfile/kind", &json!("CloudProfile"));
+    }
+}
+
+/// The hour in which Gardener may change something by itself. Drawn anew whenever an update leaves it out.
+fn maintenance(old: Option<&Value>, object: &mut Value) {
+    if object.pointer("/spec/maintenance/autoUpdate").is_none_or(Value::is_null) {
+        let both = json!({"kubernetesVersion": true, "machineImageVersion": true});
+        set_missing(object, "/spec/maintenance/autoUpdate", &both);
+    }
+    for key in ["kubernetesVersion", "machineImageVersion"] {
+        set_missing(object, &format!("/spec/maintenance/autoUpdate/{key}"), &json!(false));
+    }
+    if object.pointer("/spec/maintenance/timeWindow").is_some_and(|window| !window.is_null()) {
+        return;
+    }
+    let drawn = old.map_or_else(String::new, |old| old["metadata"]["resourceVersion"].to_string());
+    let seed = format!("{}/{}/{drawn}", namespace(object), name(object));
+    // FNV-1a: the same Shoot has the same hour in every run.
+    let hash = seed.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let hour = (hash >> 32) % 24;
+    let time = |hour: u64| format!("{:02}0000+0000", hour % 24);
+    let window = json!({"begin": time(hour), "end": time(hour + 1)});
+    set_missing(object, "/spec/maintenance/timeWindow", &window);
+}
+
+/// What depends on the version of Kubernetes, or on other fields.
+fn kubernetes(object: &mut Value, gardener: Version) {
+    let minor = text(object, "/spec/kubernetes/version").and_then(version::parts).map(|it| it.1);
+    let below = |limit: u32| minor.is_some_and(|minor| minor < limit);
+    if gardener < Version::V1_117 {
+        let path = "/spec/kubernetes/enableStaticTokenKubeconfig";
+        set_missing(object, path, &json!(below(26)));
+        if below(25) && !has_no_pod_security_policy(object) {
+            set_missing(object, "/spec/kubernetes/allowPrivilegedContainers", &json!(true));
+        }
+    }
+    if object.pointer("/spec/systemComponents/coreDNS/autoscaling/mode")
+        != Some(&json!("cluster-proportional"))
+    {
+        let coredns = &mut object["spec"]["systemComponents"];
+        if matches!(coredns, Value::Object(_) | Value::Null) {
+            coredns["coreDNS"]["autoscaling"]["mode"] = json!("horizontal");
+        }
+    }
+    let kubelets = list(object, "/spec/provider/workers").iter();
+    let kubelets = kubelets.map(|worker| &worker["kubernetes"]["kubelet"]["maxPods"]);
+    let all = kubelets.chain([&object["spec"]["kubernetes"]["kubelet"]["maxPods"]]);
+    let most = all.filter_map(Value::as_u64).max().unwrap_or(PODS).max(1);
+    let size = 32 - (2 * most).next_power_of_two().trailing_zeros();
+    let path = "/spec/kubernetes/kubeControllerManager/nodeCIDRMaskSize";
+    set_missing(object, path, &json!(size));
+}
+
+/// Whether a Shoot does without the admission plugin `PodSecurityPolicy`.
+pub(super) fn has_no_pod_security_policy(shoot: &Value) -> bool {
+    let mut plugins = list(shoot, "/spec/kubernetes/kubeAPIServer/admissionPlugins").iter();
+    plugins.any(|plugin| plugin["name"] == "PodSecurityPolicy" && plugin["disabled"] == true)
 }
 
 /// The scenario of all Shoots to come, if there is one.
@@ -49,7 +155,7 @@ fn default_scenario(write: &mut Admission<'_>) {
     let Some(scenario) = defaults["data"]["shoots"].as_str().filter(|text| !text.is_empty()) else {
         return;
     };
-    if super::annotation(write.object, SCENARIO).is_none() {
+    if annotation(write.object, SCENARIO).is_none() {
         let metadata = &mut write.object["metadata"];
         if matches!(metadata["annotations"], Value::Object(_) | Value::Null) {
             metadata["annotations"][SCENARIO] = json!(scenario);
@@ -59,8 +165,9 @@ fn default_scenario(write: &mut Admission<'_>) {
 
 fn domain(write: &Admission<'_>, settings: &Settings) -> Option<String> {
     let shoot = &*write.object;
-    let late = write.old.is_some()
-        || Scenario::parse(super::annotation(shoot, SCENARIO).unwrap_or_default()).domain_late;
+    let scheduled = write.old.is_some_and(|old| text(old, "/spec/seedName").is_some());
+    let late =
+        scheduled || Scenario::parse(annotation(shoot, SCENARIO).unwrap_or_default()).domain_late;
     (!late).then(|| settings.domain_of(name(shoot)))
 }
 
@@ -93,16 +200,23 @@ fn images(profile: &Value, old: Option<&Value>, object: &mut Value) {
     }
 }
 
-/// Sets the value at a path unless there is one; maps on the way are made.
-fn set_missing(object: &mut Value, path: &str, value: Value) {
-    let mut here = object;
-    for key in path.trim_start_matches('/').split('/') {
-        if !matches!(here, Value::Object(_) | Value::Null) {
-            return;
+/// Sets the value at a path unless there is one; maps on the way are made, and `*` is every item of a list.
+fn set_missing(object: &mut Value, path: &str, value: &Value) {
+    let path = path.trim_start_matches('/');
+    if path.is_empty() {
+        if object.is_null() || object.as_str() == Some("") {
+            *object = value.clone();
         }
-        here = &mut here[key];
+        return;
     }
-    if here.is_null() || here.as_str() == Some("") {
-        *here = value;
+    let (key, rest) = path.split_once('/').unwrap_or((path, ""));
+    if key == "*" {
+        let items = object.as_array_mut();
+        return items.into_iter().flatten().for_each(|item| set_missing(item, rest, value));
+    }
+    // Only where the way goes on: an index makes a null of what is missing.
+    let is_list = rest.starts_with('*') && !object[key].is_array();
+    if matches!(object, Value::Object(_) | Value::Null) && !is_list {
+        set_missing(&mut object[key], rest, value);
     }
 }

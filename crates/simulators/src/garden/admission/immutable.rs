@@ -1,31 +1,42 @@
 //! What a Shoot keeps from its creation on.
 
-use cluster::Cause;
+use cluster::{Admission, Cause, Status};
 use serde_json::Value;
 
 use super::list;
+use crate::garden::version::Version;
 
 /// Fields that never change once they are set.
-const FIXED: [&str; 9] = [
+const FIXED: [&str; 8] = [
     "/spec/region",
     "/spec/provider/type",
     "/spec/networking/type",
-    "/spec/networking/nodes",
     "/spec/networking/pods",
     "/spec/networking/services",
-    "/spec/exposureClassName",
+    "/spec/networking/ipFamilies",
     "/spec/dns/domain",
-    "/spec/seedName",
+    "/spec/controlPlane/highAvailability/failureTolerance/type",
 ];
+/// The nodes' range, which newer Gardeners let change.
+const NODES: &str = "/spec/networking/nodes";
+/// Cannot even be set later.
+const FROM_THE_START: &str = "/spec/exposureClassName";
+/// Only newer Gardeners have it.
+const SCHEDULER: &str = "/spec/schedulerName";
 /// The same inside of `infrastructureConfig`, for whichever provider has them.
 const NETWORKS: [&str; 3] = ["/vpc/cidr", "/workers", "/worker"];
 /// The one network that may grow around what is in it.
 const GROWING: &str = "/vnet/cidr";
 
 /// Names every field that was changed and may not be.
-pub(super) fn check(old: &Value, new: &Value, causes: &mut Vec<Cause>) {
-    for path in FIXED {
+pub(super) fn check(old: &Value, new: &Value, gardener: Version, causes: &mut Vec<Cause>) {
+    let newer = gardener >= Version::V1_117;
+    for path in FIXED.into_iter().chain([if newer { SCHEDULER } else { NODES }]) {
         compare(path, old.pointer(path), new.pointer(path), causes);
+    }
+    let exposed = super::text(new, FROM_THE_START).unwrap_or_default();
+    if super::text(old, FROM_THE_START).unwrap_or_default() != exposed {
+        causes.push(Cause::invalid("spec.exposureClassName", exposed, "field is immutable"));
     }
     let networks = "/spec/provider/infrastructureConfig/networks";
     for path in NETWORKS {
@@ -38,6 +49,15 @@ pub(super) fn check(old: &Value, new: &Value, causes: &mut Vec<Cause>) {
     }
     zones(list(old, &format!("{networks}/zones")), list(new, &format!("{networks}/zones")), causes);
     bindings(old, new, causes);
+}
+
+/// Nothing of what is wanted changes while a Shoot is being deleted.
+pub(super) fn while_deleting(write: &Admission<'_>) -> Result<(), Status> {
+    if write.old.is_none_or(|old| old["spec"] == write.object["spec"]) {
+        return Ok(());
+    }
+    let cause = Cause::invalid("spec", "core.ShootSpec{…}", "field is immutable");
+    Err(Status::invalid(write.kind, super::name(write.object), &[cause]))
 }
 
 fn compare(path: &str, old: Option<&Value>, new: Option<&Value>, causes: &mut Vec<Cause>) {

@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use super::{list, text};
 
+/// What is said about a text that is no range.
+const MALFORMED: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+
 /// A range of IPv4 addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Range {
@@ -18,14 +21,13 @@ impl FromStr for Range {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let malformed = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
-        let (address, length) = text.split_once('/').ok_or(malformed)?;
-        let address = u32::from(address.parse::<Ipv4Addr>().map_err(|_| malformed)?);
-        let length: u32 = length.parse().map_err(|_| malformed)?;
+        let (address, length) = text.split_once('/').ok_or(MALFORMED)?;
+        let address = u32::from(address.parse::<Ipv4Addr>().map_err(|_| MALFORMED)?);
+        let length: u32 = length.parse().map_err(|_| MALFORMED)?;
         let mask = match length {
             0 => 0,
             1..=32 => u32::MAX << (32 - length),
-            _ => return Err(malformed),
+            _ => return Err(MALFORMED),
         };
         if address & !mask != 0 {
             return Err("must be valid canonical CIDR");
@@ -51,8 +53,59 @@ struct Named {
     range: Range,
 }
 
-/// Names what is wrong.
+/// Names ranges that are malformed.
 pub(super) fn check(shoot: &Value, causes: &mut Vec<Cause>) {
+    for key in ["nodes", "pods", "services"] {
+        let field = format!("spec.networking.{key}");
+        let Some(written) = shoot["spec"]["networking"][key].as_str() else { continue };
+        if let Err(why) = written.parse::<Range>() {
+            let invalid = format!("invalid CIDR address: {written}");
+            let why = if why == MALFORMED { invalid.as_str() } else { why };
+            causes.push(Cause::invalid(field, written, why));
+        }
+    }
+    let families = list(shoot, "/spec/networking/ipFamilies");
+    for (place, family) in families.iter().filter_map(Value::as_str).enumerate() {
+        if !["IPv4", "IPv6"].contains(&family) {
+            let field = format!("spec.networking.ipFamilies[{place}]");
+            causes.push(super::unsupported(field, family, ["IPv4", "IPv6"]));
+        }
+    }
+    if families == [Value::from("IPv6")] {
+        let why = "IPv6 single-stack networking is not supported";
+        causes.push(Cause::invalid("spec.networking.ipFamilies", "IPv6", why));
+    }
+    if text(shoot, "/spec/networking/type").is_none()
+        && !list(shoot, "/spec/provider/workers").is_empty()
+    {
+        let why = "networking type must be provided";
+        causes.push(Cause::required("spec.networking.type", why));
+    }
+}
+
+/// Names ranges of the cluster that meet, as they are looked at when a Shoot has its Seed.
+pub(super) fn overlaps(shoot: &Value, causes: &mut Vec<Cause>) {
+    let range = |key: &str| {
+        text(shoot, &format!("/spec/networking/{key}")).and_then(|text| text.parse::<Range>().ok())
+    };
+    let pairs = [
+        ("pods", "pod", "nodes", "node"),
+        ("services", "service", "nodes", "node"),
+        ("services", "service", "pods", "pod"),
+    ];
+    for (one, word, other, second) in pairs {
+        if let (Some(first), Some(second_range)) = (range(one), range(other))
+            && first.meets(second_range)
+        {
+            let why = format!("shoot {word} network intersects with shoot {second} network");
+            let shown = text(shoot, &format!("/spec/networking/{one}")).unwrap_or_default();
+            causes.push(Cause::invalid(format!("spec.networking.{one}"), shown, &why));
+        }
+    }
+}
+
+/// Names what the provider's extension refuses about the ranges in `infrastructureConfig`.
+pub(super) fn provider(shoot: &Value, causes: &mut Vec<Cause>) {
     let mut read = |field: String, value: Option<&str>| {
         let written = value?.to_owned();
         match written.parse() {
@@ -63,14 +116,15 @@ pub(super) fn check(shoot: &Value, causes: &mut Vec<Cause>) {
             }
         }
     };
-    let mut top = |key: &str| {
-        read(format!("spec.networking.{key}"), text(shoot, &format!("/spec/networking/{key}")))
+    let top = |key: &str| {
+        let written = text(shoot, &format!("/spec/networking/{key}"))?.to_owned();
+        let range = written.parse().ok()?;
+        Some(Named { field: format!("spec.networking.{key}"), written, range })
     };
     let (nodes, pods, services) = (top("nodes"), top("pods"), top("services"));
     let (workers, others) = infrastructure(shoot, &mut read);
     let whole = outer(shoot, &mut read);
 
-    apart([&nodes, &pods, &services].into_iter().flatten(), causes);
     apart(workers.iter().chain(&others), causes);
     for worker in &workers {
         inside(worker, nodes.as_ref(), causes);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cluster::{Admission, Cause};
+use cluster::{Admission, Cause, Status};
 use serde_json::Value;
 
 use super::{list, text, unsupported};
@@ -23,51 +23,54 @@ pub(super) fn zones<'a>(profile: &'a Value, shoot: &Value) -> Vec<&'a str> {
     region.flat_map(|region| list(region, "/zones")).filter_map(|z| z["name"].as_str()).collect()
 }
 
-/// Names what does not fit.
-pub(super) fn check(write: &Admission<'_>, causes: &mut Vec<Cause>) {
+/// Refuses a Shoot that names something which the garden does not have.
+pub(super) fn references(write: &Admission<'_>) -> Result<(), Status> {
     let shoot = &*write.object;
-    for (path, field) in
-        [("/spec/region", "spec.region"), ("/spec/provider/type", "spec.provider.type")]
-    {
-        if text(shoot, path).is_none() {
-            causes.push(Cause::required(field, "must be set"));
-        }
-    }
     let named =
         text(shoot, "/spec/cloudProfileName").or_else(|| text(shoot, "/spec/cloudProfile/name"));
-    match (named, of(write)) {
-        (None, _) => causes.push(Cause::required("spec.cloudProfileName", "must be set")),
-        (Some(named), None) => causes.push(Cause {
-            reason: "FieldValueNotFound",
-            field: "spec.cloudProfileName".to_owned(),
-            message: format!("Not found: {named:?}"),
-        }),
-        (Some(_), Some(profile)) => inside(&profile, shoot, causes),
+    let missing = |kind: &str, name: &str| format!("{kind}.core.gardener.cloud {name:?} not found");
+    let forbidden = |why: String| Err(Status::forbidden(write.kind, super::name(shoot), &why));
+    match named {
+        None if write.old.is_some() => return forbidden(missing("cloudprofile", "")),
+        None => {
+            let missing = missing("cloudprofile", "");
+            return Err(Status::internal(format!(
+                "could not find referenced cloud profile: {missing}"
+            )));
+        }
+        Some(named) if of(write).is_none() => return forbidden(missing("cloudprofile", named)),
+        Some(_) => {}
     }
-    for (path, field, kind) in [
-        ("/spec/seedName", "spec.seedName", kinds::SEEDS),
-        ("/spec/exposureClassName", "spec.exposureClassName", kinds::EXPOSURE_CLASSES),
+    for (path, word, kind) in [
+        ("/spec/seedName", "seed", kinds::SEEDS),
+        ("/spec/exposureClassName", "exposureclass", kinds::EXPOSURE_CLASSES),
     ] {
-        let missing = text(shoot, path).filter(|name| write.find(kind, "", name).is_none());
-        if let Some(name) = missing {
-            causes.push(Cause::invalid(field, name, "there is no such object in the garden"));
+        let lost = text(shoot, path).filter(|name| write.find(kind, "", name).is_none());
+        if let Some(name) = lost {
+            return forbidden(missing(word, name));
         }
     }
+    Ok(())
 }
 
-fn inside(profile: &Value, shoot: &Value, causes: &mut Vec<Cause>) {
+/// Names what does not fit; says whether the profile is one for this Shoot at all.
+pub(super) fn check(write: &Admission<'_>, causes: &mut Vec<Cause>) -> bool {
+    let shoot = &*write.object;
+    let Some(profile) = of(write) else { return false };
     let wanted = text(shoot, "/spec/provider/type").unwrap_or_default();
-    let offered = text(profile, "/spec/type").unwrap_or_default();
+    let offered = text(&profile, "/spec/type").unwrap_or_default();
     if wanted != offered {
-        let why =
-            format!("provider type in shoot must match provider type of CloudProfile ({offered})");
+        let why = format!(
+            "provider type in shoot must equal provider type of referenced CloudProfile: {offered:?}"
+        );
         causes.push(Cause::invalid("spec.provider.type", wanted, &why));
-        return;
+        return false;
     }
     let regions: Vec<&str> =
-        list(profile, "/spec/regions").iter().filter_map(|one| one["name"].as_str()).collect();
+        list(&profile, "/spec/regions").iter().filter_map(|one| one["name"].as_str()).collect();
     let region = text(shoot, "/spec/region").unwrap_or_default();
-    if !regions.contains(&region) {
+    if !region.is_empty() && !regions.contains(&region) {
         causes.push(unsupported("spec.region", region, regions));
     }
+    true
 }

@@ -5,37 +5,64 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{list, profile, text, unsupported};
+use crate::garden::version::Version;
 
 const PATH: &str = "/spec/kubernetes/version";
 const FIELD: &str = "spec.kubernetes.version";
 
-/// Names what is wrong with the version.
-pub(super) fn check(write: &Admission<'_>, causes: &mut Vec<Cause>) {
-    let Some(wanted) = text(write.object, PATH) else {
-        causes.push(Cause::required(FIELD, "must be set"));
-        return;
-    };
-    let before = write.old.and_then(|old| text(old, PATH));
-    if before == Some(wanted) {
+/// Names a version that the profile does not offer.
+pub(super) fn offered_only(write: &Admission<'_>, causes: &mut Vec<Cause>) {
+    let wanted = text(write.object, PATH).unwrap_or_default();
+    if !wanted.is_empty() && write.old.and_then(|old| text(old, PATH)) == Some(wanted) {
         return;
     }
-    if let (Some(before), Some(next)) = (before.and_then(parts), parts(wanted)) {
-        if next < before {
-            causes.push(Cause::forbidden(FIELD, "kubernetes version downgrade is not supported"));
-            return;
-        }
-        if next.0 != before.0 || next.1 > before.1 + 1 {
-            let why = "kubernetes version upgrade cannot skip a minor version";
-            causes.push(Cause::forbidden(FIELD, why));
-            return;
-        }
+    if wanted.is_empty() {
+        let why = "cannot parse the kubernetes version: Invalid Semantic Version";
+        causes.push(Cause::invalid(FIELD, wanted, why));
+        return;
     }
     let Some(profile) = profile::of(write) else { return };
     if offered(&profile, write.now).all(|offered| offered != wanted) {
-        let mut newest: Vec<&str> = offered(&profile, write.now).collect();
-        newest.sort_by_key(|version| std::cmp::Reverse(parts(version)));
-        causes.push(unsupported(FIELD, wanted, newest.into_iter().take(10)));
+        causes.push(unsupported(FIELD, wanted, offered(&profile, write.now)));
     }
+}
+
+/// Names what is wrong with a change of the version.
+pub(super) fn check(write: &Admission<'_>, gardener: Version, causes: &mut Vec<Cause>) {
+    let Some(old) = write.old else { return };
+    let before = text(old, PATH).and_then(parts);
+    let wanted = text(write.object, PATH).and_then(parts);
+    let (Some(before), Some(next)) = (before, wanted) else { return };
+    if next < before {
+        causes.push(Cause::forbidden(FIELD, "kubernetes version downgrade is not supported"));
+    } else if next.0 != before.0 || next.1 > before.1 + 1 {
+        let why = "kubernetes version upgrade cannot skip a minor version";
+        causes.push(Cause::forbidden(FIELD, why));
+    } else if gardener < Version::V1_117 && before.1 < 25 && next.1 >= 25 {
+        without_policies(old, write.object, causes);
+    }
+}
+
+/// Kubernetes 1.25 has no `PodSecurityPolicy` any more: a Shoot must do without it before it gets there.
+fn without_policies(old: &Value, new: &Value, causes: &mut Vec<Cause>) {
+    if ![old, new].into_iter().all(super::defaults::has_no_pod_security_policy) {
+        let why = "admission plugin \"PodSecurityPolicy\" should be disabled for Kubernetes versions >=1.25, please \
+                   disable it before upgrading";
+        causes.push(Cause::forbidden("spec.kubernetes.kubeAPIServer.admissionPlugins", why));
+        return;
+    }
+    if old["status"]["observedGeneration"] != old["metadata"]["generation"] {
+        let why = "Shoot should have been reconciled successfully before upgrading to v1.25; error: shoot generation did \
+                   not equal observed generation";
+        causes.push(Cause::forbidden(FIELD, why));
+    }
+}
+
+/// The newest version that is supported.
+pub(super) fn newest(profile: &Value) -> Option<&str> {
+    let all = list(profile, "/spec/kubernetes/versions").iter();
+    let supported = all.filter(|one| one["classification"] == "supported");
+    supported.filter_map(|one| one["version"].as_str()).max_by_key(|one| parts(one))
 }
 
 /// `1.26` means the newest patch of it.

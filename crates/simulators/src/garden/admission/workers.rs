@@ -1,62 +1,102 @@
 //! Groups of machines: sane numbers, and machines, disks, images and zones that the profile offers.
 
+mod shape;
+
 use cluster::{Admission, Cause};
 use serde_json::Value;
 
 use super::{list, profile, text, unsupported};
+use crate::garden::version::Version;
 
 const WORKERS: &str = "spec.provider.workers";
 
-/// Names what is wrong with them.
-pub(super) fn check(write: &Admission<'_>, causes: &mut Vec<Cause>) {
+/// Names machines, disks, images and zones that the profile does not offer.
+pub(super) fn offered_only(write: &Admission<'_>, gardener: Version, causes: &mut Vec<Cause>) {
     let shoot = &*write.object;
+    let Some(profile) = profile::of(write) else { return };
     let workers = list(shoot, "/spec/provider/workers");
-    if workers.is_empty() {
-        causes.push(Cause::required(WORKERS, "must at least specify one worker pool"));
-    }
-    let profile = profile::of(write);
     for (place, worker) in workers.iter().enumerate() {
-        let field = format!("{WORKERS}[{place}]");
-        numbers(worker, &field, causes);
-        let twice = workers[..place].iter().any(|other| other["name"] == worker["name"]);
-        if twice {
-            let cause = Cause {
-                reason: "FieldValueDuplicate",
-                field: format!("{field}.name"),
-                message: format!("Duplicate value: {}", worker["name"]),
-            };
-            causes.push(cause);
-        }
-        if let Some(profile) = &profile {
-            offered(profile, shoot, worker, &field, causes);
-        }
+        offered(&profile, shoot, worker, &format!("{WORKERS}[{place}]"), causes);
     }
-    if let Some(profile) = &profile {
-        total(profile, workers, causes);
+    if gardener >= Version::V1_117 {
+        total(&profile, workers, causes);
     }
 }
 
-fn numbers(worker: &Value, field: &str, causes: &mut Vec<Cause>) {
-    if text(worker, "/name").is_none() {
-        causes.push(Cause::required(format!("{field}.name"), "must be set"));
-    }
-    let number = |key: &str| worker[key].as_i64();
-    let (minimum, maximum) = (number("minimum").unwrap_or(0), number("maximum").unwrap_or(0));
-    for (key, value) in [("minimum", minimum), ("maximum", maximum)] {
-        if value < 0 {
-            let why = "must be greater than or equal to 0";
-            causes.push(Cause::invalid(format!("{field}.{key}"), &value.to_string(), why));
+/// Names what is wrong with their numbers and names.
+pub(super) fn check(write: &Admission<'_>, gardener: Version, causes: &mut Vec<Cause>) {
+    let shoot = &*write.object;
+    let workers = list(shoot, "/spec/provider/workers");
+    for (place, worker) in workers.iter().enumerate() {
+        let field = format!("{WORKERS}[{place}]");
+        shape::check(worker, &field, gardener, causes);
+        let twice = workers[..place].iter().any(|other| other["name"] == worker["name"]);
+        if twice {
+            causes.push(duplicate(format!("{field}.name"), &worker["name"]));
         }
     }
-    if maximum < minimum {
-        let why = "minimum value must be less or equal than maximum value";
-        causes.push(Cause::forbidden(format!("{field}.maximum"), why));
+    let number = |worker: &Value, key: &str| worker[key].as_i64().unwrap_or(0);
+    let at_least = if gardener < Version::V1_117 { 1 } else { 0 };
+    let active =
+        |worker: &&Value| number(worker, "minimum") >= at_least && number(worker, "maximum") > 0;
+    if workers.is_empty() && gardener >= Version::V1_117 {
+        workerless(write, causes);
+    } else if !workers.iter().any(|worker| active(&worker)) {
+        let why = "at least one worker pool with min>0 and max> 0 needed";
+        causes.push(Cause::forbidden(WORKERS, why));
+        let why = "at least one active worker pool with allowSystemComponents=true needed";
+        causes.push(Cause::forbidden(WORKERS, why));
+    } else if workers.iter().all(|worker| shape::is_tainted(worker)) {
+        let why = "at least one worker pool must exist having either no taints or only the \"PreferNoSchedule\" taint";
+        causes.push(Cause::forbidden(WORKERS, why));
     }
-    let whole = |key: &str| worker.get(key).is_none_or(|value| *value == 0 || *value == "0%");
-    if worker.get("maxSurge").is_some() && whole("maxSurge") && whole("maxUnavailable") {
-        let why = "may not be 0 when maxSurge is 0";
-        causes.push(Cause::invalid(format!("{field}.maxUnavailable"), "0", why));
+    if gardener < Version::V1_117 && write.old.is_none() {
+        room(shoot, workers, causes);
     }
+}
+
+/// A Shoot without workers has nothing that belongs to workers.
+fn workerless(write: &Admission<'_>, causes: &mut Vec<Cause>) {
+    if write.old.is_some_and(|old| !list(old, "/spec/provider/workers").is_empty()) {
+        let why = "cannot switch from a Shoot with workers to a workerless Shoot";
+        causes.push(Cause::forbidden("spec.provider.workers", why));
+        return;
+    }
+    for key in [
+        "provider.infrastructureConfig",
+        "provider.controlPlaneConfig",
+        "networking.type",
+        "networking.nodes",
+    ] {
+        let path = format!("/spec/{}", key.replace('.', "/"));
+        if write.object.pointer(&path).is_some_and(|value| !value.is_null()) {
+            let why = "this field should not be set for workerless Shoot clusters";
+            causes.push(Cause::forbidden(format!("spec.{key}"), why));
+        }
+    }
+}
+
+/// The range of Pods must hold all nodes that there may be.
+fn room(shoot: &Value, workers: &[Value], causes: &mut Vec<Cause>) {
+    let prefix = text(shoot, "/spec/networking/pods").and_then(|pods| pods.split_once('/'));
+    let prefix = prefix.and_then(|(_, length)| length.parse::<u32>().ok());
+    let path = "/spec/kubernetes/kubeControllerManager/nodeCIDRMaskSize";
+    let mask =
+        shoot.pointer(path).and_then(Value::as_u64).and_then(|mask| u32::try_from(mask).ok());
+    let (Some(prefix), Some(mask)) = (prefix, mask) else { return };
+    let most = 1_i64 << mask.saturating_sub(prefix).min(32);
+    let all: i64 = workers.iter().filter_map(|worker| worker["maximum"].as_i64()).sum();
+    if all > most {
+        let why = format!(
+            "worker configuration incorrect. The podCIDRs in `spec.networking.pod` can only support a maximum of {most} \
+             nodes. The total number of worker pool nodes should be less than {most} "
+        );
+        causes.push(Cause::invalid(WORKERS, &all.to_string(), &why));
+    }
+}
+
+fn duplicate(field: String, value: &Value) -> Cause {
+    Cause { reason: "FieldValueDuplicate", field, message: format!("Duplicate value: {value}") }
 }
 
 fn offered(profile: &Value, shoot: &Value, worker: &Value, field: &str, causes: &mut Vec<Cause>) {
@@ -70,18 +110,37 @@ fn offered(profile: &Value, shoot: &Value, worker: &Value, field: &str, causes: 
         }
         _ => {}
     };
+    let architecture = text(worker, "/machine/architecture").unwrap_or("amd64");
+    one_of(format!("{field}.machine.architecture"), Some(architecture), vec!["amd64", "arm64"]);
     let machine = text(worker, "/machine/type").unwrap_or_default();
     one_of(format!("{field}.machine.type"), Some(machine), names("/spec/machineTypes"));
     let volume = text(worker, "/volume/type");
     one_of(format!("{field}.volume.type"), volume, names("/spec/volumeTypes"));
     let zones = profile::zones(profile, shoot);
-    for (place, zone) in list(worker, "/zones").iter().enumerate() {
-        // An unknown region has been named already.
-        if !zones.is_empty() {
-            one_of(format!("{field}.zones[{place}]"), zone.as_str(), zones.clone());
+    let wanted = list(worker, "/zones");
+    for (place, zone) in wanted.iter().enumerate().filter(|_| !zones.is_empty()) {
+        one_of(format!("{field}.zones[{place}]"), zone.as_str(), zones.clone());
+    }
+    for (place, zone) in wanted.iter().enumerate() {
+        let at = format!("{field}.zones[{place}]");
+        if zones.is_empty() {
+            let region = text(shoot, "/spec/region").unwrap_or_default();
+            let why =
+                "this region does not support availability zones, please do not configure them";
+            causes.push(Cause::invalid(at, region, why));
+        } else if wanted[..place].contains(zone) {
+            causes.push(duplicate(at, zone));
         }
     }
-    let image = text(worker, "/machine/image/name");
+    supports(profile, worker, field, causes);
+    let mut one_of = |field: String, value: Option<&str>, possible: Vec<&str>| match value {
+        Some(value) if !possible.contains(&value) => {
+            causes.push(unsupported(field, value, possible));
+        }
+        _ => {}
+    };
+    let given = !worker["machine"]["image"].is_null();
+    let image = text(worker, "/machine/image/name").or(given.then_some(""));
     one_of(format!("{field}.machine.image.name"), image, names("/spec/machineImages"));
     let images = list(profile, "/spec/machineImages").iter();
     let versions: Vec<&str> = images
@@ -95,6 +154,43 @@ fn offered(profile: &Value, shoot: &Value, worker: &Value, field: &str, causes: 
     }
 }
 
+/// Whether machine and image have what is wanted of them.
+fn supports(profile: &Value, worker: &Value, field: &str, causes: &mut Vec<Cause>) {
+    let architecture = text(worker, "/machine/architecture").unwrap_or("amd64");
+    let machine = text(worker, "/machine/type");
+    let types = list(profile, "/spec/machineTypes").iter();
+    let other = |one: &&Value| one["architecture"].as_str().unwrap_or("amd64") != architecture;
+    let known = ["amd64", "arm64"].contains(&architecture);
+    if let Some(found) = types.filter(|one| one["name"].as_str() == machine).find(other)
+        && known
+    {
+        let name = found["name"].as_str().unwrap_or_default();
+        let why = format!(
+            "machine type '{name}' does not support CPU architecture '{architecture}' or is unavailable in at least one zone"
+        );
+        causes.push(Cause::invalid(format!("{field}.machine.type"), name, &why));
+    }
+    let (image, version) =
+        (text(worker, "/machine/image/name"), text(worker, "/machine/image/version"));
+    let images = list(profile, "/spec/machineImages").iter();
+    let images = images.filter(|one| one["name"].as_str() == image);
+    let found = images.flat_map(|one| list(one, "/versions"));
+    let found =
+        found.filter(|one| one["version"].as_str() == version).find(|one| !one["cri"].is_null());
+    if let (Some(found), Some(wanted)) = (found, text(worker, "/cri/name")) {
+        let offered: Vec<&str> =
+            list(found, "/cri").iter().filter_map(|one| one["name"].as_str()).collect();
+        if !offered.contains(&wanted) {
+            let (image, version) = (image.unwrap_or_default(), version.unwrap_or_default());
+            let why = format!(
+                "machine image '{image}@{version}' does not support CRI '{wanted}', supported values: [{}]",
+                offered.join(" ")
+            );
+            causes.push(Cause::invalid(format!("{field}.cri.name"), wanted, &why));
+        }
+    }
+}
+
 fn total(profile: &Value, workers: &[Value], causes: &mut Vec<Cause>) {
     let Some(limit) = profile.pointer("/spec/limits/maxNodesTotal").and_then(Value::as_i64) else {
         return;
@@ -104,7 +200,7 @@ fn total(profile: &Value, workers: &[Value], causes: &mut Vec<Cause>) {
         let maximum = worker["maximum"].as_i64().unwrap_or(0);
         if maximum > limit {
             let why = format!(
-                "the maximum node count of a worker pool must not exceed the limit of {limit} total nodes configured in the cloud profile"
+                "the maximum node count of a worker pool must not exceed the limit of {limit} configured in the CloudProfile"
             );
             let field = format!("{WORKERS}[{place}].maximum");
             causes.push(Cause::invalid(field, &maximum.to_string(), &why));

@@ -254,7 +254,13 @@ fn is_blocked(shoot: Shoot<'_>) -> bool {
 
 /// Whether another go is wanted. Where admission is Gardener's, the annotation has become a generation.
 fn is_asked_again(shoot: Shoot<'_>) -> bool {
-    let annotated = matches!(shoot.annotation(OPERATION), Some("retry" | "reconcile" | "maintain"));
+    let state = shoot.last().map(|(_, state, _)| state);
+    let annotated = match shoot.annotation(OPERATION) {
+        Some("retry") => state == Some(State::Failed),
+        Some("reconcile") => state != Some(State::Failed),
+        Some("maintain") => state == Some(State::Succeeded),
+        _ => false,
+    };
     shoot.is_changed() || annotated
 }
 

@@ -5,20 +5,23 @@
 
 use std::collections::BTreeMap;
 
+use base64::{Engine, prelude::BASE64_STANDARD as STANDARD};
 use k8s_openapi::{
     ByteString, api::core::v1::Secret, apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use kube::{
     ResourceExt,
     api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams},
+    config::Kubeconfig,
 };
+use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
 use super::{
     super::{
         CONFIRMATION, OPERATION,
         conditions::Health,
-        flow, nodes,
+        flow, info, nodes,
         scenario::Trouble,
         shoot::{FINALIZER, Operation, STATUS_LABEL, Shoot},
     },
@@ -155,6 +158,14 @@ impl Shared {
                 return Ok(Err(format!("task \"Deploying Kubernetes API server\" failed: {why}.")));
             }
         }
+        if due && (percent >= flow::REACHABLE || !shoot.has_addresses()) {
+            let info = info::of(shoot, &self.settings.project);
+            let (runtimes, name) = (self.runtimes.clone(), name.clone());
+            let set = tokio::task::spawn_blocking(move || runtimes.set_info(&name, &info)).await;
+            if let Err(why) = set.unwrap_or_else(|error| Err(error.to_string())) {
+                return Ok(Err(format!("task \"Deploying Kubernetes API server\" failed: {why}.")));
+            }
+        }
         if percent >= flow::REACHABLE && !shoot.wants_sleep() {
             let nodes = nodes::of(shoot, &self.settings.project);
             let (runtimes, name) = (self.runtimes.clone(), name.clone());
@@ -216,10 +227,7 @@ impl Shared {
         let Some(kubeconfig) = self.runtimes.kubeconfig(&object.name_any()) else { return Ok(()) };
         let secret = Secret {
             metadata: ObjectMeta { name: Some(secret_name(object)), ..ObjectMeta::default() },
-            data: Some(BTreeMap::from([(
-                "kubeconfig".to_owned(),
-                ByteString(kubeconfig.into_bytes()),
-            )])),
+            data: Some(static_access(kubeconfig)),
             type_: Some("Opaque".to_owned()),
             ..Secret::default()
         };
@@ -261,6 +269,23 @@ impl Shared {
 
 /// Where a Shoot asks for a kubeconfig that does not expire.
 const STATIC: &str = "/spec/kubernetes/enableStaticTokenKubeconfig";
+
+/// What the Secret of a static kubeconfig holds: the file, and what is in it once more by itself.
+fn static_access(kubeconfig: String) -> BTreeMap<String, ByteString> {
+    let read = Kubeconfig::from_yaml(&kubeconfig).unwrap_or_default();
+    let cluster = read.clusters.into_iter().next().and_then(|one| one.cluster);
+    let authority = cluster.and_then(|cluster| cluster.certificate_authority_data);
+    let authority = authority.and_then(|text| STANDARD.decode(text).ok());
+    let user = read.auth_infos.into_iter().next().and_then(|one| one.auth_info);
+    let token = user.and_then(|user| user.token).map(|token| token.expose_secret().to_owned());
+    let parts = [
+        ("kubeconfig", Some(kubeconfig.into_bytes())),
+        ("ca.crt", authority),
+        ("token", token.map(String::into_bytes)),
+    ];
+    let parts = parts.into_iter().filter_map(|(key, value)| Some((key, value?)));
+    parts.map(|(key, value)| (key.to_owned(), ByteString(value))).collect()
+}
 
 fn secret_name(object: &DynamicObject) -> String {
     format!("{}.kubeconfig", object.name_any())

@@ -1,0 +1,38 @@
+//! The labels by which the extensions of Gardener find the Shoots that they serve.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::super::{list, text};
+
+/// What the labels of extensions have in their names.
+const EXTENSIONS: &str = ".extensions.gardener.cloud/";
+
+/// Sets the labels of all extensions that a Shoot needs, and takes away those it does not need any more.
+pub(super) fn set(shoot: &mut Value) {
+    let wanted = wanted(shoot);
+    let labels = &mut shoot["metadata"]["labels"];
+    if labels.is_null() {
+        *labels = json!({});
+    }
+    let Some(labels) = labels.as_object_mut() else { return };
+    labels.retain(|key, _| !key.contains(EXTENSIONS) || wanted.contains(key));
+    labels.extend(wanted.into_iter().map(|key| (key, json!("true"))));
+}
+
+fn wanted(shoot: &Value) -> BTreeSet<String> {
+    let label = |kind: &str, name: &str| format!("{kind}{EXTENSIONS}{name}");
+    let mut wanted = BTreeSet::new();
+    wanted.extend(text(shoot, "/spec/provider/type").map(|name| label("provider", name)));
+    wanted.extend(text(shoot, "/spec/networking/type").map(|name| label("networking", name)));
+    for worker in list(shoot, "/spec/provider/workers") {
+        let image = text(worker, "/machine/image/name");
+        wanted.extend(image.map(|name| label("operatingsystemconfig", name)));
+    }
+    for extension in list(shoot, "/spec/extensions") {
+        let kind = text(extension, "/type").filter(|_| extension["disabled"] != true);
+        wanted.extend(kind.map(|name| label("extensions", name)));
+    }
+    wanted
+}

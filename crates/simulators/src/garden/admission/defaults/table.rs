@@ -1,0 +1,109 @@
+//! The defaults that are plain values, as a table.
+
+use serde_json::Value;
+
+use super::set_missing;
+use crate::garden::version::Version;
+
+/// Which versions of Gardener have a default.
+#[derive(Clone, Copy)]
+enum Gardeners {
+    All,
+    /// Those before 1.117.
+    Older,
+    /// 1.117 and later.
+    Newer,
+}
+
+use Gardeners::{All, Newer, Older};
+
+/// Path, value as JSON, and who has it.
+type Row = (&'static str, &'static str, Gardeners);
+
+/// What is filled in where it is missing.
+const ALWAYS: &[Row] = &[
+    ("/spec/schedulerName", r#""default-scheduler""#, Newer),
+    ("/spec/networking/ipFamilies", r#"["IPv4"]"#, All),
+    ("/spec/addons/kubernetesDashboard/enabled", "false", All),
+    ("/spec/addons/kubernetesDashboard/authenticationMode", r#""token""#, All),
+    ("/spec/provider/workersSettings/sshAccess/enabled", "true", All),
+    ("/spec/provider/workers/*/maxSurge", "1", All),
+    ("/spec/provider/workers/*/maxUnavailable", "0", All),
+    ("/spec/provider/workers/*/cri/name", r#""containerd""#, All),
+    ("/spec/provider/workers/*/machine/architecture", r#""amd64""#, All),
+    ("/spec/provider/workers/*/systemComponents/allow", "true", All),
+    ("/spec/provider/workers/*/updateStrategy", r#""AutoRollingUpdate""#, Newer),
+    ("/spec/kubernetes/kubeAPIServer/requests/maxNonMutatingInflight", "400", All),
+    ("/spec/kubernetes/kubeAPIServer/requests/maxMutatingInflight", "200", All),
+    ("/spec/kubernetes/kubeAPIServer/enableAnonymousAuthentication", "false", All),
+    ("/spec/kubernetes/kubeAPIServer/enableBasicAuthentication", "false", Older),
+    ("/spec/kubernetes/kubeAPIServer/eventTTL", r#""1h0m0s""#, All),
+    ("/spec/kubernetes/kubeAPIServer/logging/verbosity", "2", All),
+    ("/spec/kubernetes/kubeAPIServer/defaultNotReadyTolerationSeconds", "300", All),
+    ("/spec/kubernetes/kubeAPIServer/defaultUnreachableTolerationSeconds", "300", All),
+    ("/spec/kubernetes/kubeControllerManager/nodeMonitorGracePeriod", r#""2m0s""#, Older),
+    ("/spec/kubernetes/kubeControllerManager/nodeMonitorGracePeriod", r#""40s""#, Newer),
+    ("/spec/kubernetes/kubeScheduler/profile", r#""balanced""#, All),
+    ("/spec/kubernetes/kubeProxy/mode", r#""IPTables""#, All),
+    ("/spec/kubernetes/kubeProxy/enabled", "true", All),
+    ("/spec/kubernetes/kubelet/failSwapOn", "true", All),
+    ("/spec/kubernetes/kubelet/imageGCHighThresholdPercent", "50", All),
+    ("/spec/kubernetes/kubelet/imageGCLowThresholdPercent", "40", All),
+    ("/spec/kubernetes/kubelet/serializeImagePulls", "true", All),
+    ("/spec/kubernetes/kubelet/kubeReserved/cpu", r#""80m""#, All),
+    ("/spec/kubernetes/kubelet/kubeReserved/memory", r#""1Gi""#, All),
+    ("/spec/kubernetes/kubelet/kubeReserved/pid", r#""20k""#, All),
+];
+
+/// What is filled in where the object around it is there.
+const INSIDE: &[(&str, &[(&str, &str)])] = &[
+    (
+        "/spec/kubernetes/clusterAutoscaler",
+        &[
+            ("scaleDownDelayAfterAdd", r#""1h0m0s""#),
+            ("scaleDownDelayAfterDelete", r#""0s""#),
+            ("scaleDownDelayAfterFailure", r#""3m0s""#),
+            ("scaleDownUnneededTime", r#""30m0s""#),
+            ("scaleDownUtilizationThreshold", "0.5"),
+            ("scanInterval", r#""10s""#),
+            ("expander", r#""least-waste""#),
+            ("maxNodeProvisionTime", r#""20m0s""#),
+            ("maxGracefulTerminationSeconds", "600"),
+        ],
+    ),
+    (
+        "/spec/kubernetes/verticalPodAutoscaler",
+        &[
+            ("evictAfterOOMThreshold", r#""10m0s""#),
+            ("evictionRateBurst", "1"),
+            ("evictionRateLimit", "-1"),
+            ("evictionTolerance", "0.5"),
+            ("recommendationMarginFraction", "0.15"),
+            ("updaterInterval", r#""1m0s""#),
+            ("recommenderInterval", r#""1m0s""#),
+        ],
+    ),
+];
+
+/// Fills in what is missing.
+pub(super) fn fill(shoot: &mut Value, gardener: Version) {
+    let rows = ALWAYS.iter().filter(|(.., gardeners)| match gardeners {
+        All => true,
+        Older => gardener < Version::V1_117,
+        Newer => gardener >= Version::V1_117,
+    });
+    for (path, value, _) in rows {
+        set_missing(shoot, path, &parsed(value));
+    }
+    for (place, rows) in INSIDE {
+        if shoot.pointer(place).is_some_and(Value::is_object) {
+            for (key, value) in *rows {
+                set_missing(shoot, &format!("{place}/{key}"), &parsed(value));
+            }
+        }
+    }
+}
+
+fn parsed(json: &str) -> Value {
+    serde_json::from_str(json).expect("the table holds JSON")
+}

@@ -1,0 +1,111 @@
+//! `gardener.cloud/operation`: which operations may be asked for, and which of them count as a change of what is wanted.
+
+use cluster::{Admission, Cause, Status};
+use serde_json::Value;
+
+use super::{annotation, name, unsupported};
+use crate::garden::{OPERATION, version::Version};
+
+/// The operation that waits for the maintenance window.
+const MAINTENANCE: &str = "maintenance.gardener.cloud/operation";
+/// What both annotations know.
+const COMMON: &[&str] = &[
+    "reconcile",
+    "rotate-ca-complete",
+    "rotate-ca-start",
+    "rotate-credentials-complete",
+    "rotate-credentials-start",
+    "rotate-etcd-encryption-key-complete",
+    "rotate-etcd-encryption-key-start",
+    "rotate-observability-credentials",
+    "rotate-serviceaccount-key-complete",
+    "rotate-serviceaccount-key-start",
+    "rotate-ssh-keypair",
+];
+/// What 1.65 knows besides.
+const OLDER: &[&str] = &["rotate-kubeconfig-credentials"];
+/// What 1.117 knows besides.
+const NEWER: &[&str] = &[
+    "rotate-ca-start-without-workers-rollout",
+    "rotate-credentials-start-without-workers-rollout",
+    "rotate-serviceaccount-key-start-without-workers-rollout",
+];
+/// What is done at once only.
+const AT_ONCE: &[&str] = &["maintain", "retry"];
+
+/// Refuses an operation that there is not, or that cannot begin now.
+pub(super) fn check(write: &Admission<'_>, gardener: Version) -> Result<(), Status> {
+    let more = if gardener < Version::V1_117 { OLDER } else { NEWER };
+    let mut causes = Vec::new();
+    for (key, lists) in
+        [(OPERATION, [COMMON, more, AT_ONCE].as_slice()), (MAINTENANCE, [COMMON, more].as_slice())]
+    {
+        let wanted = annotation(write.object, key).filter(|wanted| !wanted.is_empty());
+        let Some(wanted) = wanted else { continue };
+        let field = format!("metadata.annotations[{key}]");
+        if !lists.iter().any(|list| list.contains(&wanted)) {
+            let mut all: Vec<&str> = lists.concat();
+            all.sort_unstable();
+            causes.push(unsupported(field, wanted, all));
+        } else if let Some(why) = too_early(write, wanted) {
+            causes.push(Cause::forbidden(field, &why));
+        }
+    }
+    if causes.is_empty() {
+        return Ok(());
+    }
+    Err(Status::invalid(write.kind, name(write.object), &causes))
+}
+
+fn too_early(write: &Admission<'_>, wanted: &str) -> Option<String> {
+    let rest = wanted.strip_prefix("rotate-")?;
+    if rest.contains("-start") {
+        let last = write.old.map(|old| &old["status"]["lastOperation"]);
+        let created = last.is_some_and(|last| {
+            !last.is_null() && !(last["type"] == "Create" && last["state"] != "Succeeded")
+        });
+        let going = !write.object["metadata"]["deletionTimestamp"].is_null();
+        return (!created || going).then(|| {
+            "cannot start rotation if shoot was not yet created successfully or is not ready for reconciliation"
+                .to_owned()
+        });
+    }
+    let subject = rest.strip_suffix("-complete")?;
+    let rotations = &write.old?["status"]["credentials"]["rotation"];
+    let prepared = rotations
+        .as_object()
+        .is_some_and(|all| all.values().any(|rotation| rotation["phase"] == "Prepared"));
+    (!prepared)
+        .then(|| format!("cannot complete {subject} rotation if it is not in phase Prepared"))
+}
+
+/// Counts an operation as a change, and forgets it where Gardener's API server does.
+pub(super) fn count(write: &mut Admission<'_>) {
+    let (Some(old), Some(wanted)) = (write.old, annotation(write.object, OPERATION)) else {
+        return;
+    };
+    // Together with a change it stays, and the change counts.
+    if old["spec"] != write.object["spec"] {
+        return;
+    }
+    let state = old["status"]["lastOperation"]["state"].as_str();
+    match (wanted, state) {
+        ("reconcile", Some(state)) if state != "Failed" => {}
+        ("retry", Some("Failed")) => {}
+        (wanted, state) if wanted.starts_with("rotate-") => {
+            // It stays until it is done; it counts when it is new.
+            let new = annotation(old, OPERATION) != Some(wanted);
+            write.new_generation = new && state != Some("Failed");
+            return;
+        }
+        _ => return,
+    }
+    if let Some(annotations) = annotations(write.object) {
+        annotations.shift_remove(OPERATION);
+    }
+    write.new_generation = true;
+}
+
+fn annotations(object: &mut Value) -> Option<&mut serde_json::Map<String, Value>> {
+    object["metadata"]["annotations"].as_object_mut()
+}

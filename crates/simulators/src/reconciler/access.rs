@@ -1,0 +1,38 @@
+//! Who may call: everybody inside of the control plane, and from outside operators with a token.
+//!
+//! What a reader would get wrong: whoever brings no token counts as inside. The real one lies behind a mesh that lets
+//! nobody else reach it without one.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+
+use super::{Reconciler, error::Refusal};
+use crate::presented::bearer;
+
+/// The group of those who may call from outside.
+const OPERATORS: &str = "runtimeOperator";
+
+pub(super) async fn guard(
+    State(reconciler): State<Arc<Reconciler>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if let Some(token) = bearer(request.headers()) {
+        let refusal = match reconciler.issuer.verify(token) {
+            Err(error) => Some(Refusal::Unauthorized(error.to_string())),
+            Ok(who) if !who.groups.iter().any(|group| group == OPERATORS) => {
+                Some(Refusal::Forbidden(format!("the group {OPERATORS} is needed")))
+            }
+            Ok(_) => None,
+        };
+        if let Some(refusal) = refusal {
+            return refusal.into_response();
+        }
+    }
+    next.run(request).await
+}
