@@ -156,6 +156,6 @@ mod tests {
             &[],
         );
 
-        assert_eq!(target, json!({"strategy": {"type": "Recreate"}}), &[]);
+        assert_eq!(target, json!({"strategy": {"type": "Recreate"}}));
     }
 }
