@@ -243,7 +243,9 @@ impl<O: Operation> Trying<O> {
         let server = self.landscape.running.clusters().server().clone();
         let ledger = self.landscape.running.landscape.ledger().clone();
         let rest = self.landscape.running.clusters().rest();
+        let issuer = issuer(&self.landscape).issuer_url;
         Box::new(move || {
+            let issuer = issuer.clone();
             let (env, target, rows) = (env.clone(), target.clone(), rows.clone());
             let (server, ledger, rest) = (server.clone(), ledger.clone(), rest.clone());
             Box::pin(async move {
@@ -279,8 +281,14 @@ impl<O: Operation> Trying<O> {
                     "deleted": row.deleted_at.is_some(),
                     "created": created,
                 });
-                let text = seen.to_string().replace(&id, "RUNTIME").replace(&target.shoot, "SHOOT");
-                serde_json::from_str(&text).unwrap()
+                let text = seen.to_string().replace(&issuer, "ISSUER");
+                let text = text.replace(&id, "RUNTIME").replace(&target.shoot, "SHOOT");
+                let mut seen: Value = serde_json::from_str(&text).unwrap();
+                // Gardener draws one.
+                if let Some(window) = seen.pointer_mut("/shoot/spec/maintenance/timeWindow") {
+                    *window = json!(window["begin"].is_string());
+                }
+                seen
             })
         })
     }
