@@ -50,6 +50,8 @@ pub(crate) struct Service {
     pub(crate) engine: Engine<EngineStore>,
     broker: Broker,
     metrics: Arc<Metrics>,
+    /// Whether platforms need not say `accepts_incomplete`.
+    assume_async: bool,
 }
 
 impl Service {
@@ -94,7 +96,8 @@ impl Service {
             settings: outside::answers(settings),
             clock: clock.clone(),
         });
-        Ok(Self { engine, broker, metrics })
+        let assume_async = settings.answers.assume_async;
+        Ok(Self { engine, broker, metrics, assume_async })
     }
 
     /// What it answers, without the layers around it.
@@ -107,6 +110,7 @@ impl Service {
             instances: Arc::new(self.broker.clone()),
             verifier: verifier.clone(),
             platforms: known,
+            assume_async: self.assume_async,
         });
         router::broker(router::Broker {
             operations: self.operations(),
