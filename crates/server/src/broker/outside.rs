@@ -146,6 +146,7 @@ pub(super) fn platforms(access: &AccessSettings) -> anyhow::Result<Vec<Credentia
     let AccessSettings {
         issuers: _,
         audience: _,
+        peers: _,
         platform_user,
         platform_password,
         platform_tenant,
