@@ -9,10 +9,17 @@ mod guard;
 mod guesses;
 mod key;
 mod keys;
+mod peers;
 pub mod scope;
+mod spelling;
 
-use std::time::Duration;
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
+use axum::extract::Request;
 use base::{Clock, PlaintextHosts};
 use jsonwebtoken::{Validation, decode, decode_header};
 use url::Url;
@@ -22,6 +29,7 @@ pub use basic::{Credentials, RequireBasic};
 pub use claims::Principal;
 pub use guard::RequireScope;
 pub use guesses::PeerAddress;
+pub use peers::{Peer, Remote};
 
 use claims::Claims;
 use keys::{Keys, NoKey};
@@ -30,26 +38,39 @@ use keys::{Keys, NoKey};
 const LEEWAY: Duration = Duration::from_secs(30);
 /// The longest token that is looked at.
 const LONGEST: usize = 16 * 1024;
+/// How much of a name that anybody can have written is logged.
+const LONGEST_SHOWN: usize = 200;
 /// The types of token that may open a door. Issuers for people call theirs `JWT`, or nothing.
 const TYPES: [&str; 3] = ["jwt", "at+jwt", "application/at+jwt"];
+
+/// The claims that mean something else than a tenant.
+pub const RESERVED_CLAIMS: [&str; 10] =
+    ["iss", "sub", "aud", "exp", "nbf", "iat", "scp", "scope", "groups", "typ"];
 
 /// An issuer whose tokens are accepted.
 #[derive(Debug, Clone)]
 pub struct Trusted {
     /// Its name, as in `iss`.
     pub issuer: String,
-    /// Whom its tokens must be for: one of these.
-    pub audiences: Vec<String>,
+    /// Whom its tokens must be for: one of these; `None` when that is not checked.
+    pub audiences: Option<Vec<String>>,
+    /// The claim with the only tenant that a token speaks for; none of [`RESERVED_CLAIMS`].
+    pub tenant_claim: String,
+    /// Whether a token that names no tenant speaks for all of them, without the scope `tenants:any`.
+    pub any_tenant: bool,
+    /// The scopes of each group.
+    pub groups: BTreeMap<String, BTreeSet<String>>,
     /// Where its keys are; `None`: where its discovery document says.
     pub keys: Option<Url>,
     /// Which hosts may be asked for keys without TLS.
     pub plaintext: PlaintextHosts,
 }
 
-/// Checks tokens.
+/// Checks tokens, and knows the peers that need none.
 #[derive(Debug)]
 pub struct Verifier {
     issuers: Vec<(Trusted, Keys)>,
+    peers: Vec<Peer>,
     clock: Clock,
 }
 
@@ -58,13 +79,19 @@ pub struct Verifier {
 pub enum Denied {
     /// It is not a token of a kind that is accepted.
     #[error("the token is not acceptable: {0}")]
-    Token(&'static str),
+    Token(Cow<'static, str>),
     /// Its signature or form is wrong.
     #[error("the token does not verify")]
     Signature(#[source] jsonwebtoken::errors::Error),
     /// The issuer's keys cannot be had.
     #[error("the keys of {0} cannot be fetched")]
     Unavailable(String),
+}
+
+impl Denied {
+    pub(super) fn token(why: impl Into<Cow<'static, str>>) -> Self {
+        Self::Token(why.into())
+    }
 }
 
 impl Verifier {
@@ -78,7 +105,18 @@ impl Verifier {
                 (trusted, keys)
             })
             .collect();
-        Ok(Self { issuers, clock })
+        Ok(Self { issuers, peers: Vec::new(), clock })
+    }
+
+    /// Lets these services in when they send no token.
+    #[must_use]
+    pub fn trusting(self, peers: Vec<Peer>) -> Self {
+        Self { peers, ..self }
+    }
+
+    /// The trusted peer that a request without a token comes from.
+    pub(crate) fn peer(&self, request: &Request) -> Option<Principal> {
+        peers::principal(&self.peers, request, &self.clock)
     }
 
     /// The clock that tokens are checked by.
@@ -89,25 +127,25 @@ impl Verifier {
     /// Whom a token speaks for.
     pub async fn verify(&self, token: &str) -> Result<Principal, Denied> {
         if token.len() > LONGEST {
-            return Err(Denied::Token("too long"));
+            return Err(Denied::token("too long"));
         }
         let header = decode_header(token).map_err(Denied::Signature)?;
         if header.crit.is_some() {
-            return Err(Denied::Token("critical extensions"));
+            return Err(Denied::token("critical extensions"));
         }
         let token_type = header.typ.unwrap_or_else(|| TYPES[0].into()).to_ascii_lowercase();
         if !TYPES.contains(&token_type.as_str()) {
-            return Err(Denied::Token("wrong type"));
+            return Err(Denied::token("wrong type"));
         }
-        let key_id = header.kid.ok_or(Denied::Token("no key id"))?;
+        let key_id = header.kid.ok_or(Denied::token("no key id"))?;
         let (trusted, keys) = self.issuer_of(token)?;
 
         let key = keys.find(&key_id).await.map_err(|missing| match missing {
-            NoKey::Unknown => Denied::Token("unknown key"),
+            NoKey::Unknown => Denied::token("unknown key"),
             NoKey::Unavailable => Denied::Unavailable(trusted.issuer.clone()),
         })?;
         if !key.algorithms.contains(&header.alg) {
-            return Err(Denied::Token("algorithm does not fit the key"));
+            return Err(Denied::token("algorithm does not fit the key"));
         }
         let claims = decode::<Claims>(token, &key.key, &signature_only(header.alg))
             .map_err(Denied::Signature)?
@@ -120,7 +158,20 @@ impl Verifier {
         self.issuers
             .iter()
             .find(|(trusted, _)| trusted.issuer == named)
-            .ok_or(Denied::Token("unknown issuer"))
+            .ok_or_else(|| self.unknown(&named))
+    }
+
+    /// Says which configured issuer was probably meant. The name is not verified yet: anybody can have written it.
+    fn unknown(&self, named: &str) -> Denied {
+        let named: String = named.chars().take(LONGEST_SHOWN).collect();
+        let similar = |(trusted, _): &&(Trusted, Keys)| spelling::similar(&trusted.issuer, &named);
+        match self.issuers.iter().find(similar) {
+            Some((trusted, _)) => Denied::token(format!(
+                "its issuer is {named:?}, access.issuers has {:?}: the two must be spelled alike",
+                trusted.issuer
+            )),
+            None => Denied::token(format!("its issuer {named:?} is not in access.issuers")),
+        }
     }
 }
 

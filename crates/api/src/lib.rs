@@ -15,7 +15,9 @@ pub mod runtimes;
 mod shield;
 mod version;
 
-pub use auth::{Credentials, PeerAddress, Principal, RequireScope, Trusted, Verifier, scope};
+pub use auth::{
+    Credentials, Peer, PeerAddress, Principal, Remote, RequireScope, Trusted, Verifier, scope,
+};
 pub use correlation::CorrelationId;
 pub use error::Error;
 pub use router::Limits;

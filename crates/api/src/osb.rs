@@ -22,11 +22,12 @@ mod version;
 
 use std::sync::Arc;
 
-use axum::{Router, middleware::from_fn, routing::get};
+use axum::{Extension, Router, middleware::from_fn, routing::get};
 
 pub(crate) use asker::Asker;
 pub(crate) use frame::frame;
 pub use instances::{Answer, Instances};
+use query::AssumeAsync;
 
 use crate::auth::{Credentials, RequireBasic, RequireScope, Verifier, scope};
 
@@ -41,6 +42,8 @@ pub struct Parts {
     pub verifier: Arc<Verifier>,
     /// Platforms that know nothing but Basic authentication.
     pub platforms: Vec<Credentials>,
+    /// Whether a platform that does not say `accepts_incomplete` is taken for one that can wait, against the standard.
+    pub assume_async: bool,
 }
 
 /// The routes at all three places, each behind its door.
@@ -50,7 +53,8 @@ pub fn routes(parts: Parts) -> Router {
     let with_token = Router::new().nest("/oauth", endpoints()).nest("/oauth/{region}", endpoints());
     let with_token = token.around(with_token.route_layer(from_fn(version::check)));
     let with_password = password.around(endpoints().route_layer(from_fn(version::check)));
-    with_token.merge(with_password).with_state(parts.instances)
+    let routes = with_token.merge(with_password).with_state(parts.instances);
+    if parts.assume_async { routes.layer(Extension(AssumeAsync)) } else { routes }
 }
 
 fn endpoints() -> Router<Arc<dyn Instances>> {

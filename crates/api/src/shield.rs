@@ -13,7 +13,7 @@ use axum::{
     Router,
     body::Body,
     extract::{Request, State},
-    http::StatusCode,
+    http::{Method, StatusCode, Uri, header},
     middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
 };
@@ -57,7 +57,7 @@ pub struct Overloaded;
 /// Puts the layers around a service's routes: limits, panics, correlation.
 pub fn shielded(routes: Router, limits: Limits) -> Router {
     routes
-        .fallback(async || Error::NoRoute)
+        .fallback(elsewhere)
         .method_not_allowed_fallback(async || Error::NoMethod)
         .layer(RequestBodyLimitLayer::new(limits.body))
         .layer(from_fn_with_state(limits.body_time, timely_body))
@@ -67,6 +67,30 @@ pub fn shielded(routes: Router, limits: Limits) -> Router {
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(osb::frame))
         .layer(from_fn(correlate))
+}
+
+/// Sends clients whose base address ends with a slash to the path that they mean. It is not served at once, so that the rules of
+/// a proxy in front of us see that path, too.
+async fn elsewhere(method: Method, uri: Uri) -> Response {
+    let Some(path) = with_single_slashes(uri.path()) else {
+        return Error::NoRoute.into_response();
+    };
+    let location = uri.query().map_or_else(|| path.clone(), |query| format!("{path}?{query}"));
+    // With the first, clients repeat other methods as GET.
+    let safe = [Method::GET, Method::HEAD].contains(&method);
+    let status = if safe { StatusCode::MOVED_PERMANENTLY } else { StatusCode::PERMANENT_REDIRECT };
+    (status, [(header::LOCATION, location)]).into_response()
+}
+
+/// The path without slashes that a base address has doubled: at the beginning, and before `/v2/`. None if there are none.
+/// Those behind stand for an id that is empty, and stay.
+fn with_single_slashes(path: &str) -> Option<String> {
+    let (base, rest) = path.split_at(path.find("/v2/").unwrap_or(0));
+    let parts = base.split('/').filter(|part| !part.is_empty());
+    let base: String = parts.flat_map(|part| ["/", part]).collect();
+    let clean = format!("{base}/{}", rest.trim_start_matches('/'));
+    // Browsers take `/\host` for an address of that host.
+    (clean != path && !clean.contains('\\')).then_some(clean)
 }
 
 async fn small_headers(request: Request, next: Next) -> Response {
@@ -124,4 +148,30 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response {
         .unwrap_or("no text");
     tracing::error!(panic = text, "a handler panicked");
     Error::Internal.into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_slashes_that_a_base_address_doubles_become_one() {
+        for (path, clean) in [
+            ("//runtimes", Some("/runtimes")),
+            ("///runtimes", Some("/runtimes")),
+            ("//", Some("/")),
+            ("//v2/catalog", Some("/v2/catalog")),
+            ("//oauth//cf-eu10///v2/catalog", Some("/oauth/cf-eu10/v2/catalog")),
+            ("//evil.test/runtimes", Some("/evil.test/runtimes")),
+            ("//\\evil.test", None),
+            ("/runtimes", None),
+            ("/runtimes/", None),
+            ("/operations//journal", None),
+            ("/oauth/v2/service_instances//last_operation", None),
+            ("/oauth/v2/service_instances//v2/x", None),
+            ("/", None),
+        ] {
+            assert_eq!(with_single_slashes(path).as_deref(), clean, "{path}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 mod client;
 mod commands;
+mod confirm;
 mod connection;
 mod output;
 mod timeline;

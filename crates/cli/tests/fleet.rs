@@ -46,7 +46,7 @@ fn runtimes_are_listed_and_removed_by_name() {
     assert_eq!(one["kymaConfig"]["version"], one["kymaVersion"]);
     assert!(one["status"]["provisioning"]["finishedStages"].as_array().unwrap().len() > 3, "{one}");
 
-    let removed = prints(data, &["deprovision", "--name", "one", "--watch"]);
+    let removed = prints(data, &["deprovision", "--name", "one", "--yes", "--watch"]);
     assert!(removed.contains(" succeeded after "), "{removed}");
 
     assert_eq!(chosen(&["-S", "all"]), ["two      succeeded"]);

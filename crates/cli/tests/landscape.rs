@@ -54,7 +54,7 @@ fn it_is_looked_at_troubled_killed_and_goes_on() {
     assert_eq!(json(data, &["ledger"])["more"], false);
     said(data, &["order", "director", "add-tenant", "{\"id\": \"ga-9\"}"]);
     said(data, &["order", "issuer", "expire-tokens"]);
-    said(data, &["reset", "director"]);
+    said(data, &["reset", "director", "--yes"]);
 }
 
 #[test]

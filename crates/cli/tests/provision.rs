@@ -79,9 +79,9 @@ fn a_runtime_is_ordered_watched_and_removed() {
         fails(data, &["provision", "--plan", "aws", "--name", "other", "--id", INSTANCE]);
     assert!(error.contains("provisioning operation already exist"), "{error}");
 
-    let removed = prints(data, &["deprovision", INSTANCE, "--watch"]);
+    let removed = prints(data, &["deprovision", INSTANCE, "--yes", "--watch"]);
     assert!(in_order(&removed, &[INSTANCE, " Remove_Runtime ", " succeeded after "]), "{removed}");
-    let (_, error) = fails(data, &["deprovision", INSTANCE]);
+    let (_, error) = fails(data, &["deprovision", INSTANCE, "--yes"]);
     assert!(error.contains(&format!("there is no instance {INSTANCE}")), "{error}");
 }
 
@@ -187,13 +187,13 @@ fn what_a_removal_could_not_remove_is_listed_until_it_is_gone() {
     prints(&data, &["provision", "--plan", "aws", "--name", "dev", "--id", INSTANCE, "--watch"]);
     prints(&data, &["landscape", "trouble", "make", "edp", "down", "--seconds", "600"]);
 
-    prints(&data, &["deprovision", INSTANCE, "--watch"]);
+    prints(&data, &["deprovision", INSTANCE, "--yes", "--watch"]);
 
     let left = prints(&data, &["leftovers"]);
     let line = [INSTANCE, "local-account", "aws", "the data tenant in the event data platform"];
     assert!(in_order(&left, &line), "{left}");
-    prints(&data, &["landscape", "reset", "edp"]);
-    prints(&data, &["deprovision", INSTANCE, "--watch"]);
+    prints(&data, &["landscape", "reset", "edp", "-y"]);
+    prints(&data, &["deprovision", INSTANCE, "--yes", "--watch"]);
     assert_eq!(prints(&data, &["leftovers"]), "nothing is left of what was removed\n");
 }
 
@@ -212,8 +212,11 @@ fn what_may_exist_after_a_lost_answer_is_listed_until_it_is_settled() {
     assert!(in_order(&listed, &line), "{listed}");
     let entry = listed.lines().find(|line| line.contains("K8S-AWS")).unwrap();
     let entry = entry.split_whitespace().last().unwrap();
-    assert_eq!(prints(data, &["leftovers", "settle", entry]), format!("{entry} is settled\n"));
+    assert_eq!(
+        prints(data, &["leftovers", "settle", entry, "-y"]),
+        format!("{entry} is settled\n")
+    );
     assert_eq!(prints(data, &["leftovers"]), "nothing is left of what was removed\n");
-    let (_, again) = fails(data, &["leftovers", "settle", entry]);
+    let (_, again) = fails(data, &["leftovers", "settle", entry, "-y"]);
     assert!(again.contains("nothing that may exist"), "{again}");
 }

@@ -5,7 +5,7 @@
 use std::{
     io::{BufRead as _, BufReader, Write as _},
     net::TcpListener,
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
     sync::{Arc, Mutex},
     thread,
 };
@@ -52,8 +52,18 @@ impl Broker {
     }
 
     fn kcp(&self, words: &[&str]) -> Output {
+        self.kcp_with(words, "")
+    }
+
+    /// The same with this on standard input, which is a pipe.
+    fn kcp_with(&self, words: &[&str], input: &str) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kcp"));
-        command.arg("--data").arg(self.folder.path()).args(words).output().unwrap()
+        let command = command.arg("--data").arg(self.folder.path()).args(words);
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut running = command.spawn().unwrap();
+        // A command that reads nothing may have ended by now.
+        let _ = running.stdin.take().unwrap().write_all(input.as_bytes());
+        running.wait_with_output().unwrap()
     }
 
     /// What the command prints; it must succeed.
@@ -209,6 +219,52 @@ fn a_name_that_several_runtimes_have_removes_none() {
     let error = String::from_utf8(none.stderr).unwrap();
     assert!(error.contains("there is no runtime of the name \"other\""), "{error}");
     assert!(broker.asked().iter().all(|asked| asked.starts_with("/runtimes?state=all")));
+}
+
+const ID: &str = "5b954fa8-fc34-4164-96e9-49e3b6741278";
+
+#[test]
+fn whatever_destroys_needs_an_answer_or_yes_and_no_terminal_is_no_answer() {
+    let destroying: [&[&str]; 6] = [
+        &["deprovision", "i-1"],
+        &["operations", "cancel", ID],
+        &["leftovers", "settle", ID],
+        &["landscape", "reset"],
+        &["landscape", "reset", "director"],
+        &["landscape", "objects", "director", "runtime", "r-1", "--delete"],
+    ];
+    let broker = Broker::answering(vec![]);
+
+    for words in destroying {
+        for input in ["", "n\n", "\n", "no\n", "yesterday\n", "n\ny\n"] {
+            let refused = broker.kcp_with(words, input);
+            let error = String::from_utf8(refused.stderr).unwrap();
+            assert_eq!(refused.status.code(), Some(1), "{words:?} {input:?}: {error}");
+            assert!(error.contains("Type [y/N]: Error: nothing was done"), "{words:?}: {error}");
+            assert_eq!(error.contains("--yes"), input.is_empty(), "{words:?} {input:?}: {error}");
+            assert!(refused.stdout.is_empty(), "{words:?} {input:?}");
+        }
+    }
+
+    assert!(broker.asked().is_empty(), "{:?}", broker.asked());
+}
+
+#[test]
+fn an_answer_through_a_pipe_counts_and_yes_asks_nothing() {
+    for (words, input) in [
+        (&["deprovision", "i-1"][..], "y\n"),
+        (&["deprovision", "i-1"], " YES"),
+        (&["deprovision", "i-1", "--yes"], ""),
+        (&["deprovision", "-y", "i-1"], "n\n"),
+    ] {
+        let broker = Broker::answering(vec![(500, json!({}))]);
+
+        let tried = broker.kcp_with(words, input);
+
+        assert_eq!(broker.asked().len(), 1, "{words:?} {input:?}");
+        let error = String::from_utf8(tried.stderr).unwrap();
+        assert_eq!(error.contains("Type [y/N]"), words.len() == 2, "{words:?}: {error}");
+    }
 }
 
 #[test]

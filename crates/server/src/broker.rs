@@ -27,7 +27,6 @@ use tokio::net::TcpListener;
 
 use crate::{
     Settings,
-    access::verifier,
     demonstration::surroundings,
     gates::Gates,
     keys,
@@ -50,6 +49,8 @@ pub(crate) struct Service {
     pub(crate) engine: Engine<EngineStore>,
     broker: Broker,
     metrics: Arc<Metrics>,
+    /// Whether platforms need not say `accepts_incomplete`.
+    assume_async: bool,
 }
 
 impl Service {
@@ -94,7 +95,8 @@ impl Service {
             settings: outside::answers(settings),
             clock: clock.clone(),
         });
-        Ok(Self { engine, broker, metrics })
+        let assume_async = settings.answers.assume_async;
+        Ok(Self { engine, broker, metrics, assume_async })
     }
 
     /// What it answers, without the layers around it.
@@ -107,6 +109,7 @@ impl Service {
             instances: Arc::new(self.broker.clone()),
             verifier: verifier.clone(),
             platforms: known,
+            assume_async: self.assume_async,
         });
         router::broker(router::Broker {
             operations: self.operations(),
@@ -195,14 +198,14 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     let access = &settings.access;
     let known = outside::platforms(access)?;
     ensure!(
-        !(known.is_empty() && access.issuers.is_empty()),
+        !(known.is_empty() && access.doors().is_empty()),
         "nobody could enter: name access.issuers, or access.platform_user and access.platform_password"
     );
     let transport = &settings.transport;
-    let verifier = verifier(&access.issuers, &access.audience, &transport.hosts(), &clock)?;
+    let verifier = access.doors().verifier(&transport.hosts(), &clock)?;
     let acceptance = transport.acceptance(settings.listen, settings.connections.limits())?;
     let limits = settings.requests.limits()?;
-    for exception in transport.exceptions(settings.listen) {
+    for exception in settings.exceptions()? {
         tracing::warn!("{exception}, because the settings say so");
     }
     let sealer = keys::read(&settings.database.sealing_keys)?;

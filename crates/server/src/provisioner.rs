@@ -23,7 +23,6 @@ use store::{EngineStore, ProvisionerStore, Set};
 use tokio::{net::TcpListener, task::JoinSet};
 
 use crate::{
-    access::verifier,
     gates::Gates,
     keys,
     metrics::{self, Metrics},
@@ -140,11 +139,11 @@ fn engine_settings(
 pub async fn run(settings: ProvisionerSettings) -> anyhow::Result<()> {
     let clock = Clock::running();
     let (access, transport) = (&settings.access, &settings.transport);
-    ensure!(!access.issuers.is_empty(), "nobody could enter: name access.issuers");
-    let verifier = verifier(&access.issuers, &access.audience, &transport.hosts(), &clock)?;
+    ensure!(!access.doors().is_empty(), "nobody could enter: name access.issuers");
+    let verifier = access.doors().verifier(&transport.hosts(), &clock)?;
     let acceptance = transport.acceptance(settings.listen, settings.connections.limits())?;
     let limits = settings.requests.limits()?;
-    for exception in transport.exceptions(settings.listen) {
+    for exception in settings.exceptions()? {
         tracing::warn!("{exception}, because the settings say so");
     }
     let outside = Outside::configured(&settings).await?;

@@ -173,4 +173,6 @@ fn concerns_one_connection(error: &io::Error) -> bool {
 }
 
 #[cfg(test)]
+mod peers_tests;
+#[cfg(test)]
 mod tests;

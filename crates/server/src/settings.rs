@@ -2,6 +2,7 @@
 //!
 //! The comments below are the documentation of the settings: the sample file is made of them.
 
+pub mod access;
 pub mod links;
 pub mod orders;
 pub mod provisioner;
@@ -21,6 +22,8 @@ use confique::Config;
 use secrecy::SecretString;
 use serde::Deserialize;
 
+use crate::access::Doors;
+use access::{IssuerSettings, PeerSettings};
 use values::{friendly, lease, log_filter, pace};
 
 /// Settings of the broker.
@@ -117,12 +120,34 @@ pub struct OperationSettings {
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct AccessSettings {
-    /// The issuers, as in the claim `iss`; their keys are found by discovery.
+    /// The issuers of tokens: tables, of which only `url` is needed, exactly as in the claim `iss`. A text is a table with that `url`.
+    ///
+    ///     [[access.issuers]]
+    ///     url = "https://issuer.example.com"
+    ///     audience = ["kcp"]         # one, several, or "any"; `access.audience` when it is not given
+    ///     tenant_claim = "tenant"    # the claim with the only account that a token speaks for
+    ///     any_tenant = false         # true: tokens that name no account speak for all, without the scope `tenants:any`
+    ///     [access.issuers.groups]    # the scopes of people's groups; these three are the default
+    ///     runtimeAdmin = ["runtimes:read", "tenants:any"]
+    ///     runtimeOperator = ["runtimes:read", "tenants:any"]
+    ///     orchestrationsAdmin = ["orchestrations:read", "orchestrations:write", "tenants:any"]
     #[config(env = "KCP_BROKER_ISSUERS", default = [], parse_env = confique::env::parse::list_by_comma)]
-    pub issuers: Vec<String>,
-    /// Whom tokens must be for.
+    pub issuers: Vec<IssuerSettings>,
+    /// Whom tokens must be for, unless their issuer's table says it.
     #[config(env = "KCP_BROKER_AUDIENCE", default = "kcp")]
     pub audience: String,
+    /// Services that need no token, because the network in front of the API has checked who they are: a mesh, of which loopback is the
+    /// sidecar. A peer must fit all that its table gives: `addresses` (networks) and `certificates` (DNS names and URIs of client
+    /// certificates, with `transport.client_authorities`). One that sends a token is judged by that token.
+    ///
+    ///     [[access.peers]]
+    ///     name = "metrics-collector"
+    ///     addresses = ["127.0.0.0/8", "::1"]
+    ///     scopes = ["runtimes:read", "tenants:any"]
+    ///
+    /// In the environment: NAME@ADDRESS=SCOPE,SCOPE with a semicolon between two.
+    #[config(env = "KCP_BROKER_PEERS", default = [], parse_env = confique::env::parse::list_by_semicolon)]
+    pub peers: Vec<PeerSettings>,
     /// The user that opens `/v2` to platforms that know nothing but Basic authentication. Without it nothing does.
     #[config(env = "KCP_BROKER_PLATFORM_USER")]
     pub platform_user: Option<String>,
@@ -132,6 +157,14 @@ pub struct AccessSettings {
     /// The only global account that user may speak for; any if none is named.
     #[config(env = "KCP_BROKER_PLATFORM_TENANT")]
     pub platform_tenant: Option<String>,
+}
+
+impl AccessSettings {
+    /// Who may enter with a token, or as a trusted peer.
+    pub(crate) fn doors(&self) -> Doors {
+        let Self { issuers, audience, peers, .. } = self;
+        Doors { issuers: issuers.clone(), audience: audience.clone(), peers: peers.clone() }
+    }
 }
 
 /// What one request may cost.
@@ -208,15 +241,20 @@ pub fn is_of_provisioner(file: &Path) -> bool {
 }
 
 impl Settings {
-    /// What a start would refuse, without starting anything; what is sent in clear because the settings say so is given back.
+    /// What a start would refuse, without starting anything; what is less strict than usual because the settings say so is given back.
     pub fn check(&self) -> anyhow::Result<Vec<String>> {
         self.requests.limits()?;
         self.transport.acceptance(self.listen, self.connections.limits())?;
         crate::broker::check(self)?;
-        for issuer in &self.access.issuers {
-            crate::access::check_issuer(issuer, &self.transport.hosts())?;
-        }
-        Ok(self.transport.exceptions(self.listen))
+        self.exceptions()
+    }
+
+    /// What is less strict than usual because the settings say so, in plain words.
+    pub(crate) fn exceptions(&self) -> anyhow::Result<Vec<String>> {
+        let doors = self.access.doors();
+        doors.check(&self.transport.hosts())?;
+        doors.check_certificates(self.transport.client_authorities.as_deref())?;
+        Ok(self.transport.exceptions(self.listen).into_iter().chain(doors.exceptions()).collect())
     }
 
     /// The gates for checks, which nobody counts.

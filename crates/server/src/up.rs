@@ -27,7 +27,7 @@ use store::EngineStore;
 
 use crate::{
     Settings,
-    access::verifier,
+    access::Doors,
     broker::Service as Broker,
     demonstration::first,
     provisioner::Service as Provisioning,
@@ -129,9 +129,17 @@ impl Up {
         serving.add("the landscape", landscape_port, routes, Acceptance::LOCAL);
         let clusters = landscape::clusters(&folder, &landscape, gardener, clusters_port).await?;
         // The landscape's issuer, and all that the settings name.
-        let issuers = settings.access.issuers.iter().chain([&connection.landscape]);
+        let mut doors = settings.access.doors();
+        doors.issuers.push(landscape::trusted(&connection.landscape, &doors.audience));
         let hosts = settings.transport.hosts();
-        let verifier = verifier(issuers, &settings.access.audience, &hosts, &clock)?;
+        // The two services have the same issuers, and peers of their own.
+        let inner = Doors { peers: provisioner.access.peers.clone(), ..doors.clone() };
+        for (service, doors) in [("broker", &doors), ("provisioner", &inner)] {
+            for exception in doors.exceptions() {
+                tracing::warn!("{service}: {exception}, because the settings say so");
+            }
+        }
+        let (verifier, inner) = (doors.verifier(&hosts, &clock)?, inner.verifier(&hosts, &clock)?);
         let runtimes = provisioner::start(
             &folder,
             &credentials,
@@ -142,7 +150,7 @@ impl Up {
             &clock,
         )
         .await?;
-        let routes = runtimes.router(&verifier, provisioner.requests.limits()?);
+        let routes = runtimes.router(&inner, provisioner.requests.limits()?);
         let acceptance = Acceptance { limits: provisioner.connections.limits(), tls: None };
         serving.add("the provisioner", provisioner_port, routes, acceptance);
         let systems = files::write(&folder, &credentials, &connection, speed)?;

@@ -119,7 +119,10 @@ impl Drop for Service {
 fn routes(running: &Running, service: Provisioner, clock: &Clock) -> axum::Router {
     let trusted = Trusted {
         issuer: running.url.clone(),
-        audiences: vec!["kcp".into()],
+        audiences: Some(vec!["kcp".into()]),
+        tenant_claim: "tenant".into(),
+        any_tenant: false,
+        groups: BTreeMap::new(),
         keys: None,
         plaintext: base::PlaintextHosts::default(),
     };

@@ -11,11 +11,11 @@ use axum::{
 };
 use base::failure::chain;
 
-use super::{Denied, Verifier, scope};
+use super::{Denied, Principal, Verifier, scope};
 use crate::error::Error;
 
-/// Lets a request through only with a token that carries a scope; puts the [`super::Principal`] into its
-/// extensions.
+/// Lets a request through only with a token that carries a scope, or from a trusted peer that has it; puts the [`Principal`]
+/// into its extensions.
 #[derive(Clone)]
 pub struct RequireScope {
     verifier: Arc<Verifier>,
@@ -51,16 +51,17 @@ async fn check(
     mut request: Request,
     next: Next,
 ) -> Result<Response, Error> {
-    let token = bearer(&request).ok_or(Error::Unauthorized)?;
-    let principal = door.verifier.verify(token).await.map_err(|denied| {
-        tracing::info!(reason = chain(&denied), "a token was not accepted");
-        match denied {
-            Denied::Unavailable(_) => Error::Unavailable,
-            Denied::Token(_) | Denied::Signature(_) => Error::Unauthorized,
-        }
-    })?;
+    let principal = match door.verifier.peer(&request) {
+        Some(peer) => peer,
+        None => verified(&door.verifier, bearer(&request)).await?,
+    };
     if !door.scopes.iter().any(|scope| principal.scopes.contains(*scope)) {
-        tracing::info!(subject = principal.subject, scopes = ?door.scopes, "a token lacks a scope");
+        tracing::info!(
+            subject = principal.subject,
+            groups = ?principal.groups,
+            needed = ?door.scopes,
+            "a token lacks a scope, and its groups do not have it"
+        );
         return Err(Error::Forbidden);
     }
     let any_tenant = principal.tenant.is_none() && principal.scopes.contains(scope::ANY_TENANT);
@@ -70,6 +71,17 @@ async fn check(
     }
     request.extensions_mut().insert(principal);
     Ok(next.run(request).await)
+}
+
+async fn verified(verifier: &Verifier, token: Option<&str>) -> Result<Principal, Error> {
+    let token = token.ok_or(Error::Unauthorized)?;
+    verifier.verify(token).await.map_err(|denied| {
+        tracing::info!(reason = chain(&denied), "a token was not accepted");
+        match denied {
+            Denied::Unavailable(_) => Error::Unavailable,
+            Denied::Token(_) | Denied::Signature(_) => Error::Unauthorized,
+        }
+    })
 }
 
 /// The token of a request with exactly one `Authorization` header.

@@ -84,6 +84,10 @@ enum FetchError {
     Json(#[from] serde_json::Error),
     #[error("the issuer's document is not what it should be: {0}")]
     Content(&'static str),
+    #[error(
+        "the discovery document names the issuer {found:?}, access.issuers {wanted:?}: the two must be spelled alike"
+    )]
+    Issuer { found: String, wanted: String },
 }
 
 /// The client that fetches keys. It follows nobody elsewhere.
@@ -202,8 +206,10 @@ impl KeySource {
     async fn discover(&self) -> Result<Url, FetchError> {
         let issuer = self.issuer.trim_end_matches('/');
         let document = self.document(&format!("{issuer}/.well-known/openid-configuration")).await?;
-        if document.get("issuer").and_then(Value::as_str) != Some(&self.issuer) {
-            return Err(FetchError::Content("it names another issuer"));
+        let found = document.get("issuer").and_then(Value::as_str).unwrap_or_default();
+        if found != self.issuer {
+            let (found, wanted) = (found.to_owned(), self.issuer.clone());
+            return Err(FetchError::Issuer { found, wanted });
         }
         document
             .get("jwks_uri")

@@ -4,8 +4,12 @@
 pub const BROKER_WRITE: &str = "broker:write";
 /// Read what runs, for metering.
 pub const CLD_READ: &str = "cld:read";
-/// See what runs, with its operations.
+/// See what runs, with its operations and events.
 pub const RUNTIMES_READ: &str = "runtimes:read";
+/// See orchestrations.
+pub const ORCHESTRATIONS_READ: &str = "orchestrations:read";
+/// Order upgrades of many runtimes; cancel and retry orchestrations.
+pub const ORCHESTRATIONS_WRITE: &str = "orchestrations:write";
 /// See operations.
 pub const OPERATIONS_READ: &str = "operations:read";
 /// Call operations off, order demonstrations.
@@ -22,10 +26,12 @@ pub const PROVISIONER_KUBECONFIG: &str = "provisioner:kubeconfig";
 pub const ANY_TENANT: &str = "tenants:any";
 
 /// All of them.
-pub const ALL: [&str; 10] = [
+pub const ALL: [&str; 12] = [
     BROKER_WRITE,
     CLD_READ,
     RUNTIMES_READ,
+    ORCHESTRATIONS_READ,
+    ORCHESTRATIONS_WRITE,
     OPERATIONS_READ,
     OPERATIONS_WRITE,
     METRICS_READ,

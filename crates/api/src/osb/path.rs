@@ -27,7 +27,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Named {
         let Path(mut names) = Path::<HashMap<String, String>>::from_request_parts(parts, state)
             .await
             .map_err(|_| Refused::bad("the path is not UTF-8"))?;
-        let region = names.remove("region");
+        // An empty one is the slash at the end of a base address, as in `/oauth//v2/catalog`.
+        let region = names.remove("region").filter(|region| !region.is_empty());
         let usable = |region: &String| {
             region.len() <= LONGEST_REGION
                 && region.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))

@@ -7,13 +7,20 @@ use axum::{
 
 use super::error::Refused;
 
+/// Marks requests whose `accepts_incomplete` does not matter: each platform is taken for one that can wait.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AssumeAsync;
+
 /// The parameters of a query, decoded.
-pub(super) struct Asked(Vec<(String, String)>);
+pub(super) struct Asked {
+    fields: Vec<(String, String)>,
+    assume_async: bool,
+}
 
 impl Asked {
     /// The first of this name that says something.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
-        let mut named = self.0.iter().filter(|(own, value)| own == name && !value.is_empty());
+        let mut named = self.fields.iter().filter(|(own, value)| own == name && !value.is_empty());
         named.next().map(|(_, value)| value.as_str())
     }
 
@@ -25,7 +32,8 @@ impl Asked {
     /// Whether the platform can wait. The words are those that the reference takes for true.
     pub(super) fn accepts_incomplete(&self) -> bool {
         let said = self.get("accepts_incomplete");
-        said.is_some_and(|said| ["1", "t", "T", "TRUE", "true", "True"].contains(&said))
+        let words = ["1", "t", "T", "TRUE", "true", "True"];
+        self.assume_async || said.is_some_and(|said| words.contains(&said))
     }
 }
 
@@ -33,9 +41,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Asked {
     type Rejection = Refused;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refused> {
+        let assume_async = parts.extensions.get::<AssumeAsync>().is_some();
         Query::from_request_parts(parts, state)
             .await
-            .map(|Query(fields)| Self(fields))
+            .map(|Query(fields)| Self { fields, assume_async })
             .map_err(|_| Refused::bad("the query cannot be read"))
     }
 }

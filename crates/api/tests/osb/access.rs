@@ -58,6 +58,36 @@ async fn every_door_opens_with_its_own_key_only() {
 }
 
 #[tokio::test]
+async fn doubled_slashes_of_a_base_address_lead_to_the_clean_path_and_open_nothing() {
+    let canned = Canned::new();
+    let service = Service::around(canned.clone()).await;
+    let token = format!("Bearer {}", service.token(&[WRITE, ANY], None));
+    let table = [
+        ("//oauth/v2/service_instances/i-1?a=b%2F", "/oauth/v2/service_instances/i-1?a=b%2F"),
+        ("/oauth/cf-eu10//v2/catalog", "/oauth/cf-eu10/v2/catalog"),
+        ("//v2/catalog", "/v2/catalog"),
+        ("//runtimes?page=1&page_size=100", "/runtimes?page=1&page_size=100"),
+    ];
+
+    for (path, clean) in table {
+        for authorization in [None, Some("Bearer x"), Some(token.as_str())] {
+            let reply = ask(&service, path, authorization).await;
+            assert_eq!(reply.status, StatusCode::MOVED_PERMANENTLY, "{path}");
+            assert_eq!(reply.headers["location"], clean, "{path}");
+        }
+    }
+    // Another status would make clients repeat it as GET.
+    let removal = service.call("DELETE", "//oauth/v2/service_instances/i-1").await;
+    assert_eq!(removal.status, StatusCode::PERMANENT_REDIRECT);
+    assert!(canned.calls().is_empty());
+    assert_eq!(ask(&service, TOKEN_PATH, None).await.status, StatusCode::UNAUTHORIZED);
+    // A region that is empty is none, behind the same door.
+    let path = "/oauth//v2/service_instances/i-1";
+    assert_eq!(ask(&service, path, None).await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(ask(&service, path, Some(&token)).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
 async fn who_is_not_let_in_is_told_how_to_ask() {
     let service = Service::around(Canned::new()).await;
 

@@ -131,6 +131,19 @@ async fn h7_every_refusal_echoes_the_identity_of_the_request() {
 }
 
 #[tokio::test]
+async fn with_the_setting_orders_and_removals_need_no_accepts_incomplete() {
+    let real = Real::start_with(true).await;
+
+    for query in ["", "accepts_incomplete=false", WAITING] {
+        assert_eq!(status(&put(&real, query, &order()).await), 202, "{query}");
+    }
+    let hints = format!("service_id={SERVICE}&plan_id={AWS}");
+    let removed = delete(&real, &hints).await;
+    assert_eq!(status(&removed), 202, "{}", removed.text);
+    assert_eq!(real.operations().await, 2);
+}
+
+#[tokio::test]
 async fn p_an_order_goes_from_accepted_to_complete() {
     let real = Real::start().await;
 

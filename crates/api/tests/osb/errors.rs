@@ -130,6 +130,7 @@ async fn nobody_comes_in_with_a_password_when_none_is_configured() {
         instances: Canned::new(),
         verifier: std::sync::Arc::new(keys.verifier()),
         platforms: vec![],
+        assume_async: false,
     };
     let routes = shielded(platforms(parts), Limits::DEFAULT);
     let request = Request::get("/v2/catalog")

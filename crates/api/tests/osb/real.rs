@@ -36,6 +36,11 @@ pub(crate) struct Real {
 
 impl Real {
     pub(crate) async fn start() -> Self {
+        Self::start_with(false).await
+    }
+
+    /// A broker that takes platforms without `accepts_incomplete` for ones that can wait, or does not.
+    pub(crate) async fn start_with(assume_async: bool) -> Self {
         let test = TestDatabase::sqlite();
         let clock = Clock::held_at(Timestamp::from_second(NOW).unwrap());
         let database = test.database().await;
@@ -62,7 +67,7 @@ impl Real {
             },
             clock: clock.clone(),
         });
-        let service = Service::around(Arc::new(broker)).await;
+        let service = Service::with(Arc::new(broker), assume_async).await;
         Self { service, engine, clock, _database: test }
     }
 

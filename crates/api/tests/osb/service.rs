@@ -60,6 +60,11 @@ impl Reply {
 
 impl Service {
     pub(crate) async fn around(instances: Arc<dyn Instances>) -> Self {
+        Self::with(instances, false).await
+    }
+
+    /// A service that takes platforms without `accepts_incomplete` for ones that can wait, or does not.
+    pub(crate) async fn with(instances: Arc<dyn Instances>, assume_async: bool) -> Self {
         let keys = KeyServer::start().await;
         let tenant = |user: &str, tenant: Option<&str>| Credentials {
             user: user.into(),
@@ -70,6 +75,7 @@ impl Service {
             instances,
             verifier: Arc::new(keys.verifier()),
             platforms: vec![tenant(PLATFORM.0, None), tenant("tenant", Some("ga-1"))],
+            assume_async,
         };
         let limits = Limits { body: 100_000, ..Limits::DEFAULT };
         Self { routes: shielded(platforms(parts), limits), keys, token: OnceLock::new() }

@@ -1,8 +1,11 @@
 //! Keys, a key server that can go down, and a verifier that trusts it.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use api::{Trusted, Verifier};
@@ -123,12 +126,21 @@ impl KeyServer {
     }
 
     pub fn verifier(&self) -> Verifier {
-        let trusted = Trusted {
+        self.verifier_with(|_| ())
+    }
+
+    /// A verifier that trusts this issuer in another way.
+    pub fn verifier_with(&self, change: impl FnOnce(&mut Trusted)) -> Verifier {
+        let mut trusted = Trusted {
             issuer: self.url.clone(),
-            audiences: vec![AUDIENCE.into()],
+            audiences: Some(vec![AUDIENCE.into()]),
+            tenant_claim: "tenant".into(),
+            any_tenant: false,
+            groups: BTreeMap::new(),
             keys: None,
             plaintext: PlaintextHosts::default(),
         };
+        change(&mut trusted);
         Verifier::new(vec![trusted], self.clock.clone()).unwrap()
     }
 

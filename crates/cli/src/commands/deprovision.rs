@@ -1,16 +1,12 @@
 //! `kcp deprovision`: remove a runtime, and perhaps watch how it goes.
 
-use std::{
-    io::{IsTerminal as _, stdin},
-    path::Path,
-    process::ExitCode,
-};
+use std::{path::Path, process::ExitCode};
 
 use anyhow::bail;
 use clap::{ArgGroup, Args};
 
 use super::operations::follow;
-use crate::{client::Client, output};
+use crate::{client::Client, confirm::Confirmation, output};
 
 /// Remove a runtime with everything that was made for it.
 #[derive(Args)]
@@ -25,9 +21,8 @@ pub(crate) struct Deprovision {
     /// The runtime of this Shoot.
     #[arg(short = 'c', long, group = "which")]
     shoot: Option<String>,
-    /// Do not ask whether it is meant.
-    #[arg(short, long)]
-    yes: bool,
+    #[command(flatten)]
+    confirmation: Confirmation,
     /// Watch until it is gone: each stage and step as it goes by. Fails when the removal does.
     #[arg(short, long)]
     watch: bool,
@@ -42,9 +37,7 @@ impl Deprovision {
             (_, _, Some(shoot)) => only(&client, "shoot", shoot).await?,
             _ => bail!("which runtime is to be removed is not said"),
         };
-        if !self.yes && stdin().is_terminal() && !is_meant(&instance)? {
-            bail!("nothing is removed");
-        }
+        self.confirmation.ask(&format!("Instance {instance} and its cluster are removed"))?;
         let operation = client.remove(&instance).await?;
         output::print(&format!("Instance   {instance}\nOperation  {operation}\n"))?;
         if self.watch { follow::follow(&client, &operation).await } else { Ok(ExitCode::SUCCESS) }
@@ -68,11 +61,4 @@ async fn only(client: &Client, what: &str, which: &str) -> anyhow::Result<String
             bail!("several runtimes have the {what} \"{which}\": say which, {}", ids.join(", "))
         }
     }
-}
-
-fn is_meant(instance: &str) -> anyhow::Result<bool> {
-    output::print(&format!("Instance {instance} and its cluster are removed. Type [y/N]: "))?;
-    let mut answer = String::new();
-    stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }

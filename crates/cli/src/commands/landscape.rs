@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     client::Client,
+    confirm::Confirmation,
     output::{self, Format},
 };
 
@@ -59,6 +60,8 @@ enum Command {
     Reset {
         /// The system; all of them without it.
         system: Option<String>,
+        #[command(flatten)]
+        confirmation: Confirmation,
     },
 }
 
@@ -84,7 +87,9 @@ impl Landscape {
                 let doing = format!("ordering {order}");
                 client.change(&doing, Method::POST, &path, with.as_ref()).await?;
             }
-            Command::Reset { system } => {
+            Command::Reset { system, confirmation } => {
+                let which = system.as_deref().unwrap_or("every system of the landscape");
+                confirmation.ask(&format!("Everything that {which} keeps is deleted"))?;
                 let path = system.map_or("/reset".into(), |name| format!("/systems/{name}/reset"));
                 client.change("resetting the landscape", Method::POST, &path, None).await?;
             }

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use crate::{
     client::Client,
+    confirm::Confirmation,
     output::{self, Format},
 };
 
@@ -32,13 +33,17 @@ enum Command {
         /// The entries, as the list shows them.
         #[arg(value_name = "ENTRY", required = true)]
         entries: Vec<Uuid>,
+        #[command(flatten)]
+        confirmation: Confirmation,
     },
 }
 
 impl Leftovers {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let client = Client::connect(data)?;
-        if let Some(Command::Settle { entries }) = self.command {
+        if let Some(Command::Settle { entries, confirmation }) = self.command {
+            let names = entries.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            confirmation.ask(&format!("{names}: taken off the list of what may exist"))?;
             for entry in &entries {
                 client.settle(entry).await?;
                 output::print(&format!("{entry} is settled\n"))?;

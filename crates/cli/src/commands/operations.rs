@@ -11,6 +11,7 @@ use domain::OperationId;
 
 use crate::{
     client::Client,
+    confirm::Confirmation,
     output::{self, Format},
 };
 
@@ -58,6 +59,8 @@ enum Command {
         /// The operation.
         #[arg(value_name = "ID")]
         id: OperationId,
+        #[command(flatten)]
+        confirmation: Confirmation,
     },
 }
 
@@ -76,7 +79,8 @@ impl Operations {
             Command::List(list) => list.run(&client, self.output).await?,
             Command::Show { id, follow: true } => return follow::follow(&client, &id).await,
             Command::Show { id, follow: false } => show::show(&client, &id, self.output).await?,
-            Command::Cancel { id } => {
+            Command::Cancel { id, confirmation } => {
+                confirmation.ask(&format!("Operation {id} ends at its next step boundary"))?;
                 client.cancel(&id).await?;
                 output::print(&format!(
                     "operation {id} is asked to end at its next step boundary\n"

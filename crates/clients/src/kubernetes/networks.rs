@@ -6,6 +6,7 @@
 use std::{
     fmt,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    ops::RangeInclusive,
     pin::Pin,
     str::FromStr,
     sync::Arc,
@@ -60,16 +61,23 @@ impl Networks {
 
 impl Network {
     fn holds(self, address: IpAddr) -> bool {
-        let within = |one: u128, other: u128, width: u8| {
-            let host = u32::from(width - self.length);
-            one.checked_shr(host).unwrap_or(0) == other.checked_shr(host).unwrap_or(0)
-        };
-        match (self.address, address) {
-            (IpAddr::V4(own), IpAddr::V4(other)) => {
-                within(own.to_bits().into(), other.to_bits().into(), 32)
+        self.range().contains(&address)
+    }
+
+    /// Its first and its last address.
+    pub fn range(self) -> RangeInclusive<IpAddr> {
+        let length = u32::from(self.length);
+        match self.address {
+            IpAddr::V4(own) => {
+                let host = u32::MAX.checked_shr(length).unwrap_or(0);
+                let (first, last) = (own.to_bits() & !host, own.to_bits() | host);
+                Ipv4Addr::from_bits(first).into()..=Ipv4Addr::from_bits(last).into()
             }
-            (IpAddr::V6(own), IpAddr::V6(other)) => within(own.to_bits(), other.to_bits(), 128),
-            _ => false,
+            IpAddr::V6(own) => {
+                let host = u128::MAX.checked_shr(length).unwrap_or(0);
+                let (first, last) = (own.to_bits() & !host, own.to_bits() | host);
+                Ipv6Addr::from_bits(first).into()..=Ipv6Addr::from_bits(last).into()
+            }
         }
     }
 }

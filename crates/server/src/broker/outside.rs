@@ -126,7 +126,8 @@ pub(crate) fn removal_limits(settings: &Settings) -> deprovisioning::Limits {
 
 /// What owners are told.
 pub(super) fn answers(settings: &Settings) -> instances::Settings {
-    let AnswerSettings { dashboard, address, trial_documentation } = &settings.answers;
+    let AnswerSettings { dashboard, address, trial_documentation, assume_async: _ } =
+        &settings.answers;
     let notice = |documentation: String| TrialNotice { subaccounts: None, documentation };
     instances::Settings {
         dashboard: dashboard.clone(),
@@ -145,6 +146,7 @@ pub(super) fn platforms(access: &AccessSettings) -> anyhow::Result<Vec<Credentia
     let AccessSettings {
         issuers: _,
         audience: _,
+        peers: _,
         platform_user,
         platform_password,
         platform_tenant,

@@ -8,7 +8,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use api::{PeerAddress, router::Overloaded};
+use api::{PeerAddress, Remote, router::Overloaded};
 use axum::{
     Router,
     body::{Body, Bytes, HttpBody},
@@ -30,6 +30,7 @@ use tower::ServiceExt;
 use super::{
     ConnectionLimits,
     crowd::{Member, Seat},
+    tls,
 };
 
 /// What all connections of a listener share.
@@ -47,11 +48,19 @@ impl Connections {
     pub(super) async fn serve(self, stream: TcpStream, seat: Seat) {
         // Answers are written whole: there is nothing to wait for before they leave.
         let _ = stream.set_nodelay(true);
+        // Without an address nobody could be told from anybody else; the connection is gone by now.
+        let Ok(address) = stream.peer_addr() else { return };
+        let mut remote = Remote { address: address.ip(), certificate: Vec::new() };
         let (wire, line) = Wire::new(stream);
-        let Some(tls) = self.tls.clone() else { return self.answer(wire, line, &seat).await };
+        let Some(tls) = self.tls.clone() else {
+            return self.answer(wire, line, &seat, remote).await;
+        };
         tokio::select! {
             encrypted = tls.accept(wire) => match encrypted {
-                Ok(stream) => self.answer(stream, line, &seat).await,
+                Ok(stream) => {
+                    remote.certificate = tls::client_names(stream.get_ref().1);
+                    self.answer(stream, line, &seat, remote).await;
+                }
                 Err(error) => tracing::debug!(%error, "a TLS handshake failed"),
             },
             () = self.clock.sleep(self.limits.header_time) => {}
@@ -60,13 +69,20 @@ impl Connections {
         }
     }
 
-    async fn answer(&self, stream: impl AsyncRead + AsyncWrite + Unpin, line: Line, seat: &Seat) {
+    async fn answer(
+        &self,
+        stream: impl AsyncRead + AsyncWrite + Unpin,
+        line: Line,
+        seat: &Seat,
+        remote: Remote,
+    ) {
         let member = &seat.member;
         let service = service_fn(|request: Request<Incoming>| {
             let busy = Busy::new(member);
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(ConnectInfo(line.clone()));
             request.extensions_mut().insert(PeerAddress(member.peer));
+            request.extensions_mut().insert(remote.clone());
             if member.reserved {
                 request.extensions_mut().insert(Overloaded);
             }

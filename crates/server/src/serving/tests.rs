@@ -247,7 +247,7 @@ async fn with_a_certificate_the_listener_speaks_tls_and_nothing_else() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let mut serving = Serving::new(&Clock::running());
-    let tls = Some(tls::acceptor(&certificate, &key).unwrap());
+    let tls = Some(tls::acceptor(&certificate, &key, None).unwrap());
     serving.add("a test", listener, health(), Acceptance { limits: LIMITS, tls });
 
     let trusted = reqwest::Certificate::from_pem(made.cert.pem().as_bytes()).unwrap();

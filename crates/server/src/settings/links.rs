@@ -12,7 +12,7 @@ use crate::serving::{Acceptance, ConnectionLimits, tls};
 macro_rules! links {
     (
         $connections:ident: $total:tt $per_peer:tt $header_time:tt $idle_time:tt,
-        $transport:ident: $certificate:tt $key:tt $listener:tt $hosts:tt
+        $transport:ident: $certificate:tt $key:tt $authorities:tt $listener:tt $hosts:tt
     ) => {
         /// Connections to the API. At a limit, the connection that has been idle longest is closed for the new one; when none
         /// is idle, further ones are answered with 503, apart from `/healthz` and `/readyz`.
@@ -44,6 +44,10 @@ macro_rules! links {
             /// The certificate's private key: a PEM file.
             #[config(env = $key)]
             pub key: Option<PathBuf>,
+            /// The certificates of those who sign client certificates: a PEM file. With it clients may show a certificate, by
+            /// which `access.peers` may know them.
+            #[config(env = $authorities)]
+            pub client_authorities: Option<PathBuf>,
             /// Whether the API may listen without TLS on an address that other machines reach: only behind a proxy that speaks TLS.
             #[config(env = $listener, default = false)]
             pub plaintext_listener: bool,
@@ -72,9 +76,18 @@ macro_rules! links {
                 listen: SocketAddr,
                 limits: ConnectionLimits,
             ) -> anyhow::Result<Acceptance> {
+                let authorities = self.client_authorities.as_deref();
                 let tls = match (&self.certificate, &self.key) {
-                    (Some(certificate), Some(key)) => Some(tls::acceptor(certificate, key)?),
-                    (None, None) => None,
+                    (Some(certificate), Some(key)) => {
+                        Some(tls::acceptor(certificate, key, authorities)?)
+                    }
+                    (None, None) => {
+                        ensure!(
+                            authorities.is_none(),
+                            "transport.client_authorities needs transport.certificate and transport.key"
+                        );
+                        None
+                    }
                     _ => anyhow::bail!("transport.certificate and transport.key belong together"),
                 };
                 ensure!(
@@ -94,7 +107,7 @@ macro_rules! links {
 
             /// What is sent in clear because the settings say so, in plain words.
             pub fn exceptions(&self, listen: SocketAddr) -> Vec<String> {
-                let Self { certificate, key: _, plaintext_listener, plaintext_hosts } = self;
+                let Self { certificate, plaintext_listener, plaintext_hosts, .. } = self;
                 let open = certificate.is_none() && !listen.ip().is_loopback() && *plaintext_listener;
                 let listener = open.then(|| format!("the API listens on {listen} without TLS"));
                 let hosts = plaintext_hosts.iter().map(|host| format!("{host} may be called without TLS"));
@@ -107,7 +120,7 @@ macro_rules! links {
 links! {
     ConnectionSettings: "KCP_BROKER_CONNECTIONS" "KCP_BROKER_CONNECTIONS_PER_PEER"
         "KCP_BROKER_HEADER_TIME" "KCP_BROKER_IDLE_TIME",
-    TransportSettings: "KCP_BROKER_CERTIFICATE" "KCP_BROKER_CERTIFICATE_KEY"
+    TransportSettings: "KCP_BROKER_CERTIFICATE" "KCP_BROKER_CERTIFICATE_KEY" "KCP_BROKER_CLIENT_AUTHORITIES"
         "KCP_BROKER_PLAINTEXT_LISTENER" "KCP_BROKER_PLAINTEXT_HOSTS"
 }
 
@@ -121,7 +134,7 @@ pub mod provisioner {
     links! {
         ConnectionSettings: "KCP_PROVISIONER_CONNECTIONS" "KCP_PROVISIONER_CONNECTIONS_PER_PEER"
             "KCP_PROVISIONER_HEADER_TIME" "KCP_PROVISIONER_IDLE_TIME",
-        TransportSettings: "KCP_PROVISIONER_CERTIFICATE" "KCP_PROVISIONER_CERTIFICATE_KEY"
+        TransportSettings: "KCP_PROVISIONER_CERTIFICATE" "KCP_PROVISIONER_CERTIFICATE_KEY" "KCP_PROVISIONER_CLIENT_AUTHORITIES"
             "KCP_PROVISIONER_PLAINTEXT_LISTENER" "KCP_PROVISIONER_PLAINTEXT_HOSTS"
     }
 }

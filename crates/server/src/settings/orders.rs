@@ -109,6 +109,10 @@ pub struct AnswerSettings {
     /// Where the end of trials is explained. Owners of trials are told about the end only with it.
     #[config(env = "KCP_BROKER_TRIAL_DOCUMENTATION")]
     pub trial_documentation: Option<String>,
+    /// Whether orders, changes and removals without `accepts_incomplete=true` are accepted as if they had it, against the Open Service
+    /// Broker API: for clean-up jobs that never send it. Otherwise they get 422 `AsyncRequired`.
+    #[config(env = "KCP_BROKER_ASSUME_ASYNC", default = false)]
+    pub assume_async: bool,
 }
 
 /// The Service Manager, of the older documents.

@@ -12,8 +12,11 @@ use confique::Config;
 use secrecy::SecretString;
 use url::Url;
 
+use crate::access::Doors;
+
 use super::{
     Format,
+    access::{IssuerSettings, PeerSettings},
     links::provisioner::{ConnectionSettings, TransportSettings},
     request_limits,
     stage_limits::StageLimits,
@@ -252,12 +255,34 @@ pub struct Defaults {
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct Access {
-    /// The issuers, as in the claim `iss`; their keys are found by discovery.
+    /// The issuers of tokens: tables, of which only `url` is needed, exactly as in the claim `iss`. A text is a table with that `url`.
+    ///
+    ///     [[access.issuers]]
+    ///     url = "https://issuer.example.com"
+    ///     audience = ["kcp"]         # one, several, or "any"; `access.audience` when it is not given
+    ///     tenant_claim = "tenant"    # the claim with the only account that a token speaks for
+    ///     any_tenant = false         # true: tokens that name no account speak for all, without the scope `tenants:any`
+    ///     [access.issuers.groups]    # the scopes of people's groups; these three are the default
+    ///     runtimeAdmin = ["runtimes:read", "tenants:any"]
+    ///     runtimeOperator = ["runtimes:read", "tenants:any"]
+    ///     orchestrationsAdmin = ["orchestrations:read", "orchestrations:write", "tenants:any"]
     #[config(env = "KCP_PROVISIONER_ISSUERS", default = [], parse_env = confique::env::parse::list_by_comma)]
-    pub issuers: Vec<String>,
-    /// Whom tokens must be for.
+    pub issuers: Vec<IssuerSettings>,
+    /// Whom tokens must be for, unless their issuer's table says it.
     #[config(env = "KCP_PROVISIONER_AUDIENCE", default = "kcp")]
     pub audience: String,
+    /// Services that need no token, because the network in front of the API has checked who they are: a mesh, of which loopback is the
+    /// sidecar. A peer must fit all that its table gives: `addresses` (networks) and `certificates` (DNS names and URIs of client
+    /// certificates, with `transport.client_authorities`). One that sends a token is judged by that token.
+    ///
+    ///     [[access.peers]]
+    ///     name = "kyma-environment-broker"
+    ///     addresses = ["127.0.0.0/8", "::1"]
+    ///     scopes = ["provisioner:read", "provisioner:write", "provisioner:kubeconfig", "tenants:any"]
+    ///
+    /// In the environment: NAME@ADDRESS=SCOPE,SCOPE with a semicolon between two.
+    #[config(env = "KCP_PROVISIONER_PEERS", default = [], parse_env = confique::env::parse::list_by_semicolon)]
+    pub peers: Vec<PeerSettings>,
 }
 
 /// What one request may cost.
@@ -287,6 +312,14 @@ pub struct Telemetry {
     pub format: Format,
 }
 
+impl Access {
+    /// Who may enter with a token, or as a trusted peer.
+    pub(crate) fn doors(&self) -> Doors {
+        let Self { issuers, audience, peers } = self;
+        Doors { issuers: issuers.clone(), audience: audience.clone(), peers: peers.clone() }
+    }
+}
+
 impl Requests {
     /// As the API takes them.
     pub(crate) fn limits(&self) -> anyhow::Result<api::Limits> {
@@ -308,14 +341,19 @@ pub fn load(file: Option<&Path>) -> anyhow::Result<ProvisionerSettings> {
 }
 
 impl ProvisionerSettings {
-    /// What a start would refuse, without starting anything; what is sent in clear because the settings say so is given back.
+    /// What a start would refuse, without starting anything; what is less strict than usual because the settings say so is given back.
     pub fn check(&self) -> anyhow::Result<Vec<String>> {
         self.requests.limits()?;
         self.transport.acceptance(self.listen, self.connections.limits())?;
-        for issuer in &self.access.issuers {
-            crate::access::check_issuer(issuer, &self.transport.hosts())?;
-        }
-        Ok(self.transport.exceptions(self.listen))
+        self.exceptions()
+    }
+
+    /// What is less strict than usual because the settings say so, in plain words.
+    pub(crate) fn exceptions(&self) -> anyhow::Result<Vec<String>> {
+        let doors = self.access.doors();
+        doors.check(&self.transport.hosts())?;
+        doors.check_certificates(self.transport.client_authorities.as_deref())?;
+        Ok(self.transport.exceptions(self.listen).into_iter().chain(doors.exceptions()).collect())
     }
 }
 
@@ -325,60 +363,4 @@ pub fn sample() -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use provisioner::limits::Limits;
-
-    use super::*;
-
-    #[test]
-    fn limits_that_the_broker_does_not_wait_for_stop_the_start() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("provisioner.toml");
-        std::fs::write(&file, "[limits]\ninstallation = \"22h\"\n").unwrap();
-
-        let refused = format!("{:#}", load(Some(&file)).unwrap_err());
-
-        assert!(refused.contains("provisioning may take"), "{refused}");
-    }
-
-    #[test]
-    fn the_defaults_are_those_of_the_plans() {
-        assert_eq!(load(None).unwrap().limits.checked().unwrap(), Limits::default());
-    }
-
-    #[test]
-    fn kyma_lite_is_what_the_settings_say() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("provisioner.toml");
-        let read = |list: &str| {
-            std::fs::write(&file, format!("[kyma]\nlite = {list}\n")).unwrap();
-            load(Some(&file))
-        };
-        let lite =
-            |settings: &ProvisionerSettings| crate::provisioner::defaults(settings).kyma_lite;
-
-        let own = lite(&read(r#"["istio/istio-system", "api-gateway/kyma-system"]"#).unwrap());
-        let wrong = format!("{:#}", read(r#"["istio"]"#).unwrap_err());
-
-        let names: Vec<_> = own.iter().map(|one| (&*one.component, &*one.namespace)).collect();
-        assert_eq!(names, [("istio", "istio-system"), ("api-gateway", "kyma-system")]);
-        assert!(wrong.contains("istio/istio-system"), "{wrong}");
-        let known = provisioner::checking::Defaults::default().kyma_lite;
-        assert_eq!(lite(&load(None).unwrap()), known);
-    }
-
-    #[test]
-    fn the_sample_file_is_made_of_the_comments() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../config/provisioner.toml");
-        if std::env::var_os("KCP_UPDATE_SAMPLES").is_some() {
-            std::fs::write(path, sample()).unwrap();
-        }
-
-        let kept = std::fs::read_to_string(path).unwrap_or_default();
-        assert_eq!(
-            kept,
-            sample(),
-            "run this test with KCP_UPDATE_SAMPLES=1 to write config/provisioner.toml"
-        );
-    }
-}
+mod tests;

@@ -1,6 +1,6 @@
 //! Settings: what works, what is refused, and the sample file.
 
-use super::*;
+use super::{access::Audience, *};
 
 fn read(text: &str) -> Result<Settings, String> {
     let folder = tempfile::tempdir().unwrap();
@@ -44,6 +44,89 @@ fn mistakes_name_the_file_the_line_and_the_key() {
         assert!(error.contains(line), "{error}");
         assert!(error.contains(key), "{error}");
     }
+}
+
+#[test]
+fn an_issuer_is_a_table_or_a_text() {
+    let settings = read(
+        "[access]\naudience = \"us\"\nissuers = [\"https://a.test\", {url = \"https://b.test\", any_tenant = true}]\n",
+    );
+    let issuers = settings.unwrap().access.issuers;
+    assert_eq!(issuers[0], IssuerSettings::at("https://a.test"));
+    assert_eq!(
+        issuers[1],
+        IssuerSettings { any_tenant: true, ..IssuerSettings::at("https://b.test") }
+    );
+
+    let settings = read(
+        "[[access.issuers]]\nurl = \"https://a.test\"\naudience = \"any\"\ntenant_claim = \"zid\"\n\
+         [access.issuers.groups]\nviewers = [\"runtimes:read\"]\n\
+         [[access.issuers]]\nurl = \"https://b.test\"\naudience = [\"x\", \"y\"]\ngroups = {}\n",
+    )
+    .unwrap();
+    let [first, second] = settings.access.issuers.as_slice() else { panic!("{settings:?}") };
+    assert_eq!((&first.audience, &*first.tenant_claim), (&Some(Audience::Any), "zid"));
+    assert_eq!(first.groups.keys().collect::<Vec<_>>(), ["viewers"]);
+    assert_eq!(second.audience, Some(Audience::OneOf(vec!["x".into(), "y".into()])));
+    assert!(second.groups.is_empty());
+    let said = settings.check().unwrap();
+    assert_eq!(said, ["tokens of https://a.test are accepted whatever their audience"]);
+}
+
+#[test]
+fn issuers_that_cannot_be_meant_are_refused() {
+    let with = |line: &str| format!("[[access.issuers]]\nurl = \"https://a.test\"\n{line}\n");
+    let table = [
+        (with("audiences = \"x\""), "audiences"),
+        (with("audience = []"), "an audience is missing"),
+        (with("audience = \"\""), "an audience is missing"),
+        (with("groups = {a = [\"runtimes:reed\"]}"), "\"runtimes:reed\" is no scope"),
+        (with("tenant_claim = \"sub\""), "cannot have the tenant in the claim \"sub\""),
+        (with("tenant_claim = \"\""), "cannot have the tenant in the claim"),
+        (with(&with("")), "https://a.test is there twice"),
+        ("[[access.issuers]]\naudience = \"x\"\n".into(), "url"),
+        ("[access]\nissuers = [7]\n".into(), "the table of an issuer, or its url"),
+    ];
+
+    for (text, wanted) in table {
+        let refused = read(&text)
+            .and_then(|settings| settings.check().map(drop).map_err(|error| format!("{error:#}")));
+        let said = refused.unwrap_err();
+        assert!(said.contains(wanted), "{text}: {said}");
+    }
+}
+
+#[test]
+fn peers_are_shown_as_exceptions_and_those_that_anybody_could_be_are_refused() {
+    let with = |lines: &str| {
+        let text = format!("[[access.peers]]\nname = \"keb\"\n{lines}\n");
+        let checked = read(&text).and_then(|it| it.check().map_err(|error| format!("{error:#}")));
+        checked.map(|said| said.join("\n"))
+    };
+
+    let said = with(
+        "addresses = [\"127.0.0.0/8\", \"::1\"]\nscopes = [\"runtimes:read\", \"tenants:any\"]",
+    );
+    assert_eq!(
+        said.unwrap(),
+        "requests without a token from 127.0.0.0/8 or ::1 count as keb: runtimes:read tenants:any"
+    );
+    for (lines, wanted) in [
+        ("scopes = [\"runtimes:read\"]", "anybody could be it"),
+        ("addresses = [\"::1\"]\nscopes = []", "keb has no scopes"),
+        ("addresses = [\"::1\"]", "scopes"),
+        ("addresses = [\"here\"]\nscopes = [\"runtimes:read\"]", "\"here\" is no network"),
+        ("addresses = [\"::1\"]\nscopes = [\"all\"]", "\"all\" is no scope"),
+        (
+            "certificates = [\"a.test\"]\nscopes = [\"runtimes:read\"]",
+            "transport.client_authorities",
+        ),
+    ] {
+        let refused = with(lines).unwrap_err();
+        assert!(refused.contains(wanted), "{lines}: {refused}");
+    }
+    let defaults = read("").unwrap();
+    assert!(defaults.access.peers.is_empty() && defaults.check().unwrap().is_empty());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use api::scope::{
     ALL, ANY_TENANT, BROKER_WRITE, METRICS_READ, OPERATIONS_READ, OPERATIONS_WRITE,
-    PROVISIONER_READ, PROVISIONER_WRITE, RUNTIMES_READ,
+    ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE, PROVISIONER_READ, PROVISIONER_WRITE, RUNTIMES_READ,
 };
 use axum::{
     Router,
@@ -18,7 +18,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use tower::ServiceExt;
 
 use super::*;
-use crate::settings;
+use crate::settings::{self, access::IssuerSettings};
 
 /// Who is let in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,6 +87,19 @@ const PLATFORMS: [(&str, &str); 10] = [
     ("get", "/v2/service_instances/{instance_id}/service_bindings/{binding_id}/last_operation"),
 ];
 
+/// The groups of a person, and the scopes that they have for all tenants.
+const PEOPLE: [(&[&str], &[&str]); 6] = [
+    (&[], &[]),
+    (&["runtimeadmin", "admin", ""], &[]),
+    (&["runtimeAdmin"], &[RUNTIMES_READ]),
+    (&["runtimeOperator"], &[RUNTIMES_READ]),
+    (&["orchestrationsAdmin"], &[ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE]),
+    (
+        &["runtimeAdmin", "runtimeOperator", "orchestrationsAdmin"],
+        &[RUNTIMES_READ, ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE],
+    ),
+];
+
 fn broker_rows() -> Vec<(String, String, &'static str, Rule)> {
     let owned = |(method, path, body, rule): Row| (method.into(), path.into(), body, rule);
     let mut rows: Vec<_> = OPEN.into_iter().chain(WATCHING).chain(BROKER).map(owned).collect();
@@ -136,12 +149,12 @@ fn routes(router: &Router) -> BTreeSet<(String, String)> {
     paths.iter().flat_map(of).collect()
 }
 
-struct Doors<'a> {
+struct Entrance<'a> {
     up: &'a Up,
     router: Router,
 }
 
-impl Doors<'_> {
+impl Entrance<'_> {
     fn token(&self, scopes: &[&str], tenant: Option<&str>) -> String {
         let scopes: Vec<String> = scopes.iter().map(ToString::to_string).collect();
         let issuer = self.up.landscape.issuer();
@@ -150,6 +163,19 @@ impl Doors<'_> {
             claims["tenant"] = tenant.into();
         }
         format!("Bearer {}", issuer.sign(&claims).unwrap())
+    }
+
+    /// The ID token of a person: no scopes, only groups.
+    fn id_token(&self, groups: &[&str], tenant: Option<&str>) -> String {
+        let groups: Vec<String> = groups.iter().map(ToString::to_string).collect();
+        let issuer = self.up.landscape.issuer();
+        let mut claims = serde_json::to_value(issuer.claims("kcp", "jo", &[], &groups)).unwrap();
+        let claims = claims.as_object_mut().unwrap();
+        claims.retain(|name, _| !["scp", "scope", "client_id"].contains(&name.as_str()));
+        if let Some(tenant) = tenant {
+            claims.insert("tenant".into(), tenant.into());
+        }
+        format!("Bearer {}", issuer.sign(claims).unwrap())
     }
 
     async fn ask(
@@ -215,6 +241,44 @@ impl Doors<'_> {
         }
     }
 
+    /// People are let in where their groups say, and nowhere else.
+    async fn check_people(&self, row: &(String, String, &'static str, Rule)) {
+        for (groups, scopes) in PEOPLE {
+            for tenant in [None, Some("ga-1")] {
+                let wanted = match row.3 {
+                    // A token is no password, whosever it is; wrong ones are answered slowly.
+                    Password => return,
+                    Open => None,
+                    Operators(_) if tenant.is_some() => Some(403),
+                    Operators(scope) | Tenants(scope) | Scope(scope) => {
+                        (!scopes.contains(&scope)).then_some(403)
+                    }
+                };
+                let status = self.ask(row, &[&self.id_token(groups, tenant)]).await.as_u16();
+                let refused = [401, 403].contains(&status).then_some(status);
+                let shown = format!("{} {} {} of {groups:?} {tenant:?}", row.0, row.1, row.2);
+                assert_eq!(refused, wanted, "{shown}: {status}");
+            }
+        }
+    }
+
+    /// Tokens of a platform's own issuer need their scope, and no `tenants:any`; one with a tenant speaks for that one.
+    async fn check_platform(&self, row: &(String, String, &'static str, Rule)) {
+        let (Operators(scope) | Tenants(scope) | Scope(scope)) = row.3 else { return };
+        let others: Vec<&str> = ALL.into_iter().filter(|other| *other != scope).collect();
+        let of_tenant = if matches!(row.3, Operators(_)) { Some(403) } else { None };
+        for (scopes, tenant, wanted) in [
+            (&[scope][..], None, None),
+            (&[scope], Some("ga-1"), of_tenant),
+            (&others, None, Some(403)),
+            (&others, Some("ga-1"), Some(403)),
+        ] {
+            let status = self.ask(row, &[&self.token(scopes, tenant)]).await.as_u16();
+            let refused = [401, 403].contains(&status).then_some(status);
+            assert_eq!(refused, wanted, "{} {} {} {scopes:?} {tenant:?}", row.0, row.1, row.2);
+        }
+    }
+
     async fn check_without_scope(
         &self,
         row: &(String, String, &'static str, Rule),
@@ -253,22 +317,34 @@ async fn every_route_opens_to_those_of_its_row_and_every_route_has_a_row() {
     })
     .await
     .unwrap();
-    let hosts = base::PlaintextHosts::default();
-    let verifier = verifier([&up.connection.landscape], "kcp", &hosts, &up.clock).unwrap();
     let credentials = up.folder.credentials().unwrap();
-    let broker = broker::routes(&up.broker, &up.connection, &credentials, &verifier);
-    let provisioner = up.provisioner.router(&verifier, api::Limits::DEFAULT);
+    let entrances = |issuer: IssuerSettings| {
+        let doors = Doors { issuers: vec![issuer], audience: "kcp".into(), peers: Vec::new() };
+        let verifier = doors.verifier(&base::PlaintextHosts::default(), &up.clock).unwrap();
+        let broker = broker::routes(&up.broker, &up.connection, &credentials, &verifier);
+        let provisioner = up.provisioner.router(&verifier, api::Limits::DEFAULT);
+        [(broker, broker_rows()), (provisioner, provisioner_rows())]
+    };
+    let url = up.connection.landscape.clone();
 
-    for (router, rows) in [(broker, broker_rows()), (provisioner, provisioner_rows())] {
+    for (router, rows) in entrances(IssuerSettings::at(&url)) {
         let found = routes(&router);
         assert!(found.len() > 10, "routers print themselves differently: {router:?}");
         let listed: BTreeSet<_> =
             rows.iter().map(|(method, path, ..)| (method.clone(), path.clone())).collect();
         assert_eq!(found, listed, "the routes, and the rows of this test");
         let router = shielded(router, api::Limits::DEFAULT);
-        let doors = Doors { up: &up, router };
+        let entrance = Entrance { up: &up, router };
         for row in &rows {
-            doors.check(row).await;
+            entrance.check(row).await;
+            entrance.check_people(row).await;
+        }
+    }
+    for (router, rows) in entrances(landscape::trusted(&url, "kcp")) {
+        let entrance = Entrance { up: &up, router: shielded(router, api::Limits::DEFAULT) };
+        for row in &rows {
+            entrance.check_platform(row).await;
+            entrance.check_people(row).await;
         }
     }
     up.stop().await;

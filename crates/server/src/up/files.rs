@@ -58,7 +58,8 @@ fn service(
     let pace = speed.factor();
     Ok(format!(
         "{MADE}listen = {listen}\n\n[database]\nurl = {url}\nsealing_keys = {keys}\n\n\
-         [operations]\npace = {pace:?}\n\n[access]\nissuers = [{issuer}]\n"
+         [operations]\npace = {pace:?}\n\n\
+         [access]\nissuers = [{{ url = {issuer}, audience = {PEOPLE:?}, any_tenant = true }}]\n"
     ))
 }
 

@@ -20,7 +20,11 @@ use super::{
     GardenerVersion, Speed,
     folder::{Credentials, Folder},
 };
-use crate::{Settings, readiness::Always};
+use crate::{
+    Settings,
+    readiness::Always,
+    settings::access::{Audience, IssuerSettings},
+};
 
 /// The public client under which people log in.
 pub(super) const PEOPLE: &str = "kcp";
@@ -151,6 +155,13 @@ fn issuer_settings(
             groups: groups(),
         }],
     }
+}
+
+/// How its issuer is trusted: as a platform's own, whose tokens speak for all tenants. The ID tokens of people are for the
+/// client that they log in with.
+pub(super) fn trusted(url: &str, audience: &str) -> IssuerSettings {
+    let audience = Audience::OneOf(vec![audience.to_owned(), PEOPLE.to_owned()]);
+    IssuerSettings { audience: Some(audience), any_tenant: true, ..IssuerSettings::at(url) }
 }
 
 /// A token that opens every door for a day.

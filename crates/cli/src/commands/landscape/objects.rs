@@ -6,6 +6,7 @@ use reqwest::Method;
 use super::rows;
 use crate::{
     client::Client,
+    confirm::Confirmation,
     output::{self, Format, table},
 };
 
@@ -21,6 +22,8 @@ pub(super) struct Objects {
     /// Delete it.
     #[arg(long, requires = "id")]
     delete: bool,
+    #[command(flatten)]
+    confirmation: Confirmation,
 }
 
 impl Objects {
@@ -29,6 +32,7 @@ impl Objects {
         if let (Some(kind), Some(id)) = (&self.kind, &self.id) {
             let path = format!("{path}/{kind}/{id}");
             if self.delete {
+                self.confirmation.ask(&format!("{kind} {id} of {} is deleted", self.system))?;
                 let doing = format!("deleting {kind} {id}");
                 return client.change(&doing, Method::DELETE, &path, None).await;
             }

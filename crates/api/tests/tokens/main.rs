@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod issuers;
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
@@ -14,13 +16,13 @@ use support::tokens::{AUDIENCE, KeyServer, NOW, Pair, encoded};
 
 /// A token under construction; each row of the table spoils one thing.
 #[derive(Clone)]
-struct Draft {
+pub(crate) struct Draft {
     header: Value,
     claims: Value,
 }
 
 impl Draft {
-    fn good(server: &KeyServer) -> Self {
+    pub(crate) fn good(server: &KeyServer) -> Self {
         Self {
             header: json!({"alg": "RS256", "typ": "JWT", "kid": "rsa"}),
             claims: json!({
@@ -30,17 +32,17 @@ impl Draft {
         }
     }
 
-    fn header(mut self, name: &str, value: impl Into<Value>) -> Self {
+    pub(crate) fn header(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.header[name] = value.into();
         self
     }
 
-    fn claim(mut self, name: &str, value: impl Into<Value>) -> Self {
+    pub(crate) fn claim(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.claims[name] = value.into();
         self
     }
 
-    fn without(mut self, name: &str) -> Self {
+    pub(crate) fn without(mut self, name: &str) -> Self {
         self.claims.as_object_mut().unwrap().remove(name);
         self.header.as_object_mut().unwrap().remove(name);
         self
@@ -50,7 +52,7 @@ impl Draft {
         format!("{}.{}", encoded(self.header.to_string()), encoded(self.claims.to_string()))
     }
 
-    fn signed(&self, algorithm: Algorithm, key: &EncodingKey) -> String {
+    pub(crate) fn signed(&self, algorithm: Algorithm, key: &EncodingKey) -> String {
         let message = self.message();
         format!("{message}.{}", sign(message.as_bytes(), key, algorithm).unwrap())
     }

@@ -1,0 +1,56 @@
+//! The provisioner's settings: what works, what is refused, and the sample file.
+
+use provisioner::limits::Limits;
+
+use super::*;
+
+#[test]
+fn limits_that_the_broker_does_not_wait_for_stop_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("provisioner.toml");
+    std::fs::write(&file, "[limits]\ninstallation = \"22h\"\n").unwrap();
+
+    let refused = format!("{:#}", load(Some(&file)).unwrap_err());
+
+    assert!(refused.contains("provisioning may take"), "{refused}");
+}
+
+#[test]
+fn the_defaults_are_those_of_the_plans() {
+    assert_eq!(load(None).unwrap().limits.checked().unwrap(), Limits::default());
+}
+
+#[test]
+fn kyma_lite_is_what_the_settings_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("provisioner.toml");
+    let read = |list: &str| {
+        std::fs::write(&file, format!("[kyma]\nlite = {list}\n")).unwrap();
+        load(Some(&file))
+    };
+    let lite = |settings: &ProvisionerSettings| crate::provisioner::defaults(settings).kyma_lite;
+
+    let own = lite(&read(r#"["istio/istio-system", "api-gateway/kyma-system"]"#).unwrap());
+    let wrong = format!("{:#}", read(r#"["istio"]"#).unwrap_err());
+
+    let names: Vec<_> = own.iter().map(|one| (&*one.component, &*one.namespace)).collect();
+    assert_eq!(names, [("istio", "istio-system"), ("api-gateway", "kyma-system")]);
+    assert!(wrong.contains("istio/istio-system"), "{wrong}");
+    let known = provisioner::checking::Defaults::default().kyma_lite;
+    assert_eq!(lite(&load(None).unwrap()), known);
+}
+
+#[test]
+fn the_sample_file_is_made_of_the_comments() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../config/provisioner.toml");
+    if std::env::var_os("KCP_UPDATE_SAMPLES").is_some() {
+        std::fs::write(path, sample()).unwrap();
+    }
+
+    let kept = std::fs::read_to_string(path).unwrap_or_default();
+    assert_eq!(
+        kept,
+        sample(),
+        "run this test with KCP_UPDATE_SAMPLES=1 to write config/provisioner.toml"
+    );
+}
