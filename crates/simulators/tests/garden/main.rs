@@ -15,3 +15,4 @@ mod restarts;
 mod runtimes;
 mod scenarios;
 mod support;
+mod versions;
