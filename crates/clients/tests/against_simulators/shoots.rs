@@ -1,6 +1,6 @@
 //! Shoots: create, change, delete, and the kubeconfig to them; every fault, and the repetition.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use clients::{
     Kind,
@@ -19,6 +19,8 @@ const ALL: &str =
     "/clusters/garden/apis/core.gardener.cloud/v1beta1/namespaces/garden-kyma/shoots$";
 const ONE: &str =
     "/clusters/garden/apis/core.gardener.cloud/v1beta1/namespaces/garden-kyma/shoots/c-*";
+const MAPS: &str = "/clusters/garden/api/v1/namespaces/garden-kyma/configmaps$";
+const MAP: &str = "/clusters/garden/api/v1/namespaces/garden-kyma/configmaps/m-*";
 const KUBECONFIG: &str = "/clusters/garden/*/shoots/c-1/adminkubeconfig$";
 
 /// Somebody else wrote it meanwhile: read it again, then try again.
@@ -233,7 +235,11 @@ async fn a_kubeconfig_is_had_after_every_fault_and_opens_the_runtime() {
     for_each_fault(
         garden.side(),
         row("POST", KUBECONFIG),
-        changed,
+        |fault| match fault {
+            // The Shoot is there, so its kubeconfig is not there yet.
+            Fault::Status(404) => Some(Expected::Fails(Kind::Unavailable)),
+            fault => changed(fault),
+        },
         async |_| gardener.admin_kubeconfig("c-1", Duration::from_hours(1)).await,
         |_, admin| drop(got.borrow_mut().replace(admin)),
     )
@@ -249,4 +255,46 @@ async fn a_kubeconfig_is_had_after_every_fault_and_opens_the_runtime() {
     let missing = gardener.admin_kubeconfig("c-9", Duration::from_hours(1)).await.unwrap_err();
     assert_eq!(short.kind, Kind::Refused { status: 422 });
     assert_eq!(missing.kind, Kind::NotFound);
+}
+
+#[tokio::test]
+async fn a_config_map_is_written_and_removed_after_every_fault() {
+    let garden = Garden::start().await;
+    let gardener = garden.gardener().await;
+    let data = |text: &str| BTreeMap::from([("config.yaml".to_owned(), text.to_owned())]);
+    let name = |number: usize| format!("m-{number}");
+    let runtime = |number: usize| format!("r-{number}");
+    let found = |number: usize| {
+        let maps = garden.server.list("garden", "configmaps");
+        let map = maps.iter().find(|map| map["metadata"]["name"] == name(number).as_str());
+        map.map(|map| map["data"]["config.yaml"].as_str().unwrap().to_owned())
+    };
+
+    for_each_fault(
+        garden.side(),
+        row("POST", MAPS),
+        changed,
+        async |number| gardener.put_config_map(&name(number), &runtime(number), &data("one")).await,
+        |number, ()| assert_eq!(found(number).as_deref(), Some("one")),
+    )
+    .await;
+    for_each_fault(
+        garden.side(),
+        row("PATCH", MAP),
+        changed,
+        async |number| gardener.put_config_map(&name(number), &runtime(number), &data("two")).await,
+        |number, ()| assert_eq!(found(number).as_deref(), Some("two")),
+    )
+    .await;
+    for_each_fault(
+        garden.side(),
+        row("DELETE", MAP),
+        |fault| match fault {
+            Fault::Status(404) => Some(Expected::Works),
+            fault => changed(fault),
+        },
+        async |number| gardener.remove_config_map(&name(number), &runtime(number)).await,
+        |number, ()| assert_eq!(found(number), None),
+    )
+    .await;
 }

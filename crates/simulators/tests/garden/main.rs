@@ -17,3 +17,4 @@ mod rules;
 mod runtimes;
 mod scenarios;
 mod support;
+mod versions;
