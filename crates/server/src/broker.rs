@@ -21,6 +21,7 @@ use broker::{
         provisioning::{self, legacy::LegacySwitches},
     },
 };
+use clients::provisioner::Provisioner;
 use engine::{Builder, Engine};
 use store::{BrokerStore, EngineStore, Set};
 use tokio::net::TcpListener;
@@ -33,6 +34,7 @@ use crate::{
     keys,
     metrics::{self, Metrics},
     operations::Stored,
+    patience::Patience,
     place::Place,
     readiness::Working,
     serving::Serving,
@@ -48,6 +50,8 @@ const GRACE: Duration = Duration::from_secs(5);
 /// A broker that works.
 pub(crate) struct Service {
     pub(crate) engine: Engine<EngineStore>,
+    /// The provisioner that it reaches.
+    provisioner: Provisioner,
     broker: Broker,
     metrics: Arc<Metrics>,
 }
@@ -83,6 +87,7 @@ impl Service {
         let engine_settings = engine_settings(&settings.operations, place.replica, place.speed);
         let engine = Engine::builder(Arc::new(operations.clone()), clock.clone(), engine_settings)
             .serve(demonstration::plan(settings.operations.limit), surroundings(place.speed))?;
+        let provisioner = env.provisioner.clone();
         let engine = serve(engine, &limits, env, reach, settings)?.start();
         let broker = Broker::new(Parts {
             accounts: Some(Arc::new(accounts)),
@@ -94,7 +99,7 @@ impl Service {
             settings: outside::answers(settings),
             clock: clock.clone(),
         });
-        Ok(Self { engine, broker, metrics })
+        Ok(Self { engine, provisioner, broker, metrics })
     }
 
     /// What it answers, without the layers around it.
@@ -218,7 +223,10 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     let address = listener.local_addr()?;
     serving.add("the broker", listener, shielded(routes, limits), acceptance);
     tracing::info!(%address, "the broker answers");
+    let comparing =
+        tokio::spawn(Patience::of(&settings).tell(service.provisioner.clone(), clock.clone()));
     shutdown::asked().await?;
+    comparing.abort();
     let drain = settings.operations.drain;
     serving.stop(GRACE.min(drain)).await;
     service.stop(drain).await;
