@@ -169,3 +169,33 @@ fn links_without_tls_are_refused_unless_the_settings_name_them() {
     assert!(said.contains("warning: the API listens on 0.0.0.0:8080 without TLS"), "{said}");
     assert!(said.contains("warning: reconciler.svc may be called without TLS"), "{said}");
 }
+
+#[test]
+fn limits_that_do_not_fit_are_told_where_the_provisioner_answers_and_where_both_files_are() {
+    let (landscape, _running, _) = up();
+    let output = Command::new(KCP)
+        .args(["check", "--config"])
+        .arg(landscape.path().join("broker.toml"))
+        .env("KCP_BROKER_RUNTIME_LIMIT", "4h")
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(!output.status.success());
+    let text = "runtimes.limit is 4h, but the provisioner may take 4h 15m to make a runtime";
+    assert!(line(&said, "limits").contains(text), "{said}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let both = |of_provisioner: &str| {
+        fs::write(folder.path().join("broker.toml"), "").unwrap();
+        fs::write(folder.path().join("provisioner.toml"), of_provisioner).unwrap();
+        let mut command = Command::new(KCP);
+        let output = command.args(["check", "--offline", "--config"]).arg(folder.path()).output();
+        let output = output.unwrap();
+        let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        (output.status.success(), said.concat())
+    };
+    let (fits, said) = both("");
+    assert!(fits && said.ends_with("the limits of both fit together\n"), "{said}");
+    let (fits, said) = both("[limits]\ninstallation = \"22h\"\n");
+    assert!(!fits && said.contains("runtimes.limit is 6h"), "{said}");
+}

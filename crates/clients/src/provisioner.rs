@@ -21,8 +21,8 @@ pub use self::{
         Profile, Provider, Provision, RuntimeInput, ShootChange, Upgrade, UpgradeShoot,
     },
     status::{
-        Agent, ClusterStatus, LastError, OidcStatus, OperationState, OperationStatus,
-        OperationType, RuntimeStatus,
+        Agent, ClusterStatus, LastError, OidcStatus, OperationLimits, OperationState,
+        OperationStatus, OperationType, RuntimeStatus,
     },
 };
 use crate::{

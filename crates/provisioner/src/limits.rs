@@ -2,9 +2,6 @@
 
 use std::time::Duration;
 
-/// How long the broker waits for a runtime.
-pub const BROKER_WAITS: Duration = Duration::from_hours(6);
-
 /// How long each stage may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are named after the stages")]
@@ -52,16 +49,16 @@ impl Default for Limits {
     }
 }
 
-/// Limits that cannot be kept together.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{operation} may take {sum:?} in all, but the broker waits {waits:?} for it")]
-pub struct TooLong {
-    /// Which operation.
-    pub operation: &'static str,
-    /// The sum of its stages.
-    pub sum: Duration,
-    /// How long it is waited for.
-    pub waits: Duration,
+/// The longest that each operation may take. Whoever waits for one must wait longer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are named after the operations")]
+pub struct Longest {
+    pub provisioning: Duration,
+    pub upgrade: Duration,
+    pub upgrade_shoot: Duration,
+    pub deprovisioning: Duration,
+    pub hibernation: Duration,
+    pub reconnection: Duration,
 }
 
 impl Limits {
@@ -104,39 +101,15 @@ impl Limits {
         self.agent_configuration + self.agent_connection
     }
 
-    /// Whether nobody who waits for an operation gives up before it does.
-    pub fn check(&self, waits: Duration) -> Result<(), TooLong> {
-        let sums = [
-            ("provisioning", self.provisioning()),
-            ("upgrade", self.upgrade()),
-            ("upgradeShoot", self.upgrade_shoot()),
-            ("deprovisioning", self.deprovisioning()),
-            ("hibernation", self.hibernation()),
-            ("reconnection", self.reconnection()),
-        ];
-        match sums.into_iter().find(|(_, sum)| *sum >= waits) {
-            Some((operation, sum)) => Err(TooLong { operation, sum, waits }),
-            None => Ok(()),
+    /// The longest that each operation may take.
+    pub fn longest(&self) -> Longest {
+        Longest {
+            provisioning: self.provisioning(),
+            upgrade: self.upgrade(),
+            upgrade_shoot: self.upgrade_shoot(),
+            deprovisioning: self.deprovisioning(),
+            hibernation: self.hibernation(),
+            reconnection: self.reconnection(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_defaults_end_before_the_broker_gives_up() {
-        assert_eq!(Limits::default().check(BROKER_WAITS), Ok(()));
-    }
-
-    #[test]
-    fn limits_that_the_broker_does_not_wait_for_are_refused() {
-        let long = Limits { installation: mins(22 * 60), ..Limits::default() };
-
-        let refused = long.check(BROKER_WAITS).unwrap_err();
-
-        assert_eq!(refused.operation, "provisioning");
-        assert!(refused.to_string().contains("the broker waits 21600s"), "{refused}");
     }
 }

@@ -22,7 +22,11 @@ use base::Clock;
 use engine::Engine;
 use store::{EngineStore, ProvisionerStore};
 
-use crate::{checking::Defaults, operations::Env};
+use crate::{
+    checking::Defaults,
+    limits::{Limits, Longest},
+    operations::Env,
+};
 pub(crate) use provision::INTENT_LABEL;
 
 /// Whoever calls, and for whom.
@@ -53,6 +57,8 @@ pub struct Parts {
     pub env: Arc<Env>,
     /// What requests may leave out.
     pub defaults: Defaults,
+    /// How long operations may take.
+    pub limits: Limits,
     /// The time.
     pub clock: Clock,
 }
@@ -61,6 +67,11 @@ impl Provisioner {
     /// A provisioner of these parts.
     pub fn new(parts: Parts) -> Self {
         Self(Arc::new(parts))
+    }
+
+    /// The longest that its operations may take.
+    pub fn longest(&self) -> Longest {
+        self.0.limits.longest()
     }
 
     /// What it is made of.

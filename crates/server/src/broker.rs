@@ -21,6 +21,7 @@ use broker::{
         provisioning::{self, legacy::LegacySwitches},
     },
 };
+use clients::provisioner::Provisioner;
 use engine::{Builder, Engine};
 use store::{BrokerStore, EngineStore, Set};
 use tokio::net::TcpListener;
@@ -32,6 +33,7 @@ use crate::{
     keys,
     metrics::{self, Metrics},
     operations::Stored,
+    patience::Patience,
     place::Place,
     readiness::Working,
     serving::Serving,
@@ -47,6 +49,8 @@ const GRACE: Duration = Duration::from_secs(5);
 /// A broker that works.
 pub(crate) struct Service {
     pub(crate) engine: Engine<EngineStore>,
+    /// The provisioner that it reaches.
+    provisioner: Provisioner,
     broker: Broker,
     metrics: Arc<Metrics>,
     /// Whether platforms need not say `accepts_incomplete`.
@@ -84,6 +88,7 @@ impl Service {
         let engine_settings = engine_settings(&settings.operations, place.replica, place.speed);
         let engine = Engine::builder(Arc::new(operations.clone()), clock.clone(), engine_settings)
             .serve(demonstration::plan(settings.operations.limit), surroundings(place.speed))?;
+        let provisioner = env.provisioner.clone();
         let engine = serve(engine, &limits, env, reach, settings)?.start();
         let broker = Broker::new(Parts {
             accounts: Some(Arc::new(accounts)),
@@ -96,7 +101,7 @@ impl Service {
             clock: clock.clone(),
         });
         let assume_async = settings.answers.assume_async;
-        Ok(Self { engine, broker, metrics, assume_async })
+        Ok(Self { engine, provisioner, broker, metrics, assume_async })
     }
 
     /// What it answers, without the layers around it.
@@ -221,7 +226,10 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     let address = listener.local_addr()?;
     serving.add("the broker", listener, shielded(routes, limits), acceptance);
     tracing::info!(%address, "the broker answers");
+    let comparing =
+        tokio::spawn(Patience::of(&settings).tell(service.provisioner.clone(), clock.clone()));
     shutdown::asked().await?;
+    comparing.abort();
     let drain = settings.operations.drain;
     serving.stop(GRACE.min(drain)).await;
     service.stop(drain).await;

@@ -8,6 +8,7 @@ pub mod gates;
 pub mod keys;
 pub mod metrics;
 mod operations;
+pub mod patience;
 mod place;
 pub mod plans;
 pub mod provisioner;

@@ -131,9 +131,7 @@ pub fn find(name: &str, file: Option<&Path>) -> anyhow::Result<Named> {
     let Some(file) = file else { return Ok(found.clone()) };
     let followed = match found.service {
         Service::Broker => broker(&There::of(&settings::load(Some(file))?)?)?,
-        Service::Provisioner => {
-            runtimes(&provisioner_settings::load(Some(file))?.limits.checked()?)?
-        }
+        Service::Provisioner => runtimes(&provisioner_settings::load(Some(file))?.limits.limits())?,
     };
     followed.into_iter().find(|plan| plan.name == name).context("every service has all its plans")
 }

@@ -57,7 +57,7 @@ impl Service {
         outside: Outside,
         clock: &Clock,
     ) -> anyhow::Result<Self> {
-        let limits = settings.limits.checked()?;
+        let limits = settings.limits.limits();
         let metrics = Arc::new(Metrics::of_provisioner());
         let gates = Gates::observed(clock, settings.transport.hosts(), metrics.calls());
         // Where the database and its keys are was decided by whoever made the place.
@@ -82,6 +82,7 @@ impl Service {
             engine: engine.clone(),
             env: env.clone(),
             defaults: outside::defaults(settings),
+            limits,
             clock: clock.clone(),
         });
         let mut chores = JoinSet::new();

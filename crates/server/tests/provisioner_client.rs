@@ -108,6 +108,8 @@ async fn a_runtime_lives_from_order_to_end() {
     let world = World::start("max").await;
     let provisioner = &world.provisioner;
     provisioner.check().await.unwrap();
+    let limits = provisioner.limits().await.unwrap().unwrap();
+    assert_eq!((limits.provisioning, limits.deprovisioning), (255 * 60, 295 * 60));
 
     let begun = provisioner.provision(TENANT, &order("life")).await.unwrap();
     let (operation, runtime) = (begun.id.unwrap(), begun.runtime_id.unwrap());

@@ -2,11 +2,13 @@
 
 mod cluster;
 mod kyma;
+mod limits;
 mod operation;
 mod provider;
 mod runtime;
 mod words;
 
+pub(super) use limits::OperationLimits;
 pub(super) use operation::OperationStatus;
 pub(super) use runtime::RuntimeStatus;
 pub(super) use words::{ConflictStrategy, KymaProfile};

@@ -9,7 +9,7 @@ use super::{
     QueryLimits,
     answer::nullable,
     kubeconfig::wanted,
-    outputs::{OperationStatus, RuntimeStatus},
+    outputs::{OperationLimits, OperationStatus, RuntimeStatus},
     runtimes::Runtimes,
 };
 
@@ -34,5 +34,10 @@ impl Query {
     ) -> Option<OperationStatus> {
         let caller = ctx.data_unchecked::<Caller>();
         nullable(ctx, self.0.operation_status(caller, &id)).await
+    }
+
+    /// The longest that each operation may take, in seconds: whoever waits for one must wait longer.
+    async fn operation_limits(&self) -> OperationLimits {
+        OperationLimits::of(self.0.longest())
     }
 }

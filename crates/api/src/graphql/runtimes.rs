@@ -4,6 +4,7 @@ use std::pin::Pin;
 
 use provisioner::{
     Caller, Error, Provisioner,
+    limits::Longest,
     requests::{Provision, Upgrade, UpgradeShoot},
     status::{OperationStatus, Parts, RuntimeStatus},
 };
@@ -69,6 +70,8 @@ pub trait Runtimes: Send + Sync + 'static {
         caller: &'a Caller,
         operation: &'a str,
     ) -> Answer<'a, OperationStatus>;
+    /// The longest that operations may take.
+    fn longest(&self) -> Longest;
 }
 
 impl Runtimes for Provisioner {
@@ -147,5 +150,9 @@ impl Runtimes for Provisioner {
         operation: &'a str,
     ) -> Answer<'a, OperationStatus> {
         Box::pin(Provisioner::operation_status(self, caller, operation))
+    }
+
+    fn longest(&self) -> Longest {
+        Provisioner::longest(self)
     }
 }

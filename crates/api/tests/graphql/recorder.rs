@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use api::graphql::{Answer, Runtimes};
 use provisioner::{
     Caller, Error,
+    limits::{Limits, Longest},
     requests::{Provision, Upgrade, UpgradeShoot},
     status::{OperationStatus, OperationType, Parts, RuntimeStatus},
 };
@@ -184,5 +185,9 @@ impl Runtimes for Recorder {
         operation: &'a str,
     ) -> Answer<'a, OperationStatus> {
         self.on_operation(caller, Asked::Operation(operation.into()), operation)
+    }
+
+    fn longest(&self) -> Longest {
+        Limits::default().longest()
     }
 }

@@ -1,10 +1,14 @@
 //! `kcp check`: are the settings valid, and can every system that they name be reached?
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::Context;
 use clap::Args;
 use server::{
+    patience::Patience,
     settings::{self, provisioner},
     systems::{self, Checked, Systems},
 };
@@ -12,9 +16,10 @@ use server::{
 use crate::output;
 
 /// Check settings, and whether every system that they name can be reached, without starting anything.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct Check {
-    /// The settings file; without one, only defaults and environment are checked.
+    /// The settings file; without one, only defaults and environment are checked. In a folder, broker.toml and
+    /// provisioner.toml are checked, and whether they fit together.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// The settings are the provisioner's. A file that has sections of the provisioner alone is recognised without it.
@@ -36,6 +41,26 @@ impl Check {
             return Ok(ExitCode::SUCCESS);
         }
         let file = self.config.as_deref();
+        if let Some(folder) = file.filter(|file| file.is_dir()) {
+            return self.check_both(folder).await;
+        }
+        self.check(file).await
+    }
+
+    /// The settings of both services, one after the other, and then together.
+    async fn check_both(&self, folder: &Path) -> anyhow::Result<ExitCode> {
+        let [of_broker, of_provisioner] =
+            ["broker.toml", "provisioner.toml"].map(|name| folder.join(name));
+        let broker = self.check(Some(&of_broker)).await?;
+        let provisioner = Self { provisioner: true, ..self.clone() };
+        let provisioner = provisioner.check(Some(&of_provisioner)).await?;
+        let patience = Patience::of(&settings::load(Some(&of_broker))?);
+        patience.check(&provisioner::load(Some(&of_provisioner))?)?;
+        output::print("the limits of both fit together\n")?;
+        Ok(if broker == ExitCode::SUCCESS { provisioner } else { broker })
+    }
+
+    async fn check(&self, file: Option<&Path>) -> anyhow::Result<ExitCode> {
         let of_provisioner = self.provisioner || file.is_some_and(settings::is_of_provisioner);
         let (exceptions, checked) = if of_provisioner {
             let settings = provisioner::load(file)?;
@@ -51,7 +76,14 @@ impl Check {
             let exceptions = settings.check()?;
             let systems = Systems::open(&settings.systems, &settings.gates()).await;
             let systems = systems.context("the settings are not valid")?;
-            (exceptions, if self.offline { Vec::new() } else { systems.check().await })
+            (
+                exceptions,
+                if self.offline {
+                    Vec::new()
+                } else {
+                    systems.check_for(Patience::of(&settings)).await
+                },
+            )
         };
         let whose = if of_provisioner { "provisioner" } else { "broker" };
         output::print(&format!("the settings of the {whose} are valid\n"))?;

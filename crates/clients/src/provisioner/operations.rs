@@ -4,8 +4,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{
-    Kyma, OperationStatus, Provision, Provisioner, RuntimeStatus, Tenant, Upgrade, UpgradeShoot,
-    codes,
+    Kyma, OperationLimits, OperationStatus, Provision, Provisioner, RuntimeStatus, Tenant, Upgrade,
+    UpgradeShoot, codes,
 };
 use crate::{
     error::{Error, Kind},
@@ -61,6 +61,11 @@ const DEPROVISION_SUPERSEDING: Operation = operation!(
 const RECONNECT: Operation = operation!(
     "reconnectRuntimeAgent",
     "mutation ($id: String!) { result: reconnectRuntimeAgent(id: $id)",
+);
+const LIMITS: Operation = operation!(
+    "operationLimits",
+    "query { result: operationLimits",
+    "{ provisioning deprovisioning }"
 );
 const RUNTIME_STATUS: Operation = operation!(
     "runtimeStatus",
@@ -181,6 +186,14 @@ impl Provisioner {
     ) -> Result<RuntimeStatus, Error> {
         let doing = format!("asking how runtime {runtime} is doing");
         self.demand(tenant, &doing, RUNTIME_STATUS, json!({ "id": runtime })).await
+    }
+
+    /// The longest that its operations may take; nothing where the provisioner does not say, as older ones do not.
+    pub async fn limits(&self) -> Result<Option<OperationLimits>, Error> {
+        match self.graphql.ask("asking for its limits", LIMITS, &[], json!({})).await {
+            Err(error) if matches!(error.kind, Kind::Refused { status: 400 | 422 }) => Ok(None),
+            answered => answered,
+        }
     }
 
     async fn demand<T: DeserializeOwned>(

@@ -40,6 +40,15 @@ pub enum OperationState {
     Failed,
 }
 
+/// The longest that operations may take, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct OperationLimits {
+    /// Making a runtime.
+    pub provisioning: u32,
+    /// Removing one.
+    pub deprovisioning: u32,
+}
+
 /// How an operation is doing.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]

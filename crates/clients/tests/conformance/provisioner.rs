@@ -15,8 +15,9 @@ use axum::{
 use clients::{
     Component, Gate, Kind, Limits,
     provisioner::{
-        self, AwsProvider, AwsZone, Cluster, OperationState, OperationType, Provider, Provision,
-        Provisioner, RuntimeInput, Settings, ShootChange, Tenant, Upgrade, UpgradeShoot,
+        self, AwsProvider, AwsZone, Cluster, OperationLimits, OperationState, OperationType,
+        Provider, Provision, Provisioner, RuntimeInput, Settings, ShootChange, Tenant, Upgrade,
+        UpgradeShoot,
     },
 };
 use secrecy::ExposeSecret;
@@ -290,4 +291,27 @@ async fn a_removal_that_supersedes_says_so_and_is_busy_where_nobody_knows_how() 
             "variables": {"id": "r-1"},
         })
     );
+}
+
+#[tokio::test]
+async fn limits_are_asked_for_and_a_provisioner_that_does_not_know_them_is_no_problem() {
+    let longest = json!({"provisioning": 15_300, "deprovisioning": 17_700});
+    let (knows, journal) = provisioner(move |_| data(&longest)).await;
+    let (older, _) = provisioner(|_| {
+        let error = json!({
+            "message": "Cannot query field \"operationLimits\" on type \"Query\".",
+            "extensions": {"code": "GRAPHQL_VALIDATION_FAILED"},
+        });
+        let body = json!({"errors": [error], "data": null});
+        (StatusCode::UNPROCESSABLE_ENTITY, Json(body)).into_response()
+    })
+    .await;
+    let (away, _) = provisioner(|_| StatusCode::SERVICE_UNAVAILABLE.into_response()).await;
+
+    let limits = OperationLimits { provisioning: 15_300, deprovisioning: 17_700 };
+    assert_eq!(knows.limits().await.unwrap(), Some(limits));
+    let text = "query { result: operationLimits { provisioning deprovisioning } }";
+    assert_eq!(journal.last().json()["query"], text);
+    assert_eq!(older.limits().await.unwrap(), None);
+    assert_eq!(away.limits().await.unwrap_err().kind, Kind::Unavailable);
 }

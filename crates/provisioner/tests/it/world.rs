@@ -282,6 +282,7 @@ impl World {
             engine: parts.engine.clone(),
             env: parts.env.clone(),
             defaults: parts.defaults.clone(),
+            limits: parts.limits,
             clock: Clock::held_at(parts.clock.now() + time),
         })
     }
@@ -334,7 +335,8 @@ async fn replica(
         .start();
     let chore = tokio::spawn(shoot_signals::follow(env.gardener.clone(), engine.clone()));
     let defaults = provisioner::checking::Defaults::default();
-    (Provisioner::new(Parts { store, engine, env, defaults, clock }), chore)
+    let limits = *limits;
+    (Provisioner::new(Parts { store, engine, env, defaults, limits, clock }), chore)
 }
 
 /// Whoever calls.

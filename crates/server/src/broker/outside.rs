@@ -120,6 +120,7 @@ pub(crate) fn removal_limits(settings: &Settings) -> deprovisioning::Limits {
         operation: settings.operations.limit,
         failing: settings.operations.removal_patience,
         services: settings.runtimes.service_removal_limit,
+        runtime: settings.runtimes.removal_limit,
         ..deprovisioning::Limits::default()
     }
 }
@@ -228,6 +229,7 @@ fn steps(
         // These are read where plans and answers are made.
         legacy: _,
         limit: _,
+        removal_limit: _,
         reconciliation_limit: _,
         account_limit: _,
         avs_limit: _,

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
 use confique::Config;
-use provisioner::limits::{BROKER_WAITS, Limits};
+use provisioner::limits::Limits;
 
 use super::values::friendly;
 
@@ -60,8 +59,8 @@ pub struct StageLimits {
 }
 
 impl StageLimits {
-    /// As the plans take them; refused when the broker would give up first.
-    pub fn checked(&self) -> anyhow::Result<Limits> {
+    /// As the plans take them.
+    pub fn limits(&self) -> Limits {
         let Self {
             cluster_domain,
             cluster_creation,
@@ -79,7 +78,7 @@ impl StageLimits {
             waiting_for_cluster_deletion,
             hibernation,
         } = *self;
-        let limits = Limits {
+        Limits {
             cluster_domain,
             cluster_creation,
             bindings_creation,
@@ -95,8 +94,6 @@ impl StageLimits {
             cluster_deletion,
             waiting_for_cluster_deletion,
             hibernation,
-        };
-        limits.check(BROKER_WAITS).context("the settings under \"limits\" do not fit together")?;
-        Ok(limits)
+        }
     }
 }

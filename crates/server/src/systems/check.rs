@@ -9,7 +9,10 @@ use futures::future::{BoxFuture, FutureExt, join_all};
 use url::Url;
 
 use super::Systems;
-use crate::{gates::Gates, provisioner::Outside, settings::provisioner::ProvisionerSettings};
+use crate::{
+    gates::Gates, patience::Patience, provisioner::Outside,
+    settings::provisioner::ProvisionerSettings,
+};
 
 /// A tenant for questions that need one.
 const TENANT: &str = "kcp-check";
@@ -28,6 +31,17 @@ pub struct Checked {
 type Asked<'a> = (&'static str, BoxFuture<'a, Result<Option<String>, Error>>);
 
 impl Systems {
+    /// Asks all systems at once, and the provisioner besides whether a broker of that patience waits long enough for it.
+    pub async fn check_for(&self, patience: Patience) -> Vec<Checked> {
+        let mut checked = self.check().await;
+        if let Some(provisioner) = &self.provisioner
+            && let Ok(Err(too_short)) = patience.ask(provisioner).await
+        {
+            checked.push(Checked { system: "limits", wrong: Some(too_short.to_string()) });
+        }
+        checked
+    }
+
     /// Asks all systems at once.
     pub async fn check(&self) -> Vec<Checked> {
         let mut asked: Vec<Asked<'_>> = Vec::new();
