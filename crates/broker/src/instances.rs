@@ -9,6 +9,7 @@ mod deprovision;
 mod describing;
 mod durations;
 mod error;
+mod failures;
 mod find;
 mod labels;
 mod last_operation;
@@ -35,6 +36,7 @@ use crate::{
 use durations::Durations;
 
 pub use error::Error;
+pub(crate) use failures::Reader;
 pub use find::{Found, Record};
 pub use labels::{Labels, TrialNotice};
 pub use last_operation::{LastOperation, Progress};
@@ -77,6 +79,8 @@ pub struct Settings {
     pub kubeconfig_label: Option<String>,
     /// What owners of trials are told about the end.
     pub trial_notice: Option<TrialNotice>,
+    /// Whether platforms that do not say that they can wait are taken to: some never say it, and wait all the same.
+    pub assume_asynchronous: bool,
     /// What orders need when they go the way of the older documents; nothing when they do not.
     pub legacy: Option<LegacyNeeds>,
 }

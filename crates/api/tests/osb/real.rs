@@ -56,6 +56,7 @@ impl Real {
             settings: Settings {
                 dashboard: "https://dashboard.test".into(),
                 shoot_domain: "kyma.test".into(),
+                assume_asynchronous: false,
                 kubeconfig_label: None,
                 trial_notice: None,
                 legacy: None,

@@ -62,6 +62,7 @@ impl Fleet {
             settings: Settings {
                 dashboard: "https://dashboard.test".into(),
                 shoot_domain: "kyma.test".into(),
+                assume_asynchronous: false,
                 kubeconfig_label: None,
                 trial_notice: None,
                 legacy: None,

@@ -133,7 +133,7 @@ impl Broker {
         if request.maintenance_version.is_some() {
             return Err(Error::MaintenanceInfo);
         }
-        if !request.accepts_incomplete {
+        if !(request.accepts_incomplete || parts.settings.assume_asynchronous) {
             return Err(Error::AsyncRequired);
         }
         label("instance_id", &request.instance_id)?;

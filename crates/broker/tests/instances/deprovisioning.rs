@@ -1,6 +1,6 @@
 //! Removals, in every state of an instance.
 
-use broker::instances::{Caller, Deprovision, Error};
+use broker::instances::{Broker, Caller, Deprovision, Error, Parts, Provision, Settings};
 use engine::{
     State, Storage,
     storage::{Change, Outcome},
@@ -8,7 +8,7 @@ use engine::{
 use futures::future::join_all;
 use serde_json::json;
 
-use crate::world::{Said, World, removal, tenant};
+use crate::world::{AWS, Said, World, removal, request, tenant};
 
 pub(crate) async fn an_unknown_instance_is_gone(world: World) {
     for id in ["nobody", "", "a\0b", &"x".repeat(1_000)] {
@@ -123,4 +123,30 @@ pub(crate) async fn a_removal_that_is_being_called_off_is_begun_anew(world: Worl
     let second = world.remove("i-1").await.unwrap();
 
     assert_ne!(second, first);
+}
+
+pub(crate) async fn a_platform_that_does_not_say_that_it_can_wait_is_served_where_a_setting_says_so(
+    world: World,
+) {
+    let parts = world.broker.parts();
+    let broker = Broker::new(Parts {
+        store: parts.store.clone(),
+        operations: parts.operations.clone(),
+        shapes: parts.shapes.clone(),
+        catalog: parts.catalog.clone(),
+        offer: parts.offer.clone(),
+        accounts: None,
+        settings: Settings { assume_asynchronous: true, ..parts.settings.clone() },
+        clock: parts.clock.clone(),
+    });
+    let order = Provision { accepts_incomplete: false, ..request("i-1", AWS) };
+    let end = Deprovision { accepts_incomplete: false, ..removal("i-1") };
+
+    let refused = world.broker.provision(&Caller::default(), order.clone()).await.unwrap_err();
+    let ordered = broker.provision(&Caller::default(), order).await.unwrap();
+    let removed = broker.deprovision(&Caller::default(), end).await;
+
+    assert!(matches!(refused, Error::AsyncRequired));
+    assert!(ordered.operation.is_some());
+    assert!(removed.is_ok(), "{removed:?}");
 }

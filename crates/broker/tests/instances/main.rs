@@ -38,6 +38,7 @@ store::promises! { world::World on sqlite, postgres: {
     deprovisioning:
         an_unknown_instance_is_gone,
         a_platform_that_cannot_wait_is_told_so,
+        a_platform_that_does_not_say_that_it_can_wait_is_served_where_a_setting_says_so,
         a_removal_is_accepted_once_and_answered_again,
         a_removal_stops_a_running_order,
         a_removal_that_is_being_called_off_is_begun_anew,
@@ -55,7 +56,9 @@ store::promises! { world::World on sqlite, postgres: {
         a_new_order_is_in_progress,
         a_waiting_step_tells_its_place_its_reason_and_its_time,
         earlier_runs_tell_how_long_it_usually_takes,
-        a_failure_is_told_in_its_own_words,
+        a_failure_is_told_in_short_with_an_error_id_and_whole_to_operators,
+        texts_that_are_written_for_those_who_order_are_told_as_they_are,
+        what_another_system_says_while_it_is_waited_for_is_told_to_operators_alone,
         the_newest_operation_is_told_when_none_is_named,
         a_removed_instance_still_tells_how_it_went,
         operations_of_others_are_not_told;
@@ -68,5 +71,6 @@ store::promises! { world::World on sqlite, postgres: {
         of_changes_the_newest_two_are_told_and_all_are_counted,
         configurations_are_told_on_request_without_secrets,
         the_kyma_that_the_provisioner_installs_is_told_in_the_same_form,
-        a_pattern_finds_shoots_page_by_page;
+        a_pattern_finds_shoots_page_by_page,
+        steps_that_were_not_completed_are_told_by_their_names_alone;
 }}

@@ -126,12 +126,14 @@ pub(crate) fn removal_limits(settings: &Settings) -> deprovisioning::Limits {
 
 /// What owners are told.
 pub(super) fn answers(settings: &Settings) -> instances::Settings {
-    let AnswerSettings { dashboard, address, trial_documentation } = &settings.answers;
+    let AnswerSettings { dashboard, address, trial_documentation, assume_asynchronous } =
+        &settings.answers;
     let notice = |documentation: String| TrialNotice { subaccounts: None, documentation };
     instances::Settings {
         dashboard: dashboard.clone(),
         shoot_domain: settings.runtimes.shoot_domain.clone(),
         kubeconfig_label: address.clone(),
+        assume_asynchronous: *assume_asynchronous,
         trial_notice: trial_documentation.clone().map(notice),
         legacy: settings
             .runtimes

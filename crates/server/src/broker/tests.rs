@@ -96,6 +96,7 @@ fn what_is_waited_for_must_end_before_the_operation_does() {
 fn settings_of_answers_reach_those_who_ask() {
     let text = "[answers]\naddress = \"https://broker.example.test\"\n\
         dashboard = \"https://dashboard.example.test/a\"\ntrial_documentation = \"https://docs.example.test\"\n\
+        assume_asynchronous = true\n\
         [runtimes]\nshoot_domain = \"shoots.example.test\"\n";
 
     let answers = outside::answers(&read(text));
@@ -107,6 +108,7 @@ fn settings_of_answers_reach_those_who_ask() {
     assert_eq!(notice.documentation, "https://docs.example.test");
     let without = outside::answers(&read(""));
     assert!(without.kubeconfig_label.is_none() && without.trial_notice.is_none());
+    assert_eq!((answers.assume_asynchronous, without.assume_asynchronous), (true, false));
 }
 
 #[test]

@@ -109,6 +109,10 @@ pub struct AnswerSettings {
     /// Where the end of trials is explained. Owners of trials are told about the end only with it.
     #[config(env = "KCP_BROKER_TRIAL_DOCUMENTATION")]
     pub trial_documentation: Option<String>,
+    /// Whether orders and removals without `accepts_incomplete=true` are accepted, too, and answered as if it were there. The
+    /// protocol wants them refused; some clean-up jobs never send it.
+    #[config(env = "KCP_BROKER_ASSUME_ASYNCHRONOUS", default = false)]
+    pub assume_asynchronous: bool,
 }
 
 /// The Service Manager, of the older documents.
