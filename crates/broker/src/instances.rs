@@ -9,6 +9,7 @@ mod deprovision;
 mod describing;
 mod durations;
 mod error;
+mod failures;
 mod find;
 mod labels;
 mod last_operation;
@@ -35,6 +36,7 @@ use crate::{
 use durations::Durations;
 
 pub use error::Error;
+pub(crate) use failures::Reader;
 pub use find::{Found, Record};
 pub use labels::{Labels, TrialNotice};
 pub use last_operation::{LastOperation, Progress};

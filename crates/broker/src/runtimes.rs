@@ -15,9 +15,9 @@ use std::collections::HashMap;
 use engine::storage::Snapshot;
 use uuid::Uuid;
 
-use crate::instances::{Broker, Caller, Error};
+use crate::instances::{Broker, Caller, Error, Reader};
 use configs::Configs;
-use item::Known;
+use item::{Known, Telling};
 use shoots::Shoots;
 use store::broker::InstanceFilter;
 
@@ -52,16 +52,23 @@ impl Broker {
             known.extend(removed.into_iter().map(Known::from_removed));
             total += more;
         }
-        let data = self.runtimes_told(ask, known).await?;
+        // Those who see all tenants run the control plane.
+        let reader = if caller.any_tenant { Reader::Operator } else { Reader::Customer };
+        let data = self.runtimes_told(ask, known, reader).await?;
         Ok(Page { count: data.len() as u64, data, total_count: total })
     }
 
-    async fn runtimes_told(&self, ask: &Ask, known: Vec<Known>) -> Result<Vec<Runtime>, Error> {
+    async fn runtimes_told(
+        &self,
+        ask: &Ask,
+        known: Vec<Known>,
+        reader: Reader,
+    ) -> Result<Vec<Runtime>, Error> {
         let mut operations = self.operations_of(&known).await?;
         let configs = Configs::read(&self.parts().store, ask, &known).await?;
         let told = known.into_iter().map(|known| {
             let own = operations.remove(known.instance()).unwrap_or_default();
-            known.told(self, ask, &own, &configs)
+            known.told(Telling { broker: self, ask, configs: &configs, reader }, &own)
         });
         Ok(told.collect())
     }

@@ -95,6 +95,7 @@ impl Service {
             engine: engine.clone(),
             env,
             defaults: ::provisioner::checking::Defaults::default(),
+            limits,
             clock: clock.clone(),
         };
         let routes = routes(running, Provisioner::new(parts), clock);

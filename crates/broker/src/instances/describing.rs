@@ -2,78 +2,61 @@
 
 use std::time::Duration;
 
-use base::Failure;
 use engine::{Explanation, State, explain::Standstill, storage::Snapshot};
 use jiff::Timestamp;
 
-use super::durations::Usual;
+use super::{
+    durations::Usual,
+    failures::{self, Reader},
+};
 
 /// Platforms show no more than this many characters.
 const LONGEST: usize = 255;
 
+/// Who is told, and what is known besides the operation.
+pub(super) struct Told<'a> {
+    pub(super) reader: Reader,
+    pub(super) explanation: &'a Explanation,
+    /// How long the whole operation may take.
+    pub(super) limit: Option<Duration>,
+    /// How long the step usually takes.
+    pub(super) usual: Option<Usual>,
+    pub(super) now: Timestamp,
+}
+
 /// What an operation is doing, or how it ended.
-pub(super) fn describe(
-    operation: &Snapshot,
-    explanation: &Explanation,
-    usual: Option<Usual>,
-    now: Timestamp,
-) -> String {
+pub(super) fn describe(operation: &Snapshot, told: &Told<'_>) -> String {
+    let Told { explanation, reader, .. } = told;
     let said = match operation.state {
         State::Succeeded => "Processing finished".to_owned(),
         State::Failed | State::Canceled => {
-            let failure = operation.failure.as_ref().map(told);
-            let asked = operation.cancel.as_ref().map(|cancel| called_off(&cancel.reason));
-            asked.or(failure).or_else(|| operation.note.clone()).unwrap_or_else(|| "failed".into())
+            failures::told(operation, told.limit.map(clock).as_deref(), *reader)
         }
         State::Pending if operation.runs == 0 => match explanation.kind {
             Standstill::Queued => format!("Operation created: {}", explanation.reason),
             _ => "Operation created".to_owned(),
         },
-        State::Pending | State::InProgress => doing(operation, explanation, usual, now),
+        State::Pending | State::InProgress => doing(operation, told),
     };
-    shortened(&said)
-}
-
-/// The components whose words are for those who order. What other systems say names objects and addresses of the control plane, which
-/// operators find in the operation's journal.
-const OUTWARD: [&str; 5] = ["broker", "engine", "provisioner", "reconciler", "runtime"];
-
-/// A failure, as those who order may read it.
-fn told(failure: &Failure) -> String {
-    if OUTWARD.contains(&&*failure.component) {
-        return failure.message.clone();
+    match reader {
+        Reader::Customer => shortened(&said),
+        Reader::Operator => said,
     }
-    let Failure { component, reason, .. } = failure;
-    format!(
-        "{component} did not do its part ({reason}); operators find the details in the operation's journal"
-    )
 }
 
-/// Why an operation was called off, without the name of the operator who did it.
-fn called_off(reason: &str) -> String {
-    if reason.starts_with("called off by ") {
-        return "called off by an operator".to_owned();
-    }
-    reason.to_owned()
-}
-
-fn doing(
-    operation: &Snapshot,
-    explanation: &Explanation,
-    usual: Option<Usual>,
-    now: Timestamp,
-) -> String {
+fn doing(operation: &Snapshot, told: &Told<'_>) -> String {
+    let Told { explanation, usual, now, reader, .. } = told;
     let step = operation.step.as_deref().unwrap_or("the first step").replace('_', " ");
     let what = match explanation.kind {
-        Standstill::Waiting | Standstill::Queued => explanation.reason.clone(),
+        Standstill::Waiting | Standstill::Queued => awaited(&explanation.reason, *reader),
         Standstill::Failing => {
             let whom = operation.failure.as_ref().map_or("a system", |failure| &failure.component);
             format!("{step} is tried again after an error of {whom}")
         }
         // A wait that is due, or looked after right now, is still the same wait.
         Standstill::Running | Standstill::Due | Standstill::Ended => {
-            let note = operation.waiting_since.and(operation.note.clone());
-            note.unwrap_or(step)
+            let note = operation.waiting_since.and(operation.note.as_deref());
+            note.map_or(step, |note| awaited(note, *reader))
         }
     };
     let place = explanation.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
@@ -82,6 +65,20 @@ fn doing(
     let elapsed = elapsed.map(|elapsed| format!(", {}", span(elapsed))).unwrap_or_default();
     let usually = usual.map(|usual| format!(", usually {}", range(usual))).unwrap_or_default();
     format!("{place}{what}{elapsed}{usually}")
+}
+
+/// What is waited for. Behind a colon stands what another system says about it, with names of objects that are not for those who
+/// order.
+fn awaited(reason: &str, reader: Reader) -> String {
+    let outer = reason.split_once(": ").map_or(reason, |(outer, _)| outer);
+    if reader == Reader::Customer { outer.to_owned() } else { reason.to_owned() }
+}
+
+/// A time as platforms have always been told it: `24h0m0s`.
+fn clock(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (hours, minutes) = (seconds / HOUR, seconds % HOUR / MINUTE);
+    format!("{hours}h{minutes}m{}s", seconds % MINUTE)
 }
 
 const MINUTE: u64 = 60;
@@ -132,18 +129,20 @@ mod tests {
     }
 
     #[test]
-    fn what_inner_systems_say_and_who_calls_off_is_not_told() {
-        let failure = |component: &str| Failure::new(component, "Forbidden", "secrets \"kcp-1\"");
+    fn a_limit_is_told_as_platforms_know_it() {
+        assert_eq!(clock(minutes(24 * 60)), "24h0m0s");
+        assert_eq!(clock(Duration::from_secs(3_725)), "1h2m5s");
+    }
 
-        let inner = told(&failure("gardener"));
+    #[test]
+    fn what_another_system_says_is_told_to_operators_alone() {
+        let reason = "the cluster is being made: Shoot c-1 of garden-x";
 
-        assert!(inner.starts_with("gardener did not do its part (Forbidden)"), "{inner}");
-        assert!(!inner.contains("kcp-1"));
-        assert_eq!(told(&failure("provisioner")), "secrets \"kcp-1\"");
-        assert_eq!(called_off("called off by jo@example.test"), "called off by an operator");
+        assert_eq!(awaited(reason, Reader::Customer), "the cluster is being made");
+        assert_eq!(awaited(reason, Reader::Operator), reason);
         assert_eq!(
-            called_off("operation preempted by deprovisioning 1"),
-            "operation preempted by deprovisioning 1"
+            awaited("the Reconciler installs Kyma", Reader::Customer),
+            "the Reconciler installs Kyma"
         );
     }
 

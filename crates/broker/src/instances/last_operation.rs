@@ -7,7 +7,8 @@ use engine::{State, explain, storage::Snapshot};
 
 use super::{
     Broker, Caller, Error,
-    describing::describe,
+    describing::{Told, describe},
+    failures::Reader,
     pairs::{DEPROVISION, PROVISION},
 };
 
@@ -92,23 +93,33 @@ impl Broker {
     }
 
     /// What an operation is doing, or how it ended, without looking at how long others took.
-    pub(crate) fn description(&self, operation: &Snapshot) -> String {
+    pub(crate) fn description(&self, operation: &Snapshot, reader: Reader) -> String {
         let now = self.parts().clock.now();
-        let shape = self.0.shapes.get(&operation.kind);
-        describe(operation, &explain(shape.map(AsRef::as_ref), operation, now), None, now)
+        let shape = self.0.shapes.get(&operation.kind).map(AsRef::as_ref);
+        let explanation = &explain(shape, operation, now);
+        let limit = shape.map(|shape| shape.limit);
+        describe(operation, &Told { reader, explanation, limit, usual: None, now })
     }
 
     async fn told(&self, operation: &Snapshot) -> LastOperation {
         let now = self.parts().clock.now();
-        let shape = self.0.shapes.get(&operation.kind);
-        let explanation = explain(shape.map(AsRef::as_ref), operation, now);
+        let shape = self.0.shapes.get(&operation.kind).map(AsRef::as_ref);
+        let explanation = explain(shape, operation, now);
         let usual = self.usual(operation).await;
         let progress = progress(operation.state);
         let until_next = explanation.next_try.map(|next| next.duration_since(now));
         let wait = until_next.map_or(USUAL, |wait| Duration::try_from(wait).unwrap_or_default());
+        // Whoever asks for it, it is shown to those who order.
+        let told = Told {
+            reader: Reader::Customer,
+            explanation: &explanation,
+            limit: shape.map(|shape| shape.limit),
+            usual,
+            now,
+        };
         LastOperation {
             progress,
-            description: describe(operation, &explanation, usual, now),
+            description: describe(operation, &told),
             retry_after: (progress == Progress::InProgress).then(|| wait.clamp(SOONEST, LATEST)),
             // What was begun to be removed cannot be relied upon.
             instance_usable: (progress == Progress::Failed && operation.kind == DEPROVISION)

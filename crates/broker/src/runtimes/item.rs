@@ -8,7 +8,10 @@ use store::broker::{Instance, Removed};
 use uuid::Uuid;
 
 use super::{Ask, Detail, Runtime, Status, configs::Configs, status};
-use crate::{Details, Order, instances::Broker};
+use crate::{
+    Details, Order,
+    instances::{Broker, Reader},
+};
 
 /// What is known of a runtime besides its operations.
 pub(super) enum Known {
@@ -16,6 +19,15 @@ pub(super) enum Known {
     Row(Box<Instance>),
     /// Its row is gone.
     Removed(Removed),
+}
+
+/// What is told of a runtime, and to whom.
+#[derive(Clone, Copy)]
+pub(super) struct Telling<'a> {
+    pub(super) broker: &'a Broker,
+    pub(super) ask: &'a Ask,
+    pub(super) configs: &'a Configs,
+    pub(super) reader: Reader,
 }
 
 /// The part of an operation's input that tells what was ordered.
@@ -48,13 +60,8 @@ impl Known {
     }
 
     /// As it is told, with its operations, oldest first.
-    pub(super) fn told(
-        self,
-        broker: &Broker,
-        ask: &Ask,
-        own: &[Snapshot],
-        configs: &Configs,
-    ) -> Runtime {
+    pub(super) fn told(self, telling: Telling<'_>, own: &[Snapshot]) -> Runtime {
+        let Telling { broker, ask, configs, reader } = telling;
         let mut runtime = match self {
             Self::Row(row) => {
                 let mut told = from_row(broker, &row, own);
@@ -69,7 +76,9 @@ impl Known {
         if ask.detail == Detail::All {
             runtime.kyma_version = status::kyma_version(own);
         }
-        status::fill(&mut runtime.status, broker, own, ask.detail);
+        let item =
+            |operation: &Snapshot| status::item(operation, broker.description(operation, reader));
+        status::fill(&mut runtime.status, own, ask.detail, item);
         runtime
     }
 }

@@ -10,10 +10,7 @@ use uuid::Uuid;
 use super::{Detail, Group, OperationItem, Status};
 use crate::{
     details::RuntimeVersion,
-    instances::{
-        Broker,
-        pairs::{DEPROVISION, PROVISION},
-    },
+    instances::pairs::{DEPROVISION, PROVISION},
 };
 
 const UPDATE: &str = "update";
@@ -101,7 +98,12 @@ pub(super) fn word(own: &[Snapshot], there: bool, left_over: bool) -> &'static s
 }
 
 /// Puts the operations where they belong.
-pub(super) fn fill(status: &mut Status, broker: &Broker, own: &[Snapshot], detail: Detail) {
+pub(super) fn fill(
+    status: &mut Status,
+    own: &[Snapshot],
+    detail: Detail,
+    item: impl Fn(&Snapshot) -> OperationItem,
+) {
     let begun = own.iter().rposition(|it| it.state != State::Pending);
     if let Some(newest) = begun {
         status.modified_at = own[newest].updated_at;
@@ -111,7 +113,7 @@ pub(super) fn fill(status: &mut Status, broker: &Broker, own: &[Snapshot], detai
     for (operation, sort) in own.iter().zip(&sorts).rev() {
         let Some(sort) = *sort else { continue };
         if detail == Detail::All || last == Some(sort) {
-            add(status, sort, || item(broker, operation));
+            add(status, sort, || item(operation));
         }
     }
 }
@@ -160,10 +162,11 @@ fn push(group: &mut Group, most: usize, item: impl FnOnce() -> OperationItem) {
     }
 }
 
-fn item(broker: &Broker, operation: &Snapshot) -> OperationItem {
+/// One operation, with what is said about it.
+pub(super) fn item(operation: &Snapshot, description: String) -> OperationItem {
     OperationItem {
         state: operation.state.as_str(),
-        description: broker.description(operation),
+        description,
         created_at: operation.created_at,
         updated_at: operation.updated_at,
         operation_id: operation.id.into(),

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use broker::instances::{Error, Progress};
+use base::Failure;
+use broker::{
+    instances::{Caller, Error, Progress},
+    runtimes::Ask,
+};
 use engine::{
     State,
     storage::{Change, Outcome},
@@ -61,20 +65,94 @@ pub(crate) async fn earlier_runs_tell_how_long_it_usually_takes(world: World) {
     assert_eq!(told.description, expected);
 }
 
-pub(crate) async fn a_failure_is_told_in_its_own_words(world: World) {
-    let operation = world.ordered("i-1").await;
-    world.fail(&operation, "call to the provisioner service failed").await;
+pub(crate) async fn a_failure_is_told_in_short_with_an_error_id_and_whole_to_operators(
+    world: World,
+) {
+    let inner = "gardener refused: secrets \"kcp-1\" of garden-x not found";
+    let failed = async |instance: &str, step: &str, component: &str, reason: &str| {
+        let operation = world.ordered(instance).await;
+        world.fail_at(&operation, step, Failure::new(component, reason, inner)).await;
+        operation
+    };
+    let table = [
+        (
+            "Create_Runtime_Without_Kyma",
+            "provisioner",
+            "refused",
+            "call to the provisioner service failed",
+        ),
+        ("Check_Runtime", "gardener", "ERR_INFRA", "provisioner client returns failed status"),
+        ("AVS_Create_Internal_Eval_Step", "avs", "unavailable", "cannot create AVS evaluation"),
+        (
+            "Resolve_Target_Secret",
+            "gardener",
+            "not_found",
+            "HAP lookup for secret binding to provision cluster for global account ID ga-1 on Hyperscaler aws has failed",
+        ),
+        (
+            "Check_Cluster_Configuration",
+            "reconciler",
+            "istio",
+            "Reconciler failed with error cluster status",
+        ),
+        ("Check_Runtime", "engine", "time_limit", "operation has reached the time limit: 24h0m0s"),
+        ("Check_Runtime", "engine", "waiting_limit", "Check Runtime has reached the time limit"),
+        ("Step_Of_One's_Own", "engine", "panic", "the operation failed"),
+    ];
+
+    for (number, (step, component, reason, short)) in table.into_iter().enumerate() {
+        let instance = format!("i-{number}");
+        let operation = failed(&instance, step, component, reason).await;
+
+        let told = world.follow(&instance, Some(&operation)).await.unwrap();
+        let of = async |caller: &Caller| {
+            let ask = Ask { instances: vec![instance.clone()], ..Ask::default() };
+            let page = world.broker.runtimes(caller, &ask).await.unwrap();
+            page.data[0].status.provisioning.as_ref().unwrap().description.clone()
+        };
+        let operator = of(&Caller { any_tenant: true, ..Caller::default() }).await;
+
+        let expected = format!("{short} (error id {operation})");
+        assert_eq!((told.progress, told.description), (Progress::Failed, expected.clone()));
+        assert_eq!(of(&tenant("ga-1")).await, expected);
+        let whole = format!("{short}: {inner} ({component}: {reason}; error id {operation})");
+        assert_eq!(operator, whole);
+    }
+}
+
+pub(crate) async fn texts_that_are_written_for_those_who_order_are_told_as_they_are(world: World) {
+    let text = "the cluster cannot be used with the kubeconfig of the order";
+    let order = world.ordered("i-1").await;
+    world
+        .fail_at(&order, "Get_Kubeconfig", Failure::new("runtime", "own_cluster_unusable", text))
+        .await;
     world.made("i-2").await;
     let removal = world.remove("i-2").await.unwrap();
-    world.fail(&removal, "operation has reached the time limit: 24h0m0s").await;
+    world.fail_at(&removal, "Init_Step", Failure::new("store", "unreadable", "row 7")).await;
 
-    let order = world.follow("i-1", Some(&operation)).await.unwrap();
-    let removal = world.follow("i-2", Some(&removal)).await.unwrap();
+    let order_told = world.follow("i-1", Some(&order)).await.unwrap();
+    let removal_told = world.follow("i-2", Some(&removal)).await.unwrap();
 
-    assert_eq!(order.progress, Progress::Failed);
-    assert_eq!(order.description, "call to the provisioner service failed");
-    assert_eq!((order.retry_after, order.instance_usable), (None, None));
-    assert_eq!((removal.progress, removal.instance_usable), (Progress::Failed, Some(false)));
+    assert_eq!(order_told.description, format!("{text} (error id {order})"));
+    assert_eq!((order_told.retry_after, order_told.instance_usable), (None, None));
+    let text = format!("the removal could not be started (error id {removal})");
+    assert_eq!((removal_told.description, removal_told.instance_usable), (text, Some(false)));
+}
+
+pub(crate) async fn what_another_system_says_while_it_is_waited_for_is_told_to_operators_alone(
+    world: World,
+) {
+    let operation = world.ordered("i-1").await;
+    let note = Some("the cluster is being made: Shoot c-1 of garden-x");
+    world.say(&operation, &Said { note, ..WAITS }).await;
+
+    let told = world.follow("i-1", Some(&operation)).await.unwrap();
+    let operator = Caller { any_tenant: true, ..Caller::default() };
+    let page = world.broker.runtimes(&operator, &Ask::default()).await.unwrap();
+
+    assert_eq!(told.description, "step 3 of 3: the cluster is being made, 0 s");
+    let whole = &page.data[0].status.provisioning.as_ref().unwrap().description;
+    assert_eq!(whole, "step 3 of 3: the cluster is being made: Shoot c-1 of garden-x, 0 s");
 }
 
 pub(crate) async fn the_newest_operation_is_told_when_none_is_named(world: World) {

@@ -400,3 +400,17 @@ pub(crate) async fn a_pattern_finds_shoots_page_by_page(world: World) {
     assert_eq!(found(&["."], Ask::default()).await, of(&[], 0));
     assert_eq!(found(&[".+"], account).await, of(&["i-5"], 5));
 }
+
+pub(crate) async fn steps_that_were_not_completed_are_told_by_their_names_alone(world: World) {
+    world.made("i-1").await;
+    let removal = world.remove("i-1").await.unwrap();
+    let avs = "De-provision_AVS_Evaluations";
+    let left = [format!("{avs}/{avs}"), "Remove_Instance/Remove_Instance".into()];
+    world.end_leaving(&removal, &left.each_ref().map(String::as_str)).await;
+
+    let states = vec!["deprovisionincomplete".parse().unwrap()];
+    let told = page(&world, &Ask { states, ..Ask::default() }).await;
+
+    let told = serde_json::to_value(&told.data[0].status).unwrap();
+    assert_eq!(told["deprovisioning"]["executedButNotCompletedSteps"], json!([avs]));
+}

@@ -55,7 +55,9 @@ store::promises! { world::World on sqlite, postgres: {
         a_new_order_is_in_progress,
         a_waiting_step_tells_its_place_its_reason_and_its_time,
         earlier_runs_tell_how_long_it_usually_takes,
-        a_failure_is_told_in_its_own_words,
+        a_failure_is_told_in_short_with_an_error_id_and_whole_to_operators,
+        texts_that_are_written_for_those_who_order_are_told_as_they_are,
+        what_another_system_says_while_it_is_waited_for_is_told_to_operators_alone,
         the_newest_operation_is_told_when_none_is_named,
         a_removed_instance_still_tells_how_it_went,
         operations_of_others_are_not_told;
@@ -68,5 +70,6 @@ store::promises! { world::World on sqlite, postgres: {
         of_changes_the_newest_two_are_told_and_all_are_counted,
         configurations_are_told_on_request_without_secrets,
         the_kyma_that_the_provisioner_installs_is_told_in_the_same_form,
-        a_pattern_finds_shoots_page_by_page;
+        a_pattern_finds_shoots_page_by_page,
+        steps_that_were_not_completed_are_told_by_their_names_alone;
 }}

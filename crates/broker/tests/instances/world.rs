@@ -158,23 +158,35 @@ impl World {
 
     /// Ends an operation that has left something undone.
     pub(crate) async fn end_incomplete(&self, operation: &OperationId, step: &str) {
+        self.end_leaving(operation, &[step]).await;
+    }
+
+    /// Ends an operation that has left these undone.
+    pub(crate) async fn end_leaving(&self, operation: &OperationId, steps: &[&str]) {
         let now = self.clock.now();
         let change = Change { topic: "instance".into(), body: json!({"deleted": true}) };
         self.commit(operation, None, None, vec![change], Then::End, |position| {
             position.state = State::Succeeded;
             position.ended_at = Some(now);
-            position.incomplete = vec![step.to_owned()];
+            position.incomplete = steps.iter().map(ToString::to_string).collect();
         })
         .await;
     }
 
-    /// Fails an operation.
+    /// Fails an operation at the order for the cluster.
     pub(crate) async fn fail(&self, operation: &OperationId, message: &str) {
+        let failure = Failure::new("provisioner", "refused", message);
+        self.fail_at(operation, "Create_Runtime", failure).await;
+    }
+
+    /// Fails an operation at a step.
+    pub(crate) async fn fail_at(&self, operation: &OperationId, step: &str, failure: Failure) {
         let now = self.clock.now();
         self.commit(operation, None, None, vec![], Then::End, |position| {
             position.state = State::Failed;
             position.ended_at = Some(now);
-            position.failure = Some(Failure::new("provisioner", "refused", message));
+            position.step = Some(step.to_owned());
+            position.failure = Some(failure);
         })
         .await;
     }

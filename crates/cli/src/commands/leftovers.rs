@@ -1,6 +1,6 @@
 //! `kcp leftovers`: what removals could not remove until another one has, and what may exist until somebody has looked.
 
-use std::{path::Path, process::ExitCode};
+use std::{collections::BTreeSet, path::Path, process::ExitCode};
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -94,8 +94,9 @@ fn row(leftover: &Value) -> Vec<String> {
     let text = |field: &str| leftover[field].as_str().unwrap_or_default().to_owned();
     let left = leftover["left"].as_array().into_iter().flatten();
     let mut left: Vec<&str> = left.filter_map(|one| one["what"].as_str()).collect();
-    // Two steps may be about one thing.
-    left.dedup();
+    // Two steps may be about one thing, and not stand side by side.
+    let mut seen = BTreeSet::new();
+    left.retain(|what| seen.insert(*what));
     vec![
         text("instance"),
         text("global_account"),
@@ -110,4 +111,23 @@ fn unconfirmed(thing: &Value) -> Vec<String> {
     let text = |field: &str| thing[field].as_str().unwrap_or_default().to_owned();
     let known_as = thing["known_as"].as_str().unwrap_or("not known").to_owned();
     vec![text("name"), text("system"), known_as, text("instance"), text("since"), text("id")]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thing_that_two_steps_have_left_is_named_once() {
+        let left = [
+            ("Check_Runtime_Removal", "the cluster"),
+            ("Release_Subscription", "the account"),
+            ("Remove_Runtime", "the cluster"),
+        ];
+        let left = left.map(|(step, what)| json!({"step": step, "what": what}));
+
+        let row = row(&json!({"instance": "i-1", "left": left}));
+
+        assert_eq!(row[4], "the cluster; the account");
+    }
 }

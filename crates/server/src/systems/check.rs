@@ -37,7 +37,8 @@ impl Systems {
         if let Some(provisioner) = &self.provisioner
             && let Ok(Err(too_short)) = patience.ask(provisioner).await
         {
-            checked.push(Checked { system: "limits", wrong: Some(too_short.to_string()) });
+            let wrong = Some(too_short.to_string());
+            checked.push(Checked { system: "limits", wrong, found: None });
         }
         checked
     }

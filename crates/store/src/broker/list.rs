@@ -144,10 +144,10 @@ pub(super) const LISTS: &[(Text, &str)] = &[
 ];
 
 /// How many names of Shoots are read at a time.
-const NAMES: i64 = 1_000;
+const NAMES: u32 = 1_000;
 
 #[derive(sqlx::FromRow)]
-struct Name {
+struct NamedShoot {
     created_at: Moment,
     id: String,
     shoot_name: String,
@@ -302,13 +302,13 @@ impl BrokerStore {
     }
 
     /// Some names of Shoots.
-    async fn names(&self, filter: &InstanceFilter, text: Text) -> Result<Vec<Name>, Error> {
+    async fn names(&self, filter: &InstanceFilter, text: Text) -> Result<Vec<NamedShoot>, Error> {
         let (created_at, id) = filter.start();
         let names = on!(self.database().reader(), text, |text, pool| {
             bound!(sqlx::query_as(text), filter)
                 .bind(created_at)
                 .bind(id)
-                .bind(NAMES)
+                .bind(i64::from(NAMES))
                 .fetch_all(pool)
                 .await
         })?;

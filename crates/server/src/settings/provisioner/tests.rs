@@ -5,19 +5,8 @@ use provisioner::limits::Limits;
 use super::*;
 
 #[test]
-fn limits_that_the_broker_does_not_wait_for_stop_the_start() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("provisioner.toml");
-    std::fs::write(&file, "[limits]\ninstallation = \"22h\"\n").unwrap();
-
-    let refused = format!("{:#}", load(Some(&file)).unwrap_err());
-
-    assert!(refused.contains("provisioning may take"), "{refused}");
-}
-
-#[test]
 fn the_defaults_are_those_of_the_plans() {
-    assert_eq!(load(None).unwrap().limits.checked().unwrap(), Limits::default());
+    assert_eq!(load(None).unwrap().limits.limits(), Limits::default());
 }
 
 #[test]
