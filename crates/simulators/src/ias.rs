@@ -77,7 +77,8 @@ impl Ias {
 
     /// The id of the next thing of a kind, of which there were `number` before.
     fn new_id(&self, kind: u64, number: u64) -> String {
-        let seed = SEED ^ self.settings.seed.wrapping_mul(31).wrapping_add(kind).wrapping_add(number << 8);
+        let seed =
+            SEED ^ self.settings.seed.wrapping_mul(31).wrapping_add(kind).wrapping_add(number << 8);
         let random = Rng::with_seed(seed).u128(..);
         Builder::from_random_bytes(random.to_be_bytes()).into_uuid().to_string()
     }

@@ -212,8 +212,10 @@ async fn failing_rounds_look_like_work_until_it_works_or_gives_up() {
         .order("reconciler", "fail-rounds", json!({"id": "r-1", "rounds": 2, "failures": failures}))
         .await;
     world.order("reconciler", "fail", json!({"id": "r-2", "failures": failures})).await;
-    let first = client.apply_cluster(&cluster_in(&world, "r-1")).await.unwrap().configuration_version;
-    let second = client.apply_cluster(&cluster_in(&world, "r-2")).await.unwrap().configuration_version;
+    let first =
+        client.apply_cluster(&cluster_in(&world, "r-1")).await.unwrap().configuration_version;
+    let second =
+        client.apply_cluster(&cluster_in(&world, "r-2")).await.unwrap().configuration_version;
 
     world.clock.advance(Duration::from_secs(6));
 
@@ -299,7 +301,8 @@ async fn a_deletion_can_stick_or_give_up() {
 async fn operators_see_rounds_and_what_is_kept() {
     let world = World::new().await;
     let client = world.reconciler();
-    let version = client.apply_cluster(&cluster_in(&world, "r-1")).await.unwrap().configuration_version;
+    let version =
+        client.apply_cluster(&cluster_in(&world, "r-1")).await.unwrap().configuration_version;
     world.clock.advance(Duration::from_mins(1));
 
     let rounds = client.reconciliations(&Wanted::default()).await.unwrap();

@@ -150,8 +150,12 @@ mod tests {
         let mut target =
             json!({"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}});
 
-        strategic(&mut target, &json!({"strategy": {"$retainKeys": ["type"], "type": "Recreate"}}), &[]);
+        strategic(
+            &mut target,
+            &json!({"strategy": {"$retainKeys": ["type"], "type": "Recreate"}}),
+            &[],
+        );
 
-        assert_eq!(target, json!({"strategy": {"type": "Recreate"}}), &[]);
+        assert_eq!(target, json!({"strategy": {"type": "Recreate"}}));
     }
 }

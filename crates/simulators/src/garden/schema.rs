@@ -1,4 +1,4 @@
-//! The fields of Gardener's kinds in one version: what decoding keeps, and what OpenAPI shows.
+//! The fields of Gardener's kinds in one version: what decoding keeps, and what `OpenAPI` shows.
 //!
 //! What a reader would get wrong: the description covers `spec` only. `metadata` is Kubernetes' own, and `status` is
 //! written by the controller alone.

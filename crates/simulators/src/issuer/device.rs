@@ -112,7 +112,8 @@ fn decided(issuer: &Issuer, fields: &Fields, code: &str) -> Result<bool, TokenEr
         });
         let (digest, device) =
             open.ok_or(TokenError::InvalidRequest("no device waits with this code"))?;
-        let client = issuer.find_client(known, &device.client).ok_or(TokenError::UnauthorizedClient)?;
+        let client =
+            issuer.find_client(known, &device.client).ok_or(TokenError::UnauthorizedClient)?;
         let decision = if allowed {
             Decision::Allowed(Granted {
                 client: client.id.clone(),

@@ -68,7 +68,9 @@ fn machine(issuer: &Issuer, client: &Registered, fields: &Fields) -> Result<Valu
 }
 
 fn person(issuer: &Issuer, client: &Registered, granted: Granted) -> Result<Value, TokenError> {
-    let user = issuer.person(&granted.user).ok_or(TokenError::InvalidGrant("the person is not known any more"))?;
+    let user = issuer
+        .person(&granted.user)
+        .ok_or(TokenError::InvalidGrant("the person is not known any more"))?;
     let mut answer = access(issuer, &client.id, &user.name, &granted.scopes, &user.groups)?;
     if granted.scopes.iter().any(|scope| scope == "openid") {
         let identity = issuer.identity(&client.id, &user, granted.nonce.as_deref());

@@ -147,9 +147,8 @@ pub(super) async fn info(
         let round = round(known, &scheduling)?;
         let mut told = told(known, round);
         told["configVersion"] = json!(round.config);
-        told["operations"] = correlations(round)
-            .map(|(part, id)| operation(round, part, &id))
-            .collect();
+        told["operations"] =
+            correlations(round).map(|(part, id)| operation(round, part, &id)).collect();
         Ok(Json(told))
     })
 }

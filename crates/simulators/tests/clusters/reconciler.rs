@@ -70,7 +70,8 @@ async fn a_kubeconfig_that_does_not_open_its_cluster_is_refused() {
     world.runtime("inside").await;
     let good = world.running.clusters().kubeconfig("inside").unwrap();
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let server = format!("https://127.0.0.1:{}", world.running.clusters().server().address().port());
+    let server =
+        format!("https://127.0.0.1:{}", world.running.clusters().server().address().port());
     let wrong = [
         good.replace("/inside", "/gone"),
         good.replace("token: ", "token: x"),

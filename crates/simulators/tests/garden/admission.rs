@@ -110,7 +110,10 @@ async fn what_a_shoot_keeps_for_life_cannot_be_changed() {
         json!({"spec": {"provider": {"infrastructureConfig": {"networks": {"zones": zones}}}}})
     };
     let cases = [
-        (json!({"spec": {"exposureClassName": "converged-cloud-internet"}}), "spec.exposureClassName"),
+        (
+            json!({"spec": {"exposureClassName": "converged-cloud-internet"}}),
+            "spec.exposureClassName",
+        ),
         (json!({"spec": {"schedulerName": "other"}}), "spec.schedulerName"),
         (json!({"spec": {"networking": {"pods": "100.128.0.0/11"}}}), "spec.networking.pods"),
         (

@@ -39,11 +39,7 @@ fn table() -> Vec<(&'static str, Value, Value)> {
             json!("2m0s"),
             json!("40s"),
         ),
-        (
-            "/spec/provider/workers/0/updateStrategy",
-            Value::Null,
-            json!("AutoRollingUpdate"),
-        ),
+        ("/spec/provider/workers/0/updateStrategy", Value::Null, json!("AutoRollingUpdate")),
         ("/spec/cloudProfile/name", Value::Null, json!("aws")),
         ("/spec/schedulerName", Value::Null, json!("default-scheduler")),
     ]

@@ -25,31 +25,78 @@ fn references() -> Vec<Case> {
         both("/spec/region", json!("nope"), (403, "spec.region: Unsupported value: \"nope\"")),
         both("/spec/region", Value::Null, (403, "workers[0].zones[0]: Invalid value")),
         both("/spec/region", json!(""), (403, "does not support availability zones")),
-        both("/spec/cloudProfileName", json!("nope"), (403, "cloudprofile.core.gardener.cloud \"nope\" not found")),
+        both(
+            "/spec/cloudProfileName",
+            json!("nope"),
+            (403, "cloudprofile.core.gardener.cloud \"nope\" not found"),
+        ),
         both("/spec/cloudProfileName", json!(""), (500, "could not find referenced cloud profile")),
         both("/spec/seedName", json!("nope"), (403, "seed.core.gardener.cloud \"nope\" not found")),
-        both("/spec/exposureClassName", json!("nope"), (403, "exposureclass.core.gardener.cloud \"nope\" not found")),
-        both("/spec/secretBindingName", json!("nope"), (403, "secretbinding.core.gardener.cloud \"nope\" not found")),
+        both(
+            "/spec/exposureClassName",
+            json!("nope"),
+            (403, "exposureclass.core.gardener.cloud \"nope\" not found"),
+        ),
+        both(
+            "/spec/secretBindingName",
+            json!("nope"),
+            (403, "secretbinding.core.gardener.cloud \"nope\" not found"),
+        ),
         both("/spec/secretBindingName", json!("gcp-free-1"), (403, "spec.provider.type")),
-        ("/spec/secretBindingName", Value::Null, (500, "could not find referenced secret binding"), (422, "spec.secretBindingName: Required value")),
+        (
+            "/spec/secretBindingName",
+            Value::Null,
+            (500, "could not find referenced secret binding"),
+            (422, "spec.secretBindingName: Required value"),
+        ),
         both("/spec/provider/type", Value::Null, (403, "spec.provider.type: Invalid value")),
         both("/spec/provider/type", json!("AWS"), (403, "spec.provider.type")),
-        both("/spec/kubernetes/version", json!("nope"), (403, "spec.kubernetes.version: Unsupported value")),
-        both("/spec/kubernetes/version", json!("1.15.3"), (403, "spec.kubernetes.version: Unsupported value")),
-        both("/spec/kubernetes/version", json!("v1.25.6"), (403, "spec.kubernetes.version: Unsupported value")),
-        ("/spec/kubernetes/version", json!(""), (403, "spec.kubernetes.version: Invalid value"), MADE),
-        ("/spec/credentialsBindingName", json!("aws-free-1"), MADE, (422, "spec.secretBindingName: Forbidden")),
+        both(
+            "/spec/kubernetes/version",
+            json!("nope"),
+            (403, "spec.kubernetes.version: Unsupported value"),
+        ),
+        both(
+            "/spec/kubernetes/version",
+            json!("1.15.3"),
+            (403, "spec.kubernetes.version: Unsupported value"),
+        ),
+        both(
+            "/spec/kubernetes/version",
+            json!("v1.25.6"),
+            (403, "spec.kubernetes.version: Unsupported value"),
+        ),
+        (
+            "/spec/kubernetes/version",
+            json!(""),
+            (403, "spec.kubernetes.version: Invalid value"),
+            MADE,
+        ),
+        (
+            "/spec/credentialsBindingName",
+            json!("aws-free-1"),
+            MADE,
+            (422, "spec.secretBindingName: Forbidden"),
+        ),
     ]
 }
 
 fn types() -> Vec<Case> {
     let wrong = |path, value, wanted| both(path, value, (400, wanted));
     vec![
-        wrong("/spec/region", json!(5), "cannot unmarshal number into Go struct field Shoot.spec.region of type string"),
+        wrong(
+            "/spec/region",
+            json!(5),
+            "cannot unmarshal number into Go struct field Shoot.spec.region of type string",
+        ),
         wrong("/spec/kubernetes/version", json!(1.32), "spec.kubernetes.version of type string"),
         wrong("/spec/provider/workers/0/minimum", json!("3"), "workers.minimum of type int32"),
         wrong("/spec/provider/workers/0/minimum", json!(1.5), "cannot unmarshal number 1.5"),
-        wrong("/spec/provider/workers/0/maximum", json!(3_000_000_000_u64), "workers.maximum of type int32"),
+        wrong(
+            "/spec/provider/workers/0/maximum",
+            json!(3_000_000_000_u64),
+            "workers.maximum of type int32",
+        ),
         wrong("/spec/purpose", json!(true), "cannot unmarshal bool"),
         wrong("/spec/extensions", json!({}), "cannot unmarshal object"),
         wrong("/spec/maintenance/autoUpdate/kubernetesVersion", json!("yes"), "of type bool"),
@@ -67,19 +114,43 @@ fn workers() -> Vec<Case> {
         case("name", json!("sixteen-letters-"), (422, "workers[0].name")),
         case("name", json!("abcdefghijklmnop"), (422, "workers[0].name: Too long")),
         case("name", json!("a_b"), (422, "workers[0].name: Invalid value: \"a_b\"")),
-        case("zones", json!(["eu-central-1a", "eu-central-1a"]), (403, "workers[0].zones[1]: Duplicate value")),
+        case(
+            "zones",
+            json!(["eu-central-1a", "eu-central-1a"]),
+            (403, "workers[0].zones[1]: Duplicate value"),
+        ),
         case("zones", json!(["eu-west-1a"]), (403, "workers[0].zones[0]: Unsupported value")),
         case("volume/size", Value::Null, (422, "workers[0].volume.size: Invalid value: \"\"")),
-        case("volume/size", json!("50GB"), (422, "workers[0].volume.size: Invalid value: \"50GB\"")),
+        case(
+            "volume/size",
+            json!("50GB"),
+            (422, "workers[0].volume.size: Invalid value: \"50GB\""),
+        ),
         case("volume/size", json!("-5Gi"), (422, "workers[0].volume.size")),
         case("volume/type", json!("floppy"), (403, "workers[0].volume.type: Unsupported value")),
         case("machine", Value::Null, (403, "workers[0].machine.type")),
         case("machine/type", json!("pc"), (403, "workers[0].machine.type")),
-        case("machine/image", json!({"name": "dos", "version": "1.0.0"}), (403, "workers[0].machine.image")),
-        case("machine/image", json!({"name": "gardenlinux", "version": "0.1.0"}), (403, "workers[0].machine.image")),
+        case(
+            "machine/image",
+            json!({"name": "dos", "version": "1.0.0"}),
+            (403, "workers[0].machine.image"),
+        ),
+        case(
+            "machine/image",
+            json!({"name": "gardenlinux", "version": "0.1.0"}),
+            (403, "workers[0].machine.image"),
+        ),
         case("machine/image", json!({"version": "1877.4.0"}), (403, "workers[0].machine.image")),
-        case("machine/architecture", json!("arm64"), (403, "workers[0].machine.type: Invalid value")),
-        case("machine/architecture", json!("foo"), (403, "workers[0].machine.architecture: Unsupported value")),
+        case(
+            "machine/architecture",
+            json!("arm64"),
+            (403, "workers[0].machine.type: Invalid value"),
+        ),
+        case(
+            "machine/architecture",
+            json!("foo"),
+            (403, "workers[0].machine.architecture: Unsupported value"),
+        ),
         case("cri", json!({"name": "foo"}), (403, "workers[0].cri.name: Invalid value: \"foo\"")),
         (at("minimum"), json!(0), needed, MADE),
         (at("maximum"), json!(501), MADE, (403, "limit of 500 configured in the CloudProfile")),
@@ -89,11 +160,20 @@ fn workers() -> Vec<Case> {
         case("maxSurge", json!("10"), (422, "workers[0].maxSurge: Invalid value")),
         case("maxUnavailable", json!("150%"), (422, "workers[0].maxUnavailable: Invalid value")),
         case("maxSurge", json!(0), (422, "workers[0].maxUnavailable: Invalid value")),
-        case("taints", json!([{"key": "a", "effect": "Foo"}]), (422, "workers[0].taints[0].effect: Unsupported value")),
+        case(
+            "taints",
+            json!([{"key": "a", "effect": "Foo"}]),
+            (422, "workers[0].taints[0].effect: Unsupported value"),
+        ),
         case("taints", json!([{"key": "a"}]), (422, "workers[0].taints[0].effect: Required value")),
         case("taints", json!([{"key": "a", "effect": "NoSchedule"}]), needed),
         case("caBundle", json!("x"), (422, "workers[0].caBundle: Invalid value")),
-        ("/spec/provider/workers", json!([]), needed, (422, "spec.provider.infrastructureConfig: Forbidden")),
+        (
+            "/spec/provider/workers",
+            json!([]),
+            needed,
+            (422, "spec.provider.infrastructureConfig: Forbidden"),
+        ),
     ]
 }
 
@@ -105,29 +185,123 @@ fn statics() -> Vec<Case> {
         both("/spec/purpose", json!("infrastructure"), (422, "spec.purpose: Unsupported value")),
         both("/spec/networking/type", Value::Null, (422, "spec.networking.type: Required value")),
         both("/spec/networking/nodes", json!(""), (422, "spec.networking.nodes: Invalid value")),
-        both("/spec/networking/nodes", json!("10.250.0.0/33"), (422, "spec.networking.nodes: Invalid value")),
+        both(
+            "/spec/networking/nodes",
+            json!("10.250.0.0/33"),
+            (422, "spec.networking.nodes: Invalid value"),
+        ),
         both("/spec/networking/pods", json!("10.250.0.0/16"), (403, "must not overlap with")),
-        ("/spec/networking/pods", json!("100.96.0.0/30"), (422, "spec.provider.workers: Invalid value"), MADE),
-        both("/spec/networking/ipFamilies", json!(["foo"]), (422, "spec.networking.ipFamilies[0]: Unsupported value")),
-        both("/spec/networking/ipFamilies", json!(["IPv6"]), (422, "spec.networking.ipFamilies: Invalid value")),
-        both("/spec/maintenance/timeWindow", window("220000", "230000"), (422, "timeWindow.begin: Invalid value")),
-        both("/spec/maintenance/timeWindow", window("220000+0000", "050000+0000"), (422, "spec.maintenance.timeWindow: Forbidden")),
-        both("/spec/maintenance/timeWindow", window("foo", "bar"), (422, "timeWindow.end: Invalid value")),
-        both("/spec/maintenance/timeWindow", window("250000+0000", "010000+0000"), (422, "timeWindow.begin: Invalid value")),
-        both("/spec/maintenance/timeWindow", json!({"begin": "220000+0000"}), (422, "timeWindow.end: Invalid value")),
-        both("/spec/controlPlane", tolerance(json!({"type": "foo"})), (422, "failureTolerance.type: Unsupported value")),
-        both("/spec/controlPlane", tolerance(json!({})), (422, "failureTolerance.type: Unsupported value")),
-        both("/spec/addons", json!({"kubernetesDashboard": {"authenticationMode": "foo"}}), (422, "authenticationMode: Unsupported value")),
-        both("/spec/dns", json!({"domain": "other.kyma.kyma.example.com"}), (422, "spec.dns.domain: Invalid value")),
+        (
+            "/spec/networking/pods",
+            json!("100.96.0.0/30"),
+            (422, "spec.provider.workers: Invalid value"),
+            MADE,
+        ),
+        both(
+            "/spec/networking/ipFamilies",
+            json!(["foo"]),
+            (422, "spec.networking.ipFamilies[0]: Unsupported value"),
+        ),
+        both(
+            "/spec/networking/ipFamilies",
+            json!(["IPv6"]),
+            (422, "spec.networking.ipFamilies: Invalid value"),
+        ),
+        both(
+            "/spec/maintenance/timeWindow",
+            window("220000", "230000"),
+            (422, "timeWindow.begin: Invalid value"),
+        ),
+        both(
+            "/spec/maintenance/timeWindow",
+            window("220000+0000", "050000+0000"),
+            (422, "spec.maintenance.timeWindow: Forbidden"),
+        ),
+        both(
+            "/spec/maintenance/timeWindow",
+            window("foo", "bar"),
+            (422, "timeWindow.end: Invalid value"),
+        ),
+        both(
+            "/spec/maintenance/timeWindow",
+            window("250000+0000", "010000+0000"),
+            (422, "timeWindow.begin: Invalid value"),
+        ),
+        both(
+            "/spec/maintenance/timeWindow",
+            json!({"begin": "220000+0000"}),
+            (422, "timeWindow.end: Invalid value"),
+        ),
+        both(
+            "/spec/controlPlane",
+            tolerance(json!({"type": "foo"})),
+            (422, "failureTolerance.type: Unsupported value"),
+        ),
+        both(
+            "/spec/controlPlane",
+            tolerance(json!({})),
+            (422, "failureTolerance.type: Unsupported value"),
+        ),
+        both(
+            "/spec/addons",
+            json!({"kubernetesDashboard": {"authenticationMode": "foo"}}),
+            (422, "authenticationMode: Unsupported value"),
+        ),
+        both(
+            "/spec/dns",
+            json!({"domain": "other.kyma.kyma.example.com"}),
+            (422, "spec.dns.domain: Invalid value"),
+        ),
         both("/spec/dns", json!({"domain": "a b"}), (422, "spec.dns.domain: Invalid value")),
-        both("/spec/kubernetes/kubeProxy", json!({"mode": "foo"}), (422, "spec.kubernetes.kubeProxy.mode: Unsupported value")),
-        both("/spec/kubernetes/kubelet", json!({"maxPods": -1}), (422, "spec.kubernetes.kubelet.maxPods: Invalid value")),
-        both("/spec/kubernetes/clusterAutoscaler", json!({"expander": "foo"}), (422, "clusterAutoscaler.expander: Unsupported value")),
-        both("/spec/kubernetes/kubeAPIServer", json!({"admissionPlugins": [{}]}), (422, "admissionPlugins[0].name: Required value")),
-        ("/spec/kubernetes/kubeAPIServer", json!({"enableBasicAuthentication": true}), (422, "enableBasicAuthentication: Forbidden"), MADE),
-        ("/spec/kubernetes/allowPrivilegedContainers", json!(true), (422, "allowPrivilegedContainers: Forbidden"), MADE),
-        ("/spec/kubernetes/enableStaticTokenKubeconfig", json!(true), MADE, (422, "enableStaticTokenKubeconfig: Invalid value")),
-        ("/spec/extensions", json!([{"type": "a"}, {"type": "a"}]), MADE, (422, "spec.extensions[1].type: Duplicate value")),
+    ]
+}
+
+fn kubernetes() -> Vec<Case> {
+    vec![
+        both(
+            "/spec/kubernetes/kubeProxy",
+            json!({"mode": "foo"}),
+            (422, "spec.kubernetes.kubeProxy.mode: Unsupported value"),
+        ),
+        both(
+            "/spec/kubernetes/kubelet",
+            json!({"maxPods": -1}),
+            (422, "spec.kubernetes.kubelet.maxPods: Invalid value"),
+        ),
+        both(
+            "/spec/kubernetes/clusterAutoscaler",
+            json!({"expander": "foo"}),
+            (422, "clusterAutoscaler.expander: Unsupported value"),
+        ),
+        both(
+            "/spec/kubernetes/kubeAPIServer",
+            json!({"admissionPlugins": [{}]}),
+            (422, "admissionPlugins[0].name: Required value"),
+        ),
+        (
+            "/spec/kubernetes/kubeAPIServer",
+            json!({"enableBasicAuthentication": true}),
+            (422, "enableBasicAuthentication: Forbidden"),
+            MADE,
+        ),
+        (
+            "/spec/kubernetes/allowPrivilegedContainers",
+            json!(true),
+            (422, "allowPrivilegedContainers: Forbidden"),
+            MADE,
+        ),
+        (
+            "/spec/kubernetes/enableStaticTokenKubeconfig",
+            json!(true),
+            MADE,
+            (422, "enableStaticTokenKubeconfig: Invalid value"),
+        ),
+        (
+            "/spec/extensions",
+            json!([{"type": "a"}, {"type": "a"}]),
+            MADE,
+            (422, "spec.extensions[1].type: Duplicate value"),
+        ),
         both("/spec/extensions", json!([{}]), (422, "spec.extensions[0].type: Required value")),
     ]
 }
@@ -148,7 +322,7 @@ async fn shoots_that_break_a_rule_get_the_answer_of_the_version() {
     for version in [Version::V1_65, Version::V1_117] {
         let Some(garden) = Garden::of_version(version, Speed::MAX).await else { return };
         let mut wrong = Vec::new();
-        let cases = [references(), types(), workers(), statics()].concat();
+        let cases = [references(), types(), workers(), statics(), kubernetes()].concat();
         for (number, (path, value, older, newer)) in cases.into_iter().enumerate() {
             let expected = if version == Version::V1_65 { older } else { newer };
             let odd = changed(&format!("odd-{number}"), path, &value);
@@ -160,7 +334,9 @@ async fn shoots_that_break_a_rule_get_the_answer_of_the_version() {
             };
 
             if code != expected.0 || !message.contains(expected.1) {
-                wrong.push(format!("{version} {path} = {value}: {expected:?}, not {code} {message}"));
+                wrong.push(format!(
+                    "{version} {path} = {value}: {expected:?}, not {code} {message}"
+                ));
             }
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -198,7 +198,10 @@ async fn operations_of_a_round_have_times_and_reasons_and_can_be_debugged() {
     };
 
     let operation = &info["operations"][0];
-    assert_eq!((&operation["state"], &operation["reason"]), (&json!("error"), &json!("no nodes left")));
+    assert_eq!(
+        (&operation["state"], &operation["reason"]),
+        (&json!("error"), &json!("no nodes left"))
+    );
     assert_eq!(operation["created"], "2026-01-01T12:00:01Z");
     assert_eq!(operation["updated"], "2026-01-01T12:00:05Z");
     assert_eq!(status(debug(operation["correlationID"].as_str().unwrap())).await, 200);
@@ -209,9 +212,8 @@ async fn operations_of_a_round_have_times_and_reasons_and_can_be_debugged() {
 async fn a_token_must_be_good_and_an_operators() {
     let world = World::new().await;
     let issuer = world.landscape.issuer();
-    let token = |groups: &[String]| {
-        issuer.sign(&issuer.claims("kcp", "somebody", &[], groups)).unwrap()
-    };
+    let token =
+        |groups: &[String]| issuer.sign(&issuer.claims("kcp", "somebody", &[], groups)).unwrap();
     let list = || get(&world, "/reconciliations");
 
     assert_eq!(status(list()).await, 200);

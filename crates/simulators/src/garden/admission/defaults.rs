@@ -79,7 +79,9 @@ fn names_of_profile(object: &mut Value, gardener: Version) {
         return;
     }
     let newer = text(object, "/spec/cloudProfile/name").map(|name| json!(name));
-    if let Some(name) = newer.filter(|_| object["spec"]["cloudProfile"]["kind"] != "NamespacedCloudProfile") {
+    if let Some(name) =
+        newer.filter(|_| object["spec"]["cloudProfile"]["kind"] != "NamespacedCloudProfile")
+    {
         set_missing(object, "/spec/cloudProfileName", &name);
     }
     if let Some(name) = text(object, "/spec/cloudProfileName").map(|name| json!(name)) {
@@ -123,7 +125,9 @@ fn kubernetes(object: &mut Value, gardener: Version) {
             set_missing(object, "/spec/kubernetes/allowPrivilegedContainers", &json!(true));
         }
     }
-    if object.pointer("/spec/systemComponents/coreDNS/autoscaling/mode") != Some(&json!("cluster-proportional")) {
+    if object.pointer("/spec/systemComponents/coreDNS/autoscaling/mode")
+        != Some(&json!("cluster-proportional"))
+    {
         let coredns = &mut object["spec"]["systemComponents"];
         if matches!(coredns, Value::Object(_) | Value::Null) {
             coredns["coreDNS"]["autoscaling"]["mode"] = json!("horizontal");
@@ -162,8 +166,8 @@ fn default_scenario(write: &mut Admission<'_>) {
 fn domain(write: &Admission<'_>, settings: &Settings) -> Option<String> {
     let shoot = &*write.object;
     let scheduled = write.old.is_some_and(|old| text(old, "/spec/seedName").is_some());
-    let late = scheduled
-        || Scenario::parse(annotation(shoot, SCENARIO).unwrap_or_default()).domain_late;
+    let late =
+        scheduled || Scenario::parse(annotation(shoot, SCENARIO).unwrap_or_default()).domain_late;
     (!late).then(|| settings.domain_of(name(shoot)))
 }
 

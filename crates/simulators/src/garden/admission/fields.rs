@@ -133,7 +133,8 @@ fn minutes(written: &str) -> Option<i64> {
         "-" => -1,
         _ => return None,
     };
-    let number = |text: &str, most: i64| text.parse::<i64>().ok().filter(|it| (0..=most).contains(it));
+    let number =
+        |text: &str, most: i64| text.parse::<i64>().ok().filter(|it| (0..=most).contains(it));
     let digits = |text: &str| text.chars().all(|digit| digit.is_ascii_digit());
     if zone.len() != 5 || !digits(time) || !digits(&zone[1..]) {
         return None;
@@ -146,7 +147,8 @@ fn minutes(written: &str) -> Option<i64> {
 fn domain(shoot: &Value, settings: &Settings, causes: &mut Vec<Cause>) {
     let Some(domain) = text(shoot, "/spec/dns/domain") else { return };
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
-    if !domain.chars().all(plain) || domain.starts_with(['-', '.']) || domain.ends_with(['-', '.']) {
+    if !domain.chars().all(plain) || domain.starts_with(['-', '.']) || domain.ends_with(['-', '.'])
+    {
         let why = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must \
                    start and end with an alphanumeric character";
         causes.push(Cause::invalid("spec.dns.domain", domain, why));
@@ -169,7 +171,8 @@ fn kubernetes(shoot: &Value, gardener: Version, causes: &mut Vec<Cause>) {
     }
     let privileged = "/spec/kubernetes/allowPrivilegedContainers";
     if set(privileged) && minor.is_some_and(|minor| minor >= 25) {
-        let why = "for Kubernetes versions >= 1.25, allowPrivilegedContainers field should not be set";
+        let why =
+            "for Kubernetes versions >= 1.25, allowPrivilegedContainers field should not be set";
         causes.push(Cause::forbidden(field(privileged), why));
     }
     let token = "/spec/kubernetes/enableStaticTokenKubeconfig";

@@ -75,7 +75,9 @@ pub(super) fn check(shoot: &Value, causes: &mut Vec<Cause>) {
         let why = "IPv6 single-stack networking is not supported";
         causes.push(Cause::invalid("spec.networking.ipFamilies", "IPv6", why));
     }
-    if text(shoot, "/spec/networking/type").is_none() && !list(shoot, "/spec/provider/workers").is_empty() {
+    if text(shoot, "/spec/networking/type").is_none()
+        && !list(shoot, "/spec/provider/workers").is_empty()
+    {
         let why = "networking type must be provided";
         causes.push(Cause::required("spec.networking.type", why));
     }
@@ -86,7 +88,11 @@ pub(super) fn overlaps(shoot: &Value, causes: &mut Vec<Cause>) {
     let range = |key: &str| {
         text(shoot, &format!("/spec/networking/{key}")).and_then(|text| text.parse::<Range>().ok())
     };
-    let pairs = [("pods", "pod", "nodes", "node"), ("services", "service", "nodes", "node"), ("services", "service", "pods", "pod")];
+    let pairs = [
+        ("pods", "pod", "nodes", "node"),
+        ("services", "service", "nodes", "node"),
+        ("services", "service", "pods", "pod"),
+    ];
     for (one, word, other, second) in pairs {
         if let (Some(first), Some(second_range)) = (range(one), range(other))
             && first.meets(second_range)

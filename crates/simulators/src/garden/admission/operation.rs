@@ -62,7 +62,7 @@ fn too_early(write: &Admission<'_>, wanted: &str) -> Option<String> {
     if rest.contains("-start") {
         let last = write.old.map(|old| &old["status"]["lastOperation"]);
         let created = last.is_some_and(|last| {
-            !last.is_null() && !(last["type"] == "Create" && last["state"] != "Succeeded")
+            !(last.is_null() || last["type"] == "Create" && last["state"] != "Succeeded")
         });
         let going = !write.object["metadata"]["deletionTimestamp"].is_null();
         return (!created || going).then(|| {
@@ -72,15 +72,18 @@ fn too_early(write: &Admission<'_>, wanted: &str) -> Option<String> {
     }
     let subject = rest.strip_suffix("-complete")?;
     let rotations = &write.old?["status"]["credentials"]["rotation"];
-    let prepared = rotations.as_object().is_some_and(|all| {
-        all.values().any(|rotation| rotation["phase"] == "Prepared")
-    });
-    (!prepared).then(|| format!("cannot complete {subject} rotation if it is not in phase Prepared"))
+    let prepared = rotations
+        .as_object()
+        .is_some_and(|all| all.values().any(|rotation| rotation["phase"] == "Prepared"));
+    (!prepared)
+        .then(|| format!("cannot complete {subject} rotation if it is not in phase Prepared"))
 }
 
 /// Counts an operation as a change, and forgets it where Gardener's API server does.
 pub(super) fn count(write: &mut Admission<'_>) {
-    let (Some(old), Some(wanted)) = (write.old, annotation(write.object, OPERATION)) else { return };
+    let (Some(old), Some(wanted)) = (write.old, annotation(write.object, OPERATION)) else {
+        return;
+    };
     // Together with a change it stays, and the change counts.
     if old["spec"] != write.object["spec"] {
         return;

@@ -26,7 +26,8 @@ pub(super) fn zones<'a>(profile: &'a Value, shoot: &Value) -> Vec<&'a str> {
 /// Refuses a Shoot that names something which the garden does not have.
 pub(super) fn references(write: &Admission<'_>) -> Result<(), Status> {
     let shoot = &*write.object;
-    let named = text(shoot, "/spec/cloudProfileName").or_else(|| text(shoot, "/spec/cloudProfile/name"));
+    let named =
+        text(shoot, "/spec/cloudProfileName").or_else(|| text(shoot, "/spec/cloudProfile/name"));
     let missing = |kind: &str, name: &str| format!("{kind}.core.gardener.cloud {name:?} not found");
     let forbidden = |why: String| Err(Status::forbidden(write.kind, super::name(shoot), &why));
     match named {

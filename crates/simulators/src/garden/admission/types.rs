@@ -21,13 +21,31 @@ fn mistyped(form: &Form, value: &Value, path: &str) -> Option<String> {
     let wrong = |wanted: &str| Some(refused(value, path, wanted));
     match (form, value) {
         (_, Value::Null) | (Form::Any, _) => None,
-        (Form::Text, value) => if value.is_string() { None } else { wrong("string") },
-        (Form::Boolean, value) => if value.is_boolean() { None } else { wrong("bool") },
+        (Form::Text, value) => {
+            if value.is_string() {
+                None
+            } else {
+                wrong("string")
+            }
+        }
+        (Form::Boolean, value) => {
+            if value.is_boolean() {
+                None
+            } else {
+                wrong("bool")
+            }
+        }
         (Form::Integer, value) => {
             let fits = value.as_i64().is_some_and(|number| i32::try_from(number).is_ok());
             if fits { None } else { wrong("int32") }
         }
-        (Form::Number, value) => if value.is_number() { None } else { wrong("float64") },
+        (Form::Number, value) => {
+            if value.is_number() {
+                None
+            } else {
+                wrong("float64")
+            }
+        }
         (Form::IntegerOrText, value) => {
             let fits = value.is_string() || value.is_i64();
             if fits { None } else { wrong("intstr.IntOrString") }
@@ -36,7 +54,13 @@ fn mistyped(form: &Form, value: &Value, path: &str) -> Option<String> {
             let fits = value.is_string() || value.is_number();
             if fits { None } else { wrong("resource.Quantity") }
         }
-        (Form::Map, value) => if value.is_object() { None } else { wrong("map") },
+        (Form::Map, value) => {
+            if value.is_object() {
+                None
+            } else {
+                wrong("map")
+            }
+        }
         (Form::List(items), Value::Array(values)) => {
             values.iter().find_map(|value| mistyped(items, value, path))
         }

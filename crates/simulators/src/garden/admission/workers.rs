@@ -36,10 +36,9 @@ pub(super) fn check(write: &Admission<'_>, gardener: Version, causes: &mut Vec<C
         }
     }
     let number = |worker: &Value, key: &str| worker[key].as_i64().unwrap_or(0);
-    let at_least = if gardener < Version::V1_117 { 1 } else { 0 };
-    let active = |worker: &&Value| {
-        number(worker, "minimum") >= at_least && number(worker, "maximum") > 0
-    };
+    let at_least = i64::from(gardener < Version::V1_117);
+    let active =
+        |worker: &&Value| number(worker, "minimum") >= at_least && number(worker, "maximum") > 0;
     if workers.is_empty() && gardener >= Version::V1_117 {
         workerless(write, causes);
     } else if !workers.iter().any(|worker| active(&worker)) {
@@ -47,7 +46,7 @@ pub(super) fn check(write: &Admission<'_>, gardener: Version, causes: &mut Vec<C
         causes.push(Cause::forbidden(WORKERS, why));
         let why = "at least one active worker pool with allowSystemComponents=true needed";
         causes.push(Cause::forbidden(WORKERS, why));
-    } else if workers.iter().all(|worker| shape::is_tainted(worker)) {
+    } else if workers.iter().all(shape::is_tainted) {
         let why = "at least one worker pool must exist having either no taints or only the \"PreferNoSchedule\" taint";
         causes.push(Cause::forbidden(WORKERS, why));
     }
@@ -63,7 +62,12 @@ fn workerless(write: &Admission<'_>, causes: &mut Vec<Cause>) {
         causes.push(Cause::forbidden("spec.provider.workers", why));
         return;
     }
-    for key in ["provider.infrastructureConfig", "provider.controlPlaneConfig", "networking.type", "networking.nodes"] {
+    for key in [
+        "provider.infrastructureConfig",
+        "provider.controlPlaneConfig",
+        "networking.type",
+        "networking.nodes",
+    ] {
         let path = format!("/spec/{}", key.replace('.', "/"));
         if write.object.pointer(&path).is_some_and(|value| !value.is_null()) {
             let why = "this field should not be set for workerless Shoot clusters";
@@ -77,7 +81,8 @@ fn room(shoot: &Value, workers: &[Value], causes: &mut Vec<Cause>) {
     let prefix = text(shoot, "/spec/networking/pods").and_then(|pods| pods.split_once('/'));
     let prefix = prefix.and_then(|(_, length)| length.parse::<u32>().ok());
     let path = "/spec/kubernetes/kubeControllerManager/nodeCIDRMaskSize";
-    let mask = shoot.pointer(path).and_then(Value::as_u64).and_then(|mask| u32::try_from(mask).ok());
+    let mask =
+        shoot.pointer(path).and_then(Value::as_u64).and_then(|mask| u32::try_from(mask).ok());
     let (Some(prefix), Some(mask)) = (prefix, mask) else { return };
     let most = 1_i64 << mask.saturating_sub(prefix).min(32);
     let all: i64 = workers.iter().filter_map(|worker| worker["maximum"].as_i64()).sum();
@@ -120,7 +125,8 @@ fn offered(profile: &Value, shoot: &Value, worker: &Value, field: &str, causes: 
         let at = format!("{field}.zones[{place}]");
         if zones.is_empty() {
             let region = text(shoot, "/spec/region").unwrap_or_default();
-            let why = "this region does not support availability zones, please do not configure them";
+            let why =
+                "this region does not support availability zones, please do not configure them";
             causes.push(Cause::invalid(at, region, why));
         } else if wanted[..place].contains(zone) {
             causes.push(duplicate(at, zone));
@@ -164,11 +170,13 @@ fn supports(profile: &Value, worker: &Value, field: &str, causes: &mut Vec<Cause
         );
         causes.push(Cause::invalid(format!("{field}.machine.type"), name, &why));
     }
-    let (image, version) = (text(worker, "/machine/image/name"), text(worker, "/machine/image/version"));
+    let (image, version) =
+        (text(worker, "/machine/image/name"), text(worker, "/machine/image/version"));
     let images = list(profile, "/spec/machineImages").iter();
     let images = images.filter(|one| one["name"].as_str() == image);
     let found = images.flat_map(|one| list(one, "/versions"));
-    let found = found.filter(|one| one["version"].as_str() == version).find(|one| !one["cri"].is_null());
+    let found =
+        found.filter(|one| one["version"].as_str() == version).find(|one| !one["cri"].is_null());
     if let (Some(found), Some(wanted)) = (found, text(worker, "/cri/name")) {
         let offered: Vec<&str> =
             list(found, "/cri").iter().filter_map(|one| one["name"].as_str()).collect();

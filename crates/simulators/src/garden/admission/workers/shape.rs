@@ -30,7 +30,9 @@ pub(super) fn check(worker: &Value, field: &str, gardener: Version, causes: &mut
         }
     }
     taints(worker, field, causes);
-    if let Some(bundle) = text(worker, "/caBundle").filter(|text| !text.contains("-----BEGIN CERTIFICATE-----")) {
+    if let Some(bundle) =
+        text(worker, "/caBundle").filter(|text| !text.contains("-----BEGIN CERTIFICATE-----"))
+    {
         let why = "caBundle is not a valid PEM-encoded certificate";
         causes.push(Cause::invalid(format!("{field}.caBundle"), bundle, why));
     }
