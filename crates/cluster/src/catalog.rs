@@ -202,8 +202,8 @@ impl Catalog {
     }
 
     pub(crate) fn version_of(&self, server: &Server, cluster: &str) -> String {
-        let of = self.versions.iter().filter(|(place, _)| place.includes(cluster));
-        of.filter_map(|(_, of)| of(server, cluster)).next().unwrap_or_else(|| VERSION.to_owned())
+        let mut of = self.versions.iter().filter(|(place, _)| place.includes(cluster));
+        of.find_map(|(_, of)| of(server, cluster)).unwrap_or_else(|| VERSION.to_owned())
     }
 
     pub(crate) fn kinds_of(&self, cluster: &str) -> Vec<Kind> {

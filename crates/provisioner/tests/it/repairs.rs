@@ -281,7 +281,11 @@ async fn an_operation_tells_all_its_errors_the_newest_last() {
 async fn a_time_out_says_what_was_waited_for() {
     let limits = Limits { cluster_creation: Duration::from_secs(2), ..Limits::default() };
     let world = World::on(TestDatabase::sqlite(), limits).await;
-    world.order("gardener", "scenario", &json!({"scenario": "no-seed"}));
+    world.order(
+        "gardener",
+        "scenario",
+        &json!({"scenario": "fail=ERR_RETRYABLE_INFRA_DEPENDENCIES@40"}),
+    );
 
     let begun = world.provisioner.provision(&caller(), aws("late")).await.unwrap();
     let failed = world.end_of(&begun.id).await;

@@ -23,8 +23,8 @@ pub(super) async fn create(
     State(avs): Shared,
     body: Bytes,
 ) -> Result<(StatusCode, Json<Value>), Refusal> {
-    let mut asked: Asked = parsed(&body)?;
-    asked.url = asked.url.trim().to_owned();
+    let asked: Asked = parsed(&body)?;
+    let asked = Asked { url: asked.url.trim().to_owned(), ..asked };
     check(&asked)?;
     let now = avs.clock.now().as_second();
     avs.evaluations.change(|known| {

@@ -253,6 +253,11 @@ fn statics() -> Vec<Case> {
             (422, "spec.dns.domain: Invalid value"),
         ),
         both("/spec/dns", json!({"domain": "a b"}), (422, "spec.dns.domain: Invalid value")),
+    ]
+}
+
+fn kubernetes() -> Vec<Case> {
+    vec![
         both(
             "/spec/kubernetes/kubeProxy",
             json!({"mode": "foo"}),
@@ -317,7 +322,7 @@ async fn shoots_that_break_a_rule_get_the_answer_of_the_version() {
     for version in [Version::V1_65, Version::V1_117] {
         let Some(garden) = Garden::of_version(version, Speed::MAX).await else { return };
         let mut wrong = Vec::new();
-        let cases = [references(), types(), workers(), statics()].concat();
+        let cases = [references(), types(), workers(), statics(), kubernetes()].concat();
         for (number, (path, value, older, newer)) in cases.into_iter().enumerate() {
             let expected = if version == Version::V1_65 { older } else { newer };
             let odd = changed(&format!("odd-{number}"), path, &value);

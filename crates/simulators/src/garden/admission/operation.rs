@@ -62,7 +62,7 @@ fn too_early(write: &Admission<'_>, wanted: &str) -> Option<String> {
     if rest.contains("-start") {
         let last = write.old.map(|old| &old["status"]["lastOperation"]);
         let created = last.is_some_and(|last| {
-            !last.is_null() && !(last["type"] == "Create" && last["state"] != "Succeeded")
+            !(last.is_null() || last["type"] == "Create" && last["state"] != "Succeeded")
         });
         let going = !write.object["metadata"]["deletionTimestamp"].is_null();
         return (!created || going).then(|| {

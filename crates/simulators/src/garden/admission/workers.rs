@@ -36,7 +36,7 @@ pub(super) fn check(write: &Admission<'_>, gardener: Version, causes: &mut Vec<C
         }
     }
     let number = |worker: &Value, key: &str| worker[key].as_i64().unwrap_or(0);
-    let at_least = if gardener < Version::V1_117 { 1 } else { 0 };
+    let at_least = i64::from(gardener < Version::V1_117);
     let active =
         |worker: &&Value| number(worker, "minimum") >= at_least && number(worker, "maximum") > 0;
     if workers.is_empty() && gardener >= Version::V1_117 {
@@ -46,7 +46,7 @@ pub(super) fn check(write: &Admission<'_>, gardener: Version, causes: &mut Vec<C
         causes.push(Cause::forbidden(WORKERS, why));
         let why = "at least one active worker pool with allowSystemComponents=true needed";
         causes.push(Cause::forbidden(WORKERS, why));
-    } else if workers.iter().all(|worker| shape::is_tainted(worker)) {
+    } else if workers.iter().all(shape::is_tainted) {
         let why = "at least one worker pool must exist having either no taints or only the \"PreferNoSchedule\" taint";
         causes.push(Cause::forbidden(WORKERS, why));
     }
