@@ -280,7 +280,7 @@ async fn a_deletion_can_stick_or_give_up() {
     let world = World::new().await;
     let client = world.reconciler();
     for id in ["r-1", "r-2", "r-3"] {
-        client.apply_cluster(&cluster(id)).await.unwrap();
+        client.apply_cluster(&cluster_in(&world, id)).await.unwrap();
     }
     world.order("reconciler", "stick-deletion", json!({"id": "r-1"})).await;
     world.order("reconciler", "fail-deletions", json!({"id": "r-2"})).await;
@@ -356,7 +356,7 @@ async fn hostile_ids_stay_one_segment() {
     let long = "ü".repeat(500);
 
     for id in ["a/b?c#d", "\"quoted\\\"", "new\nline", "%2e%2e", long.as_str()] {
-        client.apply_cluster(&cluster(id)).await.unwrap();
+        client.apply_cluster(&cluster_in(&world, id)).await.unwrap();
         assert_eq!(client.latest_status(id).await.unwrap().unwrap().cluster, id);
         client.delete_cluster(id).await.unwrap();
     }

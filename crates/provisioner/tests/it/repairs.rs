@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use provisioner::{
     chores::{abandoned_intents, failed_runtimes},
+    configuration,
     limits::Limits,
     requests,
     shoots::{LEGACY_OPERATION_ANNOTATION, OPERATION_ANNOTATION},
@@ -281,13 +282,13 @@ async fn an_operation_tells_all_its_errors_the_newest_last() {
 async fn a_time_out_says_what_was_waited_for() {
     let limits = Limits { cluster_creation: Duration::from_secs(2), ..Limits::default() };
     let world = World::on(TestDatabase::sqlite(), limits).await;
-    world.order(
-        "gardener",
-        "scenario",
-        &json!({"scenario": "fail=ERR_RETRYABLE_INFRA_DEPENDENCIES@40"}),
-    );
+    world.order("gardener", "scenario", &json!({"scenario": "no-seed"}));
+    // Without one of its own a cluster waits for the domain that comes with the Seed.
+    let mut late = aws("late");
+    let domain = "late.customer.example".into();
+    late.cluster.dns = Some(configuration::Dns { domain, providers: Vec::new() });
 
-    let begun = world.provisioner.provision(&caller(), aws("late")).await.unwrap();
+    let begun = world.provisioner.provision(&caller(), late).await.unwrap();
     let failed = world.end_of(&begun.id).await;
 
     let error = failed.last_error.unwrap();

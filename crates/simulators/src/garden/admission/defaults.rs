@@ -79,6 +79,8 @@ fn names_of_profile(object: &mut Value, gardener: Version) {
         return;
     }
     let newer = text(object, "/spec/cloudProfile/name").map(|name| json!(name));
+    // The older name is refused with new versions of Kubernetes from then on.
+    let newer = newer.filter(|_| gardener.minor() < 136);
     if let Some(name) =
         newer.filter(|_| object["spec"]["cloudProfile"]["kind"] != "NamespacedCloudProfile")
     {
