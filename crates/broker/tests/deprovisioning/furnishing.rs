@@ -108,7 +108,7 @@ pub(crate) fn order(at: usize, plan: &str) -> Order {
 impl Landscape {
     /// Makes what a create makes.
     pub(crate) async fn furnish(&self, env: &Env, at: usize, parts: Parts) -> Furnished {
-        self.furnish_order(env, order(at, "aws"), parts).await
+        Box::pin(self.furnish_order(env, order(at, "aws"), parts)).await
     }
 
     pub(crate) async fn furnish_order(&self, env: &Env, order: Order, parts: Parts) -> Furnished {

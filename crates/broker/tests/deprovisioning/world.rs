@@ -105,7 +105,7 @@ impl World {
     }
 
     pub(crate) async fn made_of(&self, order: Order, parts: Parts) -> Furnished {
-        let made = self.landscape.furnish_order(&self.eyes, order, parts).await;
+        let made = Box::pin(self.landscape.furnish_order(&self.eyes, order, parts)).await;
         self.reach.store.insert(&row(&made.order, Some(&made.details))).await.unwrap();
         made
     }
