@@ -7,7 +7,7 @@ mod printed;
 #[cfg(test)]
 mod tests;
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use broker::operations::{
@@ -134,6 +134,18 @@ pub fn find(name: &str, file: Option<&Path>) -> anyhow::Result<Named> {
         Service::Provisioner => runtimes(&provisioner_settings::load(Some(file))?.limits.limits())?,
     };
     followed.into_iter().find(|plan| plan.name == name).context("every service has all its plans")
+}
+
+/// The outside systems that the plans of a broker with these settings call.
+pub fn called(settings: &Settings) -> anyhow::Result<BTreeSet<String>> {
+    let legacy = settings.runtimes.legacy;
+    let followed = broker(&There::of(settings)?)?.into_iter();
+    let followed = followed.filter(|plan| plan.name.starts_with("legacy-") == legacy);
+    let calls = |plan: Named| {
+        let steps = plan.shape.stages.iter().flat_map(|stage| &stage.steps);
+        steps.flat_map(|step| step.calls.clone()).collect::<Vec<_>>()
+    };
+    Ok(followed.flat_map(calls).collect())
 }
 
 fn broker(there: &There) -> Result<Vec<Named>, PlanError> {

@@ -34,6 +34,9 @@ fn picture(outside: &Outside, ended: &Ended) -> Value {
     let seen = json!({
         "director": without(&registered.value["labels"], &["kcp_intent", "runtime_consoleUrl"]),
         "shoot": {"marks": marks(shoot), "spec": without(&shoot["spec"], &["seedName"])},
+        "authentication": server
+            .get("garden", "configmaps", "garden-kyma", &format!("kcp-oidc-{runtime}"))
+            .map(|map| map["data"].clone()),
         "kymas": marked("kymas.operator.kyma-project.io"),
         "kubeconfigs": marked("secrets"),
         "reconciler": {

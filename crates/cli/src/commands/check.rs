@@ -9,6 +9,7 @@ use anyhow::Context;
 use clap::Args;
 use server::{
     patience::Patience,
+    plans,
     settings::{self, provisioner},
     systems::{self, Checked, Systems},
 };
@@ -81,7 +82,7 @@ impl Check {
                 if self.offline {
                     Vec::new()
                 } else {
-                    systems.check_for(Patience::of(&settings)).await
+                    systems.check_for(Patience::of(&settings), &plans::called(&settings)?).await
                 },
             )
         };

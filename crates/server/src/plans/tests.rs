@@ -1,6 +1,6 @@
 //! The plans beside the page that shows them, and beside the settings.
 
-use std::{collections::BTreeSet, fs};
+use std::fs;
 
 use super::*;
 
@@ -149,4 +149,20 @@ fn a_plan_that_is_not_there_is_answered_with_those_that_are() {
         "{error}"
     );
     assert!(error.contains("runtime-upgrade-shoot"), "{error}");
+}
+
+#[test]
+fn what_a_broker_calls_depends_on_whether_it_follows_the_legacy_plans() {
+    let called = |text: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("broker.toml");
+        std::fs::write(&file, text).unwrap();
+        super::called(&settings::load(Some(&file)).unwrap()).unwrap()
+    };
+    let (newer, older) = (called(""), called("[runtimes]\nlegacy = true\n"));
+
+    assert!(newer.contains("provisioner") && newer.contains("gardener"), "{newer:?}");
+    assert!(!newer.contains("azure") && !newer.contains("lms"), "{newer:?}");
+    assert!(older.contains("azure"), "{older:?}");
+    assert!(!newer.contains("spc") && !older.contains("spc"));
 }

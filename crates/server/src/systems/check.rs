@@ -3,6 +3,8 @@
 //! What a reader would get wrong: a check changes nothing anywhere. It asks for things that nobody has, and takes it
 //! for a good answer that they are not there.
 
+use std::collections::BTreeSet;
+
 use base::{Clock, PlaintextHosts};
 use clients::{Component, Error, Http, Kind, gardener::Gardener, kubernetes::Cluster};
 use futures::future::{BoxFuture, FutureExt, join_all};
@@ -31,9 +33,15 @@ pub struct Checked {
 type Asked<'a> = (&'static str, BoxFuture<'a, Result<Option<String>, Error>>);
 
 impl Systems {
-    /// Asks all systems at once, and the provisioner besides whether a broker of that patience waits long enough for it.
-    pub async fn check_for(&self, patience: Patience) -> Vec<Checked> {
+    /// Asks all systems at once, and the provisioner besides whether a broker of that patience waits long enough for it. Those
+    /// that its plans do not call are told.
+    pub async fn check_for(&self, patience: Patience, called: &BTreeSet<String>) -> Vec<Checked> {
         let mut checked = self.check().await;
+        for one in &mut checked {
+            if one.wrong.is_none() && !is_called(one.system, called) {
+                one.found.get_or_insert_with(|| "no plan calls it with these settings".into());
+            }
+        }
         if let Some(provisioner) = &self.provisioner
             && let Ok(Err(too_short)) = patience.ask(provisioner).await
         {
@@ -97,6 +105,17 @@ impl Systems {
             asked.push(("azure tokens", answers(component, cloud.authority.clone()).boxed()));
         }
         judged(asked).await
+    }
+}
+
+/// Whether plans call what is checked under a name. Overrides are read from the control plane whatever the plan.
+fn is_called(checked: &str, called: &BTreeSet<String>) -> bool {
+    match checked {
+        "control plane" => true,
+        "kyma development" => called.contains("kyma releases"),
+        "azure tokens" => called.contains("azure"),
+        other if other.starts_with("cis ") => called.contains("cis"),
+        other => called.contains(other),
     }
 }
 
