@@ -55,5 +55,5 @@ pub(crate) async fn the_answer_is_as_the_document_says(fleet: Fleet) {
 
 #[test]
 fn the_document_is_valid_and_says_what_every_status_means() {
-    openapi::is_valid(DOCUMENT, &["200", "400", "401", "403", "500", "503"]);
+    openapi::is_valid(DOCUMENT, &["200", "400", "401", "403", "431", "500", "503", "504"]);
 }

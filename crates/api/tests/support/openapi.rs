@@ -139,6 +139,8 @@ struct Schema {
     _minimum: Option<f64>,
     #[serde(rename = "maximum")]
     _maximum: Option<f64>,
+    #[serde(rename = "nullable")]
+    _nullable: Option<bool>,
     #[serde(default)]
     required: BTreeSet<String>,
     #[serde(default)]

@@ -46,6 +46,7 @@ pages! {
         instead of "kubectl get deployments": "",
         instead of "\"abc\"": "",
         instead of "0b9f6c52": "";
+    users_and_clients_can_be_added_as_described: "docs/landscape/issuer.md";
     the_garden_can_be_looked_at_as_described: "docs/landscape/gardener.md",
         instead of " -w": "",
         instead of "export KUBECONFIG": "",

@@ -167,7 +167,7 @@ async fn what_gardener_refuses_is_not_stored() {
     let error = failed.last_error.unwrap();
     assert_eq!(
         (error.component.as_str(), error.reason.as_str()),
-        ("k8s client - gardener", "Invalid")
+        ("k8s client - gardener", "Forbidden")
     );
     assert!(error.message.contains("no.such.machine"), "{}", error.message);
     let status =

@@ -70,11 +70,13 @@ fn applied(known: &Known, payload: Payload, at: Timestamp) -> Applied {
 }
 
 /// The runtime that the kubeconfig opens, if it is one of the landscape. A kubeconfig that opens nothing is refused, and
-/// one that opens the cluster of another runtime.
+/// one that opens the cluster of another runtime. Clusters that customers bring have names of their own.
 async fn reached(reconciler: &Reconciler, payload: &Payload) -> Result<Option<String>, Refusal> {
     let Some(visits) = reconciler.visits.get() else { return Ok(None) };
     let refused = |why: String| Err(Refusal::BadRequest(format!("{UNREACHABLE}: {why}")));
-    let shoot = payload.metadata["shootName"].as_str().filter(|shoot| !shoot.is_empty());
+    let brought = payload.metadata["servicePlanName"] == "own_cluster";
+    let shoot = payload.metadata["shootName"].as_str();
+    let shoot = shoot.filter(|shoot| !shoot.is_empty() && !brought);
     match visits.leads(&payload.kubeconfig).await {
         Leads::To(runtime) if shoot.is_some_and(|shoot| shoot != runtime) => {
             refused(format!("it opens {runtime} and not the cluster of this runtime"))

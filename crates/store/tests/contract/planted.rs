@@ -73,7 +73,7 @@ pub(crate) async fn p24_is_red_when_a_transaction_is_left_open(on: OnDatabase) {
     let lost = if on.database.is_sqlite() {
         crate::dropping::fail_commits(&on).await
     } else {
-        crate::dropping::drop_at_every_await(&on).await
+        crate::dropping::drop_at_every_await(&on, 50).await
     };
 
     assert!(lost > 0, "all writes after it are committed in spite of the bug");
