@@ -49,7 +49,7 @@ impl Default for Limits {
     }
 }
 
-/// The longest that each operation may take. Whoever waits for one must wait longer.
+/// The longest that each operation may take. Callers that wait for an operation must wait longer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are named after the operations")]
 pub struct Longest {

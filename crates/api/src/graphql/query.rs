@@ -36,7 +36,7 @@ impl Query {
         nullable(ctx, self.0.operation_status(caller, &id)).await
     }
 
-    /// The longest that each operation may take, in seconds: whoever waits for one must wait longer.
+    /// The longest that each operation may take, in seconds. Callers that wait for an operation must wait longer.
     async fn operation_limits(&self) -> OperationLimits {
         OperationLimits::of(self.0.longest())
     }

@@ -46,7 +46,7 @@ impl Catalog {
         let named = parameters.administrators.clone().filter(|named| !named.is_empty());
         let administrators = match named {
             Some(named) => once_each(named),
-            // Whoever brings a cluster administers it already.
+            // Customers who bring their own cluster are its administrators already.
             None if plan.kind() == Kind::OwnCluster => Vec::new(),
             None => vec![orderer.user_id.to_lowercase()],
         };

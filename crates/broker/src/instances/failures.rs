@@ -11,7 +11,7 @@ use serde_json::Value;
 /// Who reads a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reader {
-    /// Platforms, and whoever orders through them.
+    /// Platforms and their customers.
     Customer,
     /// Those who run the control plane.
     Operator,

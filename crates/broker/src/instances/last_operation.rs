@@ -109,7 +109,7 @@ impl Broker {
         let progress = progress(operation.state);
         let until_next = explanation.next_try.map(|next| next.duration_since(now));
         let wait = until_next.map_or(USUAL, |wait| Duration::try_from(wait).unwrap_or_default());
-        // Whoever asks for it, it is shown to those who order.
+        // Platforms show this text to their customers, whatever scopes the request has.
         let told = Told {
             reader: Reader::Customer,
             explanation: &explanation,

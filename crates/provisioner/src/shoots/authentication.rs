@@ -26,7 +26,8 @@ pub fn config_map_data(issuers: &[Oidc]) -> BTreeMap<String, String> {
     BTreeMap::from([(KEY.to_owned(), text + "\n")])
 }
 
-/// The same issuer as `oidcConfig` has it. Which algorithms sign is not said: Kubernetes takes all that are safe.
+/// The issuer of `oidcConfig` as an `AuthenticationConfiguration`. It has no field for signing algorithms: Kubernetes
+/// accepts all asymmetric ones.
 fn authenticator(oidc: &Oidc) -> Value {
     json!({
         "issuer": {"url": oidc.issuer_url, "audiences": [oidc.client_id]},

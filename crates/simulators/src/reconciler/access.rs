@@ -1,7 +1,7 @@
 //! Who may call: everybody inside of the control plane, and from outside operators with a token.
 //!
-//! What a reader would get wrong: whoever brings no token counts as inside. The real one lies behind a mesh that lets
-//! nobody else reach it without one.
+//! What a reader would get wrong: a request without a token counts as coming from the control plane. The real Reconciler
+//! lies behind a mesh that lets no other request without a token through.
 
 use std::sync::Arc;
 

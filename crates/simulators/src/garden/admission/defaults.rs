@@ -64,7 +64,7 @@ pub(super) fn fill(write: &mut Admission<'_>, settings: &Settings) {
     table::fill(object, gardener);
 }
 
-/// Keeps the name of whoever creates a Shoot.
+/// Records the name of the user who creates a Shoot.
 fn sign(write: &mut Admission<'_>) {
     let user = json!(write.user.user);
     let metadata = &mut write.object["metadata"];
