@@ -122,15 +122,17 @@ pub struct OperationSettings {
 pub struct AccessSettings {
     /// The issuers of tokens: tables, of which only `url` is needed, exactly as in the claim `iss`. A text is a table with that `url`.
     ///
-    ///     [[access.issuers]]
-    ///     url = "https://issuer.example.com"
-    ///     audience = ["kcp"]         # one, several, or "any"; `access.audience` when it is not given
-    ///     tenant_claim = "tenant"    # the claim with the only account that a token speaks for
-    ///     any_tenant = false         # true: tokens that name no account speak for all, without the scope `tenants:any`
-    ///     [access.issuers.groups]    # the scopes of people's groups; these three are the default
-    ///     runtimeAdmin = ["runtimes:read", "tenants:any"]
-    ///     runtimeOperator = ["runtimes:read", "tenants:any"]
-    ///     orchestrationsAdmin = ["orchestrations:read", "orchestrations:write", "tenants:any"]
+    /// ```toml
+    ///    [[access.issuers]]
+    ///    url = "https://issuer.example.com"
+    ///    audience = ["kcp"]         # one, several, or "any"; `access.audience` when it is not given
+    ///    tenant_claim = "tenant"    # the claim with the only account that a token speaks for
+    ///    any_tenant = false         # true: tokens that name no account speak for all, without the scope `tenants:any`
+    ///    [access.issuers.groups]    # the scopes of people's groups; these three are the default
+    ///    runtimeAdmin = ["runtimes:read", "tenants:any"]
+    ///    runtimeOperator = ["runtimes:read", "tenants:any"]
+    ///    orchestrationsAdmin = ["orchestrations:read", "orchestrations:write", "tenants:any"]
+    /// ```
     #[config(env = "KCP_BROKER_ISSUERS", default = [], parse_env = confique::env::parse::list_by_comma)]
     pub issuers: Vec<IssuerSettings>,
     /// Whom tokens must be for, unless their issuer's table says it.
@@ -140,10 +142,12 @@ pub struct AccessSettings {
     /// sidecar. A peer must fit all that its table gives: `addresses` (networks) and `certificates` (DNS names and URIs of client
     /// certificates, with `transport.client_authorities`). One that sends a token is judged by that token.
     ///
-    ///     [[access.peers]]
-    ///     name = "metrics-collector"
-    ///     addresses = ["127.0.0.0/8", "::1"]
-    ///     scopes = ["runtimes:read", "tenants:any"]
+    /// ```toml
+    ///    [[access.peers]]
+    ///    name = "metrics-collector"
+    ///    addresses = ["127.0.0.0/8", "::1"]
+    ///    scopes = ["runtimes:read", "tenants:any"]
+    /// ```
     ///
     /// In the environment: NAME@ADDRESS=SCOPE,SCOPE with a semicolon between two.
     #[config(env = "KCP_BROKER_PEERS", default = [], parse_env = confique::env::parse::list_by_semicolon)]
@@ -265,7 +269,13 @@ impl Settings {
 
 /// The sample file.
 pub fn sample() -> String {
-    confique::toml::template::<Settings>(confique::toml::FormatOptions::default())
+    sample_of::<Settings>()
+}
+
+/// The sample file of settings: their comments, without the fences that tell examples from Rust.
+fn sample_of<S: Config>() -> String {
+    let commented = confique::toml::template::<S>(confique::toml::FormatOptions::default());
+    commented.split_inclusive('\n').filter(|line| !line.starts_with("# ```")).collect()
 }
 
 #[cfg(test)]

@@ -257,15 +257,17 @@ pub struct Defaults {
 pub struct Access {
     /// The issuers of tokens: tables, of which only `url` is needed, exactly as in the claim `iss`. A text is a table with that `url`.
     ///
-    ///     [[access.issuers]]
-    ///     url = "https://issuer.example.com"
-    ///     audience = ["kcp"]         # one, several, or "any"; `access.audience` when it is not given
-    ///     tenant_claim = "tenant"    # the claim with the only account that a token speaks for
-    ///     any_tenant = false         # true: tokens that name no account speak for all, without the scope `tenants:any`
-    ///     [access.issuers.groups]    # the scopes of people's groups; these three are the default
-    ///     runtimeAdmin = ["runtimes:read", "tenants:any"]
-    ///     runtimeOperator = ["runtimes:read", "tenants:any"]
-    ///     orchestrationsAdmin = ["orchestrations:read", "orchestrations:write", "tenants:any"]
+    /// ```toml
+    ///    [[access.issuers]]
+    ///    url = "https://issuer.example.com"
+    ///    audience = ["kcp"]         # one, several, or "any"; `access.audience` when it is not given
+    ///    tenant_claim = "tenant"    # the claim with the only account that a token speaks for
+    ///    any_tenant = false         # true: tokens that name no account speak for all, without the scope `tenants:any`
+    ///    [access.issuers.groups]    # the scopes of people's groups; these three are the default
+    ///    runtimeAdmin = ["runtimes:read", "tenants:any"]
+    ///    runtimeOperator = ["runtimes:read", "tenants:any"]
+    ///    orchestrationsAdmin = ["orchestrations:read", "orchestrations:write", "tenants:any"]
+    /// ```
     #[config(env = "KCP_PROVISIONER_ISSUERS", default = [], parse_env = confique::env::parse::list_by_comma)]
     pub issuers: Vec<IssuerSettings>,
     /// Whom tokens must be for, unless their issuer's table says it.
@@ -275,10 +277,12 @@ pub struct Access {
     /// sidecar. A peer must fit all that its table gives: `addresses` (networks) and `certificates` (DNS names and URIs of client
     /// certificates, with `transport.client_authorities`). One that sends a token is judged by that token.
     ///
-    ///     [[access.peers]]
-    ///     name = "kyma-environment-broker"
-    ///     addresses = ["127.0.0.0/8", "::1"]
-    ///     scopes = ["provisioner:read", "provisioner:write", "provisioner:kubeconfig", "tenants:any"]
+    /// ```toml
+    ///    [[access.peers]]
+    ///    name = "kyma-environment-broker"
+    ///    addresses = ["127.0.0.0/8", "::1"]
+    ///    scopes = ["provisioner:read", "provisioner:write", "provisioner:kubeconfig", "tenants:any"]
+    /// ```
     ///
     /// In the environment: NAME@ADDRESS=SCOPE,SCOPE with a semicolon between two.
     #[config(env = "KCP_PROVISIONER_PEERS", default = [], parse_env = confique::env::parse::list_by_semicolon)]
@@ -357,7 +361,7 @@ impl ProvisionerSettings {
 
 /// The sample file.
 pub fn sample() -> String {
-    confique::toml::template::<ProvisionerSettings>(confique::toml::FormatOptions::default())
+    super::sample_of::<ProvisionerSettings>()
 }
 
 #[cfg(test)]
