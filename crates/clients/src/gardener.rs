@@ -10,14 +10,9 @@ mod shoot;
 mod shoots;
 mod watch;
 
-use std::{
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::sync::{Arc, OnceLock};
 
-use tokio::sync::Mutex;
-
-use self::watch::ShootWatch;
+use self::{features::FeaturesRead, watch::ShootWatch};
 use crate::{
     about::{About, Usage},
     error::{Component, Error, Kind},
@@ -91,11 +86,8 @@ pub struct Gardener {
     /// Under which name our fields are ours.
     owner: String,
     watch: Arc<OnceLock<ShootWatch>>,
-    features: Arc<Mutex<Option<FeaturesRead>>>,
+    features: Arc<FeaturesRead>,
 }
-
-/// What the garden has, and when it was read, by the monotonic clock.
-type FeaturesRead = (Duration, Arc<Features>);
 
 impl Gardener {
     /// The project `project` of the garden behind `cluster`; `owner` is the name under which Gardener

@@ -30,6 +30,7 @@ pub(crate) use controller::next_move;
 pub use furnish::{Error, furnish};
 pub(crate) use info::{NAME as INFO, version_of as version_of_runtime};
 pub use kinds::definitions;
+pub(crate) use scenario::WORDS;
 pub use settings::{Durations, PoolSettings, Settings};
 pub use version::{UnknownVersion, Version};
 

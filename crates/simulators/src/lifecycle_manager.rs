@@ -18,6 +18,7 @@ pub(crate) use decide::is_at_rest;
 pub use kinds::definitions;
 
 pub(crate) use furnish::furnish;
+pub(crate) use scenario::WORDS;
 
 /// What shall happen to a Kyma other than the usual: an annotation.
 pub const SCENARIO: &str = "landscape.kcp.dev/scenario";

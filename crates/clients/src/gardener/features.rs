@@ -3,7 +3,11 @@
 //! What a reader would get wrong: the schema decides, not the version. A garden's `/version` is that of Kubernetes, and
 //! older gardens tell Gardener's version nowhere but in the status of Shoots.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use serde_json::Value;
 
@@ -142,30 +146,98 @@ fn property<'a>(document: &'a Value, schema: &'a Value, key: &str, depth: u8) ->
     named.into_iter().chain(parts).find_map(|part| property(document, part, key, depth))
 }
 
+/// What was read of a garden. Only one task reads at a time; to say that the garden has changed nobody waits.
+#[derive(Debug, Default)]
+pub(super) struct FeaturesRead {
+    known: Mutex<Known>,
+    reading: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// How often answers have shown that the garden is not what it was.
+    contradictions: u64,
+    last: Option<Last>,
+}
+
+#[derive(Debug)]
+struct Last {
+    features: Arc<Features>,
+    /// When the reading began, by the monotonic clock.
+    read: Duration,
+    /// How many contradictions there had been then.
+    contradictions: u64,
+}
+
+impl FeaturesRead {
+    /// What nothing has contradicted, if it was read after `earliest`.
+    fn since(&self, earliest: Duration) -> Option<Arc<Features>> {
+        let known = self.known();
+        let last = known.last.as_ref()?;
+        let good = last.contradictions == known.contradictions && last.read >= earliest;
+        good.then(|| last.features.clone())
+    }
+
+    fn contradictions(&self) -> u64 {
+        self.known().contradictions
+    }
+
+    fn contradict(&self) {
+        self.known().contradictions += 1;
+    }
+
+    /// Keeps what was read; true if it is news.
+    fn keep(&self, last: Last) -> bool {
+        let mut known = self.known();
+        let news = known.last.as_ref().is_none_or(|before| before.features != last.features);
+        known.last = Some(last);
+        news
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Gardener {
-    /// What the garden has: read at first, and again after a while or when an answer shows that it has changed.
+    /// What the garden has: read at first, and again after a while or when an answer shows that it has changed. A garden
+    /// that cannot be read again has what it had.
     pub async fn features(&self) -> Result<Arc<Features>, Error> {
-        let mut kept = self.features.lock().await;
-        let now = self.cluster.gate().clock().monotonic();
-        if let Some((read, features)) = &*kept
-            && now.saturating_sub(*read) < FRESH
-        {
-            return Ok(features.clone());
+        let now = || self.cluster.gate().clock().monotonic();
+        let fresh = || self.features.since(now().saturating_sub(FRESH));
+        if let Some(features) = fresh() {
+            return Ok(features);
         }
-        let mut features = self.described().await?;
-        features.version = self.version_told().await?;
-        let features = Arc::new(features);
-        if kept.as_ref().is_none_or(|(_, before)| *before != features) {
+        let _reading = self.features.reading.lock().await;
+        if let Some(features) = fresh() {
+            return Ok(features);
+        }
+        let (read, contradictions) = (now(), self.features.contradictions());
+        let features = match self.read_features().await {
+            Ok(features) => Arc::new(features),
+            Err(error) => {
+                let Some(features) = self.features.since(Duration::ZERO) else {
+                    return Err(error);
+                };
+                tracing::warn!(%error, "the garden cannot be described again: it is taken for what it was");
+                return Ok(features);
+            }
+        };
+        if self.features.keep(Last { features: features.clone(), read, contradictions }) {
             let version = features.version().unwrap_or("unknown");
             tracing::info!(gardener.version = version, fields = ?features.fields, "the garden has Gardener {version}");
         }
-        *kept = Some((now, features.clone()));
         Ok(features)
     }
 
     /// Has them read again before they are used next.
-    pub(super) async fn forget_features(&self) {
-        *self.features.lock().await = None;
+    pub(super) fn forget_features(&self) {
+        self.features.contradict();
+    }
+
+    async fn read_features(&self) -> Result<Features, Error> {
+        let features = self.described().await?;
+        Ok(Features { version: self.version_told().await?, ..features })
     }
 
     async fn described(&self) -> Result<Features, Error> {

@@ -22,7 +22,7 @@ impl Gardener {
         let sent = serde_json::to_value(&shoot.spec).unwrap_or_default();
         let there = match self.shoots.create_warned(shoot.name(), shoot).await {
             Err(error) if error.kind == Kind::AlreadyExists => error,
-            made => return self.kept(&sent, made, &doing).await,
+            made => return self.kept(&sent, made, &doing),
         };
         let found = self.shoots.find(shoot.name()).await?;
         let mine = shoot.annotation(RUNTIME_ANNOTATION);
@@ -31,7 +31,7 @@ impl Gardener {
             None => Err(Error { kind: Kind::Changed, ..there }),
             Some(found) if found.is_going() => Err(there.saying("it is being deleted")),
             Some(found) if mine.is_some() && found.annotation(RUNTIME_ANNOTATION) == mine => {
-                self.kept(&sent, Ok((found, Vec::new())), &doing).await
+                self.kept(&sent, Ok((found, Vec::new())), &doing)
             }
             Some(_) => Err(there.saying("it belongs to another runtime")),
         }
@@ -58,12 +58,12 @@ impl Gardener {
         let doing = format!("changing Shoot {name}");
         let sent = patch.get("spec").cloned().unwrap_or_default();
         let changed = self.shoots.merge_warned(name, patch).await;
-        self.kept(&sent, changed, &doing).await
+        self.kept(&sent, changed, &doing)
     }
 
     /// The Shoot that Gardener answered with and what it warned of, provided that it has every field that was sent. What
     /// shows that the garden is not what it was has its description read again.
-    async fn kept(
+    fn kept(
         &self,
         sent: &Value,
         written: Result<(Shoot, Vec<String>), Error>,
@@ -73,7 +73,7 @@ impl Gardener {
             Ok(written) => written,
             Err(error) => {
                 if matches!(error.kind, Kind::Refused { .. }) {
-                    self.forget_features().await;
+                    self.forget_features();
                 }
                 return Err(admission(error));
             }
@@ -81,7 +81,7 @@ impl Gardener {
         let answered = serde_json::to_value(&shoot.spec).unwrap_or_default();
         let missing = returned::missing(sent, &answered, "spec");
         if !missing.is_empty() || warnings.iter().any(|text| text.starts_with("unknown field")) {
-            self.forget_features().await;
+            self.forget_features();
         }
         if !missing.is_empty() {
             let error = Error::new(Component::GARDENER, Kind::Dropped, doing);

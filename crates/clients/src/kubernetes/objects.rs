@@ -84,22 +84,11 @@ impl<T> Objects<T> {
     ) -> Result<R, Error> {
         let doing = self.doing(&format!("asking for the {part} of"), name);
         let path = self.path_of(&doing, name, &format!("/{part}"))?;
-        self.ask(&doing, Method::POST, &path, JSON, body).await
+        Ok(self.ask(&doing, Method::POST, &path, JSON, body).await?.0)
     }
 
+    /// Sends a body; the answer comes with its warnings.
     async fn ask<R: DeserializeOwned>(
-        &self,
-        doing: &str,
-        method: Method,
-        path: &str,
-        content_type: &'static str,
-        body: &impl Serialize,
-    ) -> Result<R, Error> {
-        Ok(self.ask_warned(doing, method, path, content_type, body).await?.0)
-    }
-
-    /// The same, with the warnings that came with the answer.
-    async fn ask_warned<R: DeserializeOwned>(
         &self,
         doing: &str,
         method: Method,
@@ -210,7 +199,7 @@ impl<T: DeserializeOwned> Objects<T> {
     ) -> Result<(T, Vec<String>), Error> {
         let doing = self.doing("changing", name);
         let path = self.path_of(&doing, name, "")?;
-        self.ask_warned(&doing, Method::PATCH, &path, "application/merge-patch+json", patch).await
+        self.ask(&doing, Method::PATCH, &path, "application/merge-patch+json", patch).await
     }
 
     /// Makes the object have these fields, as theirs `owner`. What others own stays; what `owner` had
@@ -225,7 +214,7 @@ impl<T: DeserializeOwned> Objects<T> {
         let rest = query(&[("fieldManager", owner), ("force", "true")]);
         let path = self.path_of(&doing, name, &rest)?;
         let object = self.complete(&doing, object)?;
-        self.ask(&doing, Method::PATCH, &path, "application/apply-patch+yaml", &object).await
+        Ok(self.ask(&doing, Method::PATCH, &path, "application/apply-patch+yaml", &object).await?.0)
     }
 
     /// Makes an object.
@@ -241,7 +230,7 @@ impl<T: DeserializeOwned> Objects<T> {
     ) -> Result<(T, Vec<String>), Error> {
         let doing = self.doing("creating", name);
         let object = self.complete(&doing, object)?;
-        self.ask_warned(&doing, Method::POST, self.root(&doing)?, JSON, &object).await
+        self.ask(&doing, Method::POST, self.root(&doing)?, JSON, &object).await
     }
 
     /// Writes an object as it was read and then changed. Fails with [`Kind::Changed`] when somebody
@@ -255,7 +244,7 @@ impl<T: DeserializeOwned> Objects<T> {
             // An API server takes it as leave to overwrite whatever is there.
             return Err(self.unusable(&doing, "it does not say which version was read"));
         }
-        self.ask(&doing, Method::PUT, &path, JSON, &object).await
+        Ok(self.ask(&doing, Method::PUT, &path, JSON, &object).await?.0)
     }
 
     /// Items of lists do not say what they are; what is written must.

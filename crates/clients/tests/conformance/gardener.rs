@@ -6,8 +6,7 @@ use axum::{Json, http::StatusCode, response::IntoResponse};
 use clients::{
     Kind, Limits,
     gardener::{
-        CONFIRMATION_ANNOTATION, Deletion, Field, Gardener, RUNTIME_ANNOTATION, Shoot, Signal,
-        Signals,
+        CONFIRMATION_ANNOTATION, Deletion, Gardener, RUNTIME_ANNOTATION, Shoot, Signal, Signals,
     },
 };
 use secrecy::ExposeSecret;
@@ -25,7 +24,7 @@ fn at(name: &str) -> String {
     format!("{ROOT}/{name}")
 }
 
-fn shoot(name: &str, runtime: &str) -> Shoot {
+pub(crate) fn shoot(name: &str, runtime: &str) -> Shoot {
     let mut shoot = Shoot::named(name);
     let annotations = shoot.metadata.annotations.get_or_insert_default();
     annotations.insert(RUNTIME_ANNOTATION.into(), runtime.into());
@@ -289,47 +288,6 @@ async fn an_admin_kubeconfig_that_is_not_found_while_the_shoot_is_there_is_not_t
 
     api.put(&at("c-1"), json!({"metadata": {}, "spec": {}}));
     assert_eq!(asked().await, Kind::Unavailable);
-}
-
-#[tokio::test]
-async fn what_the_garden_has_is_read_once_and_again_after_an_answer_that_contradicts_it() {
-    let api = KubeApi::default();
-    let garden = garden(&api).await;
-    let fields = |fields: Value| {
-        let shoot = json!({
-            "x-kubernetes-group-version-kind": [{"group": "core.gardener.cloud", "version": "v1beta1", "kind": "Shoot"}],
-            "properties": {"spec": {"properties": {"kubernetes": {"properties": {
-                "version": {"type": "string"}, "kubeAPIServer": {"properties": fields},
-            }}}}},
-        });
-        json!({"components": {"schemas": {"Shoot": shoot}}})
-    };
-    let (old, new) =
-        (fields(json!({"oidcConfig": {}})), fields(json!({"structuredAuthentication": {}})));
-    let mut reads = 0;
-    api.instead(move |heard| {
-        if heard.path.starts_with("/openapi/v3") {
-            reads += 1;
-            let document = if reads == 1 { &old } else { &new };
-            return Some(Json(document.clone()).into_response());
-        }
-        if heard.path.contains("gardener-info") {
-            let info = json!({"data": {"gardenerAPIServer": "version: v1.117.0\nother: x\n"}});
-            return Some(Json(info).into_response());
-        }
-        (heard.method == "POST")
-            .then(|| said(422, "Invalid", "oidcConfig field is no longer supported"))
-    });
-
-    let first = garden.features().await.unwrap();
-    assert_eq!(first.version(), Some("v1.117.0"));
-    assert!(first.has(Field::OidcConfig) && !first.has(Field::StructuredAuthentication));
-    garden.features().await.unwrap();
-    assert_eq!(api.journal.len(), 2, "one read of the fields, one of the version");
-
-    garden.create(&shoot("c-1", "r-1")).await.unwrap_err();
-    let second = garden.features().await.unwrap();
-    assert!(!second.has(Field::OidcConfig) && second.has(Field::StructuredAuthentication));
 }
 
 async fn watching(api: &KubeApi) -> (Gardener, Signals) {

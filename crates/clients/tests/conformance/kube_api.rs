@@ -50,8 +50,12 @@ impl KubeApi {
     }
 
     pub(crate) async fn cluster(&self, limits: Limits) -> Cluster {
+        self.cluster_by(limits, Clock::running()).await
+    }
+
+    pub(crate) async fn cluster_by(&self, limits: Limits, clock: Clock) -> Cluster {
         let config = kube::Config::new(self.start().await.as_str().parse().unwrap());
-        let gate = Gate::new(Component::GARDENER, limits, Clock::running());
+        let gate = Gate::new(Component::GARDENER, limits, clock);
         Cluster::with(gate, &config).unwrap()
     }
 

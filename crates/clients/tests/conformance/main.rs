@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod director;
+mod features;
 mod gardener;
 mod http;
 mod kube_api;

@@ -7,7 +7,10 @@ use base::PlaintextHosts;
 use confique::Config;
 
 use super::values::friendly;
-use crate::serving::{Acceptance, ConnectionLimits, tls};
+use crate::{
+    access::Doors,
+    serving::{Acceptance, ConnectionLimits, tls},
+};
 
 macro_rules! links {
     (
@@ -105,13 +108,20 @@ macro_rules! links {
                 PlaintextHosts::new(self.plaintext_hosts.iter().cloned())
             }
 
-            /// What is sent in clear because the settings say so, in plain words.
-            pub fn exceptions(&self, listen: SocketAddr) -> Vec<String> {
+            /// What is less strict than usual because the settings say so, in plain words; refused where these doors
+            /// could not be kept with this transport.
+            pub(crate) fn exceptions(
+                &self,
+                listen: SocketAddr,
+                doors: &Doors,
+            ) -> anyhow::Result<Vec<String>> {
+                doors.check(&self.hosts())?;
+                doors.check_certificates(self.client_authorities.as_deref())?;
                 let Self { certificate, plaintext_listener, plaintext_hosts, .. } = self;
                 let open = certificate.is_none() && !listen.ip().is_loopback() && *plaintext_listener;
                 let listener = open.then(|| format!("the API listens on {listen} without TLS"));
                 let hosts = plaintext_hosts.iter().map(|host| format!("{host} may be called without TLS"));
-                listener.into_iter().chain(hosts).collect()
+                Ok(listener.into_iter().chain(hosts).chain(doors.exceptions()).collect())
             }
         }
     };
@@ -127,7 +137,7 @@ links! {
 /// The provisioner's.
 pub mod provisioner {
     use super::{
-        Acceptance, Config, ConnectionLimits, Duration, NonZeroU32, PathBuf, PlaintextHosts,
+        Acceptance, Config, ConnectionLimits, Doors, Duration, NonZeroU32, PathBuf, PlaintextHosts,
         SocketAddr, ensure, friendly, tls,
     };
 

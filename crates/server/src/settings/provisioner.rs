@@ -352,10 +352,7 @@ impl ProvisionerSettings {
 
     /// What is less strict than usual because the settings say so, in plain words.
     pub(crate) fn exceptions(&self) -> anyhow::Result<Vec<String>> {
-        let doors = self.access.doors();
-        doors.check(&self.transport.hosts())?;
-        doors.check_certificates(self.transport.client_authorities.as_deref())?;
-        Ok(self.transport.exceptions(self.listen).into_iter().chain(doors.exceptions()).collect())
+        self.transport.exceptions(self.listen, &self.access.doors())
     }
 }
 

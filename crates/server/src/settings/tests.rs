@@ -138,15 +138,16 @@ fn secrets_are_not_shown() {
 
 #[test]
 fn the_sample_file_is_made_of_the_comments() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../config/broker.toml");
+    is_kept_as("broker.toml", &sample());
+}
+
+/// Fails unless the file of samples has this text.
+pub(super) fn is_kept_as(file: &str, sample: &str) {
+    let path = format!("{}/../../config/{file}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("KCP_UPDATE_SAMPLES").is_some() {
-        std::fs::write(path, sample()).unwrap();
+        std::fs::write(&path, sample).unwrap();
     }
 
     let kept = std::fs::read_to_string(path).unwrap_or_default();
-    assert_eq!(
-        kept,
-        sample(),
-        "run this test with KCP_UPDATE_SAMPLES=1 to write config/broker.toml"
-    );
+    assert_eq!(kept, sample, "run this test with KCP_UPDATE_SAMPLES=1 to write config/{file}");
 }

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     garden::{self, Runtimes as _},
     lifecycle_manager,
-    runtime::{CONNECTION, CONNECTIONS, INSTALLATION, INSTALLATIONS, SCENARIO},
+    runtime::{ACTORS, CONNECTION, CONNECTIONS, INSTALLATION, INSTALLATIONS, SCENARIO},
     store::Error,
     system::{Object, OrderError, System},
 };
@@ -76,6 +76,20 @@ fn word<'a>(with: &'a Value, key: &str) -> Result<&'a str, OrderError> {
     with[key].as_str().ok_or_else(|| OrderError::Invalid(format!("\"{key}\" is missing")))
 }
 
+/// A scenario of these words, or none at all: a list separated by commas, each word with what it needs behind `=` or `@`.
+fn scenario<'a>(with: &'a Value, key: &str, known: &[&str]) -> Result<&'a str, OrderError> {
+    let text = word(with, key)?;
+    let mut names =
+        text.split(',').map(|said| said.split(['=', '@']).next().unwrap_or(said).trim());
+    match names.find(|name| !name.is_empty() && !known.contains(name)) {
+        None => Ok(text),
+        Some(name) => Err(OrderError::Invalid(format!(
+            "\"{key}\" has the word {name}, which is none of {}",
+            known.join(", ")
+        ))),
+    }
+}
+
 fn failed(error: &(dyn std::error::Error + 'static)) -> OrderError {
     OrderError::Failed(base::failure::chain(error))
 }
@@ -129,7 +143,7 @@ impl System for Garden {
         if name != "scenario" {
             return Err(OrderError::Unknown(name.into()));
         }
-        let scenario = word(with, "scenario")?;
+        let scenario = scenario(with, "scenario", garden::WORDS)?;
         let namespace = format!("garden-{}", self.0.garden.project);
         let object = match with["name"].as_str() {
             Some(name) => {
@@ -183,7 +197,8 @@ impl System for ControlPlane {
         if name != "scenario" {
             return Err(OrderError::Unknown(name.into()));
         }
-        let (name, scenario) = (word(with, "name")?, word(with, "scenario")?);
+        let name = word(with, "name")?;
+        let scenario = scenario(with, "scenario", lifecycle_manager::WORDS)?;
         let namespace = with["namespace"].as_str().unwrap_or(SYSTEM_NAMESPACE);
         let found = self.0.server.get(CONTROL_PLANE, lifecycle_manager::KYMAS, namespace, name);
         let missing = || OrderError::Invalid(format!("there is no Kyma {name}"));
@@ -287,9 +302,11 @@ impl System for Runtimes {
                 json!({"agent": format!("disconnect={}", Uuid::new_v4().simple())})
             }
             _ => {
-                let words =
-                    ["agent", "installer", "btp"].map(|key| (key.to_owned(), with[key].clone()));
-                Value::Object(words.into_iter().filter(|(_, said)| said.is_string()).collect())
+                let told = ACTORS.into_iter().filter(|(actor, _)| !with[*actor].is_null());
+                let told = told.map(|(actor, known)| {
+                    Ok((actor.to_owned(), scenario(with, actor, known)?.into()))
+                });
+                Value::Object(told.collect::<Result<_, OrderError>>()?)
             }
         };
         let object = json!({

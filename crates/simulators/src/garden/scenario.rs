@@ -3,6 +3,20 @@
 //! A list separated by commas, such as `slow,fail=ERR_INFRA_QUOTA_EXCEEDED@40`. Words that are not
 //! known are left aside.
 
+/// The words that are known.
+pub(crate) const WORDS: &[&str] = &[
+    "slow",
+    "no-seed",
+    "fail",
+    "error-then-recover",
+    "stuck-delete",
+    "disappear",
+    "flapping",
+    "kubeconfig-late",
+    "domain-late",
+    "hibernation-impossible",
+];
+
 /// A trouble that an operation meets when it has come so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Trouble {
@@ -100,6 +114,7 @@ mod tests {
         };
         assert_eq!(scenario, expected);
         assert_eq!(Scenario::parse(""), Scenario::default());
+        assert!(WORDS.iter().all(|word| Scenario::parse(word) != Scenario::default()));
         assert_eq!(Scenario::parse("error-then-recover=X").recover.map(|t| t.at), Some(50));
     }
 }

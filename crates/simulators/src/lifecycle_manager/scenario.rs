@@ -4,6 +4,10 @@
 
 use kube::{ResourceExt, api::DynamicObject};
 
+/// The words that are known.
+pub(crate) const WORDS: &[&str] =
+    &["slow", "error", "warning", "stuck-delete", "flapping", "silent"];
+
 /// What shall happen to a Kyma.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
@@ -38,5 +42,16 @@ impl Scenario {
             flapping: says("flapping"),
             silent: says("silent"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_word_changes_what_happens() {
+        assert!(WORDS.iter().all(|word| Scenario::parse(word) != Scenario::default()));
+        assert_eq!(Scenario::parse("what-ever"), Scenario::default());
     }
 }

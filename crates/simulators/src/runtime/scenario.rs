@@ -13,6 +13,13 @@ use kube::{Api, Client, Error};
 /// Namespace and name.
 pub(crate) const OBJECT: (&str, &str) = ("kube-system", "landscape-scenario");
 
+/// Who can be told something, and the words that each of them knows.
+pub(crate) const ACTORS: [(&str, &[&str]); 3] = [
+    ("agent", &["silent", "slow", "refuse", "disconnect", "sync-failed", "metadata-failed"]),
+    ("installer", &["fail", "recover", "silent", "slow"]),
+    ("btp", &["never", "silent", "slow", "no-kinds"]),
+];
+
 /// How many times slower `slow` is.
 pub(super) const SLOW: u32 = 10;
 

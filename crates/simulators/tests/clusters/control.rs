@@ -66,6 +66,11 @@ async fn orders_that_make_no_sense_are_refused() {
         400
     );
     assert_eq!(world.order("gardener", "scenario", &json!({"scenario": "slow"})).await, 204);
+    let words =
+        async |text: &str| world.order("gardener", "scenario", &json!({"scenario": text})).await;
+    assert_eq!(words("").await, 204);
+    assert_eq!(words("slow, fail=ERR_INFRA_QUOTA_EXCEEDED@40,disappear@70").await, 204);
+    assert_eq!(words("slow,sloww").await, 400);
 }
 
 #[tokio::test]

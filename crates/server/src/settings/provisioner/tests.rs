@@ -31,15 +31,5 @@ fn kyma_lite_is_what_the_settings_say() {
 
 #[test]
 fn the_sample_file_is_made_of_the_comments() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../config/provisioner.toml");
-    if std::env::var_os("KCP_UPDATE_SAMPLES").is_some() {
-        std::fs::write(path, sample()).unwrap();
-    }
-
-    let kept = std::fs::read_to_string(path).unwrap_or_default();
-    assert_eq!(
-        kept,
-        sample(),
-        "run this test with KCP_UPDATE_SAMPLES=1 to write config/provisioner.toml"
-    );
+    super::super::tests::is_kept_as("provisioner.toml", &sample());
 }
