@@ -12,12 +12,13 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 /// What each crate may use: everything that stands to its right on the map.
-const MAP: [(&str, &[&str]); 14] = [
+const MAP: [(&str, &[&str]); 15] = [
     (
         "acceptance",
         &[
             "api",
             "base",
+            "bench",
             "broker",
             "cli",
             "clients",
@@ -31,7 +32,7 @@ const MAP: [(&str, &[&str]); 14] = [
             "store",
         ],
     ),
-    ("cli", &["server", "clients", "domain", "base"]),
+    ("cli", &["server", "bench", "clients", "domain", "base"]),
     (
         "server",
         &[
@@ -47,6 +48,7 @@ const MAP: [(&str, &[&str]); 14] = [
             "base",
         ],
     ),
+    ("bench", &["store", "engine", "base"]),
     ("api", &["broker", "provisioner", "domain", "base"]),
     ("console", &["broker", "provisioner", "domain", "base"]),
     ("broker", &["store", "clients", "engine", "domain", "base"]),
@@ -61,7 +63,8 @@ const MAP: [(&str, &[&str]); 14] = [
 ];
 
 /// What each crate may use in its tests beyond that.
-const IN_TESTS: [(&str, &[&str]); 4] = [
+const IN_TESTS: [(&str, &[&str]); 5] = [
+    ("server", &["bench"]),
     ("api", &["simulators", "store", "engine"]),
     ("broker", &["simulators", "store", "engine"]),
     ("provisioner", &["cluster", "simulators", "store", "engine"]),

@@ -1,7 +1,6 @@
 //! Settings, wiring, telemetry, shutdown.
 
 mod access;
-pub mod bench;
 pub mod broker;
 mod demonstration;
 pub mod gates;

@@ -7,13 +7,10 @@ mod support;
 use std::{path::Path, time::Duration};
 
 use base::Clock;
+use bench::runtimes::{self, Load};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
-use server::{
-    bench::runtimes::{self, Load},
-    settings,
-    up::Up,
-};
+use server::{settings, up::Up};
 
 use support::{free_ports, options};
 

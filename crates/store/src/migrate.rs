@@ -5,7 +5,10 @@
 
 use std::borrow::Cow;
 
-use sqlx::{Connection as _, PgConnection, SqliteConnection, migrate::Migrator};
+use sqlx::{
+    Connection as _, PgConnection, SqlStr, SqliteConnection,
+    migrate::{Migration, MigrationType, Migrator},
+};
 
 use crate::{
     Error,
@@ -23,23 +26,26 @@ pub enum Set {
     Provisioner,
 }
 
-static ENGINE_POSTGRES: Migrator = sqlx::migrate!("migrations/engine/postgres");
-static ENGINE_SQLITE: Migrator = sqlx::migrate!("migrations/engine/sqlite");
-static BROKER_POSTGRES: Migrator = sqlx::migrate!("migrations/broker/postgres");
-static BROKER_SQLITE: Migrator = sqlx::migrate!("migrations/broker/sqlite");
-static PROVISIONER_POSTGRES: Migrator = sqlx::migrate!("migrations/provisioner/postgres");
-static PROVISIONER_SQLITE: Migrator = sqlx::migrate!("migrations/provisioner/sqlite");
+/// Version, description and statements of each migration, in order.
+type Files = &'static [(i64, &'static str, &'static str)];
+
+include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
 
 impl Set {
-    fn migrations(self, sqlite: bool) -> &'static Migrator {
-        match self {
-            Self::Engine if sqlite => &ENGINE_SQLITE,
-            Self::Engine => &ENGINE_POSTGRES,
-            Self::Broker if sqlite => &BROKER_SQLITE,
-            Self::Broker => &BROKER_POSTGRES,
-            Self::Provisioner if sqlite => &PROVISIONER_SQLITE,
-            Self::Provisioner => &PROVISIONER_POSTGRES,
-        }
+    fn migrations(self, sqlite: bool) -> Vec<Migration> {
+        let files = match self {
+            Self::Engine if sqlite => ENGINE_SQLITE,
+            Self::Engine => ENGINE_POSTGRES,
+            Self::Broker if sqlite => BROKER_SQLITE,
+            Self::Broker => BROKER_POSTGRES,
+            Self::Provisioner if sqlite => PROVISIONER_SQLITE,
+            Self::Provisioner => PROVISIONER_POSTGRES,
+        };
+        let migration = |&(version, description, sql): &(i64, &'static str, &'static str)| {
+            let sql = SqlStr::from_static(sql);
+            Migration::new(version, description.into(), MigrationType::Simple, sql, false)
+        };
+        files.iter().map(migration).collect()
     }
 
     /// The table that says which migrations have run.
@@ -55,9 +61,8 @@ impl Set {
 impl Database {
     /// Brings one set of tables up to date. Safe to call from several replicas at once.
     pub async fn migrate(&self, set: Set) -> Result<(), Error> {
-        let embedded = set.migrations(self.is_sqlite());
         let mut migrator = Migrator {
-            migrations: Cow::Borrowed(&embedded.migrations),
+            migrations: Cow::Owned(set.migrations(self.is_sqlite())),
             table_name: Cow::Borrowed(set.books()),
             // An older replica meets what a newer one has added, and goes on.
             ignore_missing: true,

@@ -6,11 +6,11 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Args, Subcommand};
-use server::bench::{
-    self, Options, Report, orders,
+use bench::{
+    Options, Report, orders,
     runtimes::{self, Load},
 };
+use clap::{Args, Subcommand};
 
 use crate::{connection, output};
 

@@ -53,7 +53,7 @@ pub enum AcceptedInstance {
     Limit(Reached),
 }
 
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 struct Found {
     digest: Vec<u8>,
     accepted_by: Uuid,

@@ -58,7 +58,7 @@ pub struct Creation {
     pub answer: Option<String>,
 }
 
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 struct Row {
     id: Uuid,
     system: String,

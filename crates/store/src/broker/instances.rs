@@ -52,7 +52,7 @@ pub struct Counted {
     pub left_over: u64,
 }
 
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 struct CountedRow {
     plan_id: String,
     plan_name: String,

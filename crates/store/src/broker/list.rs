@@ -146,7 +146,7 @@ pub(super) const LISTS: &[(Text, &str)] = &[
 /// How many names of Shoots are read at a time.
 const NAMES: u32 = 1_000;
 
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 struct NamedShoot {
     created_at: Moment,
     id: String,

@@ -54,7 +54,7 @@ const FEW: Text = removed!("instance, lane, id, ended_at", (any "instance" "$2")
 pub(super) const LISTS: &[(Text, &str)] =
     &[(PAGE, "operations_by_age"), (TOTAL, "operations_by_age"), (FEW, "operations_of_instance")];
 
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 struct Row {
     instance: String,
     lane: String,

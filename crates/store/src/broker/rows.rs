@@ -168,7 +168,7 @@ macro_rules! columns {
 pub(super) use columns;
 
 /// One row of `instances`.
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 pub(super) struct Row {
     pub(super) id: String,
     global_account: String,

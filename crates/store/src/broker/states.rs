@@ -99,7 +99,7 @@ impl fmt::Debug for NewRuntimeState {
     }
 }
 
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 struct Row {
     id: Uuid,
     instance: String,

@@ -10,7 +10,7 @@ use ::engine::{
     Planted, State,
     storage::{Acceptance, Cancel, NewOperation, OperationId, Pairs, Unfinished, Verdict, Wake},
 };
-use sqlx::FromRow;
+use sqlx_macros::FromRow;
 use uuid::Uuid;
 
 use super::{EngineStore, rows, texts::sql};

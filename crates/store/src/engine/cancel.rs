@@ -1,7 +1,7 @@
 //! Asking operations to end, and telling those that wait that it may be time.
 
 use ::engine::storage::{Cancel, OperationId, Wake};
-use sqlx::FromRow;
+use sqlx_macros::FromRow;
 
 use super::{EngineStore, rows::storable, texts::sql};
 use crate::{Connection, Error};

@@ -2,7 +2,7 @@
 
 use ::engine::{OperationId, State, storage::Snapshot};
 use jiff::Timestamp;
-use sqlx::FromRow;
+use sqlx_macros::FromRow;
 
 use super::{
     EngineStore,

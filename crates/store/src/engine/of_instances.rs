@@ -1,7 +1,7 @@
 //! Operations of many instances at once: two statements, however many instances and operations there are.
 
 use ::engine::storage::{OperationId, Snapshot};
-use sqlx::FromRow;
+use sqlx_macros::FromRow;
 use uuid::Uuid;
 
 use super::{

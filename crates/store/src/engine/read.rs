@@ -2,7 +2,7 @@
 
 use ::engine::storage::{Entry, OperationId, Seen, Snapshot};
 use jiff::Timestamp;
-use sqlx::FromRow;
+use sqlx_macros::FromRow;
 use uuid::Uuid;
 
 use super::{

@@ -23,7 +23,7 @@ macro_rules! columns {
 pub(super) use columns;
 
 /// One row of `operations`.
-#[derive(Debug, sqlx::FromRow)]
+#[derive(Debug, sqlx_macros::FromRow)]
 pub(super) struct OperationRow {
     pub(super) id: Uuid,
     pub(super) root: Uuid,
@@ -138,7 +138,7 @@ impl OperationRow {
 }
 
 /// One row of `runs`.
-#[derive(Debug, sqlx::FromRow)]
+#[derive(Debug, sqlx_macros::FromRow)]
 pub(super) struct EntryRow {
     seq: i64,
     event: String,

@@ -69,7 +69,7 @@ pub struct Intent {
     pub created_at: Timestamp,
 }
 
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 struct Row {
     id: Uuid,
     digest: Vec<u8>,

@@ -104,7 +104,7 @@ macro_rules! columns {
 pub(super) use columns;
 
 /// One row of `runtimes`.
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 pub(super) struct Row {
     id: Uuid,
     tenant: String,

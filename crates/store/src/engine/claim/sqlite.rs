@@ -1,7 +1,8 @@
 //! The claim on SQLite: one write transaction, and none at all when nothing is due.
 
 use ::engine::storage::Ask;
-use sqlx::{FromRow, SqliteConnection};
+use sqlx::SqliteConnection;
+use sqlx_macros::FromRow;
 use uuid::Uuid;
 
 use super::{EngineStore, FEW, Given, Grant, MOST_LANES};

@@ -3,7 +3,8 @@
 //! Operations that stay held change no indexed column here, so their rows are updated in place.
 
 use ::engine::storage::OperationId;
-use sqlx::{FromRow, PgConnection};
+use sqlx::PgConnection;
+use sqlx_macros::FromRow;
 
 use super::{Fence, Line, Passed, PassedById};
 use crate::{Error, Moment, engine::rows};

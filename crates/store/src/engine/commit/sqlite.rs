@@ -2,7 +2,8 @@
 
 use ::engine::storage::OperationId;
 use serde::Serialize;
-use sqlx::{FromRow, SqliteConnection};
+use sqlx::SqliteConnection;
+use sqlx_macros::FromRow;
 
 use super::{Fence, Line, Passed, PassedById};
 use crate::{Error, Moment, engine::rows};
