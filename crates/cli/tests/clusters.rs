@@ -186,6 +186,9 @@ async fn an_agent_killed_before_it_connected_does_so_with_the_same_token() {
         },
     });
     said(kubectl(&runtime, &["create", "namespace", "kyma-system"]), "");
+    let agent =
+        ["create", "deployment", "compass-runtime-agent", "--image=agent:1", "-n", "kyma-system"];
+    said(kubectl(&runtime, &agent), "");
     said(kubectl(&runtime, &["apply", "-f", "-"]), &secret.to_string());
     let trying = "TRYING:.metadata.annotations.landscape\\.kcp\\.dev/trying";
     followed(&runtime, &["compassconnections"], trying, |line| line != "<none>");

@@ -15,6 +15,7 @@ mod queue;
 pub(crate) mod releases;
 mod scenario;
 mod wakes;
+mod workload;
 
 use std::{
     collections::BTreeMap,
@@ -38,6 +39,7 @@ pub(crate) use kinds::{CONNECTION, CONNECTIONS, INSTALLATION, INSTALLATIONS, cat
 pub(crate) use scenario::{ACTORS, OBJECT as SCENARIO};
 pub(crate) use wakes::Woken;
 pub use wakes::{Actor, Wakes};
+pub(crate) use workload::deployment;
 
 /// How long things take inside of runtimes, at the watchable speed.
 #[derive(Debug, Clone)]

@@ -63,6 +63,8 @@ struct Begin {
     there: bool,
     /// Whether Kyma is part of it.
     kyma: bool,
+    /// Whether the Reconciler has brought the runtime agent.
+    agent: bool,
     /// The version of Kubernetes at first.
     kubernetes: &'static str,
     /// What is different afterwards.
@@ -145,6 +147,10 @@ impl<O: Operation> Trying<O> {
                 shoot.as_ref().is_some_and(Shoot::is_settled)
             })
             .await;
+            if self.begin.agent {
+                let server = self.landscape.running.clusters().server();
+                server.apply(name, "reconciler", &agent()).unwrap();
+            }
             if self.begin.kyma {
                 self.install(env, &target, &document).await;
             }
@@ -325,6 +331,22 @@ fn inside(server: &cluster::Server, runtime: &str) -> Value {
     })
 }
 
+/// The Deployment of the runtime agent.
+fn agent() -> Value {
+    let name = "compass-runtime-agent";
+    json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": name, "namespace": "kube-system"},
+        "spec": {
+            "selector": {"matchLabels": {"app": name}},
+            "template": {
+                "metadata": {"labels": {"app": name}},
+                "spec": {"containers": [{"name": name, "image": "agent:1"}]},
+            },
+        },
+    })
+}
+
 fn unchanged(_: &mut Document) {}
 
 fn bigger(document: &mut Document) {
@@ -367,12 +389,12 @@ macro_rules! proven {
 }
 
 proven! {
-    provisioning_with_kyma: provisioning::plan, Begin { there: false, kyma: true, kubernetes: NEWER, change: unchanged };
-    provisioning_without_kyma: provisioning::plan_no_install, Begin { there: false, kyma: false, kubernetes: NEWER, change: unchanged };
-    upgrading: upgrade::plan, Begin { there: true, kyma: true, kubernetes: NEWER, change: newer };
-    upgrading_the_shoot: upgrade_shoot::plan, Begin { there: true, kyma: false, kubernetes: OLDER, change: bigger };
-    deprovisioning_with_kyma: deprovisioning::plan, Begin { there: true, kyma: true, kubernetes: NEWER, change: unchanged };
-    deprovisioning_without_kyma: deprovisioning::plan_no_install, Begin { there: true, kyma: false, kubernetes: NEWER, change: unchanged };
-    hibernating: hibernation::plan, Begin { there: true, kyma: false, kubernetes: NEWER, change: unchanged };
-    reconnecting: reconnection::plan, Begin { there: true, kyma: false, kubernetes: NEWER, change: unchanged };
+    provisioning_with_kyma: provisioning::plan, Begin { there: false, kyma: true, agent: false, kubernetes: NEWER, change: unchanged };
+    provisioning_without_kyma: provisioning::plan_no_install, Begin { there: false, kyma: false, agent: false, kubernetes: NEWER, change: unchanged };
+    upgrading: upgrade::plan, Begin { there: true, kyma: true, agent: false, kubernetes: NEWER, change: newer };
+    upgrading_the_shoot: upgrade_shoot::plan, Begin { there: true, kyma: false, agent: false, kubernetes: OLDER, change: bigger };
+    deprovisioning_with_kyma: deprovisioning::plan, Begin { there: true, kyma: true, agent: false, kubernetes: NEWER, change: unchanged };
+    deprovisioning_without_kyma: deprovisioning::plan_no_install, Begin { there: true, kyma: false, agent: false, kubernetes: NEWER, change: unchanged };
+    hibernating: hibernation::plan, Begin { there: true, kyma: false, agent: false, kubernetes: NEWER, change: unchanged };
+    reconnecting: reconnection::plan, Begin { there: true, kyma: false, agent: true, kubernetes: NEWER, change: unchanged };
 }

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::known::Config;
-use crate::clusters::Visits;
+use crate::{clusters::Visits, runtime::deployment};
 
 /// Marks what is the Reconciler's.
 const MANAGED_BY: (&str, &str) = ("reconciler.kyma-project.io/managed-by", "reconciler");
@@ -53,30 +53,9 @@ fn deployments(config: &Config) -> Vec<Value> {
         let name = text(&component["component"])?;
         let namespace = text(&component["namespace"]).unwrap_or_else(|| "kyma-system".into());
         let version = text(&component["version"]).unwrap_or_else(|| kyma.clone());
-        Some(deployment(&name, &namespace, &version))
+        let mut deployment = deployment(&name, &namespace, &version);
+        deployment["metadata"]["labels"][MANAGED_BY.0] = MANAGED_BY.1.into();
+        Some(deployment)
     };
     components.filter_map(one).collect()
-}
-
-fn deployment(name: &str, namespace: &str, version: &str) -> Value {
-    let app = json!({"app.kubernetes.io/name": name});
-    let image = format!("europe-docker.pkg.dev/kyma-project/prod/{name}:{version}");
-    json!({
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": name, "namespace": namespace, "labels": {
-            "app.kubernetes.io/name": name,
-            "app.kubernetes.io/version": version,
-            MANAGED_BY.0: MANAGED_BY.1,
-        }},
-        "spec": {
-            "replicas": 1,
-            "selector": {"matchLabels": app},
-            "template": {
-                "metadata": {"labels": app},
-                "spec": {"containers": [{"name": name, "image": image}]},
-            },
-        },
-        "status": {"replicas": 1, "readyReplicas": 1, "updatedReplicas": 1, "availableReplicas": 1},
-    })
 }

@@ -1,4 +1,5 @@
-//! The runtime agent: exchanges a one-time token for credentials and keeps the runtime connected.
+//! The runtime agent: exchanges a one-time token for credentials and keeps the runtime connected, in runtimes that have
+//! its Deployment.
 //!
 //! What a reader would get wrong: it has no memory. Which tokens it has tried stands in an annotation of
 //! the connection, its credentials in a Secret; so it can be killed anywhere and never loses a token to a
@@ -11,16 +12,19 @@ mod graphql;
 use std::time::Duration;
 
 use base::Clock;
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{ConfigMap, Secret},
+};
 use kube::{
     Api, Client, Error,
-    api::{DynamicObject, Patch, PatchParams},
+    api::{DynamicObject, ListParams, Patch, PatchParams},
 };
 use serde_json::{Value, json};
 
 use super::{
     CONNECTION, FASTEST, Next, Settings,
-    kinds::connections,
+    kinds::{AGENT, connections},
     scenario::{SLOW, Scenario},
 };
 use crate::pace::Pace;
@@ -28,10 +32,9 @@ use configuration::{Configuration, Credentials};
 use connection::{Connection, State};
 use graphql::{Failure, Wire};
 
-/// Who writes.
-const MANAGER: &str = "compass-runtime-agent";
+/// Its field manager.
+const MANAGER: &str = AGENT;
 
-/// See the module.
 pub(super) struct Agent {
     wire: Wire,
     settings: Settings,
@@ -55,7 +58,7 @@ impl Agent {
     /// Looks at a runtime and does the next thing.
     pub(super) async fn act(&self, client: &Client) -> Result<Next, Error> {
         let scenario = Scenario::read(client, "agent").await?;
-        if scenario.says("silent") {
+        if scenario.says("silent") || !is_installed(client).await? {
             return Ok(Next::Woken);
         }
         let connections = Api::all_with(client.clone(), &connections());
@@ -74,6 +77,13 @@ impl Agent {
             None => visit.maintain(connection).await,
         }
     }
+}
+
+/// Whether Kyma has brought the agent.
+async fn is_installed(client: &Client) -> Result<bool, Error> {
+    let name = ListParams::default().fields(&format!("metadata.name={AGENT}"));
+    let found = Api::<Deployment>::all(client.clone()).list(&name).await?;
+    Ok(found.items.iter().any(|one| one.metadata.deletion_timestamp.is_none()))
 }
 
 impl Visit<'_> {

@@ -13,7 +13,7 @@ use kube::{
 
 use super::{
     Actor, CONNECTION, INSTALLATION, Wakes, btp,
-    kinds::{CONFIGURATION, INSTALLER, connections, installations},
+    kinds::{AGENT, CONFIGURATION, INSTALLER, connections, installations},
     scenario,
 };
 
@@ -41,6 +41,7 @@ pub(super) async fn run(client: Client, runtime: String, wakes: Wakes) {
         bells(installations, INSTALLATION.1, installer),
         bells(maps, scenario::OBJECT.1, everybody),
         bells(deployments, INSTALLER, installer),
+        bells(Api::<Deployment>::all(client.clone()), AGENT, agent),
     ]);
     while let Some(actors) = bells.next().await {
         for actor in actors {

@@ -19,8 +19,9 @@ use serde_json::{Value, json};
 
 use super::{
     FASTEST, INSTALLATION, Next, Settings,
-    kinds::{INSTALLER, installations},
+    kinds::{AGENT, INSTALLER, installations},
     scenario::{SLOW, Scenario},
+    workload::deployment,
 };
 use crate::pace::Pace;
 pub(super) use status::LITE;
@@ -172,6 +173,7 @@ impl Visit<'_> {
 
     async fn finish(&self, task: Task) -> Result<Next, Error> {
         if task == Task::Uninstall {
+            self.remove_agent().await?;
             return match self.api.delete(INSTALLATION.1, &DeleteParams::default()).await {
                 Err(Error::Api(status)) if status.code == 404 => Ok(Next::Woken),
                 Err(error) => Err(error),
@@ -179,6 +181,7 @@ impl Visit<'_> {
             };
         }
         self.make_namespaces().await?;
+        self.install_agent().await?;
         self.write(json!({
             "state": "Installed",
             "description": "Kyma installed",
@@ -203,6 +206,29 @@ impl Visit<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Where the installation puts the agent. It is the one component that does something in a runtime.
+    fn agents(&self) -> Option<(&str, Api<Deployment>)> {
+        let agent = self.components.iter().find(|component| component.name == AGENT)?;
+        let namespace = Some(agent.namespace.as_str()).filter(|name| !name.is_empty())?;
+        Some((namespace, Api::namespaced(self.client.clone(), namespace)))
+    }
+
+    async fn install_agent(&self) -> Result<(), Error> {
+        let Some((namespace, agents)) = self.agents() else { return Ok(()) };
+        let version = self.found.data["spec"]["version"].as_str().unwrap_or_default();
+        let by = PatchParams::apply(MANAGER).force();
+        let agent = Patch::Apply(deployment(AGENT, namespace, version));
+        agents.patch(AGENT, &by, &agent).await.map(drop)
+    }
+
+    async fn remove_agent(&self) -> Result<(), Error> {
+        let Some((_, agents)) = self.agents() else { return Ok(()) };
+        match agents.delete(AGENT, &DeleteParams::default()).await {
+            Err(Error::Api(status)) if status.code == 404 => Ok(()),
+            removed => removed.map(drop),
+        }
     }
 
     /// Reads what the caller overrides; there may be nothing.

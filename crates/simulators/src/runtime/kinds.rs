@@ -14,8 +14,11 @@ pub(crate) const CONNECTIONS: &str = "compassconnections.compass.kyma-project.io
 pub(crate) const INSTALLATION: (&str, &str) = ("default", "kyma-installation");
 /// Installations as a resource.
 pub(crate) const INSTALLATIONS: &str = "installations.installer.kyma-project.io";
+/// The agent's Deployment, in the namespace of its component.
+pub(super) const AGENT: &str = "compass-runtime-agent";
 /// The agent's configuration as its caller writes it.
 pub(super) const CONFIGURATION: &str = "compass-agent-configuration";
+const DEPLOYMENTS: &str = "deployments.apps";
 /// Whatever the name is.
 const ANY: &str = "";
 /// The installer: its namespace and the name of its deployment.
@@ -60,13 +63,14 @@ pub(crate) fn catalog(catalog: Catalog, besides: &[&str], wakes: &Wakes) -> Cata
         (btp::BINDINGS, ANY, operator),
         (btp::INSTANCES, ANY, operator),
         (INSTALLATIONS, INSTALLATION.1, installer),
-        ("deployments.apps", INSTALLER, installer),
+        (DEPLOYMENTS, INSTALLER, installer),
+        (DEPLOYMENTS, AGENT, agent),
     ];
     let catalog = catalog.kind(place(), connection).kind(place(), installation);
     bells.into_iter().fold(catalog, |catalog, (resource, name, actors)| {
         let wakes = wakes.clone();
         catalog.admission(place(), resource, move |write| {
-            if concerns(write, name) {
+            if concerns(write, resource, name) {
                 for actor in actors {
                     wakes.wake(write.cluster, *actor);
                 }
@@ -76,8 +80,8 @@ pub(crate) fn catalog(catalog: Catalog, besides: &[&str], wakes: &Wakes) -> Cata
     })
 }
 
-/// The actors are not woken by what they write themselves.
-fn concerns(write: &Admission<'_>, name: &str) -> bool {
+/// The actors are not woken by what they write themselves; but that the installer brings the agent concerns the agent.
+fn concerns(write: &Admission<'_>, resource: &str, name: &str) -> bool {
     let named = name == ANY || write.object["metadata"]["name"] == name;
-    named && !write.dry_run && write.user.user != USER
+    named && !write.dry_run && (write.user.user != USER || resource == DEPLOYMENTS)
 }

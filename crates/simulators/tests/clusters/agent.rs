@@ -4,7 +4,7 @@ use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
 use simulators::trouble::{Kind, Rule};
 
-use crate::world::{World, connection_in, connections, until};
+use crate::world::{World, connection_in, connections, install_agent, until};
 
 async fn wish(client: &kube::Client, spec: Value) {
     let change = Patch::Merge(json!({"spec": spec}));
@@ -15,7 +15,7 @@ async fn wish(client: &kube::Client, spec: Value) {
 #[tokio::test]
 async fn it_connects_with_a_token_and_tells_the_director() {
     let world = World::new().await;
-    let client = world.runtime("first").await;
+    let client = world.runtime_with_agent("first").await;
     let id = world.registered("first").await;
 
     world.configure(&client, &id).await;
@@ -39,7 +39,8 @@ async fn it_connects_with_a_token_and_tells_the_director() {
 #[tokio::test]
 async fn a_token_that_was_used_elsewhere_fails_and_a_new_one_connects() {
     let world = World::new().await;
-    let (first, second) = (world.runtime("first").await, world.runtime("second").await);
+    let (first, second) =
+        (world.runtime_with_agent("first").await, world.runtime_with_agent("second").await);
     let id = world.registered("first").await;
     let token = world.configure(&first, &id).await;
     connection_in(&first, "Synchronized").await;
@@ -58,7 +59,7 @@ async fn a_token_that_was_used_elsewhere_fails_and_a_new_one_connects() {
 #[tokio::test]
 async fn a_new_token_connects_again() {
     let world = World::new().await;
-    let client = world.runtime("again").await;
+    let client = world.runtime_with_agent("again").await;
     let id = world.registered("again").await;
     world.configure(&client, &id).await;
     let before = connection_in(&client, "Synchronized").await;
@@ -78,7 +79,7 @@ async fn a_new_token_connects_again() {
 #[tokio::test]
 async fn wishes_in_its_spec_are_followed_and_taken_off() {
     let world = World::new().await;
-    let client = world.runtime("wishes").await;
+    let client = world.runtime_with_agent("wishes").await;
     let id = world.registered("wishes").await;
     world.configure(&client, &id).await;
     connection_in(&client, "Synchronized").await;
@@ -106,7 +107,7 @@ async fn wishes_in_its_spec_are_followed_and_taken_off() {
 #[tokio::test]
 async fn it_synchronises_as_soon_as_the_director_is_back() {
     let world = World::new().await;
-    let client = world.runtime("patient").await;
+    let client = world.runtime_with_agent("patient").await;
     let id = world.registered("patient").await;
     let (token, url) = world.one_time_token(&id).await;
     world.trouble(Rule::next(1, Kind::Down { refuse: false }).on("POST", "/connector"));
@@ -125,7 +126,7 @@ async fn it_synchronises_as_soon_as_the_director_is_back() {
 #[tokio::test]
 async fn an_agent_that_is_disconnected_needs_a_new_token_and_nothing_else() {
     let world = World::new().await;
-    let client = world.runtime("cut").await;
+    let client = world.runtime_with_agent("cut").await;
     let id = world.registered("cut").await;
     world.configure(&client, &id).await;
     connection_in(&client, "Synchronized").await;
@@ -140,4 +141,21 @@ async fn an_agent_that_is_disconnected_needs_a_new_token_and_nothing_else() {
 
     connection_in(&client, "Synchronized").await;
     assert_eq!(ordered, 204);
+}
+
+#[tokio::test]
+async fn a_runtime_without_kyma_never_connects() {
+    let world = World::new().await;
+    let client = world.runtime("bare").await;
+    let id = world.registered("bare").await;
+
+    world.configure(&client, &id).await;
+    world.running.clusters().rest().reached("bare").await;
+    let before = connections(&client).get_opt("compass-connection").await.unwrap();
+    let condition = world.registration(&id).await["status"]["condition"].clone();
+    install_agent(&client).await;
+    connection_in(&client, "Synchronized").await;
+
+    assert!(before.is_none(), "{before:?}");
+    assert_eq!(condition, "PROVISIONING");
 }

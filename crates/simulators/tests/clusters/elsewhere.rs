@@ -15,7 +15,7 @@ use simulators::{
 };
 use tempfile::TempDir;
 
-use crate::world::{World, connect, connection_in, connections};
+use crate::world::{World, connect, connection_in, connections, install_agent};
 
 /// An API server that is not the landscape's.
 pub(crate) struct Elsewhere {
@@ -71,6 +71,7 @@ async fn an_agent_connects_in_a_cluster_that_is_not_the_landscapes() {
 
     controllers.follow("elsewhere", client.clone());
     let id = world.registered("elsewhere").await;
+    install_agent(&client).await;
     world.configure(&client, &id).await;
 
     connection_in(&client, "Synchronized").await;

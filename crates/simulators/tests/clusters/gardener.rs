@@ -10,7 +10,7 @@ use kube::{
 };
 use serde_json::{Value, json};
 
-use crate::world::{PROJECT, World, code, connect, connection_in, until};
+use crate::world::{PROJECT, World, code, connect, connection_in, install_agent, until};
 
 fn shoots(client: &Client) -> Api<DynamicObject> {
     let gvk = GroupVersionKind::gvk("core.gardener.cloud", "v1beta1", "Shoot");
@@ -89,6 +89,7 @@ async fn a_shoot_becomes_a_runtime_that_connects() {
     let id = world.registered("abc").await;
 
     let runtime = opened(&garden, "abc").await;
+    install_agent(&runtime).await;
     world.configure(&runtime, &id).await;
 
     connection_in(&runtime, "Synchronized").await;

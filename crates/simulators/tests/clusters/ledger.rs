@@ -102,7 +102,7 @@ async fn a_watch_is_one_call_and_does_not_wait_for_its_end() {
 async fn the_landscapes_own_calls_are_in_no_ledger_and_meet_no_trouble() {
     let world = World::new().await;
     assert!(world.lines("gardener").is_empty(), "furnishing the garden is nobody's call");
-    let client = world.runtime("own").await;
+    let client = world.runtime_with_agent("own").await;
     let id = world.registered("own").await;
     let (token, url) = world.one_time_token(&id).await;
     crate::world::ensure_namespace(&client, "kyma-system").await;

@@ -16,7 +16,7 @@ async fn all_agents_connect() {
         .map(|number| {
             let (world, name) = (&world, format!("many-{number}"));
             async move {
-                let client = world.runtime(&name).await;
+                let client = world.runtime_with_agent(&name).await;
                 let id = world.registered(&name).await;
                 world.configure(&client, &id).await;
                 connection_in(&client, "Synchronized").await;

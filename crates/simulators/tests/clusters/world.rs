@@ -5,7 +5,10 @@ use std::{fmt::Debug, path::Path, time::Duration};
 use base::Clock;
 use k8s_openapi::{
     NamespaceResourceScope,
-    api::core::v1::{ConfigMap, Namespace, Secret},
+    api::{
+        apps::v1::Deployment,
+        core::v1::{ConfigMap, Namespace, Secret},
+    },
 };
 use kube::{
     Api, Client, Config,
@@ -89,6 +92,13 @@ impl World {
     pub(crate) async fn runtime(&self, name: &str) -> Client {
         self.running.clusters().create_runtime(name).unwrap();
         self.client(name).await
+    }
+
+    /// The same with a runtime agent.
+    pub(crate) async fn runtime_with_agent(&self, name: &str) -> Client {
+        let client = self.runtime(name).await;
+        install_agent(&client).await;
+        client
     }
 
     pub(crate) fn control(&self, method: &str, path: &str) -> RequestBuilder {
@@ -195,6 +205,27 @@ pub(crate) async fn ensure_namespace(client: &Client, name: &str) {
     let namespace = Namespace { metadata, ..Namespace::default() };
     let made = namespaces.create(&PostParams::default(), &namespace).await;
     assert!(matches!(made.map_err(code), Ok(_) | Err(409)));
+}
+
+/// Brings the Deployment of the runtime agent, as the Reconciler does.
+pub(crate) async fn install_agent(client: &Client) {
+    ensure_namespace(client, "compass-system").await;
+    let name = "compass-runtime-agent";
+    let agent = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name},
+        "spec": {
+            "selector": {"matchLabels": {"app": name}},
+            "template": {
+                "metadata": {"labels": {"app": name}},
+                "spec": {"containers": [{"name": name, "image": "agent:1"}]},
+            },
+        },
+    });
+    let by = PatchParams::apply("test").force();
+    namespaced::<Deployment>(client, "compass-system")
+        .patch(name, &by, &Patch::Apply(agent))
+        .await
+        .unwrap();
 }
 
 /// The code of a refusal; 0 if there was none.
