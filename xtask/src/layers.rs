@@ -54,7 +54,7 @@ const MAP: [(&str, &[&str]); 15] = [
     ("broker", &["store", "clients", "engine", "domain", "base"]),
     ("provisioner", &["store", "clients", "engine", "domain", "base"]),
     ("store", &["engine", "domain", "base"]),
-    ("clients", &["domain", "base"]),
+    ("clients", &["base"]),
     ("engine", &["base"]),
     ("domain", &["base"]),
     ("simulators", &["cluster", "base"]),

@@ -6,6 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use base::{Clock, caller::Call};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::{
     Method, Request, RequestBuilder, Response, StatusCode,
     header::{AUTHORIZATION, HeaderName, HeaderValue},
@@ -243,10 +244,13 @@ async fn limited(mut response: Response, limit: usize) -> Result<Option<Vec<u8>>
     Ok(Some(body))
 }
 
+/// All that is escaped in a segment of a path: what RFC 3986 does not call unreserved.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 /// A name as one segment of a path, whatever it holds. `None` for the three names that every parser
 /// of addresses takes for something else.
 pub fn segment(name: &str) -> Option<String> {
-    (!matches!(name, "" | "." | "..")).then(|| escaped(name))
+    (!matches!(name, "" | "." | "..")).then(|| utf8_percent_encode(name, RESERVED).to_string())
 }
 
 /// Whether it is reached without leaving this machine, and without TLS.
@@ -258,18 +262,6 @@ fn stays_here(base: &Url) -> bool {
         None => false,
     };
     here && base.scheme() == "http"
-}
-
-fn escaped(name: &str) -> String {
-    use std::fmt::Write as _;
-    name.bytes().fold(String::with_capacity(name.len()), |mut text, byte| {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            text.push(char::from(byte));
-        } else {
-            let _ = write!(text, "%{byte:02X}");
-        }
-        text
-    })
 }
 
 #[cfg(test)]

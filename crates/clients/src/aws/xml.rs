@@ -1,5 +1,7 @@
 //! As much of XML as EC2 answers with: elements in elements, and texts. Attributes are left out.
 
+use roxmltree::{Document, Node};
+
 /// An element.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Element {
@@ -10,42 +12,26 @@ pub(super) struct Element {
 
 /// How deep elements may lie in each other.
 const DEEPEST: usize = 32;
+/// How many nodes an answer may have.
+const MOST: u32 = 1_000_000;
 
 impl Element {
     /// The outermost element; `None` if the text is not one.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let mut open = vec![Self::default()];
-        let mut rest = text.trim();
-        while let Some(start) = rest.find('<') {
-            let (before, tag) = rest.split_at(start);
-            open.last_mut()?.text.push_str(&unescaped(before));
-            if let Some(after) = tag.strip_prefix("<!--") {
-                rest = after.split_once("-->")?.1;
-                continue;
-            }
-            let (inside, after) = tag[1..].split_once('>')?;
-            rest = after;
-            if inside.starts_with(['?', '!']) {
-                continue;
-            }
-            if let Some(name) = inside.strip_prefix('/') {
-                let closed = open.pop().filter(|element| element.name == name.trim())?;
-                open.last_mut()?.children.push(closed);
-                continue;
-            }
-            let whole = inside.strip_suffix('/');
-            let name = whole.unwrap_or(inside).split_whitespace().next()?;
-            let element = Self { name: name.into(), ..Self::default() };
-            match whole {
-                Some(_) => open.last_mut()?.children.push(element),
-                None => open.push(element),
-            }
-            if open.len() > DEEPEST {
-                return None;
-            }
-        }
-        let root = open.pop().filter(|_| open.is_empty() && rest.trim().is_empty())?;
-        root.children.into_iter().next()
+        let options =
+            roxmltree::ParsingOptions { nodes_limit: MOST, ..roxmltree::ParsingOptions::default() };
+        let document = Document::parse_with_options(text.trim(), options).ok()?;
+        Self::read(document.root_element(), DEEPEST)
+    }
+
+    fn read(node: Node<'_, '_>, deepest: usize) -> Option<Self> {
+        let deepest = deepest.checked_sub(1)?;
+        let inner = node.children().filter(Node::is_element);
+        Some(Self {
+            name: node.tag_name().name().to_owned(),
+            text: node.children().filter(Node::is_text).filter_map(|text| text.text()).collect(),
+            children: inner.map(|child| Self::read(child, deepest)).collect::<Option<_>>()?,
+        })
     }
 
     /// Its name.
@@ -71,43 +57,6 @@ impl Element {
     }
 }
 
-fn unescaped(text: &str) -> String {
-    let mut done = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('&') {
-        done.push_str(before);
-        let Some((name, tail)) = after.split_once(';').filter(|(name, _)| name.len() <= 8) else {
-            done.push('&');
-            rest = after;
-            continue;
-        };
-        match named(name) {
-            Some(c) => done.push(c),
-            None => done.extend(["&", name, ";"]),
-        }
-        rest = tail;
-    }
-    done + rest
-}
-
-fn named(name: &str) -> Option<char> {
-    Some(match name {
-        "lt" => '<',
-        "gt" => '>',
-        "amp" => '&',
-        "quot" => '"',
-        "apos" => '\'',
-        _ => {
-            let number = name.strip_prefix('#')?;
-            let code = match number.strip_prefix(['x', 'X']) {
-                Some(hex) => u32::from_str_radix(hex, 16).ok()?,
-                None => number.parse().ok()?,
-            };
-            char::from_u32(code)?
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,9 +77,19 @@ mod tests {
     #[test]
     fn what_is_not_well_formed_is_nothing() {
         let deep = "<a>".repeat(100_000);
-        for text in
-            ["", "text", "<a>", "<a></b>", "<a><b></a></b>", "</a>", "<a", "{\"a\":1}", &deep]
-        {
+        let closed = format!("{}{}", "<a>".repeat(40), "</a>".repeat(40));
+        for text in [
+            "",
+            "text",
+            "<a>",
+            "<a></b>",
+            "<a><b></a></b>",
+            "</a>",
+            "<a",
+            "{\"a\":1}",
+            &deep,
+            &closed,
+        ] {
             assert_eq!(Element::parse(text), None, "{}", &text[..text.len().min(20)]);
         }
     }

@@ -47,8 +47,7 @@ pub fn name_for(instance: &str) -> String {
         return name;
     }
     let hash = digest(&SHA256, instance.as_bytes());
-    let hex = hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}"));
-    format!("k{}", hex.collect::<String>())
+    format!("k{}", hex::encode(&hash.as_ref()[..16]))
 }
 
 impl Azure {

@@ -12,9 +12,15 @@ mod expiry;
 mod faults;
 mod garden;
 mod hostile;
+mod infrastructure;
+mod modules;
 mod pool;
+mod registrations;
 mod runtime;
 mod shoots;
 mod strange;
+#[path = "../conformance/support.rs"]
+#[expect(dead_code, reason = "written for the conformance tests, which use all of it")]
+mod support;
 mod tokens;
 mod world;

@@ -21,7 +21,7 @@ use clients::{
 use serde_json::json;
 use simulators::testing::{Lines, leaked};
 
-use crate::{Told, serve};
+use crate::{Told, support::serve};
 
 const SECRETS: [&str; 5] = [
     "prov1sioner-client-secret",

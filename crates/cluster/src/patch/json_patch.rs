@@ -1,99 +1,36 @@
 //! JSON patch (RFC 6902): a list of operations that are done all or not at all.
 
+use ::json_patch::{Patch, PatchOperation, patch};
 use serde_json::Value;
 
 use crate::Status;
 
 /// Does all operations on `target`, or none.
-pub(crate) fn json_patch(target: &mut Value, patch: &Value) -> Result<(), Status> {
-    let Some(operations) = patch.as_array() else {
+pub(crate) fn json_patch(target: &mut Value, operations: &Value) -> Result<(), Status> {
+    if !operations.is_array() {
         return Err(Status::bad_request("a JSON patch is a list of operations"));
-    };
+    }
+    let operations: Patch =
+        serde_json::from_value(operations.clone()).map_err(|error| refused(&error))?;
     let mut result = target.clone();
-    for operation in operations {
-        perform(&mut result, operation)?;
+    for operation in operations.0 {
+        if !passes_as_null(&result, &operation) {
+            patch(&mut result, &[operation]).map_err(|error| refused(&error))?;
+        }
     }
     *target = result;
     Ok(())
 }
 
-fn perform(target: &mut Value, operation: &Value) -> Result<(), Status> {
-    let pointer = |key: &str| {
-        operation[key].as_str().ok_or_else(|| refused(&format!("operation without {key:?}")))
-    };
-    let path = pointer("path")?;
-    match operation["op"].as_str() {
-        Some("add") => add(target, path, given(operation)?),
-        Some("remove") => remove(target, path).map(drop),
-        Some("replace") => {
-            let value = given(operation)?;
-            *target.pointer_mut(path).ok_or_else(|| missing(path))? = value;
-            Ok(())
-        }
-        Some("move") => {
-            let value = remove(target, pointer("from")?)?;
-            add(target, path, value)
-        }
-        Some("copy") => {
-            let from = pointer("from")?;
-            let value = target.pointer(from).cloned().ok_or_else(|| missing(from))?;
-            add(target, path, value)
-        }
-        Some("test") => match target.pointer(path) {
-            Some(found) if *found == given(operation)? => Ok(()),
-            // Kubernetes' library takes what is missing for null, and controllers rely on it.
-            None if given(operation)?.is_null() => Ok(()),
-            _ => Err(refused(&format!("testing path {path} failed"))),
-        },
-        other => Err(refused(&format!("unknown operation {other:?}"))),
-    }
+/// Kubernetes' library takes what is missing for null, and controllers rely on it.
+fn passes_as_null(target: &Value, operation: &PatchOperation) -> bool {
+    let PatchOperation::Test(test) = operation else { return false };
+    test.value.is_null() && target.pointer(test.path.as_str()).is_none()
 }
 
-fn given(operation: &Value) -> Result<Value, Status> {
-    operation.get("value").cloned().ok_or_else(|| refused("operation without a value"))
-}
-
-fn add(target: &mut Value, path: &str, value: Value) -> Result<(), Status> {
-    let Some((parent, last)) = path.rsplit_once('/') else {
-        *target = value;
-        return Ok(());
-    };
-    let last = last.replace("~1", "/").replace("~0", "~");
-    match target.pointer_mut(parent) {
-        Some(Value::Object(map)) => _ = map.insert(last, value),
-        Some(Value::Array(list)) if last == "-" => list.push(value),
-        Some(Value::Array(list)) => {
-            let position = last.parse().ok().filter(|p| *p <= list.len());
-            list.insert(position.ok_or_else(|| missing(path))?, value);
-        }
-        _ => return Err(missing(path)),
-    }
-    Ok(())
-}
-
-fn remove(target: &mut Value, path: &str) -> Result<Value, Status> {
-    let (parent, last) = path.rsplit_once('/').ok_or_else(|| missing(path))?;
-    let last = last.replace("~1", "/").replace("~0", "~");
-    let removed = match target.pointer_mut(parent) {
-        Some(Value::Object(map)) => map.shift_remove(&last),
-        Some(Value::Array(list)) => {
-            last.parse().ok().filter(|p: &usize| *p < list.len()).map(|p| list.remove(p))
-        }
-        _ => None,
-    };
-    removed.ok_or_else(|| missing(path))
-}
-
-fn missing(path: &str) -> Status {
-    refused(&format!("path {path} does not exist"))
-}
-
-fn refused(why: &str) -> Status {
-    Status::new(
-        422,
-        "Invalid",
-        format!("the server rejected our request due to an error in our request: {why}"),
-    )
+fn refused(why: &dyn std::fmt::Display) -> Status {
+    let message = format!("the server rejected our request due to an error in our request: {why}");
+    Status::new(422, "Invalid", message)
 }
 
 #[cfg(test)]
@@ -137,5 +74,28 @@ mod tests {
 
         assert_eq!(refusal.unwrap_err().code, 422);
         assert_eq!(target, json!({"a": 1}));
+    }
+
+    #[test]
+    fn what_is_missing_passes_a_test_for_null() {
+        let mut target = json!({"a": 1});
+        let test = |path: &str| json!([{"op": "test", "path": path, "value": null}]);
+
+        assert!(json_patch(&mut target, &test("/b/c")).is_ok());
+        assert_eq!(json_patch(&mut target, &test("/a")).unwrap_err().code, 422);
+    }
+
+    #[test]
+    fn what_is_no_patch_is_refused() {
+        for (patch, code) in [
+            (json!({"op": "remove", "path": "/a"}), 400),
+            (json!([{"op": "increase", "path": "/a"}]), 422),
+            (json!([{"op": "add", "path": "/b"}]), 422),
+            (json!([{"op": "remove"}]), 422),
+            (json!([{"op": "remove", "path": "/b"}]), 422),
+            (json!([{"op": "copy", "path": "/b", "from": "/c"}]), 422),
+        ] {
+            assert_eq!(json_patch(&mut json!({"a": 1}), &patch).unwrap_err().code, code, "{patch}");
+        }
     }
 }
