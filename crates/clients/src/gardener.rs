@@ -131,11 +131,18 @@ impl Gardener {
         Pool::new(&self.cluster, &self.namespace, kind)
     }
 
-    /// Whether there is an account of this name, as Shoots name it.
-    pub async fn has_secret_binding(&self, name: &str) -> Result<bool, Error> {
-        let bindings = BindingKind::Secret.resource();
-        let bindings = self.cluster.objects::<Binding>(bindings, Some(&self.namespace));
-        Ok(bindings.find(name).await?.is_some())
+    /// As which kind of binding there is an account of this name; the older kind where there are both.
+    pub async fn account(&self, name: &str) -> Result<Option<BindingKind>, Error> {
+        let has = async |kind: BindingKind| {
+            let bindings = self.cluster.objects::<Binding>(kind.resource(), Some(&self.namespace));
+            bindings.find(name).await.map(|found| found.is_some())
+        };
+        if has(BindingKind::Secret).await? {
+            return Ok(Some(BindingKind::Secret));
+        }
+        let newer = self.features().await?.has(Field::CredentialsBinding)
+            && has(BindingKind::Credentials).await?;
+        Ok(newer.then_some(BindingKind::Credentials))
     }
 
     /// A cluster that runs control planes, if there is one of this name.

@@ -11,7 +11,7 @@ use super::{
     classify::NO_SUCH_KIND,
     resource::{name_in_path, query},
 };
-use crate::error::{Error, Kind};
+use crate::error::{Component, Error, Kind};
 
 /// How many objects come with one page of a list.
 const PAGE: &str = "100";
@@ -97,12 +97,13 @@ impl<T> Objects<T> {
         body: &impl Serialize,
     ) -> Result<(R, Vec<String>), Error> {
         let body = serde_json::to_vec(body).map_err(|_| self.unusable(doing, "it is no JSON"))?;
-        self.cluster.send_warned(doing, Ask { method, path, content_type, body }).await
+        let ask = Ask { method, path, content_type, body };
+        self.cluster.send_warned(doing, ask).await.map_err(outage)
     }
 
     async fn read<R: DeserializeOwned>(&self, doing: &str, path: &str) -> Result<R, Error> {
         let ask = Ask { method: Method::GET, path, content_type: JSON, body: Vec::new() };
-        self.cluster.send(doing, ask).await
+        self.cluster.send(doing, ask).await.map_err(outage)
     }
 
     fn doing(&self, verb: &str, name: &str) -> String {
@@ -257,6 +258,13 @@ impl<T: DeserializeOwned> Objects<T> {
         }
         Ok(object)
     }
+}
+
+/// A garden always has the kinds that it is asked for. A 404 that names no object comes from a proxy, or from an API
+/// server that has lost Gardener's for a moment.
+fn outage(error: Error) -> Error {
+    let garden = error.component == Component::GARDENER;
+    if garden && is_no_kind(&error) { Error { kind: Kind::Unavailable, ..error } } else { error }
 }
 
 /// Whether the kind is missing: its definition is not in the cluster.

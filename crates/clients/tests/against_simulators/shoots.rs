@@ -12,7 +12,7 @@ use simulators::trouble::{self, Cut, Rule};
 
 use crate::{
     faults::{Expected, Fault, Row, for_each_fault},
-    garden::{Garden, row, shoot},
+    garden::{Garden, NAMESPACE, row, shoot},
 };
 
 const ALL: &str =
@@ -22,6 +22,9 @@ const ONE: &str =
 const MAPS: &str = "/clusters/garden/api/v1/namespaces/garden-kyma/configmaps$";
 const MAP: &str = "/clusters/garden/api/v1/namespaces/garden-kyma/configmaps/m-*";
 const KUBECONFIG: &str = "/clusters/garden/*/shoots/c-1/adminkubeconfig$";
+
+const BINDINGS: &str = "/clusters/garden/apis/security.gardener.cloud/v1alpha1/namespaces/garden-kyma/credentialsbindings$";
+const OLDER: &str = "/clusters/garden/*/secretbindings/b-*";
 
 /// Somebody else wrote it meanwhile: read it again, then try again.
 fn changed(fault: Fault) -> Option<Expected> {
@@ -295,6 +298,43 @@ async fn a_config_map_is_written_and_removed_after_every_fault() {
         },
         async |number| gardener.remove_config_map(&name(number), &runtime(number)).await,
         |number, ()| assert_eq!(found(number), None),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_credentials_binding_is_made_after_every_fault() {
+    let garden = Garden::start().await;
+    let gardener = garden.gardener().await;
+    let name = |number: usize| format!("b-{number}");
+    for number in 0..2 * Fault::ALL.len() {
+        garden.put(&json!({
+            "apiVersion": "core.gardener.cloud/v1beta1", "kind": "SecretBinding",
+            "metadata": {"name": name(number), "namespace": NAMESPACE},
+            "provider": {"type": "aws"}, "secretRef": {"name": "s", "namespace": NAMESPACE},
+        }));
+    }
+    let made = |number: usize| {
+        let all = garden.server.list("garden", "credentialsbindings.security.gardener.cloud");
+        let found = all.iter().find(|one| one["metadata"]["name"] == name(number).as_str());
+        assert_eq!(found.unwrap()["credentialsRef"]["name"], "s");
+    };
+
+    for_each_fault(
+        garden.side(),
+        row("POST", BINDINGS),
+        changed,
+        async |number| gardener.put_credentials_binding(&name(number)).await,
+        |number, ()| made(number),
+    )
+    .await;
+    let second = |number: usize| Fault::ALL.len() + number;
+    for_each_fault(
+        garden.side(),
+        row("GET", OLDER),
+        changed,
+        async |number| gardener.put_credentials_binding(&name(second(number))).await,
+        |number, ()| made(second(number)),
     )
     .await;
 }

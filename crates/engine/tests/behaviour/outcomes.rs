@@ -186,3 +186,20 @@ async fn p17_a_commit_that_landed_without_an_answer_goes_on_at_once_with_its_mem
 async fn p17_a_commit_that_lands_after_it_was_looked_for_goes_on_at_once_with_its_memory() {
     goes_on_at_once(Faults { late: 1, ..Faults::default() }).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn notes_of_a_run_are_in_its_journal_entry_unless_the_run_gives_a_reason() {
+    let bench = Bench::new();
+    let _engine = bench.start(settings());
+    let acts = [Act::NoteAndWait("not shown", "not yet"), Act::Note("Gardener warns")];
+    let id = bench.order("Use", &acts).await;
+
+    bench.succeeds(id).await;
+
+    let history = bench.store.history(id);
+    let runs = history.iter().filter(|entry| entry.step.as_deref() == Some("Use"));
+    let reasons: Vec<_> = runs.map(|entry| entry.reason.as_deref()).collect();
+    assert_eq!(reasons, [Some("not yet"), Some("Gardener warns; and more")]);
+    let others = history.iter().filter(|entry| entry.step.as_deref() == Some("End"));
+    assert_eq!(others.map(|entry| entry.reason.as_deref()).collect::<Vec<_>>(), [None]);
+}

@@ -35,6 +35,8 @@ pub(crate) enum Act {
     Work(Duration),
     Save(u32),
     Change(&'static str),
+    Note(&'static str),
+    NoteAndWait(&'static str, &'static str),
 }
 
 /// What the steps share: what is left to do, and what was done.
@@ -122,6 +124,15 @@ async fn act(cx: &mut Cx<'_, Scripted>, step: &'static str) -> StepResult {
         Some(Act::Change(topic)) => {
             cx.change(topic, serde_json::json!({"by": step}));
             done()
+        }
+        Some(Act::Note(text)) => {
+            cx.note(text);
+            cx.note("and more");
+            done()
+        }
+        Some(Act::NoteAndWait(text, reason)) => {
+            cx.note(text);
+            waiting(reason).into()
         }
     }
 }

@@ -97,13 +97,13 @@ impl Provisioner {
     /// Whether there is such an account. Where Gardener does not say, it is left for the operation to find out.
     async fn check_binding(&self, name: &str, intent: &Intent) -> Result<(), Error> {
         let gardener = &self.0.env.gardener;
-        match timeout(PATIENCE, gardener.has_secret_binding(name)).await {
-            Ok(Ok(false)) => {
+        match timeout(PATIENCE, gardener.account(name)).await {
+            Ok(Ok(None)) => {
                 if intent.new {
                     self.0.store.drop_intent(intent.id).await?;
                 }
                 Err(Error::bad(format!(
-                    "clusterConfig.gardenerConfig.targetSecret: there is no SecretBinding {name} in namespace {}",
+                    "clusterConfig.gardenerConfig.targetSecret: there is no SecretBinding or CredentialsBinding {name} in namespace {}",
                     gardener.namespace()
                 )))
             }

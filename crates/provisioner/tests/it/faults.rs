@@ -73,14 +73,12 @@ async fn gardener_that_throttles_breaks_and_resets_is_tried_again() {
         Kind::Status { status: 500, body: None },
         Kind::Reset { when: Cut::default() },
         Kind::LostAnswer { status: None },
+        Kind::Malformed { body: None },
+        Kind::Status { status: 404, body: Some("404 page not found".into()) },
     ];
     for trouble in ways {
         world.trouble("gardener", 1, trouble);
     }
-    // Of what is made: a 404 that cannot be read means that Gardener has no Shoots at all.
-    let garbled = Rule::next(1, Kind::Malformed { body: None }).of("gardener");
-    let troubles = world.landscape.running.landscape.troubles();
-    troubles.add(garbled.on("POST", "*/shoots")).unwrap();
 
     let begun = order(&world, "rough").await;
 

@@ -152,6 +152,25 @@ async fn kubernetes_1_34_goes_by_the_newer_names_where_the_older_ones_are_forbid
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_account_may_be_a_credentials_binding_alone() {
+    let world = World::playing("1.117").await;
+    let server = world.landscape.running.clusters().server();
+    let older = "secretbindings.core.gardener.cloud";
+    assert!(server.remove("garden", older, NAMESPACE, "aws-free-1").unwrap());
+
+    let made = world.provisioned(with_issuer(&world, "newer", "1.31.4")).await;
+
+    let found = spec(&world, "newer").await;
+    assert_eq!(found["credentialsBindingName"], "aws-free-1");
+    assert_eq!(found["secretBindingName"], Value::Null);
+    let change = UpgradeShoot { auto_scaler_max: Some(7), ..UpgradeShoot::default() };
+    let begun = world.provisioner.upgrade_shoot(&caller(), &made.runtime_id, change).await.unwrap();
+    world.success_of(&begun.id).await;
+    let removed = world.provisioner.deprovision(&caller(), &made.runtime_id, false).await.unwrap();
+    world.success_of(&removed.id).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_gardener_warns_of_is_shown_with_the_operation() {
     let world = World::playing("1.117").await;
 

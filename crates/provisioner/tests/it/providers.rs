@@ -187,7 +187,13 @@ fn table() -> [(requests::Provision, Value, Value); 4] {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn gardener_has_every_field_of_a_request_for_each_provider() {
-    let world = World::sqlite().await;
+    for gardener in ["1.65", "1.117"] {
+        every_field_is_there(gardener).await;
+    }
+}
+
+async fn every_field_is_there(gardener: &str) {
+    let world = World::playing(gardener).await;
 
     for (request, spec, worker) in table() {
         let cluster = request.cluster.clone();
@@ -225,7 +231,19 @@ async fn gardener_has_every_field_of_a_request_for_each_provider() {
             .filter_map(|one| one["type"].as_str())
             .collect();
         assert_eq!(kinds, ["shoot-dns-service", "shoot-cert-service", "shoot-networking-filter"]);
-        assert!(wrong.is_empty(), "{}: {wrong:#?}", cluster.provider);
+        assert!(wrong.is_empty(), "{gardener} {}: {wrong:#?}", cluster.provider);
+        let journal = world.engine_journal(&made.id).await;
+        let mut notes = journal.iter().filter_map(|entry| entry.reason.as_deref());
+        assert_eq!(notes.find(|note| note.contains("unknown field")), None, "{gardener}");
+        let id = &made.runtime_id;
+        let larger = requests::UpgradeShoot {
+            auto_scaler_max: Some(9),
+            ..requests::UpgradeShoot::default()
+        };
+        let changed = world.provisioner.upgrade_shoot(&caller(), id, larger).await.unwrap();
+        world.success_of(&changed.id).await;
+        let asleep = world.provisioner.hibernate(&caller(), id).await.unwrap();
+        world.success_of(&asleep.id).await;
         let removed =
             world.provisioner.deprovision(&caller(), &made.runtime_id, false).await.unwrap();
         world.success_of(&removed.id).await;

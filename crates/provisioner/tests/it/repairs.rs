@@ -128,7 +128,7 @@ async fn an_account_that_is_not_there_is_named_at_once() {
     let failed = world.end_of(&begun.id).await;
 
     assert_eq!(refused.code.number(), 400);
-    let text = "targetSecret: there is no SecretBinding no-such-binding in namespace garden-kyma";
+    let text = "targetSecret: there is no SecretBinding or CredentialsBinding no-such-binding in namespace garden-kyma";
     assert!(refused.message.contains(text), "{refused}");
     assert_eq!(failed.state, OperationState::Failed);
     assert!(failed.message.contains("no-such-binding"), "{}", failed.message);

@@ -1,5 +1,6 @@
 //! Asks Gardener for the cluster, and keeps by which it is recognised from now on.
 
+use clients::gardener::BindingKind;
 use engine::{Cx, Retry, Step, StepResult, done};
 use serde_json::json;
 
@@ -25,7 +26,14 @@ impl<O: OnRuntime> Step<O> for CreateShoot {
         };
         let features = cx.env.gardener.features().await.map_err(calling)?;
         let wanted = &cx.input.document.configuration;
-        let shoot = shoots::build(wanted, &owner, &cx.env.rules, &features);
+        let mut shoot = shoots::build(wanted, &owner, &cx.env.rules, &features);
+        if let Some(name) = shoot.spec.secret_binding_name.clone() {
+            let account = cx.env.gardener.account(&name).await.map_err(calling)?;
+            if account == Some(BindingKind::Credentials) {
+                shoot.spec.secret_binding_name = None;
+                shoot.spec.credentials_binding_name = Some(name);
+            }
+        }
         let made = cx.env.gardener.create(&shoot).await.map_err(calling)?;
         note_warnings(cx, &made);
         cx.change("runtime", json!({"shoot_uid": made.metadata.uid}));
