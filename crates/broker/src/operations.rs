@@ -13,4 +13,4 @@ pub mod view;
 pub use env::{Env, StepSettings};
 pub use limits::Limits;
 pub use provisioning::{Input, Memory};
-pub use shared::{creator, keep};
+pub use shared::{creator, update_instance};

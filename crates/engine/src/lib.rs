@@ -42,6 +42,6 @@ pub use position::{Position, State, StepClock};
 pub use retry::{AtLimit, Retry};
 pub use settings::{HeartPlace, Settings};
 pub use step::{
-    Applies, Cx, Ending, Step, StepError, StepResult, again, done, finish, wait, waiting,
+    Applies, Cx, Ending, RowChange, Step, StepError, StepResult, again, done, finish, wait, waiting,
 };
 pub use storage::{OperationId, ReplicaId, Storage, StorageError};

@@ -5,6 +5,7 @@ use std::{borrow::Cow, future::Future, time::Duration};
 use base::Failure;
 pub use base::failure::StepError;
 use jiff::Timestamp;
+use serde::Serialize;
 
 use crate::{
     operation::Operation,
@@ -52,15 +53,23 @@ impl<O: Operation> Cx<'_, O> {
         }
     }
 
-    /// Passes a change to another row along; it lands in the same commit as the result of this run.
-    pub fn change(&mut self, topic: &str, body: serde_json::Value) {
-        self.changes.push(Change { topic: topic.to_owned(), body });
+    /// Changes another row in the same commit as the result of this run.
+    pub fn change(&mut self, change: &impl RowChange) -> Result<(), StepError> {
+        let body = serde_json::to_value(change).map_err(|error| StepError::internal(&error))?;
+        self.changes.push(Change { topic: change.topic().to_owned(), body });
+        Ok(())
     }
 
     /// Leaves a note for people in the journal entry of this run, where the run says nothing else.
     pub fn note(&mut self, text: impl Into<String>) {
         self.notes.push(text.into());
     }
+}
+
+/// A change to a row that is not the engine's.
+pub trait RowChange: Serialize {
+    /// By which the store finds the handler that applies it.
+    fn topic(&self) -> &str;
 }
 
 /// One piece of work that is safe to run again.

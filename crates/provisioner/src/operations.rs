@@ -22,6 +22,7 @@ use engine::{Applies, Condition, Cx, Operation, StepError, StepResult, step::Wai
 use jiff::Timestamp;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
+use store::engine::Document as StoredDocument;
 use uuid::Uuid;
 
 use crate::{
@@ -196,6 +197,11 @@ fn calling(error: ClientError) -> StepError {
         StepError::Fatal(failure) => StepError::Fatal(named(failure)),
         StepError::NotHeld => StepError::NotHeld,
     }
+}
+
+/// A document as it is stored in the runtime's row.
+fn stored(document: &Document) -> Result<StoredDocument, StepError> {
+    StoredDocument::new(document).map_err(|error| StepError::internal(&error))
 }
 
 /// Shows what Gardener warned of with the run.

@@ -73,9 +73,9 @@ impl Service {
         let reached = Systems::open(systems, &gates).await.context("the settings are not valid")?;
         // Where the database and its keys are was decided by whoever made the place.
         let DatabaseSettings { url: _, schema, connections, sealing_keys: _ } = &settings.database;
-        let plain = place.store("broker", connections.get(), schema, Set::Broker).await?;
-        let store = BrokerStore::new(plain.clone(), place.sealer.clone(), clock.clone());
-        let operations = plain.with_changes(store.changes());
+        let engine = place.store("broker", connections.get(), schema, Set::Broker).await?;
+        let store = BrokerStore::new(engine, clock.clone());
+        let operations = store.engine().clone();
         let env = outside::env(settings, required, reached, catalog.clone(), &store, &gates)?;
         let env = Arc::new(env);
         let pool = env.gardener.pool(env.settings.account_bindings);

@@ -62,9 +62,10 @@ impl Service {
         let gates = Gates::observed(clock, settings.transport.hosts(), metrics.calls());
         // Where the database and its keys are was decided by whoever made the place.
         let Database { url: _, schema, connections, sealing_keys: _ } = &settings.database;
-        let plain = place.store("provisioner", connections.get(), schema, Set::Provisioner).await?;
-        let store = ProvisionerStore::new(plain.clone(), place.sealer, clock.clone());
-        let storage = plain.with_changes(store.changes());
+        let engine =
+            place.store("provisioner", connections.get(), schema, Set::Provisioner).await?;
+        let store = ProvisionerStore::new(engine, clock.clone());
+        let storage = store.engine().clone();
         let env = Arc::new(outside.env(settings, store.clone(), &gates).await?);
         let engine_settings = engine_settings(&settings.operations, place.replica, place.speed);
         let engine = Engine::builder(Arc::new(storage), clock.clone(), engine_settings)

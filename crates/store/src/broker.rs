@@ -1,7 +1,7 @@
 //! The broker's tables: instances, and what was sent for their runtimes.
 //!
 //! They are in the same database as the engine's, so that an instance and its operation are written
-//! together. What a reader would get wrong: whoever changes an instance together with an operation touches
+//! together. What a reader would get wrong: a transaction that changes an instance and an operation touches
 //! the *operation first*, as a step's commit does; only an instance that nobody can see yet comes before
 //! its operation. And an instance's row goes with the instance, while its operations stay.
 
@@ -21,14 +21,13 @@ mod standing;
 mod states;
 #[cfg(test)]
 mod tests;
-mod texts;
 
 use std::sync::Arc;
 
 use base::Clock;
 
 pub use accept_new::AcceptedInstance;
-pub use changes::TOPIC;
+pub use changes::{InstanceChange, RuntimeId, StateChange, TOPIC};
 pub use creations::{Creation, NewCreation};
 pub use instances::Counted;
 pub use limits::{Limit, Limits, Reached};
@@ -39,7 +38,9 @@ pub use rows::{Instance, LONGEST, NewInstance};
 pub use standing::Standing;
 pub use states::{NewRuntimeState, RuntimeState};
 
-use crate::{Database, EngineStore, Sealer, engine::ApplyChange};
+pub(crate) use rows::columns;
+
+use crate::{Database, EngineStore, Sealer};
 
 /// The broker's store. Clones share everything.
 #[derive(Clone)]
@@ -51,13 +52,15 @@ pub struct BrokerStore {
 
 impl BrokerStore {
     /// A store beside the engine's, on a database that was migrated for both.
-    pub fn new(engine: EngineStore, sealer: Sealer, clock: Clock) -> Self {
-        Self { engine, sealer, clock }
+    pub fn new(engine: EngineStore, clock: Clock) -> Self {
+        let sealer = engine.sealer().clone();
+        let changes = changes::Changes { sealer: sealer.clone(), clock: clock.clone() };
+        Self { engine: engine.with_changes(Arc::new(changes)), sealer, clock }
     }
 
-    /// What applies changes of [`TOPIC`]; to be registered with the engine's store that works.
-    pub fn changes(&self) -> Arc<dyn ApplyChange> {
-        Arc::new(changes::Changes { sealer: self.sealer.clone(), clock: self.clock.clone() })
+    /// The engine's store, which applies every [`InstanceChange`].
+    pub fn engine(&self) -> &EngineStore {
+        &self.engine
     }
 
     fn database(&self) -> &Database {

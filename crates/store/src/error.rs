@@ -14,23 +14,26 @@ pub enum Error {
     #[error("{0}")]
     Options(String),
     /// A statement failed, and what it was to write is not written.
-    #[error("the database did not do what it was asked to do")]
+    #[error("database statement failed")]
     Database(#[from] sqlx::Error),
     /// The connection broke while a write was made permanent.
-    #[error("the database did not say whether it wrote")]
+    #[error("connection lost during commit, outcome unknown")]
     InDoubt(#[source] sqlx::Error),
     /// The tables are not what this version needs, and could not be made so.
-    #[error("the tables could not be brought up to date")]
+    #[error("database migration failed")]
     Migration(#[from] MigrateError),
     /// A stored secret does not open.
-    #[error("a stored value cannot be read")]
+    #[error("stored value cannot be decrypted")]
     Sealed(#[from] SealError),
     /// The keys of this process do not open what is stored.
     #[error("{0}")]
     WrongKeys(String),
     /// A stored value means nothing to this version.
-    #[error("a stored value cannot be understood: {0}")]
+    #[error("invalid stored value: {0}")]
     Unreadable(String),
+    /// Others were faster each time; nothing is written, and another try may succeed.
+    #[error("rows changed concurrently, giving up after several tries")]
+    Contended,
     /// A rule says no.
     #[error("{0}")]
     Refused(String),
@@ -54,6 +57,7 @@ impl Error {
     pub fn trouble(&self) -> Trouble {
         match self {
             Self::InDoubt(_) => Trouble::Broken,
+            Self::Contended => Trouble::Passing,
             Self::Database(error) | Self::Migration(MigrateError::Execute(error)) => trouble(error),
             Self::Refused(_) => Trouble::Data,
             _ => Trouble::Misfit,
@@ -140,6 +144,7 @@ mod tests {
 
     #[test]
     fn codes_say_whether_another_try_can_help() {
+        assert!(matches!(Error::Contended.into(), StorageError::Unavailable(_)));
         assert_eq!(postgres_trouble("40P01"), Trouble::Passing);
         assert_eq!(postgres_trouble("25006"), Trouble::Passing);
         assert_eq!(postgres_trouble("23505"), Trouble::Data);

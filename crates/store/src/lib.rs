@@ -15,6 +15,7 @@ pub mod moment;
 pub mod provisioner;
 pub mod rotate;
 pub mod sealed;
+mod sql;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod transaction;

@@ -1,7 +1,7 @@
 //! The provisioner's tables: runtimes, and the intents that come before them.
 //!
 //! They are in the same database as the engine's, so that a runtime and its operation are written
-//! together. What a reader would get wrong: whoever writes both touches the *operation first*, as a
+//! together. What a reader would get wrong: a transaction that writes both touches the *operation first*, as a
 //! step's commit does; the other order would deadlock with it.
 
 mod accept;
@@ -19,11 +19,11 @@ use std::sync::Arc;
 use base::Clock;
 
 pub use accept::{AcceptedNew, Move};
-pub use changes::TOPIC;
+pub use changes::{RuntimeChange, TOPIC};
 pub use intents::Intent;
 pub use rows::{Kubeconfig, NewRuntime, Runtime};
 
-use crate::{Database, EngineStore, Sealer, engine::ApplyChange};
+use crate::{Database, EngineStore, Sealer};
 
 /// The provisioner's store. Clones share everything.
 #[derive(Clone)]
@@ -35,13 +35,15 @@ pub struct ProvisionerStore {
 
 impl ProvisionerStore {
     /// A store beside the engine's, on a database that was migrated for both.
-    pub fn new(engine: EngineStore, sealer: Sealer, clock: Clock) -> Self {
-        Self { engine, sealer, clock }
+    pub fn new(engine: EngineStore, clock: Clock) -> Self {
+        let sealer = engine.sealer().clone();
+        let changes = changes::Changes { sealer: sealer.clone(), clock: clock.clone() };
+        Self { engine: engine.with_changes(Arc::new(changes)), sealer, clock }
     }
 
-    /// What applies changes of [`TOPIC`]; to be registered with the engine's store that works.
-    pub fn changes(&self) -> Arc<dyn ApplyChange> {
-        Arc::new(changes::Changes { sealer: self.sealer.clone(), clock: self.clock.clone() })
+    /// The engine's store, which applies every [`RuntimeChange`].
+    pub fn engine(&self) -> &EngineStore {
+        &self.engine
     }
 
     fn database(&self) -> &Database {

@@ -97,8 +97,8 @@ impl Broker {
     ) -> Self {
         let (opened, clock) = (database.database().await, outside.clock.clone());
         let plain = EngineStore::new(opened, sealer.clone(), Time::Database, Planted::Nothing);
-        let store = BrokerStore::new(plain.clone(), sealer.clone(), clock.clone());
-        let storage = plain.with_changes(store.changes());
+        let store = BrokerStore::new(plain, clock.clone());
+        let storage = store.engine().clone();
         let settings = engine::Settings {
             // Started again, it takes over at once.
             replica: Some("broker".into()),

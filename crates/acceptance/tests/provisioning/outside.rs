@@ -82,8 +82,8 @@ impl Outside {
     async fn books(&self, clock: &Clock) -> BrokerStore {
         let (database, sealer) = (self.books.database().await, Sealer::generate());
         let time = Time::Held(clock.clone());
-        let engine = EngineStore::new(database, sealer.clone(), time, Planted::Nothing);
-        BrokerStore::new(engine, sealer, clock.clone())
+        let engine = EngineStore::new(database, sealer, time, Planted::Nothing);
+        BrokerStore::new(engine, clock.clone())
     }
 
     /// What steps reach; calls are timed by `clock`.

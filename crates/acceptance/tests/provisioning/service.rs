@@ -64,9 +64,9 @@ impl Service {
             opened.migrate(set).await.unwrap();
         }
         let sealer = Sealer::generate();
-        let plain = EngineStore::new(opened, sealer.clone(), Time::Database, Planted::Nothing);
-        let store = ProvisionerStore::new(plain.clone(), sealer, clock.clone());
-        let storage = plain.with_changes(store.changes());
+        let plain = EngineStore::new(opened, sealer, Time::Database, Planted::Nothing);
+        let store = ProvisionerStore::new(plain, clock.clone());
+        let storage = store.engine().clone();
         let env = Arc::new(env(running, store.clone(), clock).await);
         let settings =
             engine::Settings { pace: 1_000.0, workers: 20, ..engine::Settings::default() };

@@ -50,8 +50,9 @@ impl Fleet {
         database.migrate(Set::Broker).await.unwrap();
         let sealer = Sealer::generate();
         let time = Time::Held(clock.clone());
-        let engine = EngineStore::new(database.clone(), sealer.clone(), time, Planted::Nothing);
-        let store = BrokerStore::new(engine.clone(), sealer, clock.clone());
+        let engine = EngineStore::new(database.clone(), sealer, time, Planted::Nothing);
+        let store = BrokerStore::new(engine, clock.clone());
+        let engine = store.engine().clone();
         let broker = Broker::new(Parts {
             accounts: None,
             store,

@@ -19,8 +19,8 @@ async fn creations(database: &TestDatabase) -> Creations {
         opened.migrate(set).await.unwrap();
     }
     let (clock, sealer) = (Clock::running(), Sealer::generate());
-    let engine = EngineStore::new(opened, sealer.clone(), Time::Database, Planted::Nothing);
-    Creations::new(BrokerStore::new(engine, sealer, clock.clone()), clock)
+    let engine = EngineStore::new(opened, sealer, Time::Database, Planted::Nothing);
+    Creations::new(BrokerStore::new(engine, clock.clone()), clock)
 }
 
 fn thing() -> Thing<'static> {

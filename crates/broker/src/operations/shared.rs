@@ -16,7 +16,8 @@ use domain::plan::Kind as PlanKind;
 use engine::{Applies, Condition, Cx, StepError};
 use jiff::Timestamp;
 use secrecy::SecretString;
-use serde_json::{Value, json};
+use serde::Serialize;
+use store::{broker::InstanceChange, engine::Document};
 
 use super::{creator::Creator, prelude::Failure, provisioning::Provisioning};
 use crate::Order;
@@ -66,16 +67,19 @@ pub(super) const fn is_kept_available() -> Condition<Provisioning> {
     })
 }
 
-/// Keeps what was learnt on the instance's row too, with whatever else changes there, in the commit of this run. What
-/// comes after a failed or superseded operation begins with it.
-pub fn keep(cx: &mut Cx<'_, Provisioning>, also: Value) -> Result<(), StepError> {
-    let details = serde_json::to_value(&*cx.data).map_err(|error| StepError::internal(&error))?;
-    let mut body = json!({ "details": details });
-    if let (Some(body), Value::Object(also)) = (body.as_object_mut(), also) {
-        body.extend(also);
-    }
-    cx.change("instance", body);
-    Ok(())
+/// Changes the instance's row in the commit of this run, and stores the operation's data there too: the operation that
+/// comes after a failed or superseded one begins with it.
+pub fn update_instance(
+    cx: &mut Cx<'_, Provisioning>,
+    change: InstanceChange,
+) -> Result<(), StepError> {
+    let details = Some(document(&*cx.data)?);
+    cx.change(&InstanceChange { details, ..change })
+}
+
+/// A value as it is stored.
+pub(super) fn document(value: &impl Serialize) -> Result<Document, StepError> {
+    Document::new(value).map_err(|error| StepError::internal(&error))
 }
 
 /// What has been collected so far.

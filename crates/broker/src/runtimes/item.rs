@@ -4,7 +4,7 @@ use domain::plan::Provider;
 use engine::storage::Snapshot;
 use jiff::Timestamp;
 use serde::Deserialize;
-use store::broker::{Instance, Removed};
+use store::broker::{Instance, Removed, Standing};
 use uuid::Uuid;
 
 use super::{Ask, Detail, Runtime, Status, configs::Configs, status};
@@ -64,7 +64,7 @@ impl Known {
         let Telling { broker, ask, configs, reader } = telling;
         let mut runtime = match self {
             Self::Row(row) => {
-                let mut told = from_row(broker, &row, own);
+                let mut told = from_row(broker, &row);
                 if let Some(id) = row.runtime_id {
                     told.kyma_config = configs.kyma.get(&id).cloned();
                     told.cluster_config = configs.cluster.get(&id).cloned();
@@ -83,7 +83,7 @@ impl Known {
     }
 }
 
-fn from_row(broker: &Broker, row: &Instance, own: &[Snapshot]) -> Runtime {
+fn from_row(broker: &Broker, row: &Instance) -> Runtime {
     // What cannot be read is not told: one row must not hide a page of runtimes.
     let order: Option<Order> = serde_json::from_slice(&row.order).ok();
     let details: Details = serde_json::from_slice(&row.details).unwrap_or_default();
@@ -105,7 +105,7 @@ fn from_row(broker: &Broker, row: &Instance, own: &[Snapshot]) -> Runtime {
             modified_at: row.updated_at,
             expired_at: row.expired_at,
             deleted_at: row.deleted_at,
-            state: status::word(own, true, row.deleted_at.is_some()),
+            state: status::word(row.standing),
             ..Status::default()
         },
         ..ordered(broker, order)
@@ -128,7 +128,7 @@ fn from_removed(broker: &Broker, removed: &Removed, own: &[Snapshot]) -> Runtime
             created_at,
             modified_at: removed.ended_at,
             deleted_at: Some(removed.ended_at),
-            state: status::word(own, false, false),
+            state: Standing::Deprovisioned.as_str(),
             ..Status::default()
         },
         ..ordered(broker, order.map(|input| input.order))

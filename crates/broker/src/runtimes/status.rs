@@ -1,10 +1,8 @@
-//! How a runtime stands, from its operations.
-//!
-//! What a reader would get wrong: the word has to agree with the store's, which chooses by it. Both look at the newest
-//! operation that counts.
+//! The state of a runtime and its operations, as operators see them.
 
 use engine::{State, storage::Snapshot};
 use serde::Deserialize;
+use store::broker::Standing;
 use uuid::Uuid;
 
 use super::{Detail, Group, OperationItem, Status};
@@ -71,29 +69,11 @@ pub(super) fn last_runtime(own: &[Snapshot]) -> Option<Uuid> {
     })
 }
 
-/// The newest operation that counts: not one that waits to begin, nor a change that was called off.
-fn newest_that_counts(own: &[Snapshot]) -> Option<&Snapshot> {
-    own.iter().rev().find(|it| match it.state {
-        State::Pending => false,
-        State::Canceled => [PROVISION, DEPROVISION].contains(&it.kind.as_str()),
-        State::InProgress | State::Succeeded | State::Failed => true,
-    })
-}
-
-/// The word for a runtime; `there`: its row is, `left_over`: only because something is.
-pub(super) fn word(own: &[Snapshot], there: bool, left_over: bool) -> &'static str {
-    let Some(newest) = newest_that_counts(own) else { return "provisioning" };
-    match (newest.state, newest.kind.as_str()) {
-        (State::Succeeded, DEPROVISION) if !there => "deprovisioned",
-        (State::Succeeded, DEPROVISION) if left_over => "deprovisionincomplete",
-        (State::Succeeded, DEPROVISION) => "suspended",
-        (State::Succeeded, _) => "succeeded",
-        (State::InProgress | State::Pending, PROVISION) => "provisioning",
-        (State::InProgress | State::Pending, DEPROVISION) => "deprovisioning",
-        (State::InProgress | State::Pending, UPDATE) => "updating",
-        (State::InProgress | State::Pending, _) => "upgrading",
-        (State::Failed | State::Canceled, PROVISION | DEPROVISION) => "failed",
-        (State::Failed | State::Canceled, _) => "error",
+/// The word for a runtime whose row is there: one that was removed has left something over.
+pub(super) fn word(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Deprovisioned => "deprovisionincomplete",
+        other => other.as_str(),
     }
 }
 

@@ -99,8 +99,8 @@ impl Landscape {
     async fn books(&self, clock: &Clock) -> BrokerStore {
         let (database, sealer) = (self.books.database().await, Sealer::generate());
         let time = Time::Held(clock.clone());
-        let engine = EngineStore::new(database, sealer.clone(), time, Planted::Nothing);
-        BrokerStore::new(engine, sealer, clock.clone())
+        let engine = EngineStore::new(database, sealer, time, Planted::Nothing);
+        BrokerStore::new(engine, clock.clone())
     }
 
     async fn event_hubs(&self, clock: &Clock) -> EventHubs {

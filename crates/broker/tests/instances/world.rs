@@ -65,9 +65,9 @@ impl World {
         database.migrate(Set::Broker).await.unwrap();
         let sealer = Sealer::generate();
         let time = Time::Held(clock.clone());
-        let engine = EngineStore::new(database, sealer.clone(), time, Planted::Nothing);
-        let store = BrokerStore::new(engine.clone(), sealer, clock.clone());
-        let engine = engine.with_changes(store.changes());
+        let engine = EngineStore::new(database, sealer, time, Planted::Nothing);
+        let store = BrokerStore::new(engine, clock.clone());
+        let engine = store.engine().clone();
         let catalog = Arc::new(Catalog::embedded().unwrap());
         let plans = ["aws", "azure", "trial", "free", "own_cluster"].map(str::to_owned).to_vec();
         let broker = Broker::new(Parts {

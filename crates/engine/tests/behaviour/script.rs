@@ -8,8 +8,8 @@ use std::{
 
 use base::{Clock, Failure};
 use engine::{
-    Cx, Engine, HeartPlace, Operation, OperationId, Order, Plan, Planted, Retry, Settings, State,
-    Step, StepError, StepResult, Storage as _, again, done, finish,
+    Cx, Engine, HeartPlace, Operation, OperationId, Order, Plan, Planted, Retry, RowChange,
+    Settings, State, Step, StepError, StepResult, Storage as _, again, done, finish,
     storage::{Entry, Outcome, Snapshot, Verdict},
     testing::{Faults, SimulatedStore},
     waiting,
@@ -37,6 +37,20 @@ pub(crate) enum Act {
     Change(&'static str),
     Note(&'static str),
     NoteAndWait(&'static str, &'static str),
+}
+
+/// A change to another row.
+#[derive(Serialize)]
+struct Changed {
+    #[serde(skip)]
+    topic: &'static str,
+    by: &'static str,
+}
+
+impl RowChange for Changed {
+    fn topic(&self) -> &str {
+        self.topic
+    }
 }
 
 /// What the steps share: what is left to do, and what was done.
@@ -122,7 +136,7 @@ async fn act(cx: &mut Cx<'_, Scripted>, step: &'static str) -> StepResult {
             std::future::pending().await
         }
         Some(Act::Change(topic)) => {
-            cx.change(topic, serde_json::json!({"by": step}));
+            cx.change(&Changed { topic, by: step })?;
             done()
         }
         Some(Act::Note(text)) => {

@@ -306,8 +306,8 @@ async fn replica(
     let clock = landscape.clock.clone();
     let opened = database.database().await;
     let plain = EngineStore::new(opened, sealer.clone(), Time::Database, Planted::Nothing);
-    let store = ProvisionerStore::new(plain.clone(), sealer.clone(), clock.clone());
-    let storage = plain.with_changes(store.changes());
+    let store = ProvisionerStore::new(plain, clock.clone());
+    let storage = store.engine().clone();
     let env = Arc::new(landscape.env(store.clone(), &clock).await);
     let settings = engine::Settings {
         pace: 1_000.0,

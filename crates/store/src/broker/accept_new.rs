@@ -112,7 +112,7 @@ impl BrokerStore {
         }
         if !stored {
             // What was in the way is gone without a trace: another try may find the id free.
-            return Err(sqlx::Error::PoolTimedOut.into());
+            return Err(Error::Contended);
         }
         if let Some(reached) = limits::reached(transaction, new, limits).await? {
             return Ok(AcceptedInstance::Limit(reached));

@@ -2,13 +2,11 @@
 //!
 //! A change does not name the instance: it is the one that the operation works on.
 
-mod body;
-
 use base::Clock;
 use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use self::body::{Body, State};
 use super::{
     creations,
     rows::{seal_details, seal_order},
@@ -16,16 +14,96 @@ use super::{
 };
 use crate::{
     Connection, Error, Moment, Sealer,
-    engine::{Applied, ApplyChange, instance_of},
+    engine::{Applied, ApplyChange, Document, change::text, instance_of, read_change},
 };
 
-/// The topic of changes to instances. Their body is an object, every field of it optional: `details` and
-/// `order` (a JSON value that is stored as its bytes; a string is base64 of the bytes), `runtime_id` (null
-/// takes it away), `provider`, `region`, `dashboard_url`, `deleted` (`true` marks that something is left
-/// over), `removed` (`true` takes the row away, whatever else is asked for), `runtime_state`
-/// (`{"payload": …, "holds": ["cluster-setup"], "runtime_id": …}`; without a runtime, the instance's), `created`
-/// (the id of a creation whose result this commit keeps).
+/// The topic of [`InstanceChange`].
 pub const TOPIC: &str = "instance";
+
+/// A change to the instance that an operation works on. What is not set stays as it is.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct InstanceChange {
+    /// What operations know of the instance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Document>,
+    /// The order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<Document>,
+    /// Its runtime.
+    #[serde(skip_serializing_if = "RuntimeId::is_unchanged")]
+    pub runtime_id: RuntimeId,
+    /// The provider of its cluster.
+    #[serde(deserialize_with = "text", skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// The provider's region.
+    #[serde(deserialize_with = "text", skip_serializing_if = "Option::is_none")]
+    pub region: Option<String>,
+    /// Where its owner manages the cluster.
+    #[serde(deserialize_with = "text", skip_serializing_if = "Option::is_none")]
+    pub dashboard_url: Option<String>,
+    /// Marks that it is removed, with something left over.
+    pub deleted: bool,
+    /// Deletes the row, whatever else is set.
+    pub removed: bool,
+    /// A record of what was sent for the runtime.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runtime_state: Option<StateChange>,
+    /// The creation whose result this commit stores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<Uuid>,
+}
+
+/// A record of what was sent for a runtime, to be stored.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StateChange {
+    /// The runtime; `None` for the instance's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_id: Option<Uuid>,
+    /// What is in the payload, in words of small letters and hyphens: `cluster-setup`.
+    #[serde(default)]
+    pub holds: Vec<String>,
+    /// What was sent.
+    pub payload: Document,
+}
+
+/// What becomes of an instance's runtime id.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Option<Uuid>", into = "Option<Uuid>")]
+pub enum RuntimeId {
+    /// It stays as it is.
+    #[default]
+    Unchanged,
+    /// It is set to null.
+    Cleared,
+    /// It is set.
+    Set(Uuid),
+}
+
+impl RuntimeId {
+    fn is_unchanged(&self) -> bool {
+        *self == Self::Unchanged
+    }
+}
+
+impl From<Option<Uuid>> for RuntimeId {
+    fn from(id: Option<Uuid>) -> Self {
+        id.map_or(Self::Cleared, Self::Set)
+    }
+}
+
+impl From<RuntimeId> for Option<Uuid> {
+    fn from(id: RuntimeId) -> Self {
+        if let RuntimeId::Set(id) = id { Some(id) } else { None }
+    }
+}
+
+impl ::engine::RowChange for InstanceChange {
+    fn topic(&self) -> &str {
+        TOPIC
+    }
+}
 
 // $5: the runtime is set, or taken away. $10: something is left over.
 const APPLY: &str = "
@@ -46,7 +124,7 @@ const REMOVE: &str = "DELETE FROM instances WHERE id = $1";
 #[cfg(test)]
 pub(super) const TEXTS: &[(&str, &str)] = &[(APPLY, ""), (REMOVE, "")];
 
-/// Applies changes of [`TOPIC`].
+/// Applies instance changes.
 pub(super) struct Changes {
     pub(super) sealer: Sealer,
     pub(super) clock: Clock,
@@ -72,7 +150,7 @@ impl Changes {
         mut connection: Connection<'_>,
         applied: Applied<'_>,
     ) -> Result<(), Error> {
-        let body = Body::read(applied.body)?;
+        let body: InstanceChange = read_change("an instance change", applied.body)?;
         let instance = instance_of(connection.lend(), applied.operation).await?;
         if body.removed {
             // Removed twice is removed.
@@ -98,21 +176,21 @@ impl Changes {
         &self,
         connection: Connection<'_>,
         instance: &str,
-        body: &Body,
+        body: &InstanceChange,
         now: Moment,
     ) -> Result<(), Error> {
-        let details = body.details.as_deref();
-        let details = details.map(|details| seal_details(&self.sealer, instance, details));
-        let order = body.order.as_deref();
-        let order = order.map(|order| seal_order(&self.sealer, instance, order));
+        let details = body.details.as_ref();
+        let details = details.map(|details| seal_details(&self.sealer, instance, details.bytes()));
+        let order = body.order.as_ref();
+        let order = order.map(|order| seal_order(&self.sealer, instance, order.bytes()));
         let changed = on!(connection, |connection| {
             sqlx::query(APPLY)
                 .bind(instance)
                 .bind(now)
                 .bind(details)
                 .bind(order)
-                .bind(body.runtime.changes())
-                .bind(body.runtime.id())
+                .bind(!body.runtime_id.is_unchanged())
+                .bind(Option::<Uuid>::from(body.runtime_id))
                 .bind(body.provider.as_deref())
                 .bind(body.region.as_deref())
                 .bind(body.dashboard_url.as_deref())
@@ -132,7 +210,7 @@ impl Changes {
         connection: Connection<'_>,
         instance: &str,
         operation: Uuid,
-        state: &State,
+        state: &StateChange,
         now: Moment,
     ) -> Result<(), Error> {
         let written = Written {
@@ -140,7 +218,7 @@ impl Changes {
             runtime: state.runtime_id,
             operation,
             holds: &state.holds,
-            payload: &state.payload,
+            payload: state.payload.bytes(),
         };
         if states::add(connection, &self.sealer, &written, now).await? {
             return Ok(());

@@ -5,9 +5,11 @@ use uuid::Uuid;
 use super::{
     BrokerStore, Instance,
     rows::{Row, can_be, columns},
-    texts::{list, sql},
 };
-use crate::Error;
+use crate::{
+    Error,
+    sql::{list, sql},
+};
 
 const FIND: &str = concat!("SELECT ", columns!(), " FROM instances WHERE id = $1");
 const FIND_BY_RUNTIME: &str =
@@ -36,8 +38,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     (COUNT, "instances_of_plan"),
 ];
 #[cfg(test)]
-pub(super) const LISTS: &[(super::texts::Text, &str)] =
-    &[(LAST_OF_KINDS, "operations_of_instance")];
+pub(super) const LISTS: &[(crate::sql::Text, &str)] = &[(LAST_OF_KINDS, "operations_of_instance")];
 
 /// How many instances of one plan there are.
 #[derive(Debug, Clone, PartialEq, Eq)]

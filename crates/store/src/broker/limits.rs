@@ -3,11 +3,12 @@
 //! Every row counts, also those of instances that failed, expired, or were removed with something left
 //! over: what is left over may be a cluster.
 
-use super::{
-    NewInstance,
-    texts::{Text, list, sql},
+use super::NewInstance;
+use crate::{
+    Error, Transaction,
+    database::Backend,
+    sql::{Text, list, sql},
 };
-use crate::{Error, Transaction, database::Backend};
 
 // $2 keeps the locks of accounts and subaccounts apart, and both from the engine's.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended($1, $2))";

@@ -12,9 +12,11 @@ use super::{
     BrokerStore, Instance,
     rows::{Row, can_be},
     standing::Standing,
-    texts::{Text, ids, list, sql},
 };
-use crate::{Error, Moment};
+use crate::{
+    Error, Moment,
+    sql::{Text, ids, list, sql},
+};
 
 /// Which instances to list. What is empty does not choose; what has several values means any of them.
 #[derive(Debug, Clone, Default)]
@@ -93,7 +95,7 @@ macro_rules! pages {
     ($way:tt) => {
         Pages {
             page: chosen!(
-                columns,
+                instance_columns,
                 $way,
                 " AND (created_at, id) > ($12, $13) ORDER BY created_at, id LIMIT $14 OFFSET $15"
             ),
@@ -119,9 +121,9 @@ const LEFT_OVER: Pages = pages!("deleted_at IS NOT NULL");
 const OF_ACCOUNT: Pages = pages!((first "global_account" "$1"));
 const OF_SUBACCOUNT: Pages = pages!((first "subaccount" "$2"));
 
-const BY_ID: Text = chosen!(columns, (any "id" "$7"), "");
-const BY_RUNTIME: Text = chosen!(columns, (any_id "runtime_id" "$6"), "");
-const BY_SHOOT: Text = chosen!(columns, (any "shoot_name" "$5"), "");
+const BY_ID: Text = chosen!(instance_columns, (any "id" "$7"), "");
+const BY_RUNTIME: Text = chosen!(instance_columns, (any_id "runtime_id" "$6"), "");
+const BY_SHOOT: Text = chosen!(instance_columns, (any "shoot_name" "$5"), "");
 
 /// Every statement, with the index it goes by.
 #[cfg(test)]

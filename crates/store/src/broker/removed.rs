@@ -6,11 +6,11 @@
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::{
-    BrokerStore,
-    texts::{Text, list, sql},
+use super::BrokerStore;
+use crate::{
+    Error, Moment,
+    sql::{Text, list, sql},
 };
-use crate::{Error, Moment};
 
 /// An instance whose row is gone.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use std::fmt;
 use jiff::Timestamp;
 use uuid::Uuid;
 
+use super::Standing;
 use crate::{Error, Moment, Place, Sealer};
 
 /// How long an id, an account and the other words may be that instances are found by, in bytes.
@@ -51,6 +52,8 @@ pub struct Instance {
     pub deleted_at: Option<Timestamp>,
     /// When it expired.
     pub expired_at: Option<Timestamp>,
+    /// How it stands.
+    pub standing: Standing,
 }
 
 /// Order and details carry secrets, so they are not printed.
@@ -162,10 +165,10 @@ macro_rules! columns {
     () => {
         "id, global_account, subaccount, service_id, plan_id, plan_name, provider, region,
          platform_region, shoot_name, runtime_id, dashboard_url, ordered, details, revision,
-         created_at, updated_at, deleted_at, expired_at"
+         created_at, updated_at, deleted_at, expired_at, standing"
     };
 }
-pub(super) use columns;
+pub(crate) use columns;
 
 /// One row of `instances`.
 #[derive(sqlx_macros::FromRow)]
@@ -189,6 +192,7 @@ pub(super) struct Row {
     updated_at: Moment,
     deleted_at: Option<Moment>,
     expired_at: Option<Moment>,
+    standing: String,
 }
 
 impl Row {
@@ -218,6 +222,9 @@ impl Row {
             updated_at: self.updated_at.into(),
             deleted_at: self.deleted_at.map(Into::into),
             expired_at: self.expired_at.map(Into::into),
+            standing: self.standing.parse().map_err(|()| {
+                Error::Unreadable(format!("standing \"{}\" of an instance", self.standing))
+            })?,
         })
     }
 }

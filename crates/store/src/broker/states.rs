@@ -6,11 +6,11 @@ use std::fmt;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::{
-    BrokerStore,
-    texts::{Text, ids, sql},
+use super::BrokerStore;
+use crate::{
+    Connection, Error, Moment, Place, Sealer,
+    sql::{Text, ids, sql},
 };
-use crate::{Connection, Error, Moment, Place, Sealer};
 
 // $3: without a runtime, it is the instance's.
 const ADD: &str = "

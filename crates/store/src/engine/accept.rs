@@ -13,8 +13,8 @@ use ::engine::{
 use sqlx_macros::FromRow;
 use uuid::Uuid;
 
-use super::{EngineStore, rows, texts::sql};
-use crate::{Connection, Error, Transaction, database::Backend};
+use super::{EngineStore, rows};
+use crate::{Connection, Error, Transaction, database::Backend, sql::sql};
 
 /// How often the long way is tried again when others keep coming in between.
 const TRIES: usize = 20;
@@ -192,7 +192,7 @@ impl EngineStore {
             }
             // Another one came in the short way since we looked.
         }
-        Err(sqlx::Error::PoolTimedOut.into())
+        Err(Error::Contended)
     }
 
     /// Whether it was stored: another one may have come before.

@@ -3,8 +3,8 @@
 use ::engine::storage::{Cancel, OperationId, Wake};
 use sqlx_macros::FromRow;
 
-use super::{EngineStore, rows::storable, texts::sql};
-use crate::{Connection, Error};
+use super::{EngineStore, rows::storable};
+use crate::{Connection, Error, sql::sql};
 
 // What waits behind another operation has not begun, so it ends right here. What sleeps is woken.
 sql!(REQUEST = "

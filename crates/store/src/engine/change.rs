@@ -1,9 +1,14 @@
 //! Changes to other rows that belong to a step's result, applied inside the same fenced commit.
 
+use std::fmt;
+
 use ::engine::storage::{Change, OperationId};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use futures::future::BoxFuture;
-use serde_json::Value;
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned, de::Error as _,
+};
+use serde_json::{Value, json};
 
 use super::EngineStore;
 use crate::{Connection, Error};
@@ -66,10 +71,64 @@ pub(crate) async fn instance_of(
     instance.ok_or_else(|| Error::Refused(format!("there is no operation {operation}")))
 }
 
-/// The bytes of a document in a change: a JSON value is stored as its text, a string is base64 of the bytes.
-pub(crate) fn bytes_of(document: &Value) -> Option<Vec<u8>> {
-    match document {
-        Value::String(text) => STANDARD.decode(text).ok(),
-        other => serde_json::to_vec(other).ok(),
+/// Reads a change strictly. Only the name of a wrong field is told, because its value may be a secret.
+pub(crate) fn read_change<T: DeserializeOwned>(what: &str, body: &Value) -> Result<T, Error> {
+    let refused = |why: &str| Error::Refused(format!("{what} has {why}"));
+    let fields = body.as_object().ok_or_else(|| refused("no fields"))?;
+    T::deserialize(body).map_err(|_| {
+        let wrong =
+            fields.iter().find(|&(name, value)| T::deserialize(json!({ name: value })).is_err());
+        let name = wrong.map(|(name, _)| name.as_str()).unwrap_or_default();
+        refused(&format!("an unknown or invalid field \"{name}\""))
+    })
+}
+
+/// A document in a change. Its JSON form is the value that is stored as text, or a string with the base64 of the bytes.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Document(Vec<u8>);
+
+impl Document {
+    /// The document of a value.
+    pub fn new(value: &impl Serialize) -> Result<Self, serde_json::Error> {
+        serde_json::to_value(value).and_then(|value| serde_json::to_vec(&value)).map(Self)
     }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Documents carry secrets, so they are not printed.
+impl fmt::Debug for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Document")
+    }
+}
+
+impl Serialize for Document {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match serde_json::from_slice::<Value>(&self.0) {
+            Ok(value) if !value.is_string() => value.serialize(serializer),
+            _ => serializer.serialize_str(&STANDARD.encode(&self.0)),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Document {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = match Value::deserialize(deserializer)? {
+            Value::String(text) => STANDARD.decode(text).ok(),
+            other => serde_json::to_vec(&other).ok(),
+        };
+        bytes.map(Self).ok_or_else(|| D::Error::custom("invalid document"))
+    }
+}
+
+/// A text that both databases can store, for `deserialize_with`.
+pub(crate) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let text = Option::<String>::deserialize(from)?;
+    if text.as_ref().is_some_and(|text| text.contains('\0')) {
+        return Err(D::Error::custom("a text with a NUL"));
+    }
+    Ok(text)
 }

@@ -8,8 +8,8 @@ use ::engine::{
 };
 use uuid::Uuid;
 
-use super::{EngineStore, texts::sql};
-use crate::{Connection, Error, Moment, database::Backend};
+use super::EngineStore;
+use crate::{Connection, Error, Moment, database::Backend, sql::sql};
 
 sql!(LEASE_OVER = "
     UPDATE replicas SET lease_until = " now " WHERE id = $2 AND lease_until > " now);

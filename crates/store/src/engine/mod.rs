@@ -17,7 +17,6 @@ mod of_instances;
 mod read;
 mod rows;
 mod storage;
-mod texts;
 mod wakes;
 
 use std::{collections::HashMap, sync::Arc};
@@ -25,8 +24,9 @@ use std::{collections::HashMap, sync::Arc};
 use ::engine::Planted;
 use base::Clock;
 
+pub use change::Document;
 pub use change::{Applied, ApplyChange};
-pub(crate) use change::{bytes_of, instance_of};
+pub(crate) use change::{instance_of, read_change};
 pub use heart::EngineHeart;
 pub use list::{Counted, Filter, Page, PageKey};
 pub use of_instances::Content;
@@ -66,7 +66,7 @@ impl EngineStore {
         Self { database, sealer, time, local: Clock::running(), planted, handlers, wakes }
     }
 
-    /// Registers who applies the changes of one topic.
+    /// Registers a handler for the changes of one topic. The stores of the services do so themselves.
     #[must_use]
     pub fn with_changes(mut self, handler: Arc<dyn ApplyChange>) -> Self {
         Arc::make_mut(&mut self.handlers).insert(handler.topic(), handler);
@@ -78,6 +78,10 @@ impl EngineStore {
     pub fn with_local_clock(mut self, clock: Clock) -> Self {
         self.local = clock;
         self
+    }
+
+    pub(crate) fn sealer(&self) -> &Sealer {
+        &self.sealer
     }
 
     /// The database it works on.

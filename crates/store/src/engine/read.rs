@@ -8,9 +8,8 @@ use uuid::Uuid;
 use super::{
     EngineStore, rows,
     rows::{EntryRow, OperationRow, columns},
-    texts::sql,
 };
-use crate::{Error, Moment, database::Backend};
+use crate::{Error, Moment, database::Backend, sql::sql};
 
 const READ: &str = concat!(
     "SELECT ",

@@ -4,35 +4,50 @@
 
 use base::Clock;
 use futures::future::BoxFuture;
-use serde::Deserialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{
-    Kubeconfig,
-    rows::{seal_document, seal_kubeconfig},
-};
+use super::rows::seal_document;
 use crate::{
     Connection, Error, Moment, Sealer,
-    engine::{Applied, ApplyChange, bytes_of, instance_of},
+    engine::{Applied, ApplyChange, Document, change::text, instance_of, read_change},
 };
 
-/// The topic of changes to runtimes. Their body is an object, every field of it optional:
-/// `document` (a JSON value that is stored as its bytes; a string is base64 of the bytes),
-/// `kubeconfig` (`{"text": …, "until": …}`), `shoot_uid` (a text), `provisioned` and `deleted` (`true`).
+/// The topic of [`RuntimeChange`].
 pub const TOPIC: &str = "runtime";
 
-// $6 provisioned, $7 deleted.
+/// A change to the runtime that an operation works on. What is not set stays as it is.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RuntimeChange {
+    /// Its configuration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document: Option<Document>,
+    /// Gardener's uid of the Shoot that was made for it.
+    #[serde(deserialize_with = "text", skip_serializing_if = "Option::is_none")]
+    pub shoot_uid: Option<String>,
+    /// Marks that the cluster is there.
+    pub provisioned: bool,
+    /// Marks that the cluster is gone; its kubeconfig goes with it.
+    pub deleted: bool,
+}
+
+impl ::engine::RowChange for RuntimeChange {
+    fn topic(&self) -> &str {
+        TOPIC
+    }
+}
+
+// $4 provisioned, $5 deleted.
 const APPLY: &str = "
     UPDATE runtimes
     SET document = COALESCE($3, document),
-        kubeconfig = CASE WHEN $7 OR deleted_at IS NOT NULL THEN NULL
-                          ELSE COALESCE($4, kubeconfig) END,
-        kubeconfig_until = CASE WHEN $7 OR deleted_at IS NOT NULL THEN NULL
-                                ELSE COALESCE($5, kubeconfig_until) END,
-        provisioned_at = CASE WHEN $6 THEN COALESCE(provisioned_at, $2) ELSE provisioned_at END,
-        deleted_at = CASE WHEN $7 THEN COALESCE(deleted_at, $2) ELSE deleted_at END,
-        shoot_uid = COALESCE($8, shoot_uid),
+        kubeconfig = CASE WHEN $5 OR deleted_at IS NOT NULL THEN NULL ELSE kubeconfig END,
+        kubeconfig_until = CASE WHEN $5 OR deleted_at IS NOT NULL THEN NULL
+                                ELSE kubeconfig_until END,
+        provisioned_at = CASE WHEN $4 THEN COALESCE(provisioned_at, $2) ELSE provisioned_at END,
+        deleted_at = CASE WHEN $5 THEN COALESCE(deleted_at, $2) ELSE deleted_at END,
+        shoot_uid = COALESCE($6, shoot_uid),
         revision = revision + 1
     WHERE id = $1";
 
@@ -40,47 +55,10 @@ const APPLY: &str = "
 #[cfg(test)]
 pub(super) const TEXTS: &[(&str, &str)] = &[(APPLY, "")];
 
-/// Applies changes of [`TOPIC`].
+/// Applies runtime changes.
 pub(super) struct Changes {
     pub(super) sealer: Sealer,
     pub(super) clock: Clock,
-}
-
-/// What a change asks for.
-#[derive(Default)]
-struct Body {
-    document: Option<Vec<u8>>,
-    kubeconfig: Option<Kubeconfig>,
-    shoot_uid: Option<String>,
-    provisioned: bool,
-    deleted: bool,
-}
-
-impl Body {
-    /// Refuses what it does not know: a step that means to change something shall learn that nothing
-    /// did. Only the field is named, because what is in it may be a secret.
-    fn read(body: &Value) -> Result<Self, Error> {
-        let refused = |what: &str| Error::Refused(format!("a change to a runtime has {what}"));
-        let fields = body.as_object().ok_or_else(|| refused("no fields"))?;
-        let mut read = Self::default();
-        for (name, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
-            let understood = match name.as_str() {
-                "document" => bytes_of(value).map(|bytes| read.document = Some(bytes)),
-                "kubeconfig" => Kubeconfig::deserialize(value)
-                    .ok()
-                    .map(|kubeconfig| read.kubeconfig = Some(kubeconfig)),
-                "shoot_uid" => value
-                    .as_str()
-                    .filter(|uid| !uid.is_empty())
-                    .map(|uid| read.shoot_uid = Some(uid.to_owned())),
-                "provisioned" => value.as_bool().map(|provisioned| read.provisioned = provisioned),
-                "deleted" => value.as_bool().map(|deleted| read.deleted = deleted),
-                _ => None,
-            };
-            understood.ok_or_else(|| refused(&format!("a field \"{name}\" that means nothing")))?;
-        }
-        Ok(read)
-    }
 }
 
 impl ApplyChange for Changes {
@@ -103,23 +81,20 @@ impl Changes {
         mut connection: Connection<'_>,
         applied: Applied<'_>,
     ) -> Result<(), Error> {
-        let body = Body::read(applied.body)?;
+        let body: RuntimeChange = read_change("a runtime change", applied.body)?;
+        if body.shoot_uid.as_deref() == Some("") {
+            return Err(Error::Refused("a runtime change has an empty \"shoot_uid\"".into()));
+        }
         let runtime = runtime_of(connection.lend(), applied.operation).await?;
-
+        let document = body.document.as_ref();
         let document =
-            body.document.map(|document| seal_document(&self.sealer, runtime, &document));
-        let kubeconfig = body.kubeconfig.as_ref();
-        let until = kubeconfig.map(|kubeconfig| Moment::from(kubeconfig.until));
-        let kubeconfig =
-            kubeconfig.map(|kubeconfig| seal_kubeconfig(&self.sealer, runtime, kubeconfig));
+            document.map(|document| seal_document(&self.sealer, runtime, document.bytes()));
         let now = Moment::from(self.clock.now());
         let changed = on!(connection, |connection| {
             sqlx::query(APPLY)
                 .bind(runtime)
                 .bind(now)
                 .bind(document)
-                .bind(kubeconfig)
-                .bind(until)
                 .bind(body.provisioned)
                 .bind(body.deleted)
                 .bind(body.shoot_uid)

@@ -106,7 +106,7 @@ impl ProvisionerStore {
                 created_at: row.created_at.into(),
             });
         }
-        Err(sqlx::Error::PoolTimedOut.into())
+        Err(Error::Contended)
     }
 
     /// The new intent; `None` when there is one with that key.

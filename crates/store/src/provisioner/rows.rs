@@ -4,7 +4,6 @@ use std::fmt;
 
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
-use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::{Error, Moment, Place, Sealer};
@@ -26,7 +25,7 @@ pub struct Runtime {
     pub shoot_uid: Option<String>,
     /// Its configuration; sealed at rest.
     pub document: Vec<u8>,
-    /// The way in, once there is one.
+    /// Its kubeconfig, once there is one.
     pub kubeconfig: Option<Kubeconfig>,
     /// Counts the changes, from 1.
     pub revision: i64,
@@ -57,13 +56,12 @@ impl fmt::Debug for Runtime {
     }
 }
 
-/// The way into a cluster, for a while; sealed at rest.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// A cluster's kubeconfig, valid for a while; sealed at rest.
+#[derive(Debug, Clone)]
 pub struct Kubeconfig {
     /// The file's text.
     pub text: SecretString,
-    /// How long it opens the cluster.
+    /// Until when it is valid.
     pub until: Timestamp,
 }
 

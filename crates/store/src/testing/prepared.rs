@@ -22,14 +22,14 @@ pub trait Rows: Sized + Send + Sync + 'static {
     /// Their tables.
     const SET: Option<Set>;
 
-    /// They, and the engine's store that writes them together with its own.
-    fn beside(engine: EngineStore, sealer: &Sealer, clock: &Clock) -> (Self, EngineStore);
+    /// The rows' store, and the engine's store that writes them together with its own.
+    fn beside(engine: EngineStore, clock: &Clock) -> (Self, EngineStore);
 }
 
 impl Rows for () {
     const SET: Option<Set> = None;
 
-    fn beside(engine: EngineStore, _: &Sealer, _: &Clock) -> (Self, EngineStore) {
+    fn beside(engine: EngineStore, _: &Clock) -> (Self, EngineStore) {
         ((), engine)
     }
 }
@@ -37,20 +37,20 @@ impl Rows for () {
 impl Rows for BrokerStore {
     const SET: Option<Set> = Some(Set::Broker);
 
-    fn beside(engine: EngineStore, sealer: &Sealer, clock: &Clock) -> (Self, EngineStore) {
-        let rows = Self::new(engine.clone(), sealer.clone(), clock.clone());
-        let changes = rows.changes();
-        (rows, engine.with_changes(changes))
+    fn beside(engine: EngineStore, clock: &Clock) -> (Self, EngineStore) {
+        let rows = Self::new(engine, clock.clone());
+        let engine = rows.engine().clone();
+        (rows, engine)
     }
 }
 
 impl Rows for ProvisionerStore {
     const SET: Option<Set> = Some(Set::Provisioner);
 
-    fn beside(engine: EngineStore, sealer: &Sealer, clock: &Clock) -> (Self, EngineStore) {
-        let rows = Self::new(engine.clone(), sealer.clone(), clock.clone());
-        let changes = rows.changes();
-        (rows, engine.with_changes(changes))
+    fn beside(engine: EngineStore, clock: &Clock) -> (Self, EngineStore) {
+        let rows = Self::new(engine, clock.clone());
+        let engine = rows.engine().clone();
+        (rows, engine)
     }
 }
 
@@ -102,6 +102,6 @@ impl<R: Rows> Prepared<R> {
         let database = self.test.database().await;
         let (sealer, time) = (self.sealer.clone(), self.time.clone());
         let engine = EngineStore::new(database, sealer, time, Planted::Nothing);
-        R::beside(engine, &self.sealer, &self.clock)
+        R::beside(engine, &self.clock)
     }
 }

@@ -119,8 +119,8 @@ impl Bench {
 fn stores(database: &Database, sealer: &Sealer, clock: &Clock) -> (EngineStore, BrokerStore) {
     let time = Time::Held(clock.clone());
     let engine = EngineStore::new(database.clone(), sealer.clone(), time, Planted::Nothing);
-    let store = BrokerStore::new(engine.clone(), sealer.clone(), clock.clone());
-    (engine.with_changes(store.changes()), store)
+    let store = BrokerStore::new(engine, clock.clone());
+    (store.engine().clone(), store)
 }
 
 /// The keys of these names, always the same; the first one seals.

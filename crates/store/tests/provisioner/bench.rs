@@ -109,8 +109,8 @@ impl Bench {
 fn stores(database: &Database, sealer: &Sealer, clock: &Clock) -> (EngineStore, ProvisionerStore) {
     let time = Time::Held(clock.clone());
     let engine = EngineStore::new(database.clone(), sealer.clone(), time, Planted::Nothing);
-    let store = ProvisionerStore::new(engine.clone(), sealer.clone(), clock.clone());
-    (engine.with_changes(store.changes()), store)
+    let store = ProvisionerStore::new(engine, clock.clone());
+    (store.engine().clone(), store)
 }
 
 /// The keys of these names, always the same; the first one seals.

@@ -1,7 +1,6 @@
 //! A step's changes to its runtime land with its result, or not at all.
 
 use engine::storage::Landed;
-use secrecy::ExposeSecret as _;
 use serde_json::json;
 
 use crate::bench::{Bench, kubeconfig, operation, queue, runtime};
@@ -17,7 +16,7 @@ pub(crate) async fn a_change_lands_with_its_commit(b: Bench) {
         &held,
         json!({
             "document": { "seed": "aws-eu1", "zones": ["a", "b"] },
-            "kubeconfig": { "text": "kind: Config", "until": "2026-01-01T20:00:00Z" },
+            "shoot_uid": "u-1",
             "provisioned": true,
         }),
     );
@@ -38,7 +37,7 @@ pub(crate) async fn a_change_lands_with_its_commit(b: Bench) {
     let after = b.find(new.id).await;
     assert_eq!((after.document.as_slice(), after.revision), (&b"not JSON"[..], 3));
     assert_eq!(after.provisioned_at, Some(provisioned_at));
-    assert_eq!(after.kubeconfig.unwrap().text.expose_secret(), "kind: Config");
+    assert_eq!(after.shoot_uid.as_deref(), Some("u-1"));
     assert_eq!(b.find(other.id).await.revision, 1);
 }
 
@@ -69,11 +68,8 @@ pub(crate) async fn deletion_forgets_the_kubeconfig_for_good(b: Bench) {
     let deleted_at = b.clock.now();
     b.wait(5);
 
-    let late = json!({
-        "deleted": true,
-        "kubeconfig": { "text": "kind: Config", "until": "2026-01-01T20:00:00Z" },
-    });
-    let mut again = b.hands.done(&held, late);
+    b.store.save_kubeconfig(there.id, &kubeconfig("kind: Config")).await.unwrap();
+    let mut again = b.hands.done(&held, json!({ "deleted": true }));
     again.serial += 1;
     let landed = b.hands.commit(replica, again).await;
 
@@ -91,7 +87,8 @@ pub(crate) async fn what_a_change_does_not_mean_is_refused_without_telling_it(b:
 
     for (change, word) in [
         (json!({ "provisioned": true, "colour": "hunter2" }), "colour"),
-        (json!({ "kubeconfig": "hunter2" }), "kubeconfig"),
+        (json!({ "shoot_uid": ["hunter2"] }), "shoot_uid"),
+        (json!({ "shoot_uid": "" }), "shoot_uid"),
         (json!({ "document": "hunter2!" }), "document"),
         (json!({ "deleted": "hunter2" }), "deleted"),
         (json!("hunter2"), "no fields"),

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use broker::operations::{creator, keep, provisioning::Provisioning};
+use broker::operations::{creator, provisioning::Provisioning, update_instance};
 use engine::{Cx, Retry, Step, StepResult, done};
 use secrecy::ExposeSecret;
 use serde_json::json;
+use store::broker::InstanceChange;
 
 use super::greetings::Greetings;
 
@@ -31,7 +32,7 @@ impl Step<Provisioning> for HelloWorld {
         overrides.set(None, "greeting.token", greeting.token.expose_secret(), true);
         // Saved with the operation, and on the instance's row for the operations that come later.
         cx.data.others.insert(KEPT_AS.into(), json!(greeting.text));
-        keep(cx, json!({}))?;
+        update_instance(cx, InstanceChange::default())?;
         done()
     }
 }

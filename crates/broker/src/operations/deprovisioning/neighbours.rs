@@ -6,8 +6,7 @@
 //! finds nobody and does the work.
 
 use engine::{Cx, StepError};
-use serde_json::json;
-use store::broker::{Instance, InstanceFilter};
+use store::broker::{Instance, InstanceChange, InstanceFilter};
 
 use super::Deprovisioning;
 
@@ -46,7 +45,7 @@ async fn stay(
     if cx.input.temporary {
         return Ok(true);
     }
-    cx.change("instance", json!({ "deleted": true }));
+    cx.change(&InstanceChange { deleted: true, ..InstanceChange::default() })?;
     cx.save().await?;
     any(cx, filter, &shares).await
 }

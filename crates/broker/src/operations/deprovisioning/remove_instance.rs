@@ -1,10 +1,13 @@
 //! Forgets the instance, or marks it as removed while something of it is left.
 
-use engine::{StepError, wait};
-use serde_json::json;
+use engine::wait;
+use store::broker::{InstanceChange, RuntimeId};
 
-use super::{Data, Deprovisioning};
-use crate::{Details, operations::prelude::*};
+use super::Deprovisioning;
+use crate::{
+    Details,
+    operations::{prelude::*, shared::document},
+};
 
 pub(super) struct RemoveInstance;
 
@@ -20,13 +23,18 @@ impl Step<Deprovisioning> for RemoveInstance {
             >>::NAME])?;
         }
         let clean = cx.data.left.is_empty();
-        let change = match (clean, cx.input.temporary) {
-            (true, false) => json!({ "removed": true }),
-            (true, true) => json!({ "runtime_id": null, "details": asleep(cx.data)? }),
-            (false, false) => json!({ "deleted": true, "details": value(&cx.data.details)? }),
-            (false, true) => json!({ "details": value(&cx.data.details)? }),
+        let temporary = cx.input.temporary;
+        if clean && temporary {
+            cx.data.details = remaining(&cx.data.details);
+        }
+        let change = InstanceChange {
+            removed: clean && !temporary,
+            deleted: !clean && !temporary,
+            runtime_id: if clean { RuntimeId::Cleared } else { RuntimeId::Unchanged },
+            details: Some(document(&cx.data.details)?),
+            ..InstanceChange::default()
         };
-        cx.change("instance", change);
+        cx.change(&change)?;
         if clean {
             return done();
         }
@@ -35,20 +43,8 @@ impl Step<Deprovisioning> for RemoveInstance {
     }
 }
 
-/// What is still known of an instance that sleeps: what its next cluster shall have again.
-fn asleep(data: &mut Data) -> Result<serde_json::Value, StepError> {
-    let Details { sm_cluster_id, kyma_namespace, kyma_name, kyma_template, .. } = &data.details;
-    let kept = Details {
-        sm_cluster_id: *sm_cluster_id,
-        kyma_namespace: kyma_namespace.clone(),
-        kyma_name: kyma_name.clone(),
-        kyma_template: kyma_template.clone(),
-        ..Details::default()
-    };
-    data.details = kept;
-    value(&data.details)
-}
-
-fn value(details: &Details) -> Result<serde_json::Value, StepError> {
-    serde_json::to_value(details).map_err(|error| StepError::internal(&error))
+/// The details of a suspended instance: what its next cluster shall have again.
+fn remaining(details: &Details) -> Details {
+    let Details { sm_cluster_id, kyma_namespace, kyma_name, kyma_template, .. } = details.clone();
+    Details { sm_cluster_id, kyma_namespace, kyma_name, kyma_template, ..Details::default() }
 }

@@ -1,12 +1,12 @@
 //! Makes the Kyma resource, from which the Lifecycle Manager knows what the runtime shall have.
 
 use clients::lifecycle_manager::Template;
-use serde_json::json;
+use store::broker::InstanceChange;
 
 use super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{in_cluster, keep, kyma, missing, needed},
+    shared::{in_cluster, kyma, missing, needed, update_instance},
 };
 
 pub(super) struct ApplyKyma;
@@ -25,7 +25,7 @@ impl Step<Provisioning> for ApplyKyma {
         let marks = kyma::marks(&cx.input.order, cx.data, &name);
         manager.apply(&template, &name, &marks).await.map_err(in_cluster)?;
         cx.data.kyma_name = Some(name);
-        keep(cx, json!({}))?;
+        update_instance(cx, InstanceChange::default())?;
         done()
     }
 }

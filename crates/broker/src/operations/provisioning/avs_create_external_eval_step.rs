@@ -1,12 +1,12 @@
 //! Has the runtime's availability watched from outside, now that there is something to see.
 
 use clients::avs::Scope;
-use serde_json::json;
+use store::broker::InstanceChange;
 
 use super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{evaluations::create, keep, needed},
+    shared::{evaluations::create, needed, update_instance},
 };
 
 pub(super) struct AvsCreateExternalEvalStep;
@@ -24,7 +24,10 @@ impl Step<Provisioning> for AvsCreateExternalEvalStep {
         let (id, created) = create(cx, avs, scope).await?;
         cx.data.avs.external_id = Some(id);
         cx.data.avs.external_deleted = false;
-        keep(cx, json!({"created": created.call}))?;
+        update_instance(
+            cx,
+            InstanceChange { created: Some(created.call), ..InstanceChange::default() },
+        )?;
         cx.save().await?;
         created.stored();
         done()

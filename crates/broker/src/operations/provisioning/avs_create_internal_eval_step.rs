@@ -1,12 +1,12 @@
 //! Has the runtime's availability watched from inside.
 
 use clients::avs::Scope;
-use serde_json::json;
+use store::broker::InstanceChange;
 
 use super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{evaluations::create, keep, needed},
+    shared::{evaluations::create, needed, update_instance},
 };
 
 pub(super) struct AvsCreateInternalEvalStep;
@@ -24,7 +24,10 @@ impl Step<Provisioning> for AvsCreateInternalEvalStep {
         let (id, created) = create(cx, avs, scope).await?;
         cx.data.avs.internal_id = Some(id);
         cx.data.avs.internal_deleted = false;
-        keep(cx, json!({"created": created.call}))?;
+        update_instance(
+            cx,
+            InstanceChange { created: Some(created.call), ..InstanceChange::default() },
+        )?;
         cx.save().await?;
         created.stored();
         done()

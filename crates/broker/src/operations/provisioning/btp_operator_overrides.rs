@@ -1,13 +1,13 @@
 //! Gives the BTP operator its credentials, and has it installed.
 
-use serde_json::json;
+use store::broker::InstanceChange;
 use uuid::Uuid;
 
 use super::Provisioning;
 use crate::operations::{
     creator::BTP_OPERATOR,
     prelude::*,
-    shared::{creator, keep, missing},
+    shared::{creator, missing, update_instance},
 };
 
 pub(super) struct BtpOperatorOverrides;
@@ -34,7 +34,7 @@ impl Step<Provisioning> for BtpOperatorOverrides {
             creator.overrides().set(Some(BTP_OPERATOR), key, value, secret);
         }
         creator.enable(BTP_OPERATOR);
-        keep(cx, json!({}))?;
+        update_instance(cx, InstanceChange::default())?;
         done()
     }
 }

@@ -1,12 +1,13 @@
 //! Waits until the provisioner has made the cluster, then asks the Director where its dashboard is.
 
 use clients::provisioner::{OperationState, OperationStatus};
-use serde_json::{Value, json};
+use serde_json::Value;
+use store::broker::InstanceChange;
 
 use super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{keep, missing, runtime_id, tenant},
+    shared::{missing, runtime_id, tenant, update_instance},
 };
 
 /// The Director's label with the dashboard's address.
@@ -36,7 +37,10 @@ impl Step<Provisioning> for CheckRuntime {
         }
         if let Some(url) = dashboard(cx, &runtime).await? {
             cx.data.dashboard_url = Some(url.clone());
-            keep(cx, json!({"dashboard_url": url}))?;
+            update_instance(
+                cx,
+                InstanceChange { dashboard_url: Some(url), ..InstanceChange::default() },
+            )?;
         }
         done()
     }

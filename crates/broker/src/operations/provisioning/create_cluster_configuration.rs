@@ -2,12 +2,12 @@
 //!
 //! What a reader would get wrong: an answer that was lost costs nothing. The same payload has the version that it had.
 
-use serde_json::json;
+use store::broker::{InstanceChange, StateChange};
 
 use super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{creator, keep, kubeconfig, missing, needed, runtime_id},
+    shared::{creator, document, kubeconfig, missing, needed, runtime_id, update_instance},
 };
 
 pub(super) struct CreateClusterConfiguration;
@@ -33,11 +33,15 @@ impl Step<Provisioning> for CreateClusterConfiguration {
         cx.data.cluster_configuration_version = Some(state.configuration_version);
         cx.data.cluster_configuration_at.get_or_insert(cx.now);
         cx.data.cluster_configuration_deleted = false;
-        let payload =
-            serde_json::to_value(&cluster).map_err(|error| StepError::internal(&error))?;
-        let holds = ["cluster-setup", "kyma-version"];
-        let state = json!({"payload": payload, "holds": holds, "runtime_id": runtime});
-        keep(cx, json!({ "runtime_state": state }))?;
+        let state = StateChange {
+            runtime_id: cx.data.runtime_id,
+            holds: vec!["cluster-setup".into(), "kyma-version".into()],
+            payload: document(&cluster)?,
+        };
+        update_instance(
+            cx,
+            InstanceChange { runtime_state: Some(state), ..InstanceChange::default() },
+        )?;
         done()
     }
 }

@@ -1,10 +1,10 @@
 //! Gives the cluster that the order brings an id: nobody else does.
 
-use serde_json::json;
+use store::broker::{InstanceChange, RuntimeId};
 use uuid::Uuid;
 
 use super::Provisioning;
-use crate::operations::{prelude::*, shared::keep};
+use crate::operations::{prelude::*, shared::update_instance};
 
 pub(super) struct CreateRuntimeForOwnCluster;
 
@@ -19,8 +19,13 @@ impl Step<Provisioning> for CreateRuntimeForOwnCluster {
         cx.data.runtime_id = Some(runtime);
         cx.data.target_operation_id = None;
         let resolved = &cx.input.order.resolved;
-        let (provider, region) = (resolved.provider_word(), resolved.region_word());
-        keep(cx, json!({"runtime_id": runtime, "provider": provider, "region": region}))?;
+        let change = InstanceChange {
+            runtime_id: RuntimeId::Set(runtime),
+            provider: Some(resolved.provider_word().into()),
+            region: Some(resolved.region_word().into()),
+            ..InstanceChange::default()
+        };
+        update_instance(cx, change)?;
         done()
     }
 }

@@ -3,14 +3,14 @@
 //! What a reader would get wrong: an order whose answer was lost is not lost. The call carries a key that is the same
 //! in every run, and the provisioner answers a repetition with what it began the first time.
 
-use serde_json::json;
+use store::broker::{InstanceChange, RuntimeId, StateChange};
 use uuid::Uuid;
 
 use super::Provisioning;
 use crate::operations::{
     creator::Place,
     prelude::*,
-    shared::{ORDERING, creator, keep, missing, ordering, tenant},
+    shared::{ORDERING, creator, document, missing, ordering, tenant, update_instance},
 };
 
 pub(super) struct CreateRuntimeWithoutKyma;
@@ -44,13 +44,15 @@ impl Step<Provisioning> for CreateRuntimeWithoutKyma {
         cx.data.runtime_id = Some(runtime);
         cx.data.target_operation_id = Some(operation);
         cx.data.runtime_ordered_at = None;
-        let payload = serde_json::to_value(&wanted).map_err(|error| StepError::internal(&error))?;
-        let row = json!({
-            "runtime_id": runtime,
-            "region": order.resolved.region_word(),
-            "runtime_state": {"payload": payload, "holds": ["cluster-config"]},
-        });
-        keep(cx, row)?;
+        let holds = vec!["cluster-config".into()];
+        let state = StateChange { runtime_id: None, holds, payload: document(&wanted)? };
+        let change = InstanceChange {
+            runtime_id: RuntimeId::Set(runtime),
+            region: Some(order.resolved.region_word().into()),
+            runtime_state: Some(state),
+            ..InstanceChange::default()
+        };
+        update_instance(cx, change)?;
         done()
     }
 }

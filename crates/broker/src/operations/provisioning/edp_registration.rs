@@ -1,12 +1,12 @@
 //! Registers the subaccount with the event data platform.
 
 use clients::edp::Tenant;
-use serde_json::json;
+use store::broker::InstanceChange;
 
 use super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{keep, needed},
+    shared::{needed, update_instance},
 };
 
 pub(super) struct EdpRegistration;
@@ -32,7 +32,7 @@ impl Step<Provisioning> for EdpRegistration {
             Err(error) => return Err(error),
         }
         cx.data.edp_created = true;
-        keep(cx, json!({}))?;
+        update_instance(cx, InstanceChange::default())?;
         done()
     }
 }

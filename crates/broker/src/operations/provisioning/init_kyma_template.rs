@@ -1,12 +1,12 @@
 //! Keeps the template of the Kyma resource: it is needed long after the plan's configuration may have changed.
 
 use clients::lifecycle_manager::Template;
-use serde_json::json;
+use store::broker::InstanceChange;
 
 use super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{creator, keep},
+    shared::{creator, update_instance},
 };
 
 pub(super) struct InitKymaTemplate;
@@ -24,7 +24,7 @@ impl Step<Provisioning> for InitKymaTemplate {
         let template = Template::parse(&text).map_err(|why| unusable(&why))?;
         cx.data.kyma_namespace = Some(template.namespace().to_owned());
         cx.data.kyma_template = Some(text);
-        keep(cx, json!({}))?;
+        update_instance(cx, InstanceChange::default())?;
         done()
     }
 }

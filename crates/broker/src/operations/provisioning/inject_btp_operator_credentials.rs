@@ -1,13 +1,13 @@
 //! Puts the BTP operator's credentials into the runtime.
 
 use clients::btp::{Btp, ManagerCredentials, ManagerState};
-use serde_json::json;
+use store::broker::InstanceChange;
 use uuid::Uuid;
 
 use super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{inside, keep, kubeconfig, missing, open},
+    shared::{inside, kubeconfig, missing, open, update_instance},
 };
 
 pub(super) struct InjectBtpOperatorCredentials;
@@ -24,7 +24,7 @@ impl Step<Provisioning> for InjectBtpOperatorCredentials {
             Some(kept) => kept,
             None => {
                 let made = *cx.data.sm_cluster_id.insert(Uuid::new_v4());
-                keep(cx, json!({}))?;
+                update_instance(cx, InstanceChange::default())?;
                 cx.save().await?;
                 made
             }

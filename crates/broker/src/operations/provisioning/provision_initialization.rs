@@ -1,6 +1,6 @@
 //! Finds out which Kyma the order gets, and begins to collect what it is ordered with.
 
-use serde_json::json;
+use store::broker::InstanceChange;
 
 use super::Provisioning;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     operations::{
         creator::{self, BTP_OPERATOR, Creator},
         prelude::*,
-        shared::keep,
+        shared::update_instance,
     },
 };
 
@@ -37,8 +37,12 @@ impl Step<Provisioning> for ProvisionInitialization {
         dice.copy_from_slice(&cx.root.as_bytes()[11..]);
         cx.data.cluster_name.get_or_insert_with(|| runtime_name(&order.parameters.name, dice));
         let resolved = &order.resolved;
-        let row = json!({"provider": resolved.provider_word(), "region": resolved.region_word()});
-        keep(cx, row)?;
+        let change = InstanceChange {
+            provider: Some(resolved.provider_word().into()),
+            region: Some(resolved.region_word().into()),
+            ..InstanceChange::default()
+        };
+        update_instance(cx, change)?;
         done()
     }
 }

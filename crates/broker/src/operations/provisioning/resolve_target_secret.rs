@@ -1,14 +1,14 @@
 //! Finds the account that pays for the cluster: the order's own, the global account's, or one that many use.
 
 use clients::Error;
-use serde_json::json;
+use store::broker::InstanceChange;
 
 use super::Provisioning;
 use crate::{
     accounts::{self, Need},
     operations::{
         prelude::*,
-        shared::{keep, missing},
+        shared::{missing, update_instance},
     },
 };
 
@@ -35,7 +35,7 @@ impl Step<Provisioning> for ResolveTargetSecret {
                 return Err(StepError::fatal(Failure::new("broker", "foreign_account", text)));
             }
             cx.data.target_secret = Some(named.clone());
-            keep(cx, json!({}))?;
+            update_instance(cx, InstanceChange::default())?;
             return done();
         }
         let need = Need::of(order).ok_or_else(|| missing("the order needs no account"))?;
@@ -49,7 +49,7 @@ impl Step<Provisioning> for ResolveTargetSecret {
         let secret = pool.name_for_shoot(&binding);
         let secret = secret.ok_or_else(|| missing("the account's binding names no secret"))?;
         cx.data.target_secret = Some(secret.to_owned());
-        keep(cx, json!({}))?;
+        update_instance(cx, InstanceChange::default())?;
         done()
     }
 }

@@ -1,7 +1,7 @@
-//! Says that the runtime is gone, and forgets the way into it.
+//! Marks the runtime as deleted, and forgets its kubeconfig.
 
 use engine::{Cx, Step, StepResult, done};
-use serde_json::json;
+use store::provisioner::RuntimeChange;
 
 use crate::operations::OnRuntime;
 
@@ -11,7 +11,7 @@ impl<O: OnRuntime> Step<O> for ForgetRuntime {
     const NAME: &'static str = "Forget_Runtime";
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
-        cx.change("runtime", json!({"deleted": true}));
+        cx.change(&RuntimeChange { deleted: true, ..RuntimeChange::default() })?;
         done()
     }
 }

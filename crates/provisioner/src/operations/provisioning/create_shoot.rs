@@ -1,8 +1,8 @@
-//! Asks Gardener for the cluster, and keeps by which it is recognised from now on.
+//! Creates the Shoot, and stores its uid, by which it is recognised from now on.
 
 use clients::gardener::BindingKind;
 use engine::{Cx, Retry, Step, StepResult, done};
-use serde_json::json;
+use store::provisioner::RuntimeChange;
 
 use crate::{
     operations::{OnRuntime, calling, note_warnings, shared::secs},
@@ -36,7 +36,8 @@ impl<O: OnRuntime> Step<O> for CreateShoot {
         }
         let made = cx.env.gardener.create(&shoot).await.map_err(calling)?;
         note_warnings(cx, &made);
-        cx.change("runtime", json!({"shoot_uid": made.metadata.uid}));
+        let shoot_uid = made.metadata.uid;
+        cx.change(&RuntimeChange { shoot_uid, ..RuntimeChange::default() })?;
         done()
     }
 }

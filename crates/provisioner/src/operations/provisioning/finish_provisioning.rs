@@ -1,9 +1,9 @@
-//! Says that the runtime is there: from now on it can be changed.
+//! Marks the runtime as provisioned: from now on it can be changed.
 
-use engine::{Cx, Step, StepError, StepResult, done};
-use serde_json::json;
+use engine::{Cx, Step, StepResult, done};
+use store::provisioner::RuntimeChange;
 
-use crate::operations::OnRuntime;
+use crate::operations::{OnRuntime, stored};
 
 pub(super) struct FinishProvisioning;
 
@@ -15,9 +15,8 @@ impl<O: OnRuntime> Step<O> for FinishProvisioning {
         if document.configuration.cluster.seed.is_none() {
             document.configuration.cluster.seed.clone_from(&cx.data.seed);
         }
-        let document =
-            serde_json::to_value(document).map_err(|error| StepError::internal(&error))?;
-        cx.change("runtime", json!({"provisioned": true, "document": document}));
+        let document = Some(stored(&document)?);
+        cx.change(&RuntimeChange { provisioned: true, document, ..RuntimeChange::default() })?;
         done()
     }
 }

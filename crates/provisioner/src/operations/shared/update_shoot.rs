@@ -12,10 +12,11 @@ use clients::{
 };
 use engine::{Cx, Retry, Step, StepError, StepResult, done};
 use serde_json::{Value, json};
+use store::provisioner::RuntimeChange;
 
 use super::secs;
 use crate::{
-    operations::{OnRuntime, calling, needed_shoot, note_warnings},
+    operations::{OnRuntime, calling, needed_shoot, note_warnings, stored},
     shoots::{self, LEGACY_OPERATION_ANNOTATION, OPERATION_ANNOTATION},
 };
 
@@ -48,9 +49,8 @@ impl<O: OnRuntime> Step<O> for UpdateShoot {
         };
         note_warnings(cx, &changed);
         cx.data.generation = changed.metadata.generation;
-        let stored =
-            serde_json::to_value(&document).map_err(|error| StepError::internal(&error))?;
-        cx.change("runtime", json!({"document": stored}));
+        let document = Some(stored(&document)?);
+        cx.change(&RuntimeChange { document, ..RuntimeChange::default() })?;
         done()
     }
 }

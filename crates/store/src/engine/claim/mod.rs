@@ -88,7 +88,7 @@ impl EngineStore {
         epoch: i64,
         problem: &Error,
     ) -> Result<(), Error> {
-        let text = super::texts::Text { postgres: UNREADABLE_POSTGRES, sqlite: UNREADABLE_SQLITE };
+        let text = crate::sql::Text { postgres: UNREADABLE_POSTGRES, sqlite: UNREADABLE_SQLITE };
         on!(self.database.writer(), text, |text, pool| {
             sqlx::query(text)
                 .bind(self.now())

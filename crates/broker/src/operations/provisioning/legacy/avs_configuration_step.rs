@@ -1,12 +1,12 @@
 //! Has the runtime's availability watched from inside and from outside, and tells the runtime how to report.
 
 use clients::avs::Scope;
-use serde_json::json;
+use store::broker::InstanceChange;
 
 use super::super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{creator, evaluations::create, keep, needed},
+    shared::{creator, evaluations::create, needed, update_instance},
 };
 
 const COMPONENT: &str = "avs-bridge";
@@ -24,7 +24,10 @@ impl Step<Provisioning> for AvsConfigurationStep {
             None => {
                 let (made, created) = create(cx, avs, Scope::Internal).await?;
                 cx.data.avs.internal_id = Some(made);
-                keep(cx, json!({"created": created.call}))?;
+                update_instance(
+                    cx,
+                    InstanceChange { created: Some(created.call), ..InstanceChange::default() },
+                )?;
                 cx.save().await?;
                 created.stored();
                 made
@@ -34,7 +37,10 @@ impl Step<Provisioning> for AvsConfigurationStep {
             let scope = Scope::External { domain: &cx.input.order.shoot_domain };
             let (made, created) = create(cx, avs, scope).await?;
             cx.data.avs.external_id = Some(made);
-            keep(cx, json!({"created": created.call}))?;
+            update_instance(
+                cx,
+                InstanceChange { created: Some(created.call), ..InstanceChange::default() },
+            )?;
             cx.save().await?;
             created.stored();
         }

@@ -7,8 +7,7 @@
 use clients::lms::{COMPONENT, tenant_name};
 use domain::plan::Kind as PlanKind;
 use engine::{Applies, Condition};
-use serde_json::json;
-use store::broker::LmsTenant;
+use store::broker::{InstanceChange, LmsTenant};
 
 use super::super::Provisioning;
 use crate::{
@@ -16,7 +15,7 @@ use crate::{
     operations::{
         env::Logging,
         prelude::*,
-        shared::{keep, needed, outlasted},
+        shared::{needed, outlasted, update_instance},
     },
 };
 
@@ -54,7 +53,11 @@ impl Step<Provisioning> for CreateLmsTenant {
         match tenant(cx, logging).await {
             Ok(Some((tenant, created))) => {
                 cx.data.lms.tenant_id = Some(tenant);
-                keep(cx, json!({"created": created.as_ref().map(|created| created.call)}))?;
+                let created_by = created.as_ref().map(|created| created.call);
+                update_instance(
+                    cx,
+                    InstanceChange { created: created_by, ..InstanceChange::default() },
+                )?;
                 cx.save().await?;
                 if let Some(created) = created {
                     created.stored();
@@ -71,7 +74,7 @@ impl Step<Provisioning> for CreateLmsTenant {
                 cx.data.lms.failed = true;
             }
         }
-        keep(cx, json!({}))?;
+        update_instance(cx, InstanceChange::default())?;
         cx.save().await?;
         done()
     }

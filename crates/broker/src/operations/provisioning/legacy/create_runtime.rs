@@ -5,14 +5,14 @@
 
 use clients::{Kind, provisioner::OperationStatus};
 use engine::step::again;
-use serde_json::json;
+use store::broker::{InstanceChange, RuntimeId, StateChange};
 use uuid::Uuid;
 
 use super::super::Provisioning;
 use crate::operations::{
     creator::Place,
     prelude::*,
-    shared::{ORDERING, creator, keep, missing, ordering, tenant},
+    shared::{ORDERING, creator, document, missing, ordering, tenant, update_instance},
 };
 
 pub(super) struct CreateRuntime;
@@ -48,13 +48,15 @@ impl Step<Provisioning> for CreateRuntime {
         cx.data.runtime_id = Some(runtime);
         cx.data.target_operation_id = Some(operation);
         cx.data.runtime_ordered_at = None;
-        let payload = serde_json::to_value(&wanted).map_err(|error| StepError::internal(&error))?;
-        let row = json!({
-            "runtime_id": runtime,
-            "region": order.resolved.region_word(),
-            "runtime_state": {"payload": payload, "holds": ["cluster-config", "kyma-version"]},
-        });
-        keep(cx, row)?;
+        let holds = vec!["cluster-config".into(), "kyma-version".into()];
+        let state = StateChange { runtime_id: None, holds, payload: document(&wanted)? };
+        let change = InstanceChange {
+            runtime_id: RuntimeId::Set(runtime),
+            region: Some(order.resolved.region_word().into()),
+            runtime_state: Some(state),
+            ..InstanceChange::default()
+        };
+        update_instance(cx, change)?;
         again(secs(1), "the runtime is ordered")
     }
 }

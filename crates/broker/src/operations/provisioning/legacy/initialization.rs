@@ -2,7 +2,7 @@
 
 use clients::{ias::ProviderKind, provisioner::OperationState};
 use engine::step::finish;
-use serde_json::json;
+use store::broker::InstanceChange;
 use url::Url;
 
 use super::super::{
@@ -11,7 +11,7 @@ use super::super::{
 };
 use crate::operations::{
     prelude::*,
-    shared::{keep, missing, outlasted, runtime_id, tenant},
+    shared::{missing, outlasted, runtime_id, tenant, update_instance},
 };
 
 /// How long IAS may fail to hear where the dashboards are.
@@ -47,7 +47,10 @@ impl Step<Provisioning> for Initialization {
         }
         if let Some(url) = dashboard(cx, &runtime).await? {
             cx.data.dashboard_url = Some(url.clone());
-            keep(cx, json!({"dashboard_url": url}))?;
+            update_instance(
+                cx,
+                InstanceChange { dashboard_url: Some(url), ..InstanceChange::default() },
+            )?;
         }
         set_addresses(cx).await?;
         finish("the runtime is there")

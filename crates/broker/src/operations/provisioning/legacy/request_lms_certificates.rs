@@ -9,13 +9,13 @@ use clients::{
 };
 use engine::{Applies, Condition, Ending};
 use secrecy::ExposeSecret;
-use serde_json::json;
+use store::broker::InstanceChange;
 use uuid::Uuid;
 
 use super::{super::Provisioning, Certificate};
 use crate::operations::{
     prelude::*,
-    shared::{creator, keep, missing, needed, outlasted},
+    shared::{creator, missing, needed, outlasted, update_instance},
 };
 
 const COMPONENT: &str = "logging";
@@ -62,7 +62,7 @@ impl Step<Provisioning> for RequestLmsCertificates {
         tracing::warn!(operation.id = %cx.operation, %failure, "the runtime goes without logging");
         // Remembered: the stage may start over, and must not wait for it again.
         cx.data.lms.failed = true;
-        keep(cx, json!({}))?;
+        update_instance(cx, InstanceChange::default())?;
         done()
     }
 }

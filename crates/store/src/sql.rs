@@ -1,32 +1,44 @@
-//! One SQL text for both databases, where only lists differ.
+//! One SQL text for both databases, where only the time, locking and lists differ.
 //!
-//! A list is bound as the text of a JSON array: PostgreSQL would take an array, SQLite has none.
+//! Where a text uses `now`, `$1` is the time. PostgreSQL gets NULL for it and takes its own:
+//! `statement_timestamp()` and not `clock_timestamp()`, which would keep indexes from being used. A list is bound as the
+//! text of a JSON array: PostgreSQL would take an array, SQLite has none.
 
 use uuid::Uuid;
 
 /// The same statement for either database.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Text {
-    pub(super) postgres: &'static str,
-    pub(super) sqlite: &'static str,
+pub(crate) struct Text {
+    pub(crate) postgres: &'static str,
+    pub(crate) sqlite: &'static str,
 }
 
-/// Names a statement: literals, with `(any "column" "$1")` where a column is in a list of texts,
-/// `(any_id "column" "$1")` where it is in a list of ids, `(first "column" "$1")` where it is the first of
-/// a list, and `(unset "$1")` where there is no list; `columns` stands for those of a row.
+/// Names a statement: literals, with `now` for the time, `skip` where rows that others hold are passed over, `wait` where
+/// they are waited for, `(any "column" "$1")` where a column is in a list of texts, `(any_id "column" "$1")` where it is
+/// in a list of ids, `(first "column" "$1")` where it is the first of a list, `(unset "$1")` where there is no list, and
+/// `instance_columns` for the columns of an instance.
 macro_rules! sql {
     ($name:ident = $($part:tt)+) => {
-        const $name: $crate::broker::texts::Text = $crate::broker::texts::sql!($($part)+);
+        const $name: $crate::sql::Text = $crate::sql::sql!($($part)+);
     };
     ($($part:tt)+) => {
-        $crate::broker::texts::Text {
-            postgres: concat!($($crate::broker::texts::postgres!($part)),+),
-            sqlite: concat!($($crate::broker::texts::sqlite!($part)),+),
+        $crate::sql::Text {
+            postgres: concat!($($crate::sql::postgres!($part)),+),
+            sqlite: concat!($($crate::sql::sqlite!($part)),+),
         }
     };
 }
 
 macro_rules! postgres {
+    (now) => {
+        "COALESCE($1, statement_timestamp())"
+    };
+    (skip) => {
+        " FOR UPDATE SKIP LOCKED"
+    };
+    (wait) => {
+        " FOR UPDATE"
+    };
     ((any $column:literal $list:literal)) => {
         concat!($column, " = ANY(ARRAY(SELECT jsonb_array_elements_text(", $list, "::jsonb)))")
     };
@@ -44,8 +56,8 @@ macro_rules! postgres {
     ((unset $list:literal)) => {
         concat!($list, "::text IS NULL")
     };
-    (columns) => {
-        $crate::broker::rows::columns!()
+    (instance_columns) => {
+        $crate::broker::columns!()
     };
     ($text:literal) => {
         $text
@@ -53,6 +65,15 @@ macro_rules! postgres {
 }
 
 macro_rules! sqlite {
+    (now) => {
+        "$1"
+    };
+    (skip) => {
+        ""
+    };
+    (wait) => {
+        ""
+    };
     ((any $column:literal $list:literal)) => {
         concat!($column, " IN (SELECT value FROM json_each(", $list, "))")
     };
@@ -65,24 +86,24 @@ macro_rules! sqlite {
     ((unset $list:literal)) => {
         concat!($list, " IS NULL")
     };
-    (columns) => {
-        $crate::broker::rows::columns!()
+    (instance_columns) => {
+        $crate::broker::columns!()
     };
     ($text:literal) => {
         $text
     };
 }
 
-pub(super) use {postgres, sql, sqlite};
+pub(crate) use {postgres, sql, sqlite};
 
 /// A list of texts to bind. What no column can hold is left out: nothing equals it.
-pub(super) fn list<T: AsRef<str>>(values: &[T]) -> String {
+pub(crate) fn list<T: AsRef<str>>(values: &[T]) -> String {
     let values = values.iter().map(AsRef::as_ref).filter(|value| !value.contains('\0'));
     values.collect::<serde_json::Value>().to_string()
 }
 
 /// A list of ids to bind.
-pub(super) fn ids(values: &[Uuid]) -> String {
+pub(crate) fn ids(values: &[Uuid]) -> String {
     let values = values.iter().map(|id| id.simple().to_string());
     values.collect::<serde_json::Value>().to_string()
 }
