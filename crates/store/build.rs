@@ -28,8 +28,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Version, description and path of each file, by version: `0002_lms_tenants.sql` is 2, "lms tenants".
-fn files(folder: &Path) -> Result<Vec<(i64, String, String)>, Box<dyn Error>> {
+/// Version, description and path: `0002_lms_tenants.sql` is 2, "lms tenants".
+type File = (i64, String, String);
+
+/// The files of a folder, by version.
+fn files(folder: &Path) -> Result<Vec<File>, Box<dyn Error>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
