@@ -18,7 +18,6 @@ pub use self::{
 };
 use crate::{
     Grant, Http, Limits, TokenSource,
-    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::Gate,
     http::Answer,
@@ -28,40 +27,6 @@ use crate::{
 pub const COMPONENT: Component = Component("avs");
 /// How it is treated.
 pub const LIMITS: Limits = Limits::DEFAULT;
-
-/// What it is to us.
-pub const ABOUT: About = About {
-    name: COMPONENT.0,
-    purpose: "watches every runtime and counts its outages",
-    settings: &[
-        ("KCP_BROKER_AVS_API_ENDPOINT", "where evaluations are made"),
-        ("KCP_BROKER_AVS_OAUTH_TOKEN_ENDPOINT", "where tokens come from"),
-        ("KCP_BROKER_AVS_OAUTH_CLIENT_ID", "the public client that asks for tokens"),
-        ("KCP_BROKER_AVS_OAUTH_USERNAME", "the technical user"),
-        ("KCP_BROKER_AVS_OAUTH_PASSWORD", "the technical user's password"),
-        ("KCP_BROKER_AVS_GROUP_ID", "the group of all evaluations"),
-        ("KCP_BROKER_AVS_PARENT_ID", "the evaluation they all belong to"),
-        ("KCP_BROKER_AVS_INTERNAL_TESTER_ACCESS_ID", "who tests from inside"),
-        ("KCP_BROKER_AVS_INTERNAL_TESTER_SERVICE", "the service name of internal evaluations"),
-        ("KCP_BROKER_AVS_INTERNAL_TESTER_TAGS", "the tags of internal evaluations"),
-        ("KCP_BROKER_AVS_EXTERNAL_TESTER_ACCESS_ID", "who tests from outside"),
-        ("KCP_BROKER_AVS_EXTERNAL_TESTER_SERVICE", "the service name of external evaluations"),
-        ("KCP_BROKER_AVS_EXTERNAL_TESTER_TAGS", "the tags of external evaluations"),
-        ("KCP_BROKER_AVS_TRIAL_INTERNAL_TESTER_ACCESS_ID", "who tests trial and free runtimes"),
-        ("KCP_BROKER_AVS_TRIAL_GROUP_ID", "their group"),
-        ("KCP_BROKER_AVS_TRIAL_PARENT_ID", "the evaluation they belong to"),
-        (
-            "KCP_BROKER_AVS_GARDENER_SHOOT_NAME_TAG_CLASS_ID",
-            "the class of tags with the shoot's name",
-        ),
-        (
-            "KCP_BROKER_AVS_GARDENER_SEED_NAME_TAG_CLASS_ID",
-            "the class of tags with the seed's name",
-        ),
-        ("KCP_BROKER_AVS_REGION_TAG_CLASS_ID", "the class of tags with the region"),
-    ],
-    usage: Usage::Steps,
-};
 
 /// Where it is, who we are there, and what evaluations are made with.
 #[derive(Debug, Clone)]

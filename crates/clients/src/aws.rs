@@ -21,7 +21,6 @@ use url::Url;
 
 pub use self::{cleanup::Market, volumes::Volume};
 use crate::{
-    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::Gate,
     http::Http,
@@ -29,20 +28,6 @@ use crate::{
 
 /// Amazon in errors and numbers.
 pub const COMPONENT: Component = Component("aws");
-
-/// Amazon in the documents.
-pub const ABOUT: About = About {
-    name: "aws",
-    purpose: "tells which zones have a machine type, and is emptied of volumes before an account returns to the pool; credentials come from the pool's Secret",
-    settings: &[
-        (
-            "KCP_BROKER_AWS_ENDPOINT",
-            "address of the service; Amazon's own of each region by default",
-        ),
-        ("KCP_BROKER_AWS_MARKET", "global, chinese or ns2: which regions are emptied"),
-    ],
-    usage: Usage::Unused,
-};
 
 /// Who we are to Amazon: the keys of a pool's Secret.
 #[derive(Debug, Clone)]

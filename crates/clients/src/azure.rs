@@ -21,7 +21,6 @@ pub use self::{
     progress::{Poll, Progress},
 };
 use crate::{
-    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::Gate,
     http::{Http, segment},
@@ -30,20 +29,6 @@ use crate::{
 
 /// Azure in errors and numbers.
 pub const COMPONENT: Component = Component("azure");
-
-/// Azure in the documents.
-pub const ABOUT: About = About {
-    name: "azure",
-    purpose: "keeps the event hubs of early runtimes, tells which zones have a machine type, and is emptied before a subscription returns to the pool; credentials come from the pool's Secret",
-    settings: &[
-        ("KCP_BROKER_AZURE_AUTHORITY", "where tokens are issued; the public cloud by default"),
-        (
-            "KCP_BROKER_AZURE_MANAGEMENT",
-            "address of the resource manager; the public cloud by default",
-        ),
-    ],
-    usage: Usage::Steps,
-};
 
 /// One of Azure's clouds.
 #[derive(Debug, Clone)]

@@ -10,20 +10,7 @@ pub use self::{
     manager::{ManagerCredentials, ManagerState, Written},
     services::Left,
 };
-use crate::{
-    about::{About, Usage},
-    error::Component,
-    kubernetes::Cluster,
-    runtime::Runtime,
-};
-
-/// What it is to us.
-pub const ABOUT: About = About {
-    name: "btp operator",
-    purpose: "connects a runtime with the Service Manager; it lives in the runtime, and we give it credentials",
-    settings: &[],
-    usage: Usage::Steps,
-};
+use crate::{error::Component, kubernetes::Cluster, runtime::Runtime};
 
 /// Its name in errors and metrics: that of the runtime in which it works.
 pub const COMPONENT: Component = Component::RUNTIME;

@@ -22,7 +22,6 @@ pub use self::{
     patience::Patience,
 };
 use crate::{
-    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::Gate,
     http::{Http, segment},
@@ -31,28 +30,6 @@ use crate::{
 
 /// The central services in errors and numbers.
 pub const COMPONENT: Component = Component("cis");
-
-/// The central services in the documents.
-pub const ABOUT: About = About {
-    name: "cis",
-    purpose: "tells which subaccounts were deleted or changed, what they are, and how many instances they may have",
-    settings: &[
-        ("KCP_BROKER_CIS_EVENTS_URL", "address of the events service"),
-        ("KCP_BROKER_CIS_EVENTS_AUTH_URL", "where its tokens come from"),
-        ("KCP_BROKER_CIS_EVENTS_CLIENT_ID", "the client that asks for them"),
-        ("KCP_BROKER_CIS_EVENTS_CLIENT_SECRET", "that client's secret"),
-        ("KCP_BROKER_CIS_EVENTS_PAGE_SIZE", "how many events a page has"),
-        ("KCP_BROKER_CIS_ACCOUNTS_URL", "address of the accounts service"),
-        ("KCP_BROKER_CIS_ACCOUNTS_AUTH_URL", "where its tokens come from"),
-        ("KCP_BROKER_CIS_ACCOUNTS_CLIENT_ID", "the client that asks for them"),
-        ("KCP_BROKER_CIS_ACCOUNTS_CLIENT_SECRET", "that client's secret"),
-        ("KCP_BROKER_CIS_ENTITLEMENTS_URL", "address of the entitlements service"),
-        ("KCP_BROKER_CIS_ENTITLEMENTS_AUTH_URL", "where its tokens come from"),
-        ("KCP_BROKER_CIS_ENTITLEMENTS_CLIENT_ID", "the client that asks for them"),
-        ("KCP_BROKER_CIS_ENTITLEMENTS_CLIENT_SECRET", "that client's secret"),
-    ],
-    usage: Usage::Unused,
-};
 
 /// One of the services, and how to get in.
 #[derive(Debug, Clone)]

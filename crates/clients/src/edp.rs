@@ -18,7 +18,6 @@ use url::Url;
 pub use self::tenant::{KEYS, Metadata, Tenant};
 use crate::{
     Grant, Http, Limits, TokenSource,
-    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::Gate,
     http::{Answer, segment},
@@ -30,24 +29,6 @@ pub const COMPONENT: Component = Component("edp");
 pub const LIMITS: Limits = Limits::DEFAULT;
 /// What its tokens allow.
 pub const SCOPE: &str = "edp-namespace.read edp-namespace.update";
-
-/// What it is to us.
-pub const ABOUT: About = About {
-    name: COMPONENT.0,
-    purpose: "knows which subaccounts have runtimes, and bills them",
-    settings: &[
-        ("KCP_BROKER_EDP_AUTH_URL", "where tokens come from; /oauth2/token is added"),
-        ("KCP_BROKER_EDP_ADMIN_URL", "where data tenants are made"),
-        (
-            "KCP_BROKER_EDP_NAMESPACE",
-            "the namespace of our data tenants, and part of our client id",
-        ),
-        ("KCP_BROKER_EDP_SECRET", "the secret of our client"),
-        ("KCP_BROKER_EDP_ENVIRONMENT", "the environment of our data tenants: prod"),
-        ("KCP_BROKER_EDP_REQUIRED", "whether an instance must not do without"),
-    ],
-    usage: Usage::Steps,
-};
 
 /// Where it is and who we are there.
 #[derive(Debug, Clone)]

@@ -14,7 +14,6 @@ use std::sync::{Arc, OnceLock};
 
 use self::{features::FeaturesRead, watch::ShootWatch};
 use crate::{
-    about::{About, Usage},
     error::{Component, Error, Kind},
     kubernetes::{Cluster, Objects, Resource},
 };
@@ -30,27 +29,6 @@ pub use self::{
     },
     shoots::Deletion,
     watch::{Signal, Signals},
-};
-
-/// What it is to us.
-pub const ABOUT: About = About {
-    name: Component::GARDENER.0,
-    purpose: "makes the clusters of runtimes, and keeps the pool of hyperscaler accounts",
-    settings: &[
-        ("KCP_PROVISIONER_GARDENER_KUBECONFIG", "the provisioner's way into the garden: a file"),
-        ("KCP_PROVISIONER_GARDENER_PROJECT", "the project whose Shoots are ours"),
-        (
-            "KCP_PROVISIONER_GARDENER_CALLS",
-            "how many calls of the provisioner are under way at once",
-        ),
-        ("KCP_BROKER_GARDENER_KUBECONFIG", "the broker's way into the garden: a file"),
-        ("KCP_BROKER_GARDENER_PROJECT", "the project whose accounts and Shoots are ours"),
-        ("KCP_BROKER_GARDENER_CALLS", "how many calls of the broker are under way at once"),
-    ],
-    usage: Usage::StepsAndMore {
-        called: "`runtimeStatus` fetches a kubeconfig, and Shoots are watched",
-        when_down: "nothing is made twice, because a Shoot names its runtime and a claim is a label",
-    },
 };
 
 /// Marks a Shoot as the one of a runtime.

@@ -21,7 +21,6 @@ pub use self::{
 };
 use crate::{
     Http, Limits,
-    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::Gate,
     http::{Answer, segment},
@@ -34,22 +33,6 @@ pub const COMPONENT: Component = Component("ias");
 pub const LIMITS: Limits = Limits { body: 32 * 1024 * 1024, ..Limits::DEFAULT };
 /// The one company there is.
 const ORGANIZATION: &str = "global";
-
-/// What it is to us.
-pub const ABOUT: About = About {
-    name: COMPONENT.0,
-    purpose: "lets people log in to the tools of a runtime",
-    settings: &[
-        ("KCP_BROKER_IAS_URL", "where it is"),
-        ("KCP_BROKER_IAS_USER_ID", "the technical user"),
-        ("KCP_BROKER_IAS_USER_SECRET", "the technical user's secret"),
-        (
-            "KCP_BROKER_IAS_IDENTITY_PROVIDER",
-            "the identity provider that people come from, by name",
-        ),
-    ],
-    usage: Usage::Steps,
-};
 
 /// Where it is and who we are there.
 #[derive(Debug, Clone)]

@@ -1,6 +1,5 @@
 //! What we call: one gate per system, one kind of error, one folder per outside system.
 
-pub mod about;
 mod answer;
 pub mod avs;
 pub mod aws;

@@ -14,28 +14,12 @@ pub use self::{
     template::{Module, Policy, Template, TemplateSource},
 };
 use crate::{
-    about::{About, Usage},
     error::{Component, Error, Kind},
     kubernetes::{Cluster, Objects, Resource},
 };
 
 /// Its name in errors and metrics: that of the cluster in which it works.
 pub const COMPONENT: Component = Component::CONTROL_PLANE;
-
-/// What it is to us.
-pub const ABOUT: About = About {
-    name: "lifecycle manager",
-    purpose: "installs the modules of a runtime and keeps them as its Kyma resource in the control plane's cluster says",
-    settings: &[
-        (
-            "KCP_BROKER_CONTROL_PLANE_KUBECONFIG",
-            "the way into the control plane's own cluster: a file",
-        ),
-        ("KCP_BROKER_LIFECYCLE_MANAGER_NAMESPACE", "where kubeconfigs are kept: kcp-system"),
-        ("KCP_BROKER_LIFECYCLE_MANAGER_KYMA_VERSION", "the version of the Kyma resource: v1beta2"),
-    ],
-    usage: Usage::Steps,
-};
 
 /// Names the instance whose Kyma it is.
 pub const INSTANCE_LABEL: &str = "kyma-project.io/instance-id";

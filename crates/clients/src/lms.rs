@@ -23,7 +23,6 @@ pub use self::{
 };
 use crate::{
     Http, Limits,
-    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::Gate,
     http::{Answer, segment},
@@ -35,23 +34,6 @@ pub const COMPONENT: Component = Component("lms");
 /// How it is treated.
 pub const LIMITS: Limits = Limits::DEFAULT;
 const TOKEN: &str = "x-lms-token";
-
-/// What it is to us.
-pub const ABOUT: About = About {
-    name: COMPONENT.0,
-    purpose: "keeps the logs of runtimes",
-    settings: &[
-        ("KCP_BROKER_LMS_URL", "where it is"),
-        ("KCP_BROKER_LMS_TOKEN", "the token it asks for"),
-        ("KCP_BROKER_LMS_CLUSTER_TYPE", "how large tenants are: ha or single-node"),
-        ("KCP_BROKER_LMS_ENVIRONMENT", "the environment of our tenants"),
-        ("KCP_BROKER_LMS_SAML_TENANT", "the tenant that people come from"),
-        ("KCP_BROKER_LMS_REGION", "the region of all tenants, instead of the runtime's"),
-        ("KCP_BROKER_LMS_MANDATORY", "whether an instance must not do without"),
-        ("KCP_BROKER_LMS_ENABLED_FOR_GLOBAL_ACCOUNTS", "all, none, or a list of global accounts"),
-    ],
-    usage: Usage::Steps,
-};
 
 /// Where it is, who we are there, and what tenants are made with.
 #[derive(Debug, Clone)]

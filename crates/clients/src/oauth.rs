@@ -25,28 +25,9 @@ use url::Url;
 pub use self::grant::Grant;
 use self::{grant::Style, issued::Issued};
 use crate::{
-    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::{Gate, Limits},
     http::Http,
-};
-
-/// What issuers are to us.
-pub const ABOUT: About = About {
-    name: Component::ISSUER.0,
-    purpose: "gives tokens: to us for systems that ask for one, and to everybody who calls us",
-    settings: &[
-        ("KCP_BROKER_ISSUERS", "whose tokens the broker accepts"),
-        ("KCP_BROKER_AUDIENCE", "whom tokens for the broker must be for"),
-        ("KCP_PROVISIONER_ISSUERS", "whose tokens the provisioner accepts"),
-        ("KCP_PROVISIONER_AUDIENCE", "whom tokens for the provisioner must be for"),
-    ],
-    usage: Usage::Described {
-        called: "a client fetches a token before its first call, renews it before it runs out, and keeps it meanwhile; each system \
-             with a token endpoint names it in its own settings",
-        when_down: "calls that need a new token fail for now and are tried again, those with a kept one go on; whoever calls us is \
-                checked with the issuer's keys that are known already",
-    },
 };
 
 const DOING: &str = "getting a token";

@@ -27,7 +27,6 @@ pub use self::{
 };
 use crate::{
     Grant, GraphQl, Http, Limits, TokenSource,
-    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::Gate,
 };
@@ -38,20 +37,6 @@ pub const COMPONENT: Component = Component::PROVISIONER;
 pub const LIMITS: Limits = Limits { call: std::time::Duration::from_secs(120), ..Limits::DEFAULT };
 /// What its tokens allow. The last one lets us speak for every tenant.
 pub const SCOPE: &str = "provisioner:read provisioner:write provisioner:kubeconfig tenants:any";
-
-/// What it is to us.
-pub const ABOUT: About = About {
-    name: COMPONENT.0,
-    purpose: "makes runtimes: a cluster from Gardener, an entry in the Director, and Kyma where it is asked for",
-    settings: &[
-        ("KCP_BROKER_PROVISIONER_URL", "its GraphQL endpoint"),
-        ("KCP_BROKER_PROVISIONER_TOKEN_URL", "where tokens come from; none are sent without it"),
-        ("KCP_BROKER_PROVISIONER_CLIENT_ID", "the client that asks for tokens"),
-        ("KCP_BROKER_PROVISIONER_CLIENT_SECRET", "that client's secret"),
-        ("KCP_BROKER_PROVISIONER_CALLS", "how many calls are under way at once"),
-    ],
-    usage: Usage::Steps,
-};
 
 /// Where it is and who we are there.
 #[derive(Debug, Clone)]

@@ -18,7 +18,6 @@ pub use self::{
     state::{Change, Failing, State, Status},
 };
 use crate::{
-    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::Gate,
     http::{Http, segment},
@@ -26,14 +25,6 @@ use crate::{
 
 /// The Reconciler in errors and numbers.
 pub const COMPONENT: Component = Component("reconciler");
-
-/// The Reconciler in the documents.
-pub const ABOUT: About = About {
-    name: "reconciler",
-    purpose: "installs Kyma in a runtime and keeps it as configured",
-    settings: &[("KCP_BROKER_RECONCILER_URL", "its address inside the control plane")],
-    usage: Usage::Steps,
-};
 
 /// Where the Reconciler is. It asks for no credentials: only the control plane reaches it.
 #[derive(Debug, Clone)]

@@ -8,26 +8,12 @@ use std::{
 };
 
 use crate::{
-    about::{About, Usage},
     error::{Component, Error, Kind},
     http::{Http, segment},
     kubernetes::Cluster,
 };
 
 pub use components::{ComponentLists, ListedComponent};
-
-/// What it is to us.
-pub const ABOUT: About = About {
-    name: Component::RELEASES.0,
-    purpose: "has the installer and the list of components of every version of Kyma",
-    settings: &[
-        ("KCP_PROVISIONER_KYMA_RELEASES", "below this address are the releases"),
-        ("KCP_PROVISIONER_KYMA_DEVELOPMENT", "below this address is what is not released yet"),
-        ("KCP_BROKER_RELEASES_URL", "the same for the broker's lists of components"),
-        ("KCP_BROKER_RELEASES_DEVELOPMENT_URL", "the same for what is not released yet"),
-    ],
-    usage: Usage::Steps,
-};
 
 /// How many releases are kept in memory; more than that are rarely in use at once.
 const KEPT: usize = 8;

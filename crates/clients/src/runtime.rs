@@ -7,31 +7,13 @@ mod installer;
 mod operators;
 pub(crate) mod secrets;
 
-use crate::{
-    about::{About, Usage},
-    error::Component,
-    kubernetes::{Cluster, Resource},
-};
+use crate::kubernetes::{Cluster, Resource};
 
 pub use self::{
     connection::{Connection, Report},
     installer::{Install, InstallState, Installation, Module, Override, Scope},
     operators::Groups,
     secrets::Content,
-};
-
-/// What runtimes are to us.
-pub const ABOUT: About = About {
-    name: Component::RUNTIME.0,
-    purpose: "are the clusters that were made; what customers use lives in them",
-    settings: &[
-        ("KCP_PROVISIONER_KEPT_CLIENTS", "how many clients of runtimes are kept at once"),
-        ("KCP_PROVISIONER_KUBECONFIG_LIFETIME", "how long the kubeconfig of a runtime is valid"),
-    ],
-    usage: Usage::StepsAndMore {
-        called: "`runtimeConnectionStatus` reads the state of the agent",
-        when_down: "each runtime has a gate of its own, so a broken one delays no other",
-    },
 };
 
 pub(crate) const NAMESPACES: Resource = Resource::core("Namespace", "namespaces");

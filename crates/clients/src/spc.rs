@@ -15,7 +15,6 @@ use url::Url;
 pub use self::event::{Event, EventType, Tenant, TenantState};
 use crate::{
     Http, Limits,
-    about::{About, Usage},
     error::{Component, Error, Kind},
     gate::Gate,
 };
@@ -24,17 +23,6 @@ use crate::{
 pub const COMPONENT: Component = Component("spc");
 /// How it is treated.
 pub const LIMITS: Limits = Limits::DEFAULT;
-
-/// What it is to us.
-pub const ABOUT: About = About {
-    name: COMPONENT.0,
-    purpose: "tells customers about maintenance of their runtimes",
-    settings: &[(
-        "KCP_BROKER_SPC_URL",
-        "where maintenance events are made; nobody is told without it",
-    )],
-    usage: Usage::Unused,
-};
 
 /// Where it is. Its certificate is checked; it asks for no credentials.
 #[derive(Debug, Clone)]

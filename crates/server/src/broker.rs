@@ -37,9 +37,9 @@ use crate::{
     place::Place,
     readiness::Working,
     serving::Serving,
-    settings::{DatabaseSettings, OperationSettings, systems::SystemSettings},
+    settings::{DatabaseSettings, OperationSettings},
     shutdown,
-    systems::Systems,
+    systems::{SystemSettings, Systems},
     up::Speed,
 };
 
@@ -67,7 +67,6 @@ impl Service {
     ) -> anyhow::Result<Self> {
         let (catalog, offer) = outside::catalog(&settings.catalog)?;
         let limits = outside::limits(settings)?;
-        let required = systems.edp.required.unwrap_or_default();
         let metrics = Arc::new(Metrics::default());
         let gates = Gates::observed(clock, settings.transport.hosts(), metrics.calls());
         let reached = Systems::open(systems, &gates).await.context("the settings are not valid")?;
@@ -76,7 +75,7 @@ impl Service {
         let engine = place.store("broker", connections.get(), schema, Set::Broker).await?;
         let store = BrokerStore::new(engine, clock.clone());
         let operations = store.engine().clone();
-        let env = outside::env(settings, required, reached, catalog.clone(), &store, &gates)?;
+        let env = outside::env(settings, reached, catalog.clone(), &store, &gates)?;
         let env = Arc::new(env);
         let pool = env.gardener.pool(env.settings.account_bindings);
         let accounts = PooledAccounts::new(pool, clock.clone());

@@ -26,6 +26,7 @@ pub use printed::{HEAD, json, markdown, notes, rows, span};
 use crate::{
     broker::outside::{limits, removal_limits},
     settings::{self, Settings, provisioner as provisioner_settings},
+    systems::Section as _,
 };
 
 /// How long a demonstration may take when nobody says anything else.

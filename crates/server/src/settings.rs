@@ -7,7 +7,6 @@ pub mod links;
 pub mod orders;
 pub mod provisioner;
 pub mod stage_limits;
-pub mod systems;
 pub(crate) mod values;
 
 use std::{
@@ -22,7 +21,7 @@ use confique::Config;
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use crate::access::Doors;
+use crate::{access::Doors, systems::SystemSettings};
 use access::{IssuerSettings, PeerSettings};
 use values::{friendly, lease, log_filter, pace};
 
@@ -68,7 +67,7 @@ pub struct Settings {
     pub telemetry: TelemetrySettings,
     /// The outside systems. A section of which nothing is given is a system that is not called.
     #[config(nested)]
-    pub systems: systems::SystemSettings,
+    pub systems: SystemSettings,
 }
 
 /// Where everything is kept.

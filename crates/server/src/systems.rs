@@ -1,97 +1,148 @@
-//! The broker's outside systems: clients of those that the settings name, each behind a gate of its own.
+//! The broker's outside systems: one file each, with its settings, its client, its check and its description.
+//!
+//! To add one: its file, and its line in the list below (and the `mod` line).
 
-mod build;
+mod about;
+pub mod avs;
+pub mod aws;
+pub mod azure;
 mod check;
+pub mod cis;
+pub mod control_plane;
+pub mod director;
 mod documented;
+pub mod edp;
 mod garden;
+pub mod gardener;
+pub mod ias;
+pub mod lifecycle_manager;
+pub mod lms;
+mod opening;
+mod others;
+pub mod provisioner;
+pub mod reconciler;
+pub mod releases;
+mod section;
+pub mod spc;
 
-use clients::{
-    avs::Avs,
-    aws::Market,
-    azure::Cloud,
-    cis::{Accounts, Entitlements, Events},
-    director::Director,
-    edp::Edp,
-    gardener::Gardener,
-    ias::Ias,
-    kubernetes::Cluster,
-    lifecycle_manager::LifecycleManager,
-    lms::{EnabledFor, Lms},
-    provisioner::Provisioner,
-    reconciler::Reconciler,
-    spc::Spc,
-};
-use url::Url;
+use confique::Config;
 
+pub(crate) use self::section::Section;
 pub use self::{
-    check::{Checked, provisioner as check_provisioner},
-    documented::{ALL, table},
+    about::{About, Usage},
+    check::{CheckResult, provisioner as check_provisioner},
+    documented::table,
 };
+use self::{check::Check, opening::Opening};
+use crate::gates::Gates;
 
-/// Clients of the systems that are configured.
-#[derive(Debug, Default)]
-pub struct Systems {
-    /// Whoever makes the clusters.
-    pub gardener: Option<Gardener>,
-    /// The cluster that the control plane lives in.
-    pub control_plane: Option<Cluster>,
-    /// Whoever keeps the modules of runtimes.
-    pub lifecycle_manager: Option<LifecycleManager>,
-    /// Whoever makes runtimes.
-    pub provisioner: Option<Provisioner>,
-    /// The registry of runtimes.
-    pub director: Option<Director>,
-    /// Where releases of Kyma are, if not where everybody finds them.
-    pub releases: Option<Releases>,
-    /// Whoever installs Kyma and keeps it.
-    pub reconciler: Option<Reconciler>,
-    /// The availability service.
-    pub avs: Option<Avs>,
-    /// The event data platform.
-    pub edp: Option<Edp>,
-    /// The identity authentication service.
-    pub ias: Option<Ias>,
-    /// The logging service.
-    pub lms: Option<Logging>,
-    /// Whoever tells customers about maintenance.
-    pub spc: Option<Spc>,
-    /// What happened to subaccounts.
-    pub events: Option<Events>,
-    /// What subaccounts are.
-    pub accounts: Option<Accounts>,
-    /// How many instances subaccounts may have.
-    pub entitlements: Option<Entitlements>,
-    /// Where Amazon is. Its clients are made with the credentials of the pool.
-    pub aws: Option<Amazon>,
-    /// Where Azure is, likewise.
-    pub azure: Option<Cloud>,
+/// Makes settings, clients, checks and descriptions of a list of systems. A module of that name has `Section`, `Client`,
+/// `ABOUT`, `open` and `checks`. Clusters are opened first: a service may work in one.
+macro_rules! systems {
+    (
+        clusters { $($(#[doc = $about_cluster:literal])* $cluster:ident,)* }
+        services { $($(#[doc = $about:literal])* $service:ident,)* }
+        others { $($other:ident,)* }
+    ) => {
+        /// The outside systems. A section of which nothing is given is a system that is not called.
+        #[derive(Debug, Config)]
+        #[config(layer_attr(serde(deny_unknown_fields)))]
+        pub struct SystemSettings {
+            $($(#[doc = $about_cluster])* #[config(nested)] pub $cluster: $cluster::Section,)*
+            $($(#[doc = $about])* #[config(nested)] pub $service: $service::Section,)*
+        }
+
+        /// Clients of the systems that are configured.
+        #[derive(Debug, Default)]
+        pub struct Systems {
+            $($(#[doc = $about_cluster])* pub $cluster: Option<$cluster::Client>,)*
+            $($(#[doc = $about])* pub $service: Option<$service::Client>,)*
+        }
+
+        /// All systems, as the documents describe them.
+        pub const ALL: &[About] =
+            &[$(others::$other,)* $($cluster::ABOUT,)* $($service::ABOUT,)*];
+
+        impl Systems {
+            /// Clients of all systems that `settings` name. Nothing is called yet.
+            pub async fn open(settings: &SystemSettings, gates: &Gates) -> anyhow::Result<Self> {
+                let SystemSettings { $($cluster,)* $($service,)* } = settings;
+                $(check_addresses(gates, stringify!($cluster), $cluster)?;)*
+                $(check_addresses(gates, stringify!($service), $service)?;)*
+                let mut systems = Self::default();
+                $(if $cluster.is_given() {
+                    let section = stringify!($cluster);
+                    let opening = Opening { section, gates, opened: &systems };
+                    systems.$cluster = Some($cluster::open($cluster, &opening).await?);
+                })*
+                $(if $service.is_given() {
+                    let section = stringify!($service);
+                    let opening = Opening { section, gates, opened: &systems };
+                    systems.$service = Some($service::open($service, &opening)?);
+                })*
+                Ok(systems)
+            }
+
+            /// A check of each.
+            fn checks(&self) -> Vec<(About, Check<'_>)> {
+                let Self { $($cluster,)* $($service,)* } = self;
+                let mut checks = Vec::new();
+                $(if let Some(client) = $cluster {
+                    let all = $cluster::checks(client).into_iter();
+                    checks.extend(all.map(|check| ($cluster::ABOUT, check)));
+                })*
+                $(if let Some(client) = $service {
+                    let all = $service::checks(client).into_iter();
+                    checks.extend(all.map(|check| ($service::ABOUT, check)));
+                })*
+                checks
+            }
+        }
+    };
 }
 
-/// The logging service, and who gets it.
-#[derive(Debug)]
-pub struct Logging {
-    /// The client.
-    pub client: Lms,
-    /// Which global accounts get a tenant.
-    pub enabled: EnabledFor,
-    /// Whether an instance must not do without.
-    pub mandatory: bool,
+systems! {
+    clusters {
+        /// Gardener, which makes the clusters and keeps the pool of accounts.
+        gardener,
+        /// The cluster that the control plane runs in.
+        control_plane,
+    }
+    services {
+        /// The Lifecycle Manager, which keeps the modules of runtimes; works in the control plane's cluster.
+        lifecycle_manager,
+        /// The provisioner, which makes runtimes.
+        provisioner,
+        /// The Director, the registry of runtimes.
+        director,
+        /// Releases of Kyma. Default: the public ones.
+        releases,
+        /// The Reconciler, which installs Kyma and keeps it as configured.
+        reconciler,
+        /// The availability service.
+        avs,
+        /// The event data platform.
+        edp,
+        /// The identity authentication service.
+        ias,
+        /// The logging service.
+        lms,
+        /// SPC, which tells customers about maintenance.
+        spc,
+        /// The central services for accounts.
+        cis,
+        /// Amazon. Credentials come from the pool.
+        aws,
+        /// Azure. Credentials come from the pool.
+        azure,
+    }
+    others { ISSUER, RUNTIME, BTP_OPERATOR, }
 }
 
-/// Where releases of Kyma are.
-#[derive(Debug, Clone)]
-pub struct Releases {
-    /// Below this address are the releases.
-    pub released: Url,
-    /// Below this address is what is not released yet.
-    pub development: Url,
-}
-
-/// Where Amazon is.
-#[derive(Debug)]
-pub struct Amazon {
-    /// The one address of all regions; Amazon's own if there is none.
-    pub endpoint: Option<Url>,
-    /// Whose accounts.
-    pub market: Market,
+/// Refuses addresses that would be called without TLS.
+fn check_addresses(gates: &Gates, section: &str, settings: &impl Section) -> anyhow::Result<()> {
+    for (key, url) in settings.addresses() {
+        gates.check(&format!("systems.{section}.{key}"), url)?;
+    }
+    Ok(())
 }

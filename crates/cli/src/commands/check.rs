@@ -11,7 +11,7 @@ use server::{
     patience::Patience,
     plans,
     settings::{self, provisioner},
-    systems::{self, Checked, Systems},
+    systems::{self, CheckResult, Systems},
 };
 
 use crate::output;
@@ -95,11 +95,11 @@ impl Check {
     }
 }
 
-fn report(checked: &[Checked]) -> anyhow::Result<ExitCode> {
+fn report(checked: &[CheckResult]) -> anyhow::Result<ExitCode> {
     if checked.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    let row = |one: &Checked| {
+    let row = |one: &CheckResult| {
         let found = one.found.as_ref().map(|found| format!("reached: {found}"));
         let reached = || found.unwrap_or_else(|| "reached".to_owned());
         let outcome = one.wrong.clone().unwrap_or_else(reached);

@@ -34,7 +34,7 @@ use crate::{
             AnswerSettings, Bindings, CatalogSettings, RuntimeSettings, ServiceManagerSettings,
         },
     },
-    systems::{Releases, Systems},
+    systems::{Systems, edp, releases},
 };
 
 /// The shortest password that platforms may have.
@@ -171,7 +171,6 @@ pub(super) fn platforms(access: &AccessSettings) -> anyhow::Result<Vec<Credentia
 /// What steps reach.
 pub(super) fn env(
     settings: &Settings,
-    edp_required: bool,
     systems: Systems,
     catalog: Arc<Catalog>,
     store: &BrokerStore,
@@ -187,7 +186,11 @@ pub(super) fn env(
     });
     let releases = match systems.releases {
         Some(releases) => releases,
-        None => Releases { released: RELEASED.parse()?, development: DEVELOPMENT.parse()? },
+        None => releases::Client { released: RELEASED.parse()?, development: DEVELOPMENT.parse()? },
+    };
+    let (edp, edp_required) = match systems.edp {
+        Some(edp::Client { client, required }) => (Some(client), required),
+        None => (None, false),
     };
     let from = |url: Url| Http::through(gates.gate(Component::RELEASES), url);
     Ok(Env {
@@ -204,7 +207,7 @@ pub(super) fn env(
         components: ComponentLists::new(from(releases.released)?, from(releases.development)?),
         director: systems.director,
         avs: systems.avs,
-        edp: systems.edp,
+        edp,
         ias: systems.ias,
         lms: systems.lms.filter(|_| settings.runtimes.legacy).map(|logging| Logging {
             client: logging.client,

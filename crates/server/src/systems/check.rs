@@ -6,22 +6,22 @@
 use std::collections::BTreeSet;
 
 use base::{Clock, PlaintextHosts};
-use clients::{Component, Error, Http, Kind, gardener::Gardener, kubernetes::Cluster};
-use futures::future::{BoxFuture, FutureExt, join_all};
+use clients::{Component, Error, Http, Kind};
+use futures::{
+    FutureExt as _, TryFutureExt as _,
+    future::{BoxFuture, join_all},
+};
 use url::Url;
 
-use super::Systems;
+use super::{About, Systems, Usage, director, gardener, releases};
 use crate::{
     gates::Gates, patience::Patience, provisioner::Outside,
     settings::provisioner::ProvisionerSettings,
 };
 
-/// A tenant for questions that need one.
-const TENANT: &str = "kcp-check";
-
-/// What became of one system's check.
+/// The outcome of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckResult {
     /// The system.
     pub system: &'static str,
     /// What is wrong, in plain words; nothing if it was reached and knows us.
@@ -30,144 +30,95 @@ pub struct Checked {
     pub found: Option<String>,
 }
 
-type Asked<'a> = (&'static str, BoxFuture<'a, Result<Option<String>, Error>>);
+/// A question to one system.
+pub(super) struct Check<'a> {
+    system: &'static str,
+    call: BoxFuture<'a, Result<Option<String>, Error>>,
+}
+
+impl<'a> Check<'a> {
+    /// A check that tells only whether the system is there.
+    pub(super) fn of(
+        system: &'static str,
+        call: impl Future<Output = Result<(), Error>> + Send + 'a,
+    ) -> Self {
+        Self::finding(system, call.map_ok(|()| None))
+    }
+
+    /// A check that tells something about the system.
+    pub(super) fn finding(
+        system: &'static str,
+        call: impl Future<Output = Result<Option<String>, Error>> + Send + 'a,
+    ) -> Self {
+        Self { system, call: call.boxed() }
+    }
+
+    /// Whether an address answers, with any status.
+    pub(super) fn answers(system: &'static str, component: Component, url: &Url) -> Self {
+        Self::of(system, answers(component, url.clone()))
+    }
+
+    async fn result(self) -> CheckResult {
+        let Self { system, call } = self;
+        match call.await {
+            Ok(found) => CheckResult { system, wrong: None, found },
+            Err(error) => CheckResult { system, wrong: Some(words(&error)), found: None },
+        }
+    }
+}
 
 impl Systems {
-    /// Asks all systems at once, and the provisioner besides whether a broker of that patience waits long enough for it. Those
-    /// that its plans do not call are told.
-    pub async fn check_for(&self, patience: Patience, called: &BTreeSet<String>) -> Vec<Checked> {
-        let mut checked = self.check().await;
-        for one in &mut checked {
-            if one.wrong.is_none() && !is_called(one.system, called) {
-                one.found.get_or_insert_with(|| "no plan calls it with these settings".into());
+    /// Checks all systems at once, and whether a broker of that patience waits long enough for the provisioner. Those
+    /// that its plans do not call are named.
+    pub async fn check_for(
+        &self,
+        patience: Patience,
+        called: &BTreeSet<String>,
+    ) -> Vec<CheckResult> {
+        let checks = self.checks().into_iter().map(async |(about, check)| {
+            let mut result = check.result().await;
+            if result.wrong.is_none() && !is_called(&about, called) {
+                result.found.get_or_insert_with(|| "no plan calls it with these settings".into());
             }
-        }
+            result
+        });
+        let mut results = join_all(checks).await;
         if let Some(provisioner) = &self.provisioner
             && let Ok(Err(too_short)) = patience.ask(provisioner).await
         {
             let wrong = Some(too_short.to_string());
-            checked.push(Checked { system: "limits", wrong, found: None });
+            results.push(CheckResult { system: "limits", wrong, found: None });
         }
-        checked
-    }
-
-    /// Asks all systems at once.
-    pub async fn check(&self) -> Vec<Checked> {
-        let mut asked: Vec<Asked<'_>> = Vec::new();
-        macro_rules! ask {
-            ($($name:literal: $client:expr,)*) => {
-                $(if let Some(client) = &$client {
-                    asked.push(($name, plain(client.check()).boxed()));
-                })*
-            };
-        }
-        if let Some(garden) = &self.gardener {
-            asked.push(("gardener", gardener(garden).boxed()));
-        }
-        if let Some(cluster) = &self.control_plane {
-            asked.push(("control plane", plain(version(cluster)).boxed()));
-        }
-        ask! {
-            "lifecycle manager": self.lifecycle_manager,
-            "provisioner": self.provisioner,
-        }
-        if let Some(director) = &self.director {
-            asked.push(("director", plain(director.check(TENANT)).boxed()));
-        }
-        ask! {
-            "reconciler": self.reconciler,
-            "avs": self.avs,
-            "edp": self.edp,
-            "ias": self.ias,
-        }
-        if let Some(logging) = &self.lms {
-            asked.push(("lms", plain(logging.client.check()).boxed()));
-        }
-        ask! {
-            "spc": self.spc,
-            "cis events": self.events,
-            "cis accounts": self.accounts,
-            "cis entitlements": self.entitlements,
-        }
-        if let Some(releases) = &self.releases {
-            let component = Component::RELEASES;
-            asked.push(("kyma releases", answers(component, releases.released.clone()).boxed()));
-            let development = releases.development.clone();
-            asked.push(("kyma development", answers(component, development).boxed()));
-        }
-        // Their credentials are in the pool: that somebody answers is all that can be found out.
-        if let Some(endpoint) = self.aws.as_ref().and_then(|aws| aws.endpoint.clone()) {
-            asked.push(("aws", answers(clients::aws::COMPONENT, endpoint).boxed()));
-        }
-        if let Some(cloud) = &self.azure {
-            let component = clients::azure::COMPONENT;
-            asked.push(("azure", answers(component, cloud.management.clone()).boxed()));
-            asked.push(("azure tokens", answers(component, cloud.authority.clone()).boxed()));
-        }
-        judged(asked).await
+        results
     }
 }
 
-/// Whether plans call what is checked under a name. Overrides are read from the control plane whatever the plan.
-fn is_called(checked: &str, called: &BTreeSet<String>) -> bool {
-    match checked {
-        "control plane" => true,
-        "kyma development" => called.contains("kyma releases"),
-        "azure tokens" => called.contains("azure"),
-        other if other.starts_with("cis ") => called.contains("cis"),
-        other => called.contains(other),
-    }
+fn is_called(about: &About, called: &BTreeSet<String>) -> bool {
+    matches!(about.usage, Usage::Described { .. }) || called.contains(about.name)
 }
 
-/// Asks all systems that the provisioner reaches.
-pub async fn provisioner(settings: &ProvisionerSettings) -> anyhow::Result<Vec<Checked>> {
+/// Checks all systems that the provisioner calls.
+pub async fn provisioner(settings: &ProvisionerSettings) -> anyhow::Result<Vec<CheckResult>> {
     let gates = Gates::unobserved(&Clock::running(), settings.transport.hosts());
     let outside = Outside::configured(settings).await?;
     let reached = outside.reach(settings, &gates).await?;
-    let (gardener, director): (Gardener, _) = (reached.gardener, reached.director);
     let (released, development) = reached.releases;
-    let asked: Vec<Asked<'_>> = vec![
-        ("gardener", self::gardener(&gardener).boxed()),
-        ("director", plain(director.check(TENANT)).boxed()),
-        ("kyma releases", answers(Component::RELEASES, released).boxed()),
-        ("kyma development", answers(Component::RELEASES, development).boxed()),
-    ];
-    Ok(judged(asked).await)
+    let releases = releases::Client { released, development };
+    let mut checks = gardener::checks(&reached.gardener);
+    checks.extend(director::checks(&reached.director));
+    checks.extend(releases::checks(&releases));
+    Ok(join_all(checks.into_iter().map(Check::result)).await)
 }
 
-async fn version(cluster: &Cluster) -> Result<(), Error> {
-    cluster.version().await.map(drop)
-}
-
-/// A check that finds out nothing but whether the system is there.
-async fn plain(check: impl Future<Output = Result<(), Error>>) -> Result<Option<String>, Error> {
-    check.await.map(|()| None)
-}
-
-/// Checks the garden, and tells which Gardener it has and how Shoots are written for it.
-async fn gardener(garden: &Gardener) -> Result<Option<String>, Error> {
-    garden.check().await?;
-    Ok(Some(super::garden::described(&*garden.features().await?)))
-}
-
-/// Whether anybody answers, whatever they say.
-async fn answers(component: Component, url: Url) -> Result<Option<String>, Error> {
+async fn answers(component: Component, url: Url) -> Result<(), Error> {
     let gates = Gates::unobserved(&Clock::running(), PlaintextHosts::default());
     let http = Http::through(gates.gate(component), url)?;
-    match http.send("asking whether anybody answers", http.get("")).await {
+    match http.send("checking whether it answers", http.get("")).await {
         Err(error) if matches!(error.kind, Kind::Unavailable | Kind::Throttled { .. }) => {
             Err(error)
         }
-        _ => Ok(None),
+        _ => Ok(()),
     }
-}
-
-async fn judged(asked: Vec<Asked<'_>>) -> Vec<Checked> {
-    let judge = async |(system, asking): Asked<'_>| match asking.await {
-        Ok(found) => Checked { system, wrong: None, found },
-        Err(error) => Checked { system, wrong: Some(words(&error)), found: None },
-    };
-    join_all(asked.into_iter().map(judge)).await
 }
 
 /// What is wrong, in plain words.

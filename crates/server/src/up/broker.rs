@@ -14,7 +14,7 @@ use super::{
     Connection, Speed,
     folder::{Credentials, Folder, SEALING_KEY},
 };
-use crate::{Settings, broker::Service, keys, place::Place, settings::systems::SystemSettings};
+use crate::{Settings, broker::Service, keys, place::Place, systems::SystemSettings};
 
 /// Starts it.
 pub(super) async fn start(

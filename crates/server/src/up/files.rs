@@ -13,7 +13,7 @@ use super::{
         BROKER, CONTROL_PLANE_KUBECONFIG, EDP_NAMESPACE, GARDEN_KUBECONFIG, PEOPLE, PROVISIONER,
     },
 };
-use crate::settings::{self, systems::SystemSettings};
+use crate::{settings, systems::SystemSettings};
 
 /// The broker's file.
 const BROKER_FILE: &str = "broker.toml";

@@ -1,0 +1,39 @@
+//! SPC, which tells customers about maintenance.
+
+use clients::spc::{self, Spc};
+use confique::Config;
+use url::Url;
+
+use super::{
+    about::{About, Setting, Usage},
+    check::Check,
+    opening::Opening,
+    section::section,
+};
+
+pub(super) type Client = Spc;
+
+pub(super) const ABOUT: About = About {
+    name: spc::COMPONENT.0,
+    purpose: "tells customers about maintenance of their runtimes",
+    usage: Usage::Unused,
+    settings: &[Setting::Section(&Section::META)],
+};
+
+section! {
+    Section {
+        /// Where maintenance events are made.
+        #[config(env = "KCP_BROKER_SPC_URL")]
+        url: Url,
+    }
+}
+
+pub(super) fn open(section: &Section, opening: &Opening<'_>) -> anyhow::Result<Client> {
+    let Section { url } = section;
+    let url = opening.required("url", url.as_ref())?;
+    Ok(Spc::new(spc::Settings { url }, opening.gate(spc::COMPONENT))?)
+}
+
+pub(super) fn checks(client: &Client) -> Vec<Check<'_>> {
+    vec![Check::of(ABOUT.name, client.check())]
+}
