@@ -98,12 +98,24 @@ impl<T> Objects<T> {
     ) -> Result<(R, Vec<String>), Error> {
         let body = serde_json::to_vec(body).map_err(|_| self.unusable(doing, "it is no JSON"))?;
         let ask = Ask { method, path, content_type, body };
-        self.cluster.send_warned(doing, ask).await.map_err(outage)
+        self.cluster.send_warned(doing, ask).await.map_err(|error| self.outage(error))
     }
 
     async fn read<R: DeserializeOwned>(&self, doing: &str, path: &str) -> Result<R, Error> {
         let ask = Ask { method: Method::GET, path, content_type: JSON, body: Vec::new() };
-        self.cluster.send(doing, ask).await.map_err(outage)
+        self.cluster.send(doing, ask).await.map_err(|error| self.outage(error))
+    }
+
+    /// A garden always has Gardener's kinds and those of Kubernetes. A 404 that names no object comes from a proxy, or from
+    /// an API server that has lost Gardener's for a moment.
+    fn outage(&self, error: Error) -> Error {
+        let group = self.resource.group;
+        let there = group.is_empty() || group.ends_with("gardener.cloud");
+        let garden = error.component == Component::GARDENER && there;
+        if garden && is_no_kind(&error) {
+            return Error { kind: Kind::Unavailable, ..error };
+        }
+        error
     }
 
     fn doing(&self, verb: &str, name: &str) -> String {
@@ -258,13 +270,6 @@ impl<T: DeserializeOwned> Objects<T> {
         }
         Ok(object)
     }
-}
-
-/// A garden always has the kinds that it is asked for. A 404 that names no object comes from a proxy, or from an API
-/// server that has lost Gardener's for a moment.
-fn outage(error: Error) -> Error {
-    let garden = error.component == Component::GARDENER;
-    if garden && is_no_kind(&error) { Error { kind: Kind::Unavailable, ..error } } else { error }
 }
 
 /// Whether the kind is missing: its definition is not in the cluster.

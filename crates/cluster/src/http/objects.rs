@@ -28,6 +28,9 @@ impl Incoming {
             (None, _) => self.collection(&kind, &place),
             (Some(_), None) => self.object(&kind, &place),
             (Some(_), Some("status")) if kind.has_status() => self.object(&kind, &place),
+            (Some(_), Some("binding")) if kind.subresources.iter().any(|it| it == "binding") => {
+                self.object(&kind, &place)
+            }
             (Some(_), Some("scale")) if kind.subresources.iter().any(|it| it == "scale") => {
                 self.scale(&kind, &place)
             }
@@ -97,9 +100,7 @@ impl Incoming {
             let message = "strategic merge patches exist for Kubernetes' own kinds only";
             return Err(Status::unsupported_media(message));
         }
-        if language == Patch::Apply && self.params.text("fieldManager").is_none() {
-            return Err(Status::new(422, "Invalid", "fieldManager is required for apply patch"));
-        }
+        self.params.check_patch(language == Patch::Apply)?;
         let body = body(&self.headers, &self.body)?;
         let (object, new) = self.cluster.patch(request, language, &body)?;
         let code = if new { StatusCode::CREATED } else { StatusCode::OK };

@@ -11,6 +11,13 @@ use crate::{FieldValidation, Status, selector::Selector, table::Form, watch::Sta
 /// How long a watch lasts if the client does not say.
 const WATCH: Duration = Duration::from_secs(1_800);
 
+/// How long the name of a field manager may be.
+const LONGEST_MANAGER: usize = 128;
+
+fn options(why: &str) -> String {
+    format!("PatchOptions.meta.k8s.io \"\" is invalid: {why}")
+}
+
 /// Query parameters.
 pub(crate) struct Params(pub(crate) HashMap<String, String>);
 
@@ -39,8 +46,28 @@ impl Params {
         match self.text("dryRun") {
             None => Ok(false),
             Some("All") => Ok(true),
-            Some(other) => Err(Status::bad_request(format!("invalid dryRun: {other:?}"))),
+            Some(other) => {
+                let why = format!(
+                    "dryRun: Unsupported value: []string{{{other:?}}}: supported values: \"All\""
+                );
+                Err(Status::new(422, "Invalid", options(&why)))
+            }
         }
+    }
+
+    /// What goes with a patch: who applies has a name, and only who applies may insist.
+    pub(crate) fn check_patch(&self, applies: bool) -> Result<(), Status> {
+        let manager = self.text("fieldManager");
+        let why = if applies && manager.is_none() {
+            "fieldManager: Required value: is required for apply patch"
+        } else if !applies && self.0.contains_key("force") {
+            "force: Forbidden: may not be specified for non-apply patch"
+        } else if manager.is_some_and(|manager| manager.len() > LONGEST_MANAGER) {
+            "fieldManager: Too long: may not be more than 128 bytes"
+        } else {
+            return Ok(());
+        };
+        Err(Status::new(422, "Invalid", options(why)))
     }
 
     /// `fieldValidation`: unless told otherwise, unknown fields are dropped with a warning.

@@ -70,7 +70,7 @@ impl Writing<'_> {
         }
         self.fit(&mut object)?;
         self.check_version(&live, &object)?;
-        self.settle(Some(&live), object, false)
+        self.settle(Some(&live), object, false).map_err(|status| undecodable(status, patch))
     }
 
     fn apply(&mut self, config: &Value) -> Result<(Arc<Value>, bool), Status> {
@@ -140,6 +140,16 @@ impl Writing<'_> {
         }
         Ok(())
     }
+}
+
+/// A patch that leads to something which cannot be decoded is invalid itself.
+fn undecodable(status: Status, patch: &Value) -> Status {
+    if status.code != 400 {
+        return status;
+    }
+    let cause = Cause::invalid("patch", &patch.to_string(), &status.message);
+    let message = format!(" \"\" is invalid: patch: {}", cause.message);
+    Status::new(422, "Invalid", message).because(&[cause])
 }
 
 fn refuse(kind: &Kind, name: &str, conflicts: &[Conflict]) -> Status {

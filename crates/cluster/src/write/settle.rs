@@ -60,6 +60,11 @@ impl Writing<'_> {
         mut new: Value,
         owned: bool,
     ) -> Result<Value, Status> {
+        if self.request.subresource.as_deref() == Some("binding") {
+            let mut kept = old.cloned().unwrap_or_else(|| json!({}));
+            kept["spec"]["seedName"] = new["spec"]["seedName"].clone();
+            return Ok(kept);
+        }
         if self.request.subresource.is_some() {
             let mut kept = old.cloned().unwrap_or_else(|| json!({}));
             carry_over("status", Some(&new), map_mut(&mut kept)?);

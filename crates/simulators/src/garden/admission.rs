@@ -4,12 +4,16 @@ mod authentication;
 mod binding;
 mod decoding;
 mod defaults;
+mod details;
+pub(super) mod duration;
 mod fields;
 mod immutable;
 mod network;
 mod operation;
 mod profile;
 mod quota;
+mod references;
+mod status;
 mod types;
 mod version;
 mod workers;
@@ -36,13 +40,16 @@ pub(super) fn add(catalog: Catalog, place: &Where, settings: &Settings) -> Catal
 }
 
 fn shoot(write: &mut Admission<'_>, settings: &Settings) -> Result<(), Status> {
-    if write.subresource.is_some() {
-        return Ok(());
+    match write.subresource {
+        None => {}
+        Some("binding") => return status::bound(write, settings),
+        Some(_) => return status::check(write),
     }
     match write.verb {
         Verb::Delete => confirmed(write),
         // One that is on its way out may lose its finalizers, and nothing else changes.
         Verb::Update if !write.object["metadata"]["deletionTimestamp"].is_null() => {
+            references::finalizer(write)?;
             operation::check(write, settings.version)?;
             immutable::while_deleting(write)?;
             operation::count(write);
@@ -52,7 +59,10 @@ fn shoot(write: &mut Admission<'_>, settings: &Settings) -> Result<(), Status> {
             defaults::fill(write, settings);
             binding::check(write, settings.version)?;
             authentication::reference(write)?;
-            profile::references(write)?;
+            profile::references(write, settings.version)?;
+            references::check(write, settings.version)?;
+            references::seed(write, settings.version)?;
+            references::finalizer(write)?;
             let refused = forbidden(write, settings);
             if !refused.is_empty() {
                 return Err(refusal(write, settings.version, &refused));
@@ -82,7 +92,9 @@ fn forbidden(write: &Admission<'_>, settings: &Settings) -> Vec<Cause> {
     if !profile::check(write, &mut causes) {
         return causes;
     }
-    version::offered_only(write, &mut causes);
+    binding::same_provider(write, &mut causes);
+    version::offered_only(write, settings.version, &mut causes);
+    authentication::oidc::forbidden(object, settings.version, &mut causes);
     workers::offered_only(write, settings.version, &mut causes);
     if causes.is_empty() {
         network::provider(object, &mut causes);
@@ -109,6 +121,7 @@ fn refusal(write: &Admission<'_>, gardener: Version, causes: &[Cause]) -> Status
 fn wrong(write: &Admission<'_>, settings: &Settings) -> Vec<Cause> {
     let mut causes = Vec::new();
     let object = &*write.object;
+    details::metadata(object, &mut causes);
     match write.old {
         None => names(object, settings, &mut causes),
         Some(old) => immutable::check(old, object, settings.version, &mut causes),
@@ -116,7 +129,9 @@ fn wrong(write: &Admission<'_>, settings: &Settings) -> Vec<Cause> {
     if write.old.is_none_or(|old| old["spec"] != object["spec"]) {
         version::check(write, settings.version, &mut causes);
         workers::check(write, settings.version, &mut causes);
-        network::check(object, &mut causes);
+        network::check(object, settings.version, &mut causes);
+        details::check(object, &mut causes);
+        authentication::oidc::check(object, settings.version, &mut causes);
         fields::check(write, settings, &mut causes);
         authentication::check(object, settings.version, &mut causes);
     }

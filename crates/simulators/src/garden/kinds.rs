@@ -60,6 +60,7 @@ fn shoot() -> Kind {
         .namespaced()
         .subresource("status")
         .subresource("adminkubeconfig")
+        .subresource("binding")
         .strategic(&[
             ("workers", "name"),
             ("providers", "type"),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::version::Version;
+use super::{admission::duration, version::Version};
 
 /// One row per field of a Shoot.
 const SHOOT: &str = include_str!("schema/shoot.txt");
@@ -22,6 +22,8 @@ pub(super) enum Form {
     /// A number, or a percentage as text.
     IntegerOrText,
     Quantity,
+    /// As Go writes it: `1h0m0s`.
+    Duration,
     /// Text keys with plain values.
     Map,
     /// Whatever the provider's extension makes of it.
@@ -82,6 +84,7 @@ impl Form {
             "boolean" => Self::Boolean,
             "int-or-string" => Self::IntegerOrText,
             "quantity" => Self::Quantity,
+            "duration" => Self::Duration,
             "map" => Self::Map,
             "any" => Self::Any,
             _ => Self::Text,
@@ -117,10 +120,37 @@ impl Form {
         }
     }
 
+    /// Writes values as Gardener stores them: durations in Go's form, no empty maps and lists.
+    pub(super) fn normalise(&self, value: &mut Value) {
+        match (self, value) {
+            (Self::Duration, Value::String(written)) => {
+                if let Some(normal) = duration::normal(written) {
+                    *written = normal;
+                }
+            }
+            (Self::Object(fields), Value::Object(values)) => {
+                for (key, value) in values.iter_mut() {
+                    if let Some(field) = fields.get(key) {
+                        field.normalise(value);
+                    }
+                }
+                values.retain(|key, value| match (fields.get(key), value) {
+                    (Some(Self::List(_)), Value::Array(items)) => !items.is_empty(),
+                    (Some(Self::Map), Value::Object(entries)) => !entries.is_empty(),
+                    _ => true,
+                });
+            }
+            (Self::List(items), Value::Array(values)) => {
+                values.iter_mut().for_each(|value| items.normalise(value));
+            }
+            _ => {}
+        }
+    }
+
     /// The same as `OpenAPI` v3 shows it.
     pub(super) fn open_api(&self) -> Value {
         match self {
-            Self::Text => json!({"type": "string"}),
+            Self::Text | Self::Duration => json!({"type": "string"}),
             Self::Integer => json!({"type": "integer", "format": "int32"}),
             Self::Number => json!({"type": "number", "format": "double"}),
             Self::Boolean => json!({"type": "boolean"}),

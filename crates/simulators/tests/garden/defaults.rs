@@ -28,7 +28,10 @@ fn table() -> Vec<(&'static str, Value, Value)> {
         both("/spec/kubernetes/clusterAutoscaler/expander", json!("least-waste")),
         both("/spec/systemComponents/coreDNS/autoscaling/mode", json!("horizontal")),
         both("/metadata/labels/provider.extensions.gardener.cloud~1aws", json!("true")),
-        both("/metadata/labels/extensions.extensions.gardener.cloud~1some", json!("true")),
+        both(
+            "/metadata/labels/extensions.extensions.gardener.cloud~1shoot-dns-service",
+            json!("true"),
+        ),
         both("/metadata/annotations/gardener.cloud~1created-by", json!("tester")),
         both("/status/hibernated", json!(false)),
         both("/status/technicalID", json!("")),
@@ -54,7 +57,7 @@ async fn the_defaults_of_both_versions_are_filled_in() {
         spec.as_object_mut().unwrap().shift_remove("maintenance");
         spec["kubernetes"]["kubelet"] = json!({"maxPods": 200});
         spec["kubernetes"]["clusterAutoscaler"] = json!({});
-        spec["extensions"] = json!([{"type": "some"}, {"type": "other", "disabled": true}]);
+        spec["extensions"] = json!([{"type": "shoot-dns-service"}, {"type": "shoot-cert-service", "disabled": true}]);
         let worker = spec["provider"]["workers"][0].as_object_mut().unwrap();
         worker.shift_remove("maxSurge");
         worker.shift_remove("maxUnavailable");
@@ -66,7 +69,7 @@ async fn the_defaults_of_both_versions_are_filled_in() {
             let found = made.pointer(path).cloned().unwrap_or_default();
             assert_eq!(found, expected, "{path} in {version}");
         }
-        let other = "extensions.extensions.gardener.cloud/other";
+        let other = "extensions.extensions.gardener.cloud/shoot-cert-service";
         assert!(made["metadata"]["labels"][other].is_null());
     }
 }

@@ -1,6 +1,9 @@
 //! What each version of Gardener refuses: one field of a good Shoot is changed, and status and field of the answer are
 //! those of the real API server of that version.
 
+mod details;
+mod updates;
+
 use kube::api::{DynamicObject, PostParams};
 use serde_json::{Value, json};
 use simulators::{garden::Version, pace::Speed};
@@ -130,10 +133,11 @@ fn workers() -> Vec<Case> {
         case("volume/type", json!("floppy"), (403, "workers[0].volume.type: Unsupported value")),
         case("machine", Value::Null, (403, "workers[0].machine.type")),
         case("machine/type", json!("pc"), (403, "workers[0].machine.type")),
-        case(
-            "machine/image",
+        (
+            at("machine/image"),
             json!({"name": "dos", "version": "1.0.0"}),
-            (403, "workers[0].machine.image"),
+            (403, "workers[0].machine.image: Invalid value"),
+            (403, "workers[0]: Invalid value: \"dos\": image is not supported"),
         ),
         case(
             "machine/image",
@@ -183,7 +187,13 @@ fn statics() -> Vec<Case> {
     vec![
         both("/spec/purpose", json!("nope"), (422, "spec.purpose: Unsupported value: \"nope\"")),
         both("/spec/purpose", json!("infrastructure"), (422, "spec.purpose: Unsupported value")),
-        both("/spec/networking/type", Value::Null, (422, "spec.networking.type: Required value")),
+        (
+            "/spec/networking/type",
+            Value::Null,
+            (422, "metadata.labels: Invalid value: \"networking.extensions.gardener.cloud/\""),
+            (422, "spec.networking.type: Required value"),
+        ),
+        both("/spec/networking/type", json!(""), (422, "metadata.labels: Invalid value")),
         both("/spec/networking/nodes", json!(""), (422, "spec.networking.nodes: Invalid value")),
         both(
             "/spec/networking/nodes",
@@ -202,35 +212,36 @@ fn statics() -> Vec<Case> {
             json!(["foo"]),
             (422, "spec.networking.ipFamilies[0]: Unsupported value"),
         ),
-        both(
+        (
             "/spec/networking/ipFamilies",
             json!(["IPv6"]),
             (422, "spec.networking.ipFamilies: Invalid value"),
+            (422, "spec.networking.nodes: Invalid value: \"10.250.0.0\": must be a valid IPv6"),
         ),
         both(
             "/spec/maintenance/timeWindow",
             window("220000", "230000"),
-            (422, "timeWindow.begin: Invalid value"),
+            (422, "timeWindow.begin/end: Invalid value"),
         ),
         both(
             "/spec/maintenance/timeWindow",
             window("220000+0000", "050000+0000"),
-            (422, "spec.maintenance.timeWindow: Forbidden"),
+            (422, "spec.maintenance.timeWindow: Invalid value"),
         ),
         both(
             "/spec/maintenance/timeWindow",
             window("foo", "bar"),
-            (422, "timeWindow.end: Invalid value"),
+            (422, "timeWindow.begin/end: Invalid value"),
         ),
         both(
             "/spec/maintenance/timeWindow",
             window("250000+0000", "010000+0000"),
-            (422, "timeWindow.begin: Invalid value"),
+            (422, "timeWindow.begin/end: Invalid value"),
         ),
         both(
             "/spec/maintenance/timeWindow",
             json!({"begin": "220000+0000"}),
-            (422, "timeWindow.end: Invalid value"),
+            (422, "could not parse end time"),
         ),
         both(
             "/spec/controlPlane",
@@ -250,7 +261,7 @@ fn statics() -> Vec<Case> {
         both(
             "/spec/dns",
             json!({"domain": "other.kyma.kyma.example.com"}),
-            (422, "spec.dns.domain: Invalid value"),
+            (422, "spec.dns: Invalid value"),
         ),
         both("/spec/dns", json!({"domain": "a b"}), (422, "spec.dns.domain: Invalid value")),
     ]
@@ -298,23 +309,32 @@ fn kubernetes() -> Vec<Case> {
         ),
         (
             "/spec/extensions",
-            json!([{"type": "a"}, {"type": "a"}]),
+            json!([{"type": "shoot-dns-service"}, {"type": "shoot-dns-service"}]),
             MADE,
             (422, "spec.extensions[1].type: Duplicate value"),
         ),
-        both("/spec/extensions", json!([{}]), (422, "spec.extensions[0].type: Required value")),
+        both("/spec/extensions", json!([{}]), (422, "metadata.labels: Invalid value")),
     ]
 }
 
 fn changed(name: &str, path: &str, value: &Value) -> DynamicObject {
-    let mut shoot = shoot(name);
+    let mut whole = serde_json::to_value(shoot(name)).unwrap();
+    set(&mut whole, path, value);
+    serde_json::from_value(whole).unwrap()
+}
+
+/// Sets the value at a path, or takes it away.
+fn set(object: &mut Value, path: &str, value: &Value) {
     let (parent, key) = path.rsplit_once('/').unwrap();
-    let parent = shoot.data.pointer_mut(parent).expect("the way is there");
+    let steps = parent.split('/').filter(|step| !step.is_empty());
+    let parent = steps.fold(object, |here, step| match step.parse::<usize>() {
+        Ok(place) => &mut here[place],
+        Err(_) => &mut here[step],
+    });
     match value {
         Value::Null => drop(parent.as_object_mut().unwrap().shift_remove(key)),
         value => parent[key] = value.clone(),
     }
-    shoot
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -322,7 +342,8 @@ async fn shoots_that_break_a_rule_get_the_answer_of_the_version() {
     for version in [Version::V1_65, Version::V1_117] {
         let Some(garden) = Garden::of_version(version, Speed::MAX).await else { return };
         let mut wrong = Vec::new();
-        let cases = [references(), types(), workers(), statics(), kubernetes()].concat();
+        let cases =
+            [references(), types(), workers(), statics(), kubernetes(), details::cases()].concat();
         for (number, (path, value, older, newer)) in cases.into_iter().enumerate() {
             let expected = if version == Version::V1_65 { older } else { newer };
             let odd = changed(&format!("odd-{number}"), path, &value);

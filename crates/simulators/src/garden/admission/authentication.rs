@@ -1,5 +1,7 @@
 //! Who vouches for the users of a Shoot: `oidcConfig`, or a `ConfigMap` named in `structuredAuthentication`.
 
+pub(super) mod oidc;
+
 use cluster::{Admission, Cause, Status};
 use serde_json::Value;
 

@@ -36,7 +36,8 @@ pub(super) fn check(write: &Admission<'_>, gardener: Version) -> Result<(), Stat
     }
     let Some((_, kind, binding)) = named(shoot) else {
         let missing = r#"secretbinding.core.gardener.cloud "" not found"#;
-        if write.old.is_some() || shoot["spec"]["secretBindingName"] == "" {
+        let empty = shoot["spec"]["secretBindingName"] == "" && gardener >= Version::V1_117;
+        if write.old.is_some() || empty {
             return forbidden(missing);
         }
         if gardener < Version::V1_117 {
@@ -55,19 +56,27 @@ pub(super) fn check(write: &Admission<'_>, gardener: Version) -> Result<(), Stat
     } else {
         "credentialsbinding.security.gardener.cloud"
     };
-    let Some(found) = write.find(kind, namespace(shoot), binding) else {
-        return forbidden(&format!("{word} {binding:?} not found"));
-    };
+    match write.find(kind, namespace(shoot), binding) {
+        Some(_) => Ok(()),
+        None => forbidden(&format!("{word} {binding:?} not found")),
+    }
+}
+
+/// Names a binding of another provider.
+pub(super) fn same_provider(write: &Admission<'_>, causes: &mut Vec<Cause>) {
+    let shoot = &*write.object;
+    let (Some((_, kind, _)), Some(found)) = (named(shoot), of(write, shoot)) else { return };
     let wanted = text(shoot, "/spec/provider/type").unwrap_or_default();
     let offered = text(&found, "/provider/type").unwrap_or_default();
     // Gardener allows several types in one binding, separated by commas.
     if !offered.split(',').any(|one| one.trim() == wanted) {
-        return forbidden(&format!(
-            "spec.provider.type: Invalid value: {wanted:?}: provider type in shoot must match provider type of the \
-             referenced binding {binding:?}: {offered:?}"
-        ));
+        let word =
+            if kind == kinds::SECRET_BINDINGS { "SecretBinding" } else { "CredentialsBinding" };
+        let why = format!(
+            "provider type in shoot must match provider type of referenced {word}: {offered:?}"
+        );
+        causes.push(Cause::invalid("spec.provider.type", wanted, &why));
     }
-    Ok(())
 }
 
 /// Refuses to let go of an account that Shoots are paid from.

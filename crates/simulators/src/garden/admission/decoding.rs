@@ -1,6 +1,7 @@
 //! What Gardener does with fields that its version does not have.
 
 use cluster::{Admission, FieldValidation, Status};
+use serde_json::Value;
 
 use crate::garden::schema::Form;
 
@@ -11,6 +12,15 @@ pub(super) fn check(write: &mut Admission<'_>, form: &Form) -> Result<(), Status
     }
     let mut unknown = Vec::new();
     form.prune(write.object, "", &mut unknown);
+    form.normalise(write.object);
+    if let Some(metadata) = write.object["metadata"].as_object_mut() {
+        let is_empty = |value: &Value| match value {
+            Value::Array(items) => items.is_empty(),
+            Value::Object(entries) => entries.is_empty(),
+            _ => false,
+        };
+        metadata.retain(|_, value| !is_empty(value));
+    }
     let texts: Vec<String> =
         unknown.iter().map(|field| format!("unknown field {field:?}")).collect();
     match write.field_validation {

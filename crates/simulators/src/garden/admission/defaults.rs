@@ -43,7 +43,6 @@ pub(super) fn fill(write: &mut Admission<'_>, settings: &Settings) {
         ("/spec/networking/pods", when_seeded("100.96.0.0/11")),
         ("/spec/networking/services", when_seeded("100.64.0.0/13")),
         ("/spec/dns/domain", domain.filter(|_| seeded).map(Value::from)),
-        ("/spec/seedName", None),
     ];
     set_missing(object, "/spec/purpose", &json!("evaluation"));
     for (path, default) in defaults {
@@ -51,7 +50,7 @@ pub(super) fn fill(write: &mut Admission<'_>, settings: &Settings) {
             set_missing(object, path, &value);
         }
     }
-    labels::set(object);
+    labels::set(object, gardener);
     if let Some(profile) = &profile {
         if let Some(newest) = version::newest(profile).filter(|_| gardener >= Version::V1_117) {
             set_missing(object, "/spec/kubernetes/version", &json!(newest));
@@ -84,7 +83,8 @@ fn names_of_profile(object: &mut Value, gardener: Version) {
     if let Some(name) =
         newer.filter(|_| object["spec"]["cloudProfile"]["kind"] != "NamespacedCloudProfile")
     {
-        set_missing(object, "/spec/cloudProfileName", &name);
+        // The newer name wins where both are there.
+        object["spec"]["cloudProfileName"] = name;
     }
     if let Some(name) = text(object, "/spec/cloudProfileName").map(|name| json!(name)) {
         set_missing(object, "/spec/cloudProfile/name", &name);

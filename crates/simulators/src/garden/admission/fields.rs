@@ -29,7 +29,7 @@ pub(super) fn check(write: &Admission<'_>, settings: &Settings, causes: &mut Vec
     }
     words(shoot, causes);
     numbers(shoot, causes);
-    addons(shoot, causes);
+    addons(shoot, settings.version, causes);
     window(shoot, causes);
     domain(shoot, settings, causes);
     kubernetes(shoot, settings.version, causes);
@@ -41,12 +41,6 @@ pub(super) fn check(write: &Admission<'_>, settings: &Settings, causes: &mut Vec
                 let message = format!("Duplicate value: {}", one["type"]);
                 causes.push(Cause { reason: "FieldValueDuplicate", field, message });
             }
-        }
-    }
-    for (place, one) in list(shoot, "/spec/extensions").iter().enumerate() {
-        if text(one, "/type").is_none() {
-            let field = format!("spec.extensions[{place}].type");
-            causes.push(Cause::required(field, "field must not be empty"));
         }
     }
 }
@@ -84,13 +78,16 @@ fn numbers(shoot: &Value, causes: &mut Vec<Cause>) {
 }
 
 /// Addons are for trying things out.
-fn addons(shoot: &Value, causes: &mut Vec<Cause>) {
+fn addons(shoot: &Value, gardener: Version, causes: &mut Vec<Cause>) {
     let enabled = ["kubernetesDashboard", "nginxIngress"]
         .iter()
         .any(|name| shoot["spec"]["addons"][*name]["enabled"] == true);
     if enabled && shoot["spec"]["purpose"] != "evaluation" {
-        let why = "for Kubernetes versions >= 1.22 addons can only be enabled on shoots with .spec.purpose=evaluation";
-        causes.push(Cause::forbidden("spec.addons", why));
+        let since =
+            if gardener < Version::V1_117 { "for Kubernetes versions >= 1.22 " } else { "" };
+        let why =
+            format!("{since}addons can only be enabled on shoots with .spec.purpose=evaluation");
+        causes.push(Cause::forbidden("spec.addons", &why));
     }
 }
 
@@ -98,18 +95,21 @@ fn addons(shoot: &Value, causes: &mut Vec<Cause>) {
 fn window(shoot: &Value, causes: &mut Vec<Cause>) {
     let path = "/spec/maintenance/timeWindow";
     let Some(window) = shoot.pointer(path).filter(|window| window.is_object()) else { return };
-    let before = causes.len();
-    let mut minutes = |key: &str| {
-        let written = text(window, &format!("/{key}")).unwrap_or_default();
-        let read = minutes(written);
-        if read.is_none() {
-            let why = format!("cannot parse {written:?} as a time like 220000+0000");
-            causes.push(Cause::invalid(format!("{}.{key}", field(path)), written, &why));
-        }
-        read
+    let written = |key: &str| text(window, &format!("/{key}")).unwrap_or_default();
+    let (Some(begin), Some(end)) = (minutes(written("begin")), minutes(written("end"))) else {
+        let key = if minutes(written("begin")).is_none() { "begin" } else { "end" };
+        let shown = format!(
+            "core.MaintenanceTimeWindow{{Begin:{:?}, End:{:?}}}",
+            written("begin"),
+            written("end")
+        );
+        let why = format!(
+            "could not parse {key} time: could not parse the value into the maintenanceTime format: {:?}",
+            written(key)
+        );
+        causes.push(Cause::invalid(format!("{}.begin/end", field(path)), &shown, &why));
+        return;
     };
-    let (begin, end) = (minutes("begin"), minutes("end"));
-    let (Some(begin), Some(end), true) = (begin, end, before == causes.len()) else { return };
     let length = match (end - begin).rem_euclid(DAY) {
         0 => DAY,
         length => length,
@@ -117,11 +117,12 @@ fn window(shoot: &Value, causes: &mut Vec<Cause>) {
     let (least, most) = WINDOW;
     if !(least..=most).contains(&length) {
         let why = if length < least {
-            "time window must not be shorter than 30m0s"
+            "time window must not be smaller than 30m0s"
         } else {
-            "time window must not be longer than 6h0m0s"
+            "time window must not be greater than 6h0m0s"
         };
-        causes.push(Cause::forbidden(field(path), why));
+        let shown = format!("{}h{}m0s", length / 60, length % 60);
+        causes.push(Cause::invalid(field(path), &shown, why));
     }
 }
 
@@ -155,8 +156,9 @@ fn domain(shoot: &Value, settings: &Settings, causes: &mut Vec<Cause>) {
     }
     let own = settings.domain_of(name(shoot));
     if domain.ends_with(&format!(".{}", settings.domain)) && domain != own {
-        let why = "shoot uses a default domain but does not match expected scheme: <random-subdomain>.<default-domain>";
-        causes.push(Cause::invalid("spec.dns.domain", domain, why));
+        let why = "shoot uses a default domain but does not match expected scheme: \
+                   <shoot-name>.<project-name>.<default-domain>";
+        causes.push(Cause::invalid("spec.dns", name(shoot), why));
     }
 }
 
@@ -177,7 +179,7 @@ fn kubernetes(shoot: &Value, gardener: Version, causes: &mut Vec<Cause>) {
     }
     let token = "/spec/kubernetes/enableStaticTokenKubeconfig";
     if gardener >= Version::V1_117 && is(token) {
-        let why = "setting this field to true is not supported any more";
+        let why = "setting this field to true is not supported";
         causes.push(Cause::invalid(field(token), "true", why));
     }
     let plugins = list(shoot, "/spec/kubernetes/kubeAPIServer/admissionPlugins");

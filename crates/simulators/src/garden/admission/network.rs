@@ -6,6 +6,7 @@ use cluster::Cause;
 use serde_json::Value;
 
 use super::{list, text};
+use crate::garden::version::Version;
 
 /// What is said about a text that is no range.
 const MALFORMED: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
@@ -54,7 +55,7 @@ struct Named {
 }
 
 /// Names ranges that are malformed.
-pub(super) fn check(shoot: &Value, causes: &mut Vec<Cause>) {
+pub(super) fn check(shoot: &Value, gardener: Version, causes: &mut Vec<Cause>) {
     for key in ["nodes", "pods", "services"] {
         let field = format!("spec.networking.{key}");
         let Some(written) = shoot["spec"]["networking"][key].as_str() else { continue };
@@ -71,11 +72,21 @@ pub(super) fn check(shoot: &Value, causes: &mut Vec<Cause>) {
             causes.push(super::unsupported(field, family, ["IPv4", "IPv6"]));
         }
     }
-    if families == [Value::from("IPv6")] {
+    if families == [Value::from("IPv6")] && gardener >= Version::V1_117 {
+        for key in ["nodes", "pods", "services"] {
+            let written = text(shoot, &format!("/spec/networking/{key}"));
+            if let Some((address, _)) = written.and_then(|written| written.split_once('/')) {
+                let why = "must be a valid IPv6 address";
+                causes.push(Cause::invalid(format!("spec.networking.{key}"), address, why));
+            }
+        }
+    } else if families == [Value::from("IPv6")] {
         let why = "IPv6 single-stack networking is not supported";
         causes.push(Cause::invalid("spec.networking.ipFamilies", "IPv6", why));
     }
-    if text(shoot, "/spec/networking/type").is_none()
+    let network = &shoot["spec"]["networking"]["type"];
+    if network.is_null()
+        && gardener >= Version::V1_117
         && !list(shoot, "/spec/provider/workers").is_empty()
     {
         let why = "networking type must be provided";

@@ -65,25 +65,40 @@ fn too_early(write: &Admission<'_>, wanted: &str) -> Option<String> {
             !(last.is_null() || last["type"] == "Create" && last["state"] != "Succeeded")
         });
         let going = !write.object["metadata"]["deletionTimestamp"].is_null();
+        let (what, _) = subject(rest);
         return (!created || going).then(|| {
-            "cannot start rotation if shoot was not yet created successfully or is not ready for reconciliation"
-                .to_owned()
+            format!("cannot start {what} if shoot was not yet created successfully or is not ready for reconciliation")
         });
     }
-    let subject = rest.strip_suffix("-complete")?;
-    let rotations = &write.old?["status"]["credentials"]["rotation"];
-    let prepared = rotations
-        .as_object()
-        .is_some_and(|all| all.values().any(|rotation| rotation["phase"] == "Prepared"));
-    (!prepared)
-        .then(|| format!("cannot complete {subject} rotation if it is not in phase Prepared"))
+    rest.strip_suffix("-complete")?;
+    let (what, parts) = subject(rest);
+    let none = Value::Null;
+    let rotations = write.old.map_or(&none, |old| &old["status"]["credentials"]["rotation"]);
+    let waiting = parts.iter().find(|part| rotations[**part]["phase"] != "Prepared")?;
+    Some(format!(
+        "cannot complete {what} if .status.credentials.rotation.{waiting}.phase is not 'Prepared'"
+    ))
+}
+
+/// What an operation rotates, in words and as the fields of the status that tell of it.
+fn subject(rest: &str) -> (&'static str, &'static [&'static str]) {
+    match rest.split_once('-').map_or(rest, |(first, _)| first) {
+        "ca" => ("CA rotation", &["certificateAuthorities"]),
+        "serviceaccount" => ("service account key rotation", &["serviceAccountKey"]),
+        "etcd" => ("ETCD encryption key rotation", &["etcdEncryptionKey"]),
+        _ => (
+            "rotation of all credentials",
+            &["certificateAuthorities", "serviceAccountKey", "etcdEncryptionKey"],
+        ),
+    }
 }
 
 /// Counts an operation as a change, and forgets it where Gardener's API server does.
 pub(super) fn count(write: &mut Admission<'_>) {
-    let (Some(old), Some(wanted)) = (write.old, annotation(write.object, OPERATION)) else {
-        return;
-    };
+    let Some(old) = write.old else { return };
+    // Gardener compares the bytes of what belongs to the provider.
+    write.new_generation |= super::status::rewritten(old, write.object);
+    let Some(wanted) = annotation(write.object, OPERATION) else { return };
     // Together with a change it stays, and the change counts.
     if old["spec"] != write.object["spec"] {
         return;
@@ -95,7 +110,7 @@ pub(super) fn count(write: &mut Admission<'_>) {
         (wanted, state) if wanted.starts_with("rotate-") => {
             // It stays until it is done; it counts when it is new.
             let new = annotation(old, OPERATION) != Some(wanted);
-            write.new_generation = new && state != Some("Failed");
+            write.new_generation |= new && state != Some("Failed");
             return;
         }
         _ => return,

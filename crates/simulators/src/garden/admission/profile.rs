@@ -6,7 +6,7 @@ use cluster::{Admission, Cause, Status};
 use serde_json::Value;
 
 use super::{list, text, unsupported};
-use crate::garden::kinds;
+use crate::garden::{kinds, version::Version};
 
 /// The profile that a Shoot names, in the older or the newer way.
 pub(super) fn of(write: &Admission<'_>) -> Option<Arc<Value>> {
@@ -24,7 +24,7 @@ pub(super) fn zones<'a>(profile: &'a Value, shoot: &Value) -> Vec<&'a str> {
 }
 
 /// Refuses a Shoot that names something which the garden does not have.
-pub(super) fn references(write: &Admission<'_>) -> Result<(), Status> {
+pub(super) fn references(write: &Admission<'_>, gardener: Version) -> Result<(), Status> {
     let shoot = &*write.object;
     let named =
         text(shoot, "/spec/cloudProfileName").or_else(|| text(shoot, "/spec/cloudProfile/name"));
@@ -33,7 +33,11 @@ pub(super) fn references(write: &Admission<'_>) -> Result<(), Status> {
     match named {
         None if write.old.is_some() => return forbidden(missing("cloudprofile", "")),
         None => {
-            let missing = missing("cloudprofile", "");
+            let missing = if gardener < Version::V1_117 {
+                missing("cloudprofile", "")
+            } else {
+                "no cloudprofile reference has been provided".to_owned()
+            };
             return Err(Status::internal(format!(
                 "could not find referenced cloud profile: {missing}"
             )));

@@ -21,7 +21,7 @@ fn mistyped(form: &Form, value: &Value, path: &str) -> Option<String> {
     let wrong = |wanted: &str| Some(refused(value, path, wanted));
     match (form, value) {
         (_, Value::Null) | (Form::Any, _) => None,
-        (Form::Text, value) => {
+        (Form::Text | Form::Duration, value) => {
             if value.is_string() {
                 None
             } else {

@@ -11,17 +11,22 @@ const PATH: &str = "/spec/kubernetes/version";
 const FIELD: &str = "spec.kubernetes.version";
 
 /// Names a version that the profile does not offer.
-pub(super) fn offered_only(write: &Admission<'_>, causes: &mut Vec<Cause>) {
+pub(super) fn offered_only(write: &Admission<'_>, gardener: Version, causes: &mut Vec<Cause>) {
     let wanted = text(write.object, PATH).unwrap_or_default();
     if !wanted.is_empty() && write.old.and_then(|old| text(old, PATH)) == Some(wanted) {
         return;
     }
-    if wanted.is_empty() {
+    if wanted.is_empty() && write.old.is_none() {
         let why = "cannot parse the kubernetes version: Invalid Semantic Version";
         causes.push(Cause::invalid(FIELD, wanted, why));
         return;
     }
     let Some(profile) = profile::of(write) else { return };
+    if gardener >= Version::V1_117
+        && !wanted.starts_with(|first: char| first.is_ascii_digit() || first == 'v')
+    {
+        causes.push(Cause::invalid(FIELD, wanted, "must be a semantic version"));
+    }
     if offered(&profile, write.now).all(|offered| offered != wanted) {
         causes.push(unsupported(FIELD, wanted, offered(&profile, write.now)));
     }

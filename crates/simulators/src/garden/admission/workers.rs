@@ -16,7 +16,9 @@ pub(super) fn offered_only(write: &Admission<'_>, gardener: Version, causes: &mu
     let Some(profile) = profile::of(write) else { return };
     let workers = list(shoot, "/spec/provider/workers");
     for (place, worker) in workers.iter().enumerate() {
-        offered(&profile, shoot, worker, &format!("{WORKERS}[{place}]"), causes);
+        let field = format!("{WORKERS}[{place}]");
+        offered(&profile, shoot, worker, &field, causes);
+        types_and_images(&profile, worker, &field, gardener, causes);
     }
     if gardener >= Version::V1_117 {
         total(&profile, workers, causes);
@@ -30,6 +32,7 @@ pub(super) fn check(write: &Admission<'_>, gardener: Version, causes: &mut Vec<C
     for (place, worker) in workers.iter().enumerate() {
         let field = format!("{WORKERS}[{place}]");
         shape::check(worker, &field, gardener, causes);
+        version(shoot, worker, &field, gardener, causes);
         let twice = workers[..place].iter().any(|other| other["name"] == worker["name"]);
         if twice {
             causes.push(duplicate(format!("{field}.name"), &worker["name"]));
@@ -42,17 +45,45 @@ pub(super) fn check(write: &Admission<'_>, gardener: Version, causes: &mut Vec<C
     if workers.is_empty() && gardener >= Version::V1_117 {
         workerless(write, causes);
     } else if !workers.iter().any(|worker| active(&worker)) {
-        let why = "at least one worker pool with min>0 and max> 0 needed";
-        causes.push(Cause::forbidden(WORKERS, why));
-        let why = "at least one active worker pool with allowSystemComponents=true needed";
-        causes.push(Cause::forbidden(WORKERS, why));
-    } else if workers.iter().all(shape::is_tainted) {
+        let texts: &[&str] = if gardener < Version::V1_117 {
+            &[
+                "at least one worker pool with min>0 and max> 0 needed",
+                "at least one active worker pool with allowSystemComponents=true needed",
+            ]
+        } else {
+            &[
+                "at least one active (workers[i].maximum > 0) worker pool with systemComponents.allow=true needed",
+            ]
+        };
+        causes.extend(texts.iter().map(|why| Cause::forbidden(WORKERS, why)));
+    } else if workers.iter().all(|worker| shape::is_tainted(worker, gardener)) {
         let why = "at least one worker pool must exist having either no taints or only the \"PreferNoSchedule\" taint";
         causes.push(Cause::forbidden(WORKERS, why));
     }
     if gardener < Version::V1_117 && write.old.is_none() {
         room(shoot, workers, causes);
     }
+}
+
+/// The machines' version of Kubernetes: never above that of the control plane, and not far behind it.
+fn version(shoot: &Value, worker: &Value, field: &str, gardener: Version, causes: &mut Vec<Cause>) {
+    let minor = |of: &Value, path: &str| text(of, path).and_then(super::version::parts);
+    let (Some(own), Some(whole)) =
+        (minor(worker, "/kubernetes/version"), minor(shoot, "/spec/kubernetes/version"))
+    else {
+        return;
+    };
+    let (behind, words) = if gardener < Version::V1_117 { (2, "two") } else { (3, "three") };
+    let why = if own > whole {
+        "worker group kubernetes version must not be higher than control plane version".to_owned()
+    } else if own.1 + behind < whole.1 {
+        format!(
+            "worker group kubernetes version must be at most {words} minor versions behind control plane version"
+        )
+    } else {
+        return;
+    };
+    causes.push(Cause::forbidden(format!("{field}.kubernetes.version"), &why));
 }
 
 /// A Shoot without workers has nothing that belongs to workers.
@@ -112,8 +143,6 @@ fn offered(profile: &Value, shoot: &Value, worker: &Value, field: &str, causes: 
     };
     let architecture = text(worker, "/machine/architecture").unwrap_or("amd64");
     one_of(format!("{field}.machine.architecture"), Some(architecture), vec!["amd64", "arm64"]);
-    let machine = text(worker, "/machine/type").unwrap_or_default();
-    one_of(format!("{field}.machine.type"), Some(machine), names("/spec/machineTypes"));
     let volume = text(worker, "/volume/type");
     one_of(format!("{field}.volume.type"), volume, names("/spec/volumeTypes"));
     let zones = profile::zones(profile, shoot);
@@ -132,30 +161,67 @@ fn offered(profile: &Value, shoot: &Value, worker: &Value, field: &str, causes: 
             causes.push(duplicate(at, zone));
         }
     }
-    supports(profile, worker, field, causes);
-    let mut one_of = |field: String, value: Option<&str>, possible: Vec<&str>| match value {
-        Some(value) if !possible.contains(&value) => {
-            causes.push(unsupported(field, value, possible));
-        }
-        _ => {}
-    };
-    let given = !worker["machine"]["image"].is_null();
-    let image = text(worker, "/machine/image/name").or(given.then_some(""));
-    one_of(format!("{field}.machine.image.name"), image, names("/spec/machineImages"));
-    let images = list(profile, "/spec/machineImages").iter();
-    let versions: Vec<&str> = images
-        .filter(|one| one["name"].as_str() == image)
-        .flat_map(|one| list(one, "/versions"))
-        .filter_map(|version| version["version"].as_str())
-        .collect();
-    if !versions.is_empty() {
-        let version = text(worker, "/machine/image/version");
-        one_of(format!("{field}.machine.image.version"), version, versions);
+}
+
+/// Machine types and images that the profile does not offer, in the words of each version.
+fn types_and_images(
+    profile: &Value,
+    worker: &Value,
+    field: &str,
+    gardener: Version,
+    causes: &mut Vec<Cause>,
+) {
+    let older = gardener < Version::V1_117;
+    let usable = list(profile, "/spec/machineTypes").iter().filter(|one| one["usable"] != false);
+    let types: Vec<&str> = usable.filter_map(|one| one["name"].as_str()).collect();
+    let machine = text(worker, "/machine/type").unwrap_or_default();
+    if !types.contains(&machine) {
+        let at = format!("{field}.machine.type");
+        let architecture = text(worker, "/machine/architecture").unwrap_or("amd64");
+        let why = format!(
+            "machine type '{machine}' does not support CPU architecture '{architecture}' or is unavailable in at least \
+             one zone, supported types are [{}]",
+            types.join(" ")
+        );
+        causes.push(if older {
+            Cause::invalid(at, machine, &why)
+        } else {
+            unsupported(at, machine, types)
+        });
     }
+    supports(profile, worker, field, gardener, causes);
+    if worker["machine"]["image"].is_null() {
+        return;
+    }
+    let name = text(worker, "/machine/image/name").unwrap_or_default();
+    let version = text(worker, "/machine/image/version").unwrap_or_default();
+    let images: Vec<&Value> =
+        list(profile, "/spec/machineImages").iter().filter(|one| one["name"] == name).collect();
+    let mut versions = images.iter().flat_map(|one| list(one, "/versions"));
+    if versions.any(|one| one["version"] == version) {
+        return;
+    }
+    if images.is_empty() && !older && !name.is_empty() {
+        causes.push(Cause::invalid(field, name, "image is not supported"));
+        return;
+    }
+    let why = if older {
+        "machine image does not support CPU architecture 'amd64', is expired or does not match kubelet version constraint"
+    } else {
+        "machine image version is not supported"
+    };
+    let shown = format!("core.ShootMachineImage{{Name:{name:?}, Version:{version:?}}}");
+    causes.push(Cause::invalid(format!("{field}.machine.image"), &shown, why));
 }
 
 /// Whether machine and image have what is wanted of them.
-fn supports(profile: &Value, worker: &Value, field: &str, causes: &mut Vec<Cause>) {
+fn supports(
+    profile: &Value,
+    worker: &Value,
+    field: &str,
+    gardener: Version,
+    causes: &mut Vec<Cause>,
+) {
     let architecture = text(worker, "/machine/architecture").unwrap_or("amd64");
     let machine = text(worker, "/machine/type");
     let types = list(profile, "/spec/machineTypes").iter();
@@ -178,8 +244,12 @@ fn supports(profile: &Value, worker: &Value, field: &str, causes: &mut Vec<Cause
     let found =
         found.filter(|one| one["version"].as_str() == version).find(|one| !one["cri"].is_null());
     if let (Some(found), Some(wanted)) = (found, text(worker, "/cri/name")) {
-        let offered: Vec<&str> =
+        let mut offered: Vec<&str> =
             list(found, "/cri").iter().filter_map(|one| one["name"].as_str()).collect();
+        if gardener < Version::V1_117 {
+            // The default there; the static rules refuse it where Kubernetes has no Docker any more.
+            offered.push("docker");
+        }
         if !offered.contains(&wanted) {
             let (image, version) = (image.unwrap_or_default(), version.unwrap_or_default());
             let why = format!(
@@ -203,7 +273,7 @@ fn total(profile: &Value, workers: &[Value], causes: &mut Vec<Cause>) {
                 "the maximum node count of a worker pool must not exceed the limit of {limit} configured in the CloudProfile"
             );
             let field = format!("{WORKERS}[{place}].maximum");
-            causes.push(Cause::invalid(field, &maximum.to_string(), &why));
+            causes.push(Cause::forbidden(field, &why));
         }
     }
     if sum("minimum") > limit {

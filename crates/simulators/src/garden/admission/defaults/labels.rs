@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::super::{list, text};
+use crate::garden::version::Version;
 
 /// What the labels of extensions have in their names.
 const EXTENSIONS: &str = ".extensions.gardener.cloud/";
 
 /// Sets the labels of all extensions that a Shoot needs, and takes away those it does not need any more.
-pub(super) fn set(shoot: &mut Value) {
-    let wanted = wanted(shoot);
+pub(super) fn set(shoot: &mut Value, gardener: Version) {
+    let wanted = wanted(shoot, gardener);
     let labels = &mut shoot["metadata"]["labels"];
     if labels.is_null() {
         *labels = json!({});
@@ -21,18 +22,21 @@ pub(super) fn set(shoot: &mut Value) {
     labels.extend(wanted.into_iter().map(|key| (key, json!("true"))));
 }
 
-fn wanted(shoot: &Value) -> BTreeSet<String> {
+fn wanted(shoot: &Value, gardener: Version) -> BTreeSet<String> {
     let label = |kind: &str, name: &str| format!("{kind}{EXTENSIONS}{name}");
     let mut wanted = BTreeSet::new();
     wanted.extend(text(shoot, "/spec/provider/type").map(|name| label("provider", name)));
-    wanted.extend(text(shoot, "/spec/networking/type").map(|name| label("networking", name)));
+    // Where the field is text and no pointer, one that is missing makes a label without a name, which is refused.
+    let network = shoot["spec"]["networking"]["type"].as_str();
+    let network = network.or((gardener < Version::V1_117).then_some(""));
+    wanted.extend(network.map(|name| label("networking", name)));
     for worker in list(shoot, "/spec/provider/workers") {
         let image = text(worker, "/machine/image/name");
         wanted.extend(image.map(|name| label("operatingsystemconfig", name)));
     }
     for extension in list(shoot, "/spec/extensions") {
-        let kind = text(extension, "/type").filter(|_| extension["disabled"] != true);
-        wanted.extend(kind.map(|name| label("extensions", name)));
+        let kind = extension["type"].as_str().unwrap_or_default();
+        wanted.extend((extension["disabled"] != true).then(|| label("extensions", kind)));
     }
     wanted
 }

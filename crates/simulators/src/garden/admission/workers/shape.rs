@@ -11,7 +11,11 @@ const LONGEST: usize = 15;
 
 /// Names what is wrong with it.
 pub(super) fn check(worker: &Value, field: &str, gardener: Version, causes: &mut Vec<Cause>) {
-    name(text(worker, "/name").unwrap_or_default(), field, causes);
+    name(text(worker, "/name").unwrap_or_default(), field, gardener, causes);
+    if gardener < Version::V1_117 && worker["cri"]["name"] == "docker" {
+        let why = "'docker' is only allowed for kubernetes versions < 1.23";
+        causes.push(Cause::forbidden(format!("{field}.cri.name"), why));
+    }
     numbers(worker, field, gardener, causes);
     for key in ["maxSurge", "maxUnavailable"] {
         rolling(&worker[key], &format!("{field}.{key}"), key, causes);
@@ -39,11 +43,14 @@ pub(super) fn check(worker: &Value, field: &str, gardener: Version, causes: &mut
 }
 
 /// Whether nothing ordinary may run on it.
-pub(super) fn is_tainted(worker: &Value) -> bool {
-    list(worker, "/taints").iter().any(|taint| taint["effect"] != "PreferNoSchedule")
+pub(super) fn is_tainted(worker: &Value, gardener: Version) -> bool {
+    list(worker, "/taints").iter().any(|taint| {
+        let keeps_off = ["NoSchedule", "NoExecute"].iter().any(|effect| taint["effect"] == *effect);
+        keeps_off || gardener < Version::V1_117 && taint["effect"] != "PreferNoSchedule"
+    })
 }
 
-fn name(name: &str, field: &str, causes: &mut Vec<Cause>) {
+fn name(name: &str, field: &str, gardener: Version, causes: &mut Vec<Cause>) {
     let field = format!("{field}.name");
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let ends = !name.starts_with('-') && !name.ends_with('-');
@@ -53,7 +60,9 @@ fn name(name: &str, field: &str, causes: &mut Vec<Cause>) {
         causes.push(Cause::invalid(field.clone(), name, why));
     }
     if name.len() > LONGEST {
-        let message = format!("Too long: must have at most {LONGEST} bytes");
+        let most =
+            if gardener < Version::V1_117 { "must have at most" } else { "may not be more than" };
+        let message = format!("Too long: {most} {LONGEST} bytes");
         causes.push(Cause { reason: "FieldValueTooLong", field, message });
     }
 }
