@@ -65,7 +65,7 @@ const MAP: [(&str, &[&str]); 15] = [
 /// What each crate may use in its tests beyond that.
 const IN_TESTS: [(&str, &[&str]); 5] = [
     ("server", &["bench"]),
-    ("api", &["simulators", "store", "engine"]),
+    ("api", &["simulators", "clients", "store", "engine"]),
     ("broker", &["simulators", "store", "engine"]),
     ("provisioner", &["cluster", "simulators", "store", "engine"]),
     // The garden and the runtimes that clients are tested against are clusters.

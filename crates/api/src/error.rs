@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use base::failure::chain;
-use broker::operations::view::ViewError;
+use broker::operations::view::OperationsError;
 
 /// A request that is not answered as asked.
 #[derive(Debug, thiserror::Error)]
@@ -103,16 +103,16 @@ impl IntoResponse for Error {
     }
 }
 
-impl From<ViewError> for Error {
-    fn from(error: ViewError) -> Self {
+impl From<OperationsError> for Error {
+    fn from(error: OperationsError) -> Self {
         match &error {
-            ViewError::Unknown(id) => Self::NotFound(format!("operation {id}")),
-            ViewError::Ended(id) => Self::Conflict(format!("operation {id} has ended")),
-            ViewError::Unavailable(_) => {
+            OperationsError::Unknown(id) => Self::NotFound(format!("operation {id}")),
+            OperationsError::Ended(id) => Self::Conflict(format!("operation {id} has ended")),
+            OperationsError::Unavailable(_) => {
                 tracing::warn!(error = chain(&error), "operations cannot be read");
                 Self::Unavailable
             }
-            ViewError::Internal(_) => {
+            OperationsError::Internal(_) => {
                 tracing::error!(error = chain(&error), "operations cannot be read");
                 Self::Internal
             }

@@ -3,7 +3,7 @@
 //! A stream ends when the token that opened it runs out; the watcher opens a new one. Events may be
 //! left out when the watcher is slow: an event is a reason to look, not a record.
 
-use std::{convert::Infallible, sync::Arc};
+use std::convert::Infallible;
 
 use axum::{
     Extension,
@@ -20,10 +20,10 @@ use tokio_stream::wrappers::BroadcastStream;
 use crate::auth::Principal;
 
 pub(crate) async fn stream(
-    State(port): State<Arc<dyn Operations>>,
+    State(operations): State<Operations>,
     Extension(principal): Extension<Principal>,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let events = BroadcastStream::new(port.events())
+    let events = BroadcastStream::new(operations.events())
         .filter_map(|event| async {
             Event::default().event("operation").json_data(event.ok()?).ok().map(Ok)
         })

@@ -5,28 +5,21 @@
 
 mod answer;
 mod caller;
-mod check;
 mod explorer;
 mod http;
 mod inputs;
 mod kubeconfig;
-mod literals;
 mod mutation;
-mod nesting;
 mod outputs;
 mod query;
-mod runtimes;
-mod size;
+mod strict;
 mod transport;
-mod variables;
-
-use std::sync::Arc;
 
 use async_graphql::EmptySubscription;
 use axum::{Router, routing::any};
+use provisioner::Provisioner;
 
 pub use explorer::routes as explorer;
-pub use runtimes::{Answer, Runtimes};
 
 use self::{http::Service, mutation::Mutation, query::Query};
 
@@ -55,22 +48,26 @@ impl QueryLimits {
 }
 
 /// The route of the API. It wants a [`crate::Principal`] in the extensions of each request.
-pub fn routes(runtimes: Arc<dyn Runtimes>, limits: QueryLimits) -> Router {
-    let service = Service::new(schema(runtimes, limits), limits);
+pub fn routes(provisioner: Provisioner, limits: QueryLimits) -> Router {
+    let service = Service::new(schema(Some(provisioner), limits), limits);
     Router::new().route(PATH, any(http::serve)).with_state(service)
 }
 
 /// The schema, printed.
-pub fn sdl(runtimes: Arc<dyn Runtimes>) -> String {
-    schema(runtimes, QueryLimits::DEFAULT).sdl()
+pub fn sdl() -> String {
+    schema(None, QueryLimits::DEFAULT).sdl()
 }
 
-fn schema(runtimes: Arc<dyn Runtimes>, limits: QueryLimits) -> Schema {
-    let (query, mutation) = (Query(runtimes.clone()), Mutation(runtimes));
-    Schema::build(query, mutation, EmptySubscription)
+/// The schema, with the provisioner that answers; one without can only be printed.
+fn schema(provisioner: Option<Provisioner>, limits: QueryLimits) -> Schema {
+    let mut schema = Schema::build(Query, Mutation, EmptySubscription);
+    if let Some(provisioner) = provisioner {
+        schema = schema.data(provisioner);
+    }
+    schema
         .limit_depth(limits.depth)
         .limit_complexity(limits.complexity)
         .limit_directives(MOST_DIRECTIVES)
-        .extension(check::Check)
+        .extension(strict::check::Check)
         .finish()
 }

@@ -1,8 +1,6 @@
-//! Operations for operators: list, look, ask why it waits, call off.
+//! Operations for operators: list, find, explain why one waits, cancel.
 
 mod extract;
-
-use std::sync::Arc;
 
 use axum::{
     Extension, Json, Router,
@@ -10,14 +8,14 @@ use axum::{
     http::StatusCode,
     routing::{get, post},
 };
-use broker::operations::view::{Entry, Explanation, OperationView, Operations, Page};
-use domain::OperationId;
+use broker::operations::{
+    demonstration,
+    view::{Entry, Explanation, OperationId, Operations, OperationsError, Page, Snapshot},
+};
 use serde::Serialize;
 
 use crate::{auth::Principal, error::Error, events};
-use extract::{Asked, Id};
-
-type Port = State<Arc<dyn Operations>>;
+use extract::{PathId, QueryParams};
 
 /// An accepted order.
 #[derive(Serialize)]
@@ -26,7 +24,7 @@ struct Accepted {
 }
 
 /// Routes that only read.
-pub(crate) fn reading() -> Router<Arc<dyn Operations>> {
+pub(crate) fn reading() -> Router<Operations> {
     Router::new()
         .route("/operations", get(list))
         .route("/operations/events", get(events::stream))
@@ -36,40 +34,56 @@ pub(crate) fn reading() -> Router<Arc<dyn Operations>> {
 }
 
 /// Routes that change something.
-pub(crate) fn changing() -> Router<Arc<dyn Operations>> {
+pub(crate) fn changing() -> Router<Operations> {
     calling_off().route("/demonstrations", post(demonstrate))
 }
 
-/// The route by which an operation is called off.
-pub(crate) fn calling_off() -> Router<Arc<dyn Operations>> {
+/// The route that cancels an operation.
+pub(crate) fn calling_off() -> Router<Operations> {
     Router::new().route("/operations/{id}/cancel", post(cancel))
 }
 
-async fn list(State(port): Port, Asked(ask): Asked) -> Result<Json<Page>, Error> {
-    Ok(Json(port.list(ask).await?))
+async fn list(
+    State(operations): State<Operations>,
+    QueryParams(request): QueryParams,
+) -> Result<Json<Page>, Error> {
+    Ok(Json(operations.list(request).await?))
 }
 
-async fn find(State(port): Port, Id(id): Id) -> Result<Json<OperationView>, Error> {
-    Ok(Json(port.find(id).await?))
+async fn find(
+    State(operations): State<Operations>,
+    PathId(id): PathId,
+) -> Result<Json<Snapshot>, Error> {
+    Ok(Json(operations.find(id).await?))
 }
 
-async fn journal(State(port): Port, Id(id): Id) -> Result<Json<Vec<Entry>>, Error> {
-    Ok(Json(port.journal(id).await?))
+async fn journal(
+    State(operations): State<Operations>,
+    PathId(id): PathId,
+) -> Result<Json<Vec<Entry>>, Error> {
+    Ok(Json(operations.journal(id).await?))
 }
 
-async fn waiting(State(port): Port, Id(id): Id) -> Result<Json<Explanation>, Error> {
-    Ok(Json(port.waiting(id).await?))
+async fn waiting(
+    State(operations): State<Operations>,
+    PathId(id): PathId,
+) -> Result<Json<Explanation>, Error> {
+    Ok(Json(operations.waiting(id).await?))
 }
 
 async fn cancel(
-    State(port): Port,
+    State(operations): State<Operations>,
     Extension(principal): Extension<Principal>,
-    Id(id): Id,
-) -> Result<(StatusCode, Json<OperationView>), Error> {
+    PathId(id): PathId,
+) -> Result<(StatusCode, Json<Snapshot>), Error> {
     let reason = format!("called off by {}", principal.subject);
-    Ok((StatusCode::ACCEPTED, Json(port.cancel(id, reason).await?)))
+    Ok((StatusCode::ACCEPTED, Json(operations.cancel(id, reason).await?)))
 }
 
-async fn demonstrate(State(port): Port) -> Result<(StatusCode, Json<Accepted>), Error> {
-    Ok((StatusCode::ACCEPTED, Json(Accepted { operation: port.demonstrate().await? })))
+async fn demonstrate(
+    State(operations): State<Operations>,
+) -> Result<(StatusCode, Json<Accepted>), Error> {
+    let accepted = demonstration::accept(operations.engine(), "an operator").await;
+    let operation = accepted.map_err(OperationsError::from)?;
+    Ok((StatusCode::ACCEPTED, Json(Accepted { operation })))
 }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use ::broker::{instances::Broker, operations::view::Operations};
+use ::provisioner::Provisioner;
 use axum::{Router, routing::get};
-use broker::operations::view::Operations;
 
 use crate::{
     auth::{RequireScope, Verifier, scope},
     documents,
-    graphql::{self, QueryLimits, Runtimes},
+    graphql::{self, QueryLimits},
     health::{self, Readiness},
     leftovers, operations, osb, runtimes, version,
 };
@@ -17,9 +18,9 @@ pub use crate::shield::{Limits, Overloaded, shielded};
 
 /// What the broker's routes need.
 #[derive(Clone)]
-pub struct Broker {
-    /// Operations, as far as operators see them.
-    pub operations: Arc<dyn Operations>,
+pub struct BrokerParts {
+    /// The broker's operations.
+    pub operations: Operations,
     /// Whether the parts can work.
     pub readiness: Arc<dyn Readiness>,
     /// Who checks tokens.
@@ -27,7 +28,7 @@ pub struct Broker {
 }
 
 /// The broker's routes, without the layers.
-pub fn broker(parts: Broker) -> Router {
+pub fn broker(parts: BrokerParts) -> Router {
     let changing = RequireScope::of_operators(parts.verifier.clone(), scope::OPERATIONS_WRITE)
         .around(operations::changing());
     let changing = changing.with_state(parts.operations.clone());
@@ -35,14 +36,14 @@ pub fn broker(parts: Broker) -> Router {
 }
 
 /// What operators may see of a service's operations.
-pub fn watching(operations: Arc<dyn Operations>, verifier: Arc<Verifier>) -> Router {
+pub fn watching(operations: Operations, verifier: Arc<Verifier>) -> Router {
     RequireScope::of_operators(verifier, scope::OPERATIONS_READ)
         .around(operations::reading())
         .with_state(operations)
 }
 
-/// How operators call a service's operations off.
-pub fn calling_off(operations: Arc<dyn Operations>, verifier: Arc<Verifier>) -> Router {
+/// How operators cancel a service's operations.
+pub fn calling_off(operations: Operations, verifier: Arc<Verifier>) -> Router {
     RequireScope::of_operators(verifier, scope::OPERATIONS_WRITE)
         .around(operations::calling_off())
         .with_state(operations)
@@ -54,7 +55,7 @@ pub fn platforms(parts: osb::Parts) -> Router {
 }
 
 /// What is left of instances that were removed, without the layers; beside the routes of [`broker`].
-pub fn leftovers(broker: ::broker::instances::Broker, verifier: Arc<Verifier>) -> Router {
+pub fn leftovers(broker: Broker, verifier: Arc<Verifier>) -> Router {
     let changing = RequireScope::of_operators(verifier.clone(), scope::OPERATIONS_WRITE)
         .around(leftovers::changing());
     RequireScope::of_operators(verifier, scope::OPERATIONS_READ)
@@ -71,8 +72,8 @@ pub fn runtimes(parts: runtimes::Parts) -> Router {
 /// What the provisioner's routes need.
 #[derive(Clone)]
 pub struct ProvisionerParts {
-    /// The use cases: a `provisioner::Provisioner`, except in tests.
-    pub provisioner: Arc<dyn Runtimes>,
+    /// The use cases.
+    pub provisioner: Provisioner,
     /// Whether the parts can work.
     pub readiness: Arc<dyn Readiness>,
     /// Who checks tokens.

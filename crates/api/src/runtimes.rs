@@ -20,7 +20,7 @@ use serde_json::json;
 
 use crate::{
     auth::{RequireScope, Verifier, scope},
-    osb::Asker,
+    osb::Authenticated,
 };
 use extract::Asked;
 
@@ -41,7 +41,7 @@ pub(crate) fn routes(parts: Parts) -> Router {
 
 async fn list(
     State(broker): State<Broker>,
-    Asker(caller): Asker,
+    Authenticated(caller): Authenticated,
     Asked(ask): Asked,
 ) -> Result<Json<Page>, Refused> {
     Ok(Json(broker.runtimes(&caller, &ask).await?))

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use api::{
     Limits,
-    router::{Broker, broker, calling_off, shielded},
+    router::{BrokerParts, broker, calling_off, shielded},
 };
 use axum::{
     Router,
@@ -16,7 +16,7 @@ use axum::{
     http::{Request, StatusCode, header},
 };
 use support::{
-    operations::{BREAKING, ENDED, Fixed, Half, RUNNING, event},
+    operations::{self, ENDED, Half, RUNNING},
     tokens::KeyServer,
 };
 use tower::ServiceExt;
@@ -27,16 +27,28 @@ const BOTH: &[&str] = &["operations:read", "operations:write", "tenants:any"];
 struct Service {
     routes: Router,
     keys: KeyServer,
+    _operations: operations::Service,
 }
 
 async fn service() -> Service {
     let keys = KeyServer::start().await;
-    let parts = Broker {
-        operations: Arc::new(Fixed::new()),
+    let operations = operations::Service::start().await;
+    let parts = BrokerParts {
+        operations: operations.operations.clone(),
         readiness: Arc::new(Half),
         verifier: Arc::new(keys.verifier()),
     };
-    Service { routes: shielded(broker(parts), Limits { body: 1_000, ..Limits::DEFAULT }), keys }
+    let breaking = axum::routing::get(async || -> String { panic!("secret /etc/path") });
+    let routes = broker(parts).route("/breaking", breaking);
+    let routes = shielded(routes, Limits { body: 1_000, ..Limits::DEFAULT });
+    Service { routes, keys, _operations: operations }
+}
+
+/// Ids that differ from run to run.
+fn settings() -> insta::Settings {
+    let mut settings = insta::Settings::clone_current();
+    settings.add_filter(r#""(owner|replica|operation)": "[0-9a-f-]{36}""#, r#""$1": "[id]""#);
+    settings
 }
 
 impl Service {
@@ -75,6 +87,7 @@ async fn health_readiness_and_version_need_no_token() {
 #[tokio::test]
 async fn operations_are_listed_shown_and_explained() {
     let service = service().await;
+    let _settings = settings().bind_to_scope();
     let get = async |path: &str| service.call("GET", path, Some(READ)).await;
 
     insta::assert_snapshot!("list", get("/operations?state=in%20progress&limit=1").await);
@@ -86,6 +99,7 @@ async fn operations_are_listed_shown_and_explained() {
 #[tokio::test]
 async fn operations_are_called_off_and_demonstrated_with_the_scope_for_it() {
     let service = service().await;
+    let _settings = settings().bind_to_scope();
     let post = async |path: &str, scopes| service.call("POST", path, scopes).await;
     let cancel = format!("/operations/{RUNNING}/cancel");
 
@@ -133,7 +147,7 @@ async fn what_is_wrong_is_named_and_nothing_else_is_told() {
     ] {
         answers.push(get(path).await);
     }
-    answers.push(get(&format!("/operations/{BREAKING}")).await);
+    answers.push(get("/breaking").await);
     answers.push(service.call("DELETE", "/operations", Some(READ)).await);
 
     insta::assert_snapshot!("refusals", answers.join("\n\n"));
@@ -178,9 +192,9 @@ async fn a_request_that_takes_too_long_is_answered_in_the_same_shape() {
 #[tokio::test]
 async fn what_happens_arrives_as_events_until_the_token_runs_out() {
     let keys = KeyServer::start().await;
-    let fixed = Arc::new(Fixed::new());
-    let parts = Broker {
-        operations: fixed.clone(),
+    let operations = operations::Service::empty().await;
+    let parts = BrokerParts {
+        operations: operations.operations.clone(),
         readiness: Arc::new(Half),
         verifier: Arc::new(keys.verifier()),
     };
@@ -190,7 +204,7 @@ async fn what_happens_arrives_as_events_until_the_token_runs_out() {
     let response =
         shielded(broker(parts), Limits::DEFAULT).oneshot(request.unwrap()).await.unwrap();
 
-    fixed.events.send(event()).unwrap();
+    operations.begin().await;
     let read = tokio::spawn(to_bytes(response.into_body(), 1 << 20));
     for _ in 0..50 {
         tokio::task::yield_now().await;
@@ -233,8 +247,10 @@ async fn a_body_that_does_not_come_is_answered_with_408_and_not_as_if_it_had_bee
 #[tokio::test]
 async fn operations_of_every_service_can_be_called_off_and_nothing_else() {
     let keys = KeyServer::start().await;
-    let routes = calling_off(Arc::new(Fixed::new()), Arc::new(keys.verifier()));
-    let service = Service { routes: shielded(routes, Limits::DEFAULT), keys };
+    let operations = operations::Service::start().await;
+    let routes = calling_off(operations.operations.clone(), Arc::new(keys.verifier()));
+    let routes = shielded(routes, Limits::DEFAULT);
+    let service = Service { routes, keys, _operations: operations };
     let path = format!("/operations/{RUNNING}/cancel");
 
     let accepted = service.call("POST", &path, Some(&["operations:write", "tenants:any"])).await;

@@ -31,8 +31,8 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'n
 /// What the pages show.
 #[derive(Clone)]
 pub struct Console {
-    /// Operations, as far as operators see them.
-    pub operations: Arc<dyn Operations>,
+    /// The broker's operations.
+    pub operations: Operations,
     /// What runs, and where.
     pub services: Arc<[Service]>,
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use axum::{extract::State, response::Html};
-use broker::operations::view::{OperationView, PageAsk};
+use broker::operations::view::{PageRequest, Snapshot};
 
 use crate::{Console, html::Text};
 
@@ -40,7 +40,7 @@ pub(crate) async fn page(State(console): State<Console>) -> Html<String> {
         );
     }
     html.push_str("</table>\n<h2>Operations</h2>\n");
-    match console.operations.list(PageAsk::default()).await {
+    match console.operations.list(PageRequest::default()).await {
         Ok(page) if page.operations.is_empty() => html.push_str("<p>None yet.</p>\n"),
         Ok(page) => table(&mut html, &page.operations),
         Err(error) => {
@@ -52,7 +52,7 @@ pub(crate) async fn page(State(console): State<Console>) -> Html<String> {
     Html(html)
 }
 
-fn table(html: &mut String, operations: &[OperationView]) {
+fn table(html: &mut String, operations: &[Snapshot]) {
     html.push_str("<table>\n<tr><th>Operation</th><th>Kind</th><th>State</th><th>Stage</th><th>Step</th><th>Runs</th><th>Why</th><th>Accepted</th></tr>\n");
     for operation in operations {
         let text = |text: &Option<String>| Text(text.clone().unwrap_or_default()).to_string();

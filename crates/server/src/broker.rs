@@ -23,7 +23,7 @@ use broker::{
 };
 use clients::provisioner::Provisioner;
 use engine::{Builder, Engine};
-use store::{BrokerStore, EngineStore, Set};
+use store::{BrokerStore, EngineStore, Set, operations::Operations};
 use tokio::net::TcpListener;
 
 use crate::{
@@ -32,7 +32,6 @@ use crate::{
     gates::Gates,
     keys,
     metrics::{self, Metrics},
-    operations::Stored,
     patience::Patience,
     place::Place,
     readiness::Working,
@@ -110,12 +109,12 @@ impl Service {
         let metrics = RequireScope::of_operators(verifier.clone(), scope::METRICS_READ)
             .around(metrics::router(counted, self.engine.clone()));
         let orders = platforms(osb::Parts {
-            instances: Arc::new(self.broker.clone()),
+            broker: self.broker.clone(),
             verifier: verifier.clone(),
             platforms: known,
             assume_async: self.assume_async,
         });
-        router::broker(router::Broker {
+        router::broker(router::BrokerParts {
             operations: self.operations(),
             readiness: Arc::new(Working(self.engine.clone())),
             verifier: verifier.clone(),
@@ -130,8 +129,8 @@ impl Service {
     }
 
     /// The operators' view of its operations.
-    pub(crate) fn operations(&self) -> Arc<Stored> {
-        Arc::new(Stored(self.engine.clone()))
+    pub(crate) fn operations(&self) -> Operations {
+        Operations::new(self.engine.clone())
     }
 
     /// Finishes what runs, hands back the rest, closes everything.

@@ -2,12 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use broker::operations::{
-    demonstration::Env,
-    view::{Operations, PageAsk},
-};
+use broker::operations::demonstration::{self, Env};
+use store::operations::{Operations, PageRequest};
 
-use crate::{operations::Stored, up::Speed};
+use crate::up::Speed;
 
 const DELIVERY: Duration = Duration::from_secs(5);
 const INSPECTION: Duration = Duration::from_secs(4);
@@ -18,10 +16,10 @@ pub(crate) fn surroundings(speed: Speed) -> Arc<Env> {
 }
 
 /// Where nothing has ever happened, something should.
-pub(crate) async fn first(operations: &Stored) -> anyhow::Result<()> {
-    let page = operations.list(PageAsk { limit: 1, ..PageAsk::default() }).await?;
+pub(crate) async fn first(operations: &Operations) -> anyhow::Result<()> {
+    let page = operations.list(PageRequest { limit: 1, ..PageRequest::default() }).await?;
     if page.operations.is_empty() {
-        operations.demonstrate_for("the first start").await?;
+        demonstration::accept(operations.engine(), "the first start").await?;
     }
     Ok(())
 }

@@ -6,7 +6,6 @@ mod demonstration;
 pub mod gates;
 pub mod keys;
 pub mod metrics;
-mod operations;
 pub mod patience;
 mod place;
 pub mod plans;

@@ -26,7 +26,6 @@ use crate::{
     gates::Gates,
     keys,
     metrics::{self, Metrics},
-    operations::Stored,
     place::Place,
     readiness::Working,
     serving::Serving,
@@ -100,14 +99,14 @@ impl Service {
         let metrics = RequireScope::of_operators(verifier.clone(), scope::METRICS_READ)
             .around(metrics::router(counted, self.engine.clone()));
         let routes = provisioner(ProvisionerParts {
-            provisioner: Arc::new(self.provisioner.clone()),
+            provisioner: self.provisioner.clone(),
             readiness: Arc::new(Working(self.engine.clone())),
             verifier: verifier.clone(),
             limits: QueryLimits::DEFAULT,
         });
-        let stored = Arc::new(Stored(self.engine.clone()));
-        let operations =
-            watching(stored.clone(), verifier.clone()).merge(calling_off(stored, verifier.clone()));
+        let operations = store::operations::Operations::new(self.engine.clone());
+        let operations = watching(operations.clone(), verifier.clone())
+            .merge(calling_off(operations, verifier.clone()));
         shielded(routes.merge(metrics).merge(operations), limits)
     }
 

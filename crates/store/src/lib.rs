@@ -12,6 +12,7 @@ pub mod error;
 mod explained;
 pub mod migrate;
 pub mod moment;
+pub mod operations;
 pub mod provisioner;
 pub mod rotate;
 pub mod sealed;

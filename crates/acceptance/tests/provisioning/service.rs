@@ -129,7 +129,7 @@ fn routes(running: &Running, service: Provisioner, clock: &Clock) -> axum::Route
     };
     let verifier = Verifier::new(vec![trusted], clock.clone()).unwrap();
     let routes = provisioner(ProvisionerParts {
-        provisioner: Arc::new(service),
+        provisioner: service,
         readiness: Arc::new(Always),
         verifier: Arc::new(verifier),
         limits: QueryLimits::DEFAULT,

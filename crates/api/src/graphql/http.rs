@@ -21,9 +21,11 @@ use serde::Serialize;
 use super::{
     QueryLimits, Schema, answer,
     caller::caller,
-    check::{self, Fault},
     kubeconfig::MayOpen,
-    nesting, size,
+    strict::{
+        check::{self, Fault},
+        nesting, size,
+    },
     transport::{Received, receive},
 };
 use crate::{

@@ -1,9 +1,6 @@
 //! What can be changed. Each of these starts an operation, except for the roll back.
 
-use std::sync::Arc;
-
 use async_graphql::{Context, Object, Result};
-use provisioner::Caller;
 
 use super::{
     QueryLimits,
@@ -11,10 +8,10 @@ use super::{
     inputs::{ProvisionRuntimeInput, UpgradeRuntimeInput, UpgradeShootInput},
     kubeconfig::wanted,
     outputs::{OperationStatus, RuntimeStatus},
-    runtimes::Runtimes,
+    query::parts,
 };
 
-pub(super) struct Mutation(pub(super) Arc<dyn Runtimes>);
+pub(super) struct Mutation;
 
 #[Object]
 impl Mutation {
@@ -26,10 +23,10 @@ impl Mutation {
         config: ProvisionRuntimeInput,
         #[graphql(name = "runtimeID")] runtime_id: Option<String>,
     ) -> Option<OperationStatus> {
-        let caller = ctx.data_unchecked::<Caller>();
+        let (provisioner, caller) = parts(ctx);
         let work = async {
             let request = config.request(runtime_id).map_err(|wrong| wrong.within("config"))?;
-            self.0.provision(caller, request).await
+            provisioner.provision(caller, request).await
         };
         nullable(ctx, work).await
     }
@@ -42,10 +39,10 @@ impl Mutation {
         id: String,
         config: UpgradeRuntimeInput,
     ) -> Option<OperationStatus> {
-        let caller = ctx.data_unchecked::<Caller>();
+        let (provisioner, caller) = parts(ctx);
         let work = async {
             let request = config.request().map_err(|wrong| wrong.within("config"))?;
-            self.0.upgrade(caller, &id, request).await
+            provisioner.upgrade(caller, &id, request).await
         };
         nullable(ctx, work).await
     }
@@ -59,9 +56,9 @@ impl Mutation {
         id: String,
         supersede: Option<bool>,
     ) -> Result<String> {
-        let caller = ctx.data_unchecked::<Caller>();
+        let (provisioner, caller) = parts(ctx);
         let supersede = supersede.unwrap_or_default();
-        Ok(required(self.0.deprovision(caller, &id, supersede)).await?.id)
+        Ok(required(provisioner.deprovision(caller, &id, supersede)).await?.id)
     }
 
     /// Gives a runtime's cluster other settings.
@@ -72,15 +69,15 @@ impl Mutation {
         id: String,
         config: UpgradeShootInput,
     ) -> Option<OperationStatus> {
-        let caller = ctx.data_unchecked::<Caller>();
-        nullable(ctx, self.0.upgrade_shoot(caller, &id, config.request())).await
+        let (provisioner, caller) = parts(ctx);
+        nullable(ctx, provisioner.upgrade_shoot(caller, &id, config.request())).await
     }
 
     /// Lets a runtime sleep.
     #[graphql(complexity = "QueryLimits::CALL + child_complexity")]
     async fn hibernate_runtime(&self, ctx: &Context<'_>, id: String) -> Option<OperationStatus> {
-        let caller = ctx.data_unchecked::<Caller>();
-        nullable(ctx, self.0.hibernate(caller, &id)).await
+        let (provisioner, caller) = parts(ctx);
+        nullable(ctx, provisioner.hibernate(caller, &id)).await
     }
 
     /// Takes back which version of Kyma counts, after an upgrade that has ended.
@@ -90,15 +87,14 @@ impl Mutation {
         ctx: &Context<'_>,
         id: String,
     ) -> Option<RuntimeStatus> {
-        let caller = ctx.data_unchecked::<Caller>();
-        let parts = wanted(ctx);
-        nullable(ctx, self.0.roll_back_upgrade(caller, &id, parts)).await
+        let (provisioner, caller) = parts(ctx);
+        nullable(ctx, provisioner.roll_back_upgrade(caller, &id, wanted(ctx))).await
     }
 
     /// Makes the agent of a runtime connect anew; answers with the operation's id.
     #[graphql(complexity = "QueryLimits::CALL")]
     async fn reconnect_runtime_agent(&self, ctx: &Context<'_>, id: String) -> Result<String> {
-        let caller = ctx.data_unchecked::<Caller>();
-        Ok(required(self.0.reconnect_agent(caller, &id)).await?.id)
+        let (provisioner, caller) = parts(ctx);
+        Ok(required(provisioner.reconnect_agent(caller, &id)).await?.id)
     }
 }

@@ -1,28 +1,24 @@
 //! What can be asked.
 
-use std::sync::Arc;
-
 use async_graphql::{Context, Object};
-use provisioner::Caller;
+use provisioner::{Caller, Provisioner};
 
 use super::{
     QueryLimits,
     answer::nullable,
     kubeconfig::wanted,
     outputs::{OperationLimits, OperationStatus, RuntimeStatus},
-    runtimes::Runtimes,
 };
 
-pub(super) struct Query(pub(super) Arc<dyn Runtimes>);
+pub(super) struct Query;
 
 #[Object]
 impl Query {
     /// How a runtime is doing.
     #[graphql(complexity = "QueryLimits::CALL + child_complexity")]
     async fn runtime_status(&self, ctx: &Context<'_>, id: String) -> Option<RuntimeStatus> {
-        let caller = ctx.data_unchecked::<Caller>();
-        let parts = wanted(ctx);
-        nullable(ctx, self.0.runtime_status(caller, &id, parts)).await
+        let (provisioner, caller) = parts(ctx);
+        nullable(ctx, provisioner.runtime_status(caller, &id, wanted(ctx))).await
     }
 
     /// How an operation is doing.
@@ -32,12 +28,17 @@ impl Query {
         ctx: &Context<'_>,
         id: String,
     ) -> Option<OperationStatus> {
-        let caller = ctx.data_unchecked::<Caller>();
-        nullable(ctx, self.0.operation_status(caller, &id)).await
+        let (provisioner, caller) = parts(ctx);
+        nullable(ctx, provisioner.operation_status(caller, &id)).await
     }
 
     /// The longest that each operation may take, in seconds. Callers that wait for an operation must wait longer.
-    async fn operation_limits(&self) -> OperationLimits {
-        OperationLimits::of(self.0.longest())
+    async fn operation_limits(&self, ctx: &Context<'_>) -> OperationLimits {
+        OperationLimits::of(ctx.data_unchecked::<Provisioner>().longest())
     }
+}
+
+/// What every field works with.
+pub(super) fn parts<'a>(ctx: &Context<'a>) -> (&'a Provisioner, &'a Caller) {
+    (ctx.data_unchecked(), ctx.data_unchecked())
 }

@@ -1,21 +1,20 @@
-//! What comes in with a request for operations; what is wrong with it is said by name.
+//! Path and query of requests for operations; an error names the parameter.
 
 use axum::{
     extract::{FromRequestParts, Path, Query},
     http::request::Parts,
 };
-use broker::operations::view::{LARGEST_PAGE, PageAsk, State};
-use domain::OperationId;
+use broker::operations::view::{LARGEST_PAGE, OperationId, PageRequest, State};
 
 use crate::error::Error;
 
 /// The operation that the path names.
-pub(super) struct Id(pub(super) OperationId);
+pub(super) struct PathId(pub(super) OperationId);
 
 /// The page that the query asks for.
-pub(super) struct Asked(pub(super) PageAsk);
+pub(super) struct QueryParams(pub(super) PageRequest);
 
-impl<S: Send + Sync> FromRequestParts<S> for Id {
+impl<S: Send + Sync> FromRequestParts<S> for PathId {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
@@ -26,24 +25,24 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Asked {
+impl<S: Send + Sync> FromRequestParts<S> for QueryParams {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         let Query(fields) = Query::<Vec<(String, String)>>::from_request_parts(parts, state)
             .await
             .map_err(|_| bad("query", "cannot be read"))?;
-        let mut ask = PageAsk::default();
+        let mut request = PageRequest::default();
         for (name, value) in fields {
             match name.as_str() {
-                "limit" => ask.limit = limit(&value)?,
-                "after" => ask.after = Some(operation("after", &value)?),
-                "state" => ask.state = Some(state_named(&value)?),
-                "instance" => ask.instance = Some(value),
+                "limit" => request.limit = limit(&value)?,
+                "after" => request.after = Some(operation("after", &value)?),
+                "state" => request.state = Some(state_named(&value)?),
+                "instance" => request.instance = Some(value),
                 _ => return Err(bad("query", "has a parameter that is not known here")),
             }
         }
-        Ok(Self(ask))
+        Ok(Self(request))
     }
 }
 

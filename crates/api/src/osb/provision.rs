@@ -1,29 +1,24 @@
 //! `PUT /v2/service_instances/{instance_id}`: an order.
 
 use axum::{body::Bytes, extract::State, http::StatusCode, response::Response};
-use broker::instances::Provision;
+use broker::instances::{Broker, Provision};
 use serde_json::{Value, json};
 
 use super::{
-    Port,
-    answer::{answer, said},
-    asker::Asker,
-    body::Body,
-    error::Refused,
-    path::Named,
-    query::Asked,
+    extract::{Authenticated, Body, PathParams, QueryParams},
+    respond::{Refusal, answer, without_empty_fields},
 };
 
 pub(super) async fn serve(
-    State(instances): Port,
-    Asker(caller): Asker,
-    named: Named,
-    query: Asked,
+    State(broker): State<Broker>,
+    Authenticated(caller): Authenticated,
+    path: PathParams,
+    query: QueryParams,
     bytes: Bytes,
-) -> Result<Response, Refused> {
-    let request = read(named, &query, &bytes)?;
-    let provisioned = instances.provision(&caller, request).await?;
-    // Complete already, and ordered with the same words: there is no operation to follow.
+) -> Result<Response, Refusal> {
+    let request = read(path, &query, &bytes)?;
+    let provisioned = broker.provision(&caller, request).await?;
+    // The same order again, and the instance is complete: there is no operation to follow.
     let status =
         if provisioned.operation.is_some() { StatusCode::ACCEPTED } else { StatusCode::OK };
     let body = json!({
@@ -31,16 +26,16 @@ pub(super) async fn serve(
         "operation": provisioned.operation,
         "metadata": {"labels": provisioned.labels},
     });
-    Ok(answer(status, &said(body)))
+    Ok(answer(status, &without_empty_fields(body)))
 }
 
-fn read(named: Named, query: &Asked, bytes: &[u8]) -> Result<Provision, Refused> {
+fn read(path: PathParams, query: &QueryParams, bytes: &[u8]) -> Result<Provision, Refusal> {
     let mut body = Body::read(bytes)?;
     let maintenance = body.object("maintenance_info")?;
     let version = maintenance.as_ref().and_then(|info| info.get("version")).and_then(Value::as_str);
     Ok(Provision {
-        instance_id: named.instance,
-        region: named.region,
+        instance_id: path.instance_id,
+        region: path.region,
         service_id: body.text("service_id")?,
         plan_id: body.text("plan_id")?,
         context: body.object("context")?,

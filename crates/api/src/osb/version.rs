@@ -1,4 +1,4 @@
-//! The version that a platform speaks: any 2.x, and it has to say so.
+//! The API version of a platform: any 2.x, and the header is required.
 
 use axum::{
     extract::Request,
@@ -7,33 +7,33 @@ use axum::{
     response::Response,
 };
 
-use super::error::Refused;
+use super::respond::Refusal;
 
 const HEADER: HeaderName = HeaderName::from_static("x-broker-api-version");
 /// The first minor version in which instances and bindings can be fetched.
 const FETCHING: u32 = 14;
 
-/// Lets through who speaks a version that is spoken here.
-pub(super) async fn check(request: Request, next: Next) -> Result<Response, Refused> {
+/// Rejects unsupported API versions.
+pub(super) async fn check(request: Request, next: Next) -> Result<Response, Refusal> {
     let minor = minor(request.headers())?;
     if minor < FETCHING
         && let Some(what) = fetched(&request)
     {
-        return Err(Refused::Version(format!(
+        return Err(Refusal::Version(format!(
             "get {what} endpoint only supported starting with OSB version 2.14"
         )));
     }
     Ok(next.run(request).await)
 }
 
-fn minor(headers: &HeaderMap) -> Result<u32, Refused> {
-    let refuse = |text: &str| Err(Refused::Version(format!("X-Broker-API-Version Header {text}")));
-    let said = headers.get(HEADER).map(|value| value.to_str().unwrap_or("?").trim());
-    let Some(said) = said.filter(|said| !said.is_empty()) else { return refuse("not set") };
+fn minor(headers: &HeaderMap) -> Result<u32, Refusal> {
+    let refuse = |text: &str| Err(Refusal::Version(format!("X-Broker-API-Version Header {text}")));
+    let value = headers.get(HEADER).map(|value| value.to_str().unwrap_or("?").trim());
+    let Some(value) = value.filter(|value| !value.is_empty()) else { return refuse("not set") };
     // A sign would be parsed, too.
     let digits = |text: &&str| text.bytes().all(|byte| byte.is_ascii_digit());
     let number = |text: &str| Some(text).filter(digits)?.parse::<u32>().ok();
-    let version = said.split_once('.').and_then(|(major, minor)| number(major).zip(number(minor)));
+    let version = value.split_once('.').and_then(|(major, minor)| number(major).zip(number(minor)));
     match version {
         None => refuse("must contain a version"),
         Some((2, minor)) => Ok(minor),

@@ -32,10 +32,8 @@ async fn a_query_that_asks_for_too_much_is_not_valid() {
     };
 
     service.run(&calls(2)).await.data();
-    assert_eq!(service.runtimes.calls().len(), 2);
 
     refused(&service.run(&calls(3)).await, "too complex");
-    assert_eq!(service.runtimes.calls(), []);
 }
 
 #[tokio::test]
@@ -106,7 +104,7 @@ async fn values_and_selections_that_are_nested_without_end_are_refused() {
             assert_eq!(reply.status, StatusCode::UNPROCESSABLE_ENTITY, "{deep}");
         }
     }
-    assert_eq!(service.runtimes.calls(), []);
+    assert_eq!(service.operations().await, 1);
 }
 
 #[tokio::test]

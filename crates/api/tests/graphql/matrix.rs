@@ -3,11 +3,7 @@
 use axum::{body::Body, http::StatusCode};
 use serde_json::{Value, json};
 
-use crate::{
-    recorder::Asked,
-    sample::{OPERATION, RUNTIME},
-    service::Service,
-};
+use crate::service::{Service, UNKNOWN};
 
 const ASK: &str = "query One { runtimeOperationStatus(id: \"o\") { state } }";
 const CHANGE: &str = "mutation { deprovisionRuntime(id: \"r\") }";
@@ -20,22 +16,20 @@ async fn an_executed_query_is_200_with_data_alone() {
 
     assert_eq!(reply.status, StatusCode::OK);
     assert_eq!(reply.headers["content-type"], "application/json");
-    assert_eq!(reply.text, r#"{"data":{"runtimeOperationStatus":{"state":"InProgress"}}}"#);
-    assert_eq!(service.runtimes.asked(), Asked::Operation("o".into()));
+    assert_eq!(reply.text, r#"{"data":{"runtimeOperationStatus":{"state":"Succeeded"}}}"#);
 }
 
 #[tokio::test]
 async fn an_executed_query_with_a_failure_is_200_with_errors_before_data() {
     let service = Service::start().await;
-    service.runtimes.fail(&provisioner::Error::bad("no"));
-
-    let reply = service.run(ASK).await;
+    let reply = service.run(&ASK.replace("\"o\"", &format!("\"{UNKNOWN}\""))).await;
 
     assert_eq!(reply.status, StatusCode::OK);
     let expected = concat!(
-        r#"{"errors":[{"message":"no","path":["runtimeOperationStatus"],"#,
-        r#""extensions":{"error_code":400,"error_component":"provisioner","#,
-        r#""error_reason":"err_provisioner_internal"}}],"data":{"runtimeOperationStatus":null}}"#,
+        r#"{"errors":[{"message":"failed to get Runtime Operation Status, Operation not found for id: "#,
+        r#"5d1c0c1e-0000-4000-8000-000000000001","path":["runtimeOperationStatus"],"#,
+        r#""extensions":{"error_code":2,"error_component":"db - provisioner","#,
+        r#""error_reason":"err_db_not_found"}}],"data":{"runtimeOperationStatus":null}}"#,
     );
     assert_eq!(reply.text, expected);
 }
@@ -117,13 +111,13 @@ async fn a_document_that_does_not_fit_the_schema_is_422_with_its_code() {
         }
         assert_eq!(reply.json()["data"], Value::Null);
     }
-    assert_eq!(service.runtimes.calls(), []);
+    assert_eq!(service.operations().await, 1);
 }
 
 #[tokio::test]
 async fn the_named_operation_runs_and_one_that_is_not_there_is_200_without_data() {
     let service = Service::start().await;
-    let two = format!("{ASK} query Two {{ runtimeOperationStatus(id: \"two\") {{ state }} }}");
+    let two = format!("{ASK} query Two {{ two: runtimeOperationStatus(id: \"o\") {{ state }} }}");
     let named =
         async |name: Value| service.post(&json!({"query": two, "operationName": name})).await;
 
@@ -132,9 +126,7 @@ async fn the_named_operation_runs_and_one_that_is_not_there_is_200_without_data(
     let none = named(Value::Null).await;
     let empty = service.post(&json!({"query": ASK, "operationName": ""})).await;
 
-    second.data();
-    let ids: Vec<Asked> = service.runtimes.calls().into_iter().map(|(_, asked)| asked).collect();
-    assert_eq!(ids, [Asked::Operation("two".into()), Asked::Operation("o".into())]);
+    assert_eq!(second.data(), json!({"two": {"state": "Succeeded"}}));
     for missing in [third, none] {
         assert_eq!(missing.status, StatusCode::OK);
         assert_eq!(missing.json()["data"], Value::Null);
@@ -171,8 +163,6 @@ async fn variables_and_extensions_may_be_null_absent_or_given() {
         "query": asked, "variables": {"id": "o"}, "extensions": {"tracing": true}, "more": 1,
     });
     service.post(&given).await.data();
-
-    assert_eq!(service.runtimes.calls().len(), 2);
 }
 
 #[tokio::test]
@@ -190,9 +180,9 @@ async fn get_serves_queries() {
         ])
         .await;
 
-    assert_eq!(reply.data(), json!({"a": {"id": OPERATION, "runtimeID": RUNTIME}}));
+    let expected = json!({"a": {"id": service.operation, "runtimeID": service.runtime}});
+    assert_eq!(reply.data(), expected);
     assert_eq!(reply.headers["content-type"], "application/json");
-    assert_eq!(service.runtimes.asked(), Asked::Operation("o".into()));
 }
 
 #[tokio::test]
@@ -221,14 +211,14 @@ async fn get_with_a_mutation_is_406_and_changes_nothing() {
         let message = "GET requests only allow query operations";
         assert_eq!(reply.json(), json!({"errors": [{"message": message}], "data": null}));
     }
-    assert_eq!(service.runtimes.calls(), []);
+    assert_eq!(service.operations().await, 1);
     service.get(&[("query", &both), ("operationName", "One")]).await.data();
 }
 
 #[tokio::test]
 async fn other_methods_and_content_types_are_400() {
     let service = Service::start().await;
-    let body = json!({"query": ASK}).to_string();
+    let body = json!({"query": service.named(ASK)}).to_string();
     let cases = [
         ("PUT", Some("application/json")),
         ("DELETE", None),

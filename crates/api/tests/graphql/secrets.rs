@@ -4,18 +4,9 @@ use axum::{
     body::Body,
     http::{Request, StatusCode},
 };
-use provisioner::{
-    Error,
-    configuration::{Component, Entry, Kyma},
-    status::Parts,
-};
 use serde_json::{Value, json};
 
-use crate::{
-    recorder::Asked,
-    sample,
-    service::{KUBECONFIG, READ, Reply, Service, WRITE},
-};
+use crate::service::{KUBECONFIG, READ, Reply, Service, TENANT, WRITE};
 
 const OPEN: &str = "{ runtimeStatus(id: \"r\") { runtimeConfiguration { ...C } } }
     fragment C on RuntimeConfig { key: kubeconfig kymaConfig { version } }";
@@ -25,109 +16,80 @@ const ROLL_BACK: &str = "mutation { rollBackUpgradeOperation(id: \"r\") {
 async fn send(service: &Service, scopes: &[&str], query: &str) -> Reply {
     let request = Request::post("/graphql")
         .header("content-type", "application/json")
-        .header("authorization", format!("Bearer {}", service.token(scopes, Some("t"))));
-    service.send(request.body(Body::from(json!({"query": query}).to_string())).unwrap()).await
+        .header("authorization", format!("Bearer {}", service.token(scopes, Some(TENANT))));
+    service
+        .send(request.body(Body::from(json!({"query": service.named(query)}).to_string())).unwrap())
+        .await
 }
 
 #[tokio::test]
 async fn a_kubeconfig_needs_a_scope_of_its_own() {
     let service = Service::start().await;
+    // Gardener would say that the Shoot is gone.
+    service.break_the_garden();
 
     let opened = send(&service, &[READ, KUBECONFIG], OPEN).await.data();
     let closed = send(&service, &[READ], OPEN).await;
-    let taken_back = send(&service, &[WRITE], ROLL_BACK).await;
+    let rolled_back = send(&service, &[WRITE], ROLL_BACK).await;
 
     assert_eq!(opened["runtimeStatus"]["runtimeConfiguration"]["key"], "apiVersion: v1");
-    for (reply, field) in [(closed, "runtimeStatus"), (taken_back, "rollBackUpgradeOperation")] {
-        let error = reply.error();
+    for reply in [&closed, &rolled_back] {
+        let error = &reply.json()["errors"][0];
         assert_eq!(error["extensions"]["error_code"], 403, "{error}");
         let message = "kubeconfig: the token lacks the scope provisioner:kubeconfig";
         assert_eq!(error["message"], message);
         assert!(!reply.text.contains("apiVersion"), "{}", reply.text);
-        assert_ne!(reply.json()["data"][field], Value::Null, "the rest is answered");
     }
-}
-
-#[tokio::test]
-async fn secret_overrides_are_told_to_nobody() {
-    let service = Service::start().await;
-    let entry =
-        |key: &str, secret| Entry { key: key.into(), value: format!("{key}-value"), secret };
-    let mut runtime = sample::runtime(sample::aws());
-    runtime.configuration.kyma = Some(Kyma {
-        version: "2.0.0".into(),
-        profile: None,
-        components: vec![Component {
-            component: "monitoring".into(),
-            namespace: "kyma-system".into(),
-            configuration: vec![entry("size", false), entry("password", true)],
-            source_url: None,
-            conflict_strategy: None,
-        }],
-        configuration: vec![entry("domain", false), entry("token", true)],
-        conflict_strategy: None,
-    });
-    *service.runtimes.runtime.lock().unwrap() = Ok(runtime);
-
-    let fields = "configuration { key value secret }";
-    let query = format!(
-        "{{ runtimeStatus(id: \"r\") {{ runtimeConfiguration {{ kymaConfig {{
-            {fields} components {{ {fields} }} }} }} }} }}"
-    );
-    let answer = service.run(&query).await.data();
-
-    let kyma = &answer["runtimeStatus"]["runtimeConfiguration"]["kymaConfig"];
-    let shown = |key: &str, value: &str, secret: bool| json!({"key": key, "value": value, "secret": secret});
-    let global = [shown("domain", "domain-value", false), shown("token", "[REDACTED]", true)];
-    let own = [shown("size", "size-value", false), shown("password", "[REDACTED]", true)];
-    assert_eq!(kyma["configuration"], json!(global));
-    assert_eq!(kyma["components"][0]["configuration"], json!(own));
+    assert_ne!(closed.json()["data"]["runtimeStatus"], Value::Null, "the rest is answered");
 }
 
 #[tokio::test]
 async fn only_what_a_query_selects_is_asked_for() {
     let service = Service::start().await;
-    let none = Parts::NONE;
     let cases = [
-        ("lastOperationStatus { state }", none),
-        ("runtimeConfiguration { clusterConfig { name } }", none),
-        ("a: runtimeConnectionStatus { status }", Parts { connection: true, ..none }),
-        (
-            "... on RuntimeStatus { hibernationStatus { hibernated } }",
-            Parts { hibernation: true, ..none },
-        ),
-        ("runtimeConfiguration { kubeconfig }", Parts { kubeconfig: true, ..none }),
+        ("lastOperationStatus { state }", false),
+        ("runtimeConfiguration { clusterConfig { name } }", false),
+        ("a: runtimeConnectionStatus { status }", true),
+        ("... on RuntimeStatus { hibernationStatus { hibernated } }", true),
+        ("runtimeConfiguration { kubeconfig }", true),
     ];
 
-    for (selection, parts) in cases {
+    for (selection, asks) in cases {
+        let before = service.calls_of_the_garden();
         let query = format!("{{ runtimeStatus(id: \"r\") {{ {selection} }} }}");
         service.run(&query).await.data();
 
-        assert_eq!(service.runtimes.asked(), Asked::Runtime("r".into(), parts), "{selection}");
+        assert_eq!(service.calls_of_the_garden() > before, asks, "{selection}");
     }
 }
 
 #[tokio::test]
 async fn a_removal_says_whether_it_supersedes() {
     let service = Service::start().await;
-    let cases = [("", false), (", supersede: false", false), (", supersede: true", true)];
+    let remove = async |argument: &str| {
+        service.run(&format!("mutation {{ deprovisionRuntime(id: \"r\"{argument}) }}")).await
+    };
+    service
+        .run("mutation { upgradeShoot(id: \"r\", config: {gardenerConfig: {}}) { id } }")
+        .await
+        .data();
 
-    for (argument, supersedes) in cases {
-        service
-            .run(&format!("mutation {{ deprovisionRuntime(id: \"r\"{argument}) }}"))
-            .await
-            .data();
+    let refused = [remove("").await, remove(", supersede: false").await];
+    let accepted = remove(", supersede: true").await;
 
-        assert_eq!(service.runtimes.asked(), Asked::Deprovision("r".into(), supersedes));
+    for reply in refused {
+        assert_eq!(reply.error()["extensions"]["error_code"], 400, "{}", reply.text);
     }
+    assert!(accepted.data()["deprovisionRuntime"].is_string());
 }
 
 #[tokio::test]
 async fn errors_are_few_and_short() {
     let service = Service::start().await;
-    service.runtimes.fail(&Error::bad("x".repeat(100_000)));
-    let long = service.run("{ runtimeOperationStatus(id: \"o\") { state } }").await;
-    let arguments = "id: \"o\" ".repeat(5_000);
+    let id = "x".repeat(100_000);
+    let long =
+        service.run(&format!("{{ runtimeOperationStatus(id: \"{id}\") {{ state }} }}")).await;
+    let arguments = "id: \"x\" ".repeat(5_000);
     let many = service.run(&format!("{{ runtimeOperationStatus({arguments}) {{ state }} }}")).await;
     let directives = "@skip(if: false) ".repeat(100);
     let directed = format!("{{ runtimeOperationStatus(id: \"o\") {{ state {directives} }} }}");
@@ -159,5 +121,5 @@ async fn a_directive_that_nobody_knows_is_refused_wherever_it_stands() {
 
         assert_eq!(reply.status, StatusCode::UNPROCESSABLE_ENTITY, "{query}: {}", reply.text);
     }
-    assert_eq!(service.runtimes.calls(), []);
+    assert_eq!(service.operations().await, 1);
 }

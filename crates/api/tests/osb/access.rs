@@ -4,11 +4,11 @@ use axum::{
     body::Body,
     http::{Request, StatusCode, header},
 };
-use serde_json::json;
+use engine::State;
 
 use crate::{
-    canned::Canned,
-    service::{ANY, PLATFORM, Reply, Service, WRITE, basic},
+    real::{Real, order},
+    service::{ANY, PLATFORM, Reply, Service, WAITING, WRITE, basic},
 };
 
 const TOKEN_PATH: &str = "/oauth/v2/service_instances/i-1";
@@ -24,8 +24,9 @@ async fn ask(service: &Service, path: &str, authorization: Option<&str>) -> Repl
 
 #[tokio::test]
 async fn every_door_opens_with_its_own_key_only() {
-    let canned = Canned::new();
-    let service = Service::around(canned.clone()).await;
+    let real = Real::start().await;
+    real.make("i-1").await;
+    let service = &real.service;
     let good_token = format!("Bearer {}", service.token(&[WRITE, ANY], None));
     let wrong_scope = format!("Bearer {}", service.token(&["cld:read", ANY], None));
     let no_tenant = format!("Bearer {}", service.token(&[WRITE], None));
@@ -47,20 +48,20 @@ async fn every_door_opens_with_its_own_key_only() {
     ];
 
     for (path, authorization, expected) in table {
-        let reply = ask(&service, path, authorization).await;
+        let reply = ask(service, path, authorization).await;
         assert_eq!(reply.status.as_u16(), expected, "{path} {authorization:?}");
         if expected != 200 {
             assert!(!reply.description().is_empty());
             assert_eq!(reply.json().get("error"), None);
         }
     }
-    assert_eq!(canned.calls().len(), 2);
 }
 
 #[tokio::test]
 async fn doubled_slashes_of_a_base_address_lead_to_the_clean_path_and_open_nothing() {
-    let canned = Canned::new();
-    let service = Service::around(canned.clone()).await;
+    let real = Real::start().await;
+    real.make("i-1").await;
+    let service = &real.service;
     let token = format!("Bearer {}", service.token(&[WRITE, ANY], None));
     let table = [
         ("//oauth/v2/service_instances/i-1?a=b%2F", "/oauth/v2/service_instances/i-1?a=b%2F"),
@@ -71,7 +72,7 @@ async fn doubled_slashes_of_a_base_address_lead_to_the_clean_path_and_open_nothi
 
     for (path, clean) in table {
         for authorization in [None, Some("Bearer x"), Some(token.as_str())] {
-            let reply = ask(&service, path, authorization).await;
+            let reply = ask(service, path, authorization).await;
             assert_eq!(reply.status, StatusCode::MOVED_PERMANENTLY, "{path}");
             assert_eq!(reply.headers["location"], clean, "{path}");
         }
@@ -79,20 +80,22 @@ async fn doubled_slashes_of_a_base_address_lead_to_the_clean_path_and_open_nothi
     // Another status would make clients repeat it as GET.
     let removal = service.call("DELETE", "//oauth/v2/service_instances/i-1").await;
     assert_eq!(removal.status, StatusCode::PERMANENT_REDIRECT);
-    assert!(canned.calls().is_empty());
-    assert_eq!(ask(&service, TOKEN_PATH, None).await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(real.operations().await, 1);
+    assert_eq!(ask(service, TOKEN_PATH, None).await.status, StatusCode::UNAUTHORIZED);
     // A region that is empty is none, behind the same door.
     let path = "/oauth//v2/service_instances/i-1";
-    assert_eq!(ask(&service, path, None).await.status, StatusCode::UNAUTHORIZED);
-    assert_eq!(ask(&service, path, Some(&token)).await.status, StatusCode::OK);
+    assert_eq!(ask(service, path, None).await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(ask(service, path, Some(&token)).await.status, StatusCode::OK);
 }
 
 #[tokio::test]
 async fn who_is_not_let_in_is_told_how_to_ask() {
-    let service = Service::around(Canned::new()).await;
+    let real = Real::start().await;
+    real.make("i-1").await;
+    let service = &real.service;
 
-    let token = ask(&service, TOKEN_PATH, None).await;
-    let password = ask(&service, PASSWORD_PATH, None).await;
+    let token = ask(service, TOKEN_PATH, None).await;
+    let password = ask(service, PASSWORD_PATH, None).await;
 
     assert_eq!(token.headers[header::WWW_AUTHENTICATE], "Bearer");
     let scheme = password.headers[header::WWW_AUTHENTICATE].to_str().unwrap();
@@ -103,50 +106,58 @@ async fn who_is_not_let_in_is_told_how_to_ask() {
 
 #[tokio::test]
 async fn the_key_decides_for_which_tenant_and_the_headers_tell_on_whose_behalf() {
-    let canned = Canned::new();
-    let service = Service::around(canned.clone()).await;
+    let real = Real::start().await;
+    real.make("i-1").await;
+    let service = &real.service;
     let any = format!("Bearer {}", service.token(&[WRITE, ANY], None));
-    let own = format!("Bearer {}", service.token(&[WRITE, ANY], Some("ga-7")));
+    let own = format!("Bearer {}", service.token(&[WRITE, ANY], Some("ga-1")));
+    let foreign = format!("Bearer {}", service.token(&[WRITE, ANY], Some("ga-7")));
+    let (platform, tenant) = (basic(PLATFORM.0, PLATFORM.1), basic("tenant", PLATFORM.1));
 
-    for authorization in [&any, &own] {
-        let request = Request::get(TOKEN_PATH)
-            .header("x-broker-api-version", "2.17")
-            .header("x-broker-api-originating-identity", "cloudfoundry e30=")
-            .header(header::USER_AGENT, "cf/8")
-            .header(header::AUTHORIZATION, authorization);
-        service.send(request.body(Body::empty()).unwrap()).await;
+    for (path, authorization, status) in [
+        (TOKEN_PATH, &any, 200),
+        (TOKEN_PATH, &own, 200),
+        (TOKEN_PATH, &foreign, 404),
+        (PASSWORD_PATH, &platform, 200),
+        (PASSWORD_PATH, &tenant, 200),
+    ] {
+        assert_eq!(ask(service, path, Some(authorization)).await.status, status, "{authorization}");
     }
-    ask(&service, PASSWORD_PATH, Some(&basic(PLATFORM.0, PLATFORM.1))).await;
-    ask(&service, PASSWORD_PATH, Some(&basic("tenant", PLATFORM.1))).await;
-
-    let callers: Vec<_> = canned.calls().into_iter().map(|(caller, _)| caller).collect();
-    let tenants: Vec<_> = callers.iter().map(|caller| caller.tenant.as_deref()).collect();
-    assert_eq!(tenants, [None, Some("ga-7"), None, Some("ga-1")]);
-    assert_eq!(callers[0].originating_identity.as_deref(), Some("cloudfoundry e30="));
-    assert_eq!(callers[0].user_agent.as_deref(), Some("cf/8"));
-    assert_eq!(callers[2].originating_identity, None);
+    let request = service
+        .request("PUT", "/oauth/cf-eu10/v2/service_instances/i-2?accepts_incomplete=true")
+        .header("x-broker-api-originating-identity", "cloudfoundry e30=")
+        .header(header::USER_AGENT, "cf/8");
+    service.send(request.body(Body::from(order().to_string())).unwrap()).await;
+    let input = real.stored_input().await;
+    assert_eq!(input["originating_identity"], "cloudfoundry e30=");
+    assert_eq!(input["user_agent"], "cf/8");
 }
 
 #[tokio::test]
 async fn the_path_names_the_region() {
-    let canned = Canned::new();
-    let service = Service::around(canned.clone()).await;
-    let body = json!({"service_id": "s", "plan_id": "p"});
+    let real = Real::start().await;
+    let service = &real.service;
+    let put = async |path: &str| service.put(&format!("{path}?{WAITING}"), &order()).await;
 
-    service.put("/oauth/v2/service_instances/a", &body).await;
-    service.put("/oauth/cf-us21/v2/service_instances/a%20b%2Fc", &body).await;
-    let odd = service.put("/oauth/cf%00eu/v2/service_instances/a", &body).await;
+    put("/oauth/v2/service_instances/a").await;
+    let none = real.stored_input().await;
+    real.end(State::Succeeded, vec![]).await;
+    put("/oauth/cf-us10/v2/service_instances/b").await;
+    let named = real.stored_input().await;
+    let odd = put("/oauth/cf%00eu/v2/service_instances/c").await;
 
-    let asked: Vec<String> = canned.calls().into_iter().map(|(_, asked)| asked).collect();
-    assert!(asked[0].starts_with("provision a in None"), "{asked:?}");
-    assert!(asked[1].starts_with("provision a b/c in Some(\"cf-us21\")"), "{asked:?}");
-    assert_eq!((odd.status, asked.len()), (StatusCode::BAD_REQUEST, 2));
+    // The default region of the catalog.
+    assert_eq!(none["order"]["platform_region"], "cf-eu10", "{none}");
+    assert_eq!(named["order"]["platform_region"], "cf-us10", "{named}");
+    assert_eq!((odd.status, real.operations().await), (StatusCode::BAD_REQUEST, 2));
     assert!(odd.description().starts_with("region "));
 }
 
 #[tokio::test]
 async fn guessing_passwords_gets_slow_for_those_who_guess_and_for_nobody_else() {
-    let service = Service::around(Canned::new()).await;
+    let real = Real::start().await;
+    real.make("i-1").await;
+    let service = &real.service;
     let from = |last: u8, password: &str| {
         let mut request = Request::get(PASSWORD_PATH)
             .header("x-broker-api-version", "2.17")
@@ -177,7 +188,9 @@ async fn guessing_passwords_gets_slow_for_those_who_guess_and_for_nobody_else() 
 
 #[tokio::test]
 async fn two_authorization_headers_open_no_door() {
-    let service = Service::around(Canned::new()).await;
+    let real = Real::start().await;
+    real.make("i-1").await;
+    let service = &real.service;
     let token = format!("Bearer {}", service.token(&[WRITE, ANY], None));
     let password = basic(PLATFORM.0, PLATFORM.1);
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{canned::Canned, service::Service, support::openapi};
+use crate::{real::Real, support::openapi};
 
 pub(crate) const DOCUMENT: &str = include_str!("../../../../docs/openapi/osb.yaml");
 const METHODS: [&str; 5] = ["get", "put", "patch", "delete", "post"];
@@ -10,7 +10,8 @@ const METHODS: [&str; 5] = ["get", "put", "patch", "delete", "post"];
 #[tokio::test]
 async fn every_path_and_method_is_served_as_the_document_says_and_no_other() {
     let document: Value = serde_saphyr::from_str(DOCUMENT).unwrap();
-    let service = Service::around(Canned::new()).await;
+    let real = Real::start().await;
+    let service = &real.service;
 
     for (path, described) in document["paths"].as_object().unwrap() {
         let concrete = path.replace("{instance_id}", "i-1").replace("{binding_id}", "b-1");
@@ -39,7 +40,8 @@ fn the_document_is_valid_and_says_what_every_status_means() {
 
 #[tokio::test]
 async fn the_documents_are_served_to_everybody() {
-    let service = Service::around(Canned::new()).await;
+    let real = Real::start().await;
+    let service = &real.service;
     let runtimes = include_str!("../../../../docs/openapi/runtimes.yaml");
 
     for (path, document) in [("osb", DOCUMENT), ("runtimes", runtimes)] {

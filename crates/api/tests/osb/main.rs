@@ -4,7 +4,6 @@
 
 mod access;
 mod answers;
-mod canned;
 mod catalog;
 mod conformance;
 mod document;

@@ -19,7 +19,10 @@ use store::{
     testing::TestDatabase,
 };
 
-use crate::{service::Service, support::tokens::NOW};
+use crate::{
+    service::{Service, WAITING},
+    support::tokens::NOW,
+};
 
 pub(crate) const SERVICE: &str = "47c9dcbf-ff30-448e-ab36-d3bad66ba281";
 pub(crate) const AWS: &str = "361c511f-f939-4621-b228-d0fb79a1fe15";
@@ -29,6 +32,7 @@ pub(crate) const PLANS: [&str; 9] =
 
 pub(crate) struct Real {
     pub(crate) service: Service,
+    broker: Broker,
     engine: EngineStore,
     clock: Clock,
     _database: TestDatabase,
@@ -39,8 +43,15 @@ impl Real {
         Self::start_with(false).await
     }
 
-    /// A broker that takes platforms without `accepts_incomplete` for ones that can wait, or does not.
+    /// A broker for which requests without `accepts_incomplete` are asynchronous, or not.
     pub(crate) async fn start_with(assume_async: bool) -> Self {
+        let mut real = Self::without_platforms().await;
+        real.service = Service::of(real.broker.clone(), assume_async).await;
+        real
+    }
+
+    /// A broker that no platform has a password for.
+    pub(crate) async fn without_platforms() -> Self {
         let test = TestDatabase::sqlite();
         let clock = Clock::held_at(Timestamp::from_second(NOW).unwrap());
         let database = test.database().await;
@@ -67,8 +78,24 @@ impl Real {
             },
             clock: clock.clone(),
         });
-        let service = Service::with(Arc::new(broker), assume_async).await;
-        Self { service, engine, clock, _database: test }
+        let service = Service::opened_to(broker.clone(), false, vec![]).await;
+        Self { service, broker, engine, clock, _database: test }
+    }
+
+    /// Orders this instance and lets it be made.
+    pub(crate) async fn make(&self, instance: &str) {
+        let path = format!("/oauth/cf-eu10/v2/service_instances/{instance}?{WAITING}");
+        let reply = self.service.put(&path, &order()).await;
+        assert_eq!(reply.status, 202, "{}", reply.text);
+        self.end(State::Succeeded, vec![]).await;
+    }
+
+    /// The input of the newest operation, as it is stored.
+    pub(crate) async fn stored_input(&self) -> Value {
+        let filter = Filter { most: 1, ..Filter::default() };
+        let newest = self.engine.list(&filter).await.unwrap().operations[0].id;
+        let snapshot = self.engine.read(newest).await.unwrap().unwrap();
+        serde_json::from_slice(&snapshot.input).unwrap()
     }
 
     /// How many operations are stored, up to a few thousand.

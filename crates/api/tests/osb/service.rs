@@ -1,11 +1,11 @@
-//! The routes around some use cases, and how tests call them.
+//! The routes around a broker, and how tests call them.
 
 use std::sync::{Arc, OnceLock};
 
 use api::{
     Credentials, Limits,
-    osb::{Instances, Parts},
-    router::{platforms, shielded},
+    osb::Parts,
+    router::{self, shielded},
 };
 use axum::{
     Router,
@@ -13,6 +13,7 @@ use axum::{
     http::{HeaderMap, Request, StatusCode, header, request::Builder},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
+use broker::instances::Broker;
 use jsonwebtoken::{Algorithm, Header, encode};
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -25,7 +26,8 @@ pub(crate) const PLATFORM: (&str, &str) = ("platform", "correct horse");
 /// Where an instance is, with the query that every change needs.
 pub(crate) const INSTANCE: &str = "/oauth/cf-eu10/v2/service_instances/i-1";
 pub(crate) const WAITING: &str = "accepts_incomplete=true";
-pub(crate) const HINTS: &str = "service_id=s&plan_id=p&accepts_incomplete=true";
+pub(crate) const HINTS: &str = "service_id=47c9dcbf-ff30-448e-ab36-d3bad66ba281\
+    &plan_id=361c511f-f939-4621-b228-d0fb79a1fe15&accepts_incomplete=true";
 
 pub(crate) struct Service {
     routes: Router,
@@ -59,26 +61,27 @@ impl Reply {
 }
 
 impl Service {
-    pub(crate) async fn around(instances: Arc<dyn Instances>) -> Self {
-        Self::with(instances, false).await
-    }
-
-    /// A service that takes platforms without `accepts_incomplete` for ones that can wait, or does not.
-    pub(crate) async fn with(instances: Arc<dyn Instances>, assume_async: bool) -> Self {
-        let keys = KeyServer::start().await;
+    /// The routes of this broker.
+    pub(crate) async fn of(broker: Broker, assume_async: bool) -> Self {
         let tenant = |user: &str, tenant: Option<&str>| Credentials {
             user: user.into(),
             password: PLATFORM.1.to_owned().into(),
             tenant: tenant.map(str::to_owned),
         };
-        let parts = Parts {
-            instances,
-            verifier: Arc::new(keys.verifier()),
-            platforms: vec![tenant(PLATFORM.0, None), tenant("tenant", Some("ga-1"))],
-            assume_async,
-        };
+        let platforms = vec![tenant(PLATFORM.0, None), tenant("tenant", Some("ga-1"))];
+        Self::opened_to(broker, assume_async, platforms).await
+    }
+
+    /// The same for these platforms.
+    pub(crate) async fn opened_to(
+        broker: Broker,
+        assume_async: bool,
+        platforms: Vec<Credentials>,
+    ) -> Self {
+        let keys = KeyServer::start().await;
+        let parts = Parts { broker, verifier: Arc::new(keys.verifier()), platforms, assume_async };
         let limits = Limits { body: 100_000, ..Limits::DEFAULT };
-        Self { routes: shielded(platforms(parts), limits), keys, token: OnceLock::new() }
+        Self { routes: shielded(router::platforms(parts), limits), keys, token: OnceLock::new() }
     }
 
     /// A good token with these scopes, for this tenant or for none.

@@ -1,168 +1,154 @@
-//! A few operations without a store behind them.
+//! A few operations in a database, and the engine that works on them.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use api::health::Readiness;
-use base::Failure;
-use broker::operations::view::{
-    Answer, Entry, Event, Explanation, OperationView, Operations, Page, PageAsk, State, ViewError,
+use base::Clock;
+use broker::operations::view::Operations;
+use engine::{
+    Cx, Engine, Operation, Order, Plan, Planted, Retry, Settings, Step, StepResult, done,
+    storage::Verdict, waiting,
 };
-use domain::OperationId;
-use engine::storage::{EntryEvent, Outcome, Snapshot};
 use jiff::Timestamp;
-use tokio::sync::broadcast;
-use uuid::Uuid;
+use store::{EngineStore, Sealer, Set, engine::Time, testing::TestDatabase};
 
-/// The one operation that exists and runs.
+/// An operation that waits for parts.
 pub const RUNNING: &str = "018f0000-0000-7000-8000-000000000001";
 /// One that has ended.
 pub const ENDED: &str = "018f0000-0000-7000-8000-000000000002";
-/// One that breaks the handler.
-pub const BREAKING: &str = "018f0000-0000-7000-8000-00000000dead";
 
-fn noon(seconds: i64) -> Timestamp {
-    Timestamp::from_second(super::tokens::NOW + seconds).unwrap()
+const LIMIT: Duration = Duration::from_hours(1);
+
+/// Builds something, and waits for its parts as long as the clock stands still.
+struct Building;
+
+impl Operation for Building {
+    const KIND: &'static str = "building";
+    type Input = String;
+    type Data = Option<Timestamp>;
+    type Memory = ();
+    type Env = ();
 }
 
-/// Fixed operations.
-pub struct Fixed {
-    pub events: broadcast::Sender<Arc<Event>>,
+struct OrderParts;
+
+impl Step<Building> for OrderParts {
+    const NAME: &'static str = "Order_Parts";
+
+    async fn run(&self, cx: &mut Cx<'_, Building>) -> StepResult {
+        *cx.data = Some(cx.now);
+        done()
+    }
 }
 
-impl Fixed {
-    pub fn new() -> Self {
-        Self { events: broadcast::channel(8).0 }
-    }
+struct WaitForParts;
 
-    fn snapshot(id: &OperationId) -> Result<Snapshot, ViewError> {
-        let state = match id.to_string().as_str() {
-            RUNNING => State::InProgress,
-            ENDED => State::Succeeded,
-            BREAKING => panic!("secret /etc/path"),
-            _ => return Err(ViewError::Unknown(id.clone())),
-        };
-        Ok(Snapshot {
-            id: id.uuid(),
-            root: id.uuid(),
-            instance: "instance-1".into(),
-            kind: "demonstration".into(),
-            data_version: 1,
-            lane: String::new(),
-            state,
-            stage: Some("build".into()),
-            step: Some("Wait_For_Parts".into()),
-            closed: vec!["prepare".into()],
-            incomplete: vec![],
-            failing_since: None,
-            waiting_since: Some(noon(2)),
-            note: Some("the parts are on their way".into()),
-            failure: None,
-            owner: Some(Uuid::nil()),
-            epoch: 1,
-            held: false,
-            runs: 4,
-            due_at: Some(noon(9)),
-            cancel: None,
-            created_at: noon(0),
-            started_at: Some(noon(1)),
-            updated_at: noon(4),
-            ended_at: None,
-            input: b"secret".to_vec(),
-            data: b"secret".to_vec(),
-        })
-    }
+impl Step<Building> for WaitForParts {
+    const NAME: &'static str = "Wait_For_Parts";
+    const RETRY: Retry = Retry::every(Duration::from_secs(5)).waiting_for(LIMIT);
 
-    fn entry() -> Entry {
-        Entry {
-            seq: 1,
-            event: EntryEvent::Run,
-            stage: Some("build".into()),
-            step: Some("Wait_For_Parts".into()),
-            run: Some(4),
-            times: 2,
-            epoch: 1,
-            replica: Some(Uuid::nil()),
-            began_at: noon(2),
-            ended_at: noon(4),
-            outcome: Some(Outcome::Transient),
-            reason: None,
-            failure: Some(Failure::new("parts", "unavailable", "the shop is closed")),
-            next_at: Some(noon(9)),
-            state: State::InProgress,
-            then_stage: Some("build".into()),
-            then_step: Some("Wait_For_Parts".into()),
+    async fn run(&self, cx: &mut Cx<'_, Building>) -> StepResult {
+        match *cx.data {
+            Some(at) if cx.now <= at => waiting("the parts are on their way").into(),
+            _ => done(),
         }
     }
 }
 
-fn ready<T: Send + 'static>(answer: Result<T, ViewError>) -> Answer<'static, T> {
-    Box::pin(std::future::ready(answer))
+/// Does nothing, and ends at once.
+struct Nothing;
+
+impl Operation for Nothing {
+    const KIND: &'static str = "nothing";
+    type Input = String;
+    type Data = Option<Timestamp>;
+    type Memory = ();
+    type Env = ();
 }
 
-impl Operations for Fixed {
-    fn list(&self, ask: PageAsk) -> Answer<'_, Page> {
-        let all = [RUNNING, ENDED].map(|id| Self::snapshot(&id.parse().unwrap()).unwrap().into());
-        let operations: Vec<OperationView> = all
-            .into_iter()
-            .filter(|operation: &OperationView| {
-                ask.state.is_none_or(|state| operation.state == state)
-            })
-            .take(ask.limit as usize)
-            .collect();
-        let next = (operations.len() == 1).then(|| operations[0].id.clone());
-        ready(Ok(Page { operations, next }))
+struct DoNothing;
+
+impl Step<Nothing> for DoNothing {
+    const NAME: &'static str = "Do_Nothing";
+
+    async fn run(&self, _: &mut Cx<'_, Nothing>) -> StepResult {
+        done()
+    }
+}
+
+/// The operations of a service.
+pub struct Service {
+    pub operations: Operations,
+    _database: TestDatabase,
+}
+
+impl Service {
+    /// One operation that waits and one that has ended.
+    pub async fn start() -> Self {
+        let service = Self::empty().await;
+        service.accept::<Building>(RUNNING, "instance-1").await;
+        service.accept::<Nothing>(ENDED, "instance-2").await;
+        service
     }
 
-    fn find(&self, id: OperationId) -> Answer<'_, OperationView> {
-        ready(Self::snapshot(&id).map(Into::into))
+    /// Without any operation.
+    pub async fn empty() -> Self {
+        let clock = Clock::held_at(Timestamp::from_second(super::tokens::NOW).unwrap());
+        let test = TestDatabase::sqlite();
+        let database = test.database().await;
+        database.migrate(Set::Engine).await.unwrap();
+        let time = Time::Held(clock.clone());
+        let store = EngineStore::new(database, Sealer::generate(), time, Planted::Nothing);
+        let building = Plan::<Building>::within(LIMIT)
+            .stage("order")
+            .step(OrderParts)
+            .stage("build")
+            .step(WaitForParts);
+        let nothing = Plan::<Nothing>::within(LIMIT).stage("all").step(DoNothing);
+        let engine = Engine::builder(Arc::new(store), clock, Settings::default())
+            .serve(building, Arc::new(()))
+            .unwrap()
+            .serve(nothing, Arc::new(()))
+            .unwrap()
+            .start();
+        Self { operations: Operations::new(engine), _database: test }
     }
 
-    fn journal(&self, id: OperationId) -> Answer<'_, Vec<Entry>> {
-        ready(Self::snapshot(&id).map(|_| vec![Self::entry()]))
+    /// Accepts the operation that waits.
+    pub async fn begin(&self) {
+        self.accept::<Building>(RUNNING, "instance-1").await;
     }
 
-    fn waiting(&self, id: OperationId) -> Answer<'_, Explanation> {
-        ready(Self::snapshot(&id).map(|snapshot| engine::explain(None, &snapshot, noon(5))))
-    }
-
-    fn cancel(&self, id: OperationId, reason: String) -> Answer<'_, OperationView> {
-        ready(Self::snapshot(&id).and_then(|snapshot| {
-            let mut operation = OperationView::from(snapshot);
-            if operation.state.is_final() {
-                return Err(ViewError::Ended(id));
+    /// Accepts an operation and follows it until it waits or has ended.
+    async fn accept<O: Operation<Input = String, Data = Option<Timestamp>>>(
+        &self,
+        id: &str,
+        instance: &str,
+    ) {
+        let engine = self.operations.engine();
+        let mut events = engine.events();
+        let order = Order::<O> {
+            id: id.parse().unwrap(),
+            instance: instance.into(),
+            lane: String::new(),
+            input: "secret".into(),
+            data: None,
+            digest: None,
+        };
+        engine.accept(order, &|_| Verdict::Queue).await.unwrap();
+        loop {
+            let event = events.recv().await.unwrap();
+            if event.instance == instance && (event.state.is_final() || event.next_at.is_some()) {
+                return;
             }
-            operation.cancel = Some(engine::storage::Cancel { state: State::Canceled, reason });
-            Ok(operation)
-        }))
-    }
-
-    fn demonstrate(&self) -> Answer<'_, OperationId> {
-        ready(Ok(RUNNING.parse().unwrap()))
-    }
-
-    fn events(&self) -> broadcast::Receiver<Arc<Event>> {
-        self.events.subscribe()
+        }
     }
 }
 
-/// Something that happened to the running operation.
-pub fn event() -> Arc<Event> {
-    Arc::new(Event {
-        operation: RUNNING.parse().unwrap(),
-        instance: "instance-1".into(),
-        kind: "demonstration".into(),
-        lane: String::new(),
-        journal: 3,
-        stage: "build".into(),
-        step: "Wait_For_Parts".into(),
-        outcome: Outcome::Done,
-        reason: None,
-        failure: None,
-        began_at: noon(2),
-        ended_at: noon(4),
-        next_at: None,
-        state: State::InProgress,
-    })
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.operations.engine().kill();
+    }
 }
 
 /// A service whose engine has no lease.

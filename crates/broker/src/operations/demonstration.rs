@@ -10,9 +10,10 @@ mod wait_for_parts;
 use std::time::Duration;
 
 use domain::operation::Kind;
-use engine::{Operation, Order, Plan, storage};
+use engine::{Engine, Operation, OperationId, Order, Plan, StorageError, storage};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use store::EngineStore;
 
 /// See the module.
 pub struct Demonstration;
@@ -78,6 +79,19 @@ pub fn order(ordered_by: impl Into<String>) -> Order<Demonstration> {
         input: Input { ordered_by: ordered_by.into() },
         data: Data::default(),
         digest: None,
+    }
+}
+
+/// Accepts a new demonstration.
+pub async fn accept(
+    engine: &Engine<EngineStore>,
+    ordered_by: &str,
+) -> Result<OperationId, StorageError> {
+    let order = order(ordered_by);
+    let id = order.id;
+    match engine.accept(order, &pairs).await? {
+        storage::Acceptance::Started | storage::Acceptance::Queued => Ok(id),
+        storage::Acceptance::Same(other) | storage::Acceptance::Refused(other) => Ok(other),
     }
 }
 

@@ -190,7 +190,7 @@ pub enum Wake {
     Signal(String),
 }
 
-/// An operation as it is stored, for readers.
+/// An operation as it is stored, for readers. What is serialised is what operators see.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Snapshot {
     /// Its id.
@@ -202,8 +202,10 @@ pub struct Snapshot {
     /// Which plan it follows.
     pub kind: String,
     /// The version of its data.
+    #[serde(skip)]
     pub data_version: i32,
     /// The tenant.
+    #[serde(skip)]
     pub lane: String,
     /// Its state.
     pub state: State,
@@ -216,21 +218,25 @@ pub struct Snapshot {
     /// Steps executed but not completed.
     pub incomplete: Vec<String>,
     /// The clock of the step that runs next.
+    #[serde(skip)]
     pub failing_since: Option<Timestamp>,
     /// The clock of the step that runs next.
+    #[serde(skip)]
     pub waiting_since: Option<Timestamp>,
     /// Why it waits, or what it said last.
     pub note: Option<String>,
     /// The last failure.
     pub failure: Option<Failure>,
+    /// How many runs it has had.
+    pub runs: i64,
     /// Who owns it.
     pub owner: Option<ReplicaId>,
     /// The ownership's epoch.
+    #[serde(skip)]
     pub epoch: i64,
     /// Whether its owner works on it right now.
+    #[serde(skip)]
     pub held: bool,
-    /// How many runs it has had.
-    pub runs: i64,
     /// When it is due; `None` while it waits behind another one, and when it is final.
     pub due_at: Option<Timestamp>,
     /// Whether it shall end.

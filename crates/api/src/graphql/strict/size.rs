@@ -17,7 +17,10 @@ const DEEPEST: usize = 64;
 
 /// Refuses documents whose operations have more than twice `limit` selections in all: the limit counts fields, and
 /// for each there may be a fragment around it.
-pub(super) fn check(document: &ExecutableDocument, limit: usize) -> Result<(), ServerError> {
+pub(in crate::graphql) fn check(
+    document: &ExecutableDocument,
+    limit: usize,
+) -> Result<(), ServerError> {
     if document.fragments.len() > MOST_FRAGMENTS {
         return Err(wrong("the query has too many fragments"));
     }

@@ -15,13 +15,14 @@ use async_graphql::{
     parser::types::ExecutableDocument,
 };
 
-use super::{http::selected, literals, variables};
+use super::{literals, variables};
+use crate::graphql::http::selected;
 
 const CODE: &str = "code";
 
 /// What is wrong with a query.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Fault {
+pub(in crate::graphql) enum Fault {
     /// It cannot be read.
     Syntax,
     /// It does not fit the schema or the limits.
@@ -30,7 +31,7 @@ pub(super) enum Fault {
 
 impl Fault {
     /// The same error, marked.
-    pub(super) fn in_error(self, mut error: ServerError) -> ServerError {
+    pub(in crate::graphql) fn in_error(self, mut error: ServerError) -> ServerError {
         let code = match self {
             Self::Syntax => "GRAPHQL_PARSE_FAILED",
             Self::Invalid => "GRAPHQL_VALIDATION_FAILED",
@@ -41,13 +42,13 @@ impl Fault {
 }
 
 /// Whether an error says that the query itself is wrong.
-pub(super) fn is_fault(error: &ServerError) -> bool {
+pub(in crate::graphql) fn is_fault(error: &ServerError) -> bool {
     let code = error.extensions.as_ref().and_then(|extensions| extensions.get(CODE));
     matches!(code, Some(Value::String(_)))
 }
 
 /// The checks, as the library wants them.
-pub(super) struct Check;
+pub(in crate::graphql) struct Check;
 
 impl ExtensionFactory for Check {
     fn create(&self) -> Arc<dyn Extension> {

@@ -9,7 +9,7 @@ use async_graphql::ServerError;
 const DEEPEST: usize = 64;
 
 /// Refuses documents whose brackets are nested too deep.
-pub(super) fn check(document: &str) -> Result<(), ServerError> {
+pub(in crate::graphql) fn check(document: &str) -> Result<(), ServerError> {
     let mut rest = document.as_bytes();
     let mut depth = 0_usize;
     while let Some(first) = rest.first() {
