@@ -24,7 +24,7 @@ use clients::{
     releases::Releases,
 };
 use engine::{
-    Engine, Operation, Planted, State, Storage,
+    Engine, Operation, Planted, RowChange as _, State, Storage,
     storage::{Ask, Change, Commit, Landed, Then},
 };
 use jsonwebtoken::{Algorithm, Header, encode};
@@ -45,7 +45,12 @@ use simulators::{
     testing::{MACHINE, Options, Running, TENANTS},
     trouble::{Kind, Rule},
 };
-use store::{EngineStore, ProvisionerStore, Sealer, Set, engine::Time, testing::TestDatabase};
+use store::{
+    EngineStore, ProvisionerStore, Sealer, Set,
+    engine::Time,
+    provisioner::{Kubeconfig, RuntimeChange},
+    testing::TestDatabase,
+};
 use tempfile::TempDir;
 use tower::ServiceExt;
 use url::Url;
@@ -171,8 +176,14 @@ impl Service {
         let mut held = storage.claim(&ask).await.unwrap().operations.remove(0);
         held.position.state = State::Succeeded;
         held.position.ended_at = Some(engine.clock().now());
-        let kubeconfig = json!({"text": "apiVersion: v1", "until": "2100-01-01T00:00:00Z"});
-        let body = json!({"provisioned": true, "kubeconfig": kubeconfig});
+        let runtime = held.instance.parse().unwrap();
+        let kubeconfig = Kubeconfig {
+            text: "apiVersion: v1".into(),
+            until: "2100-01-01T00:00:00Z".parse().unwrap(),
+        };
+        self.provisioner.parts().store.save_kubeconfig(runtime, &kubeconfig).await.unwrap();
+        let provisioned = RuntimeChange { provisioned: true, ..RuntimeChange::default() };
+        let body = serde_json::to_value(&provisioned).unwrap();
         let commit = Commit {
             id: held.id,
             epoch: held.epoch,
@@ -182,7 +193,7 @@ impl Service {
             run: None,
             data: None,
             data_version: held.data_version,
-            changes: vec![Change { topic: "runtime".into(), body }],
+            changes: vec![Change { topic: provisioned.topic().into(), body }],
         };
         let landed = storage.commit(replica, &[commit]).await.unwrap();
         assert!(matches!(landed[0], Landed::Yes { .. }), "{landed:?}");
@@ -288,10 +299,9 @@ async fn provisioner(running: &Running, database: &TestDatabase) -> Provisioner 
     for set in [Set::Engine, Set::Provisioner] {
         opened.migrate(set).await.unwrap();
     }
-    let sealer = Sealer::generate();
-    let plain = EngineStore::new(opened, sealer.clone(), Time::Database, Planted::Nothing);
-    let store = ProvisionerStore::new(plain.clone(), sealer, clock.clone());
-    let storage = Arc::new(plain.with_changes(store.changes()));
+    let engine = EngineStore::new(opened, Sealer::generate(), Time::Database, Planted::Nothing);
+    let store = ProvisionerStore::new(engine, clock.clone());
+    let storage = Arc::new(store.engine().clone());
     let env = Arc::new(env(running, store.clone(), &clock).await);
     let engine = Engine::builder(storage, clock.clone(), engine::Settings::default()).start();
     let (defaults, limits) = (Defaults::default(), provisioner::limits::Limits::default());

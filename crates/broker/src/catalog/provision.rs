@@ -87,6 +87,7 @@ impl Catalog {
         rules::nodes(&parameters)?;
         rules::purpose(parameters.purpose.as_deref())?;
         self.zones(plan, place, provider, &parameters)?;
+        self.node_per_zone(plan, place, provider, &parameters)?;
         Ok(Accepted { parameters, provider })
     }
 

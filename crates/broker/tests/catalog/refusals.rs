@@ -145,6 +145,24 @@ fn more_nodes_at_least_than_at_most_are_refused_before_the_schema_speaks() {
 }
 
 #[test]
+fn fewer_nodes_than_zones_are_refused_with_both_numbers() {
+    let zones = ["eu-central-1a", "eu-central-1b", "eu-central-1c", "eu-central-1d"];
+    let order =
+        |max: u32| json!({"autoScalerMin": 3, "autoScalerMax": max, "zones": zones, "name": "dev"});
+    refused(
+        Rule::Nodes,
+        "autoScalerMax: ",
+        &[(
+            "aws",
+            order(3),
+            &["/autoScalerMax"],
+            "3 nodes are too few for 4 zones, each zone needs room for one",
+        )],
+    );
+    Shop::new().order("aws", "cf-eu20", &order(4)).unwrap();
+}
+
+#[test]
 fn an_issuer_is_told_everything_that_is_wrong_with_it() {
     let issuer = &["/oidc/issuerURL"].as_slice();
     refused(

@@ -188,7 +188,7 @@ fn table() -> [(requests::Provision, Value, Value); 4] {
 #[tokio::test(flavor = "multi_thread")]
 async fn gardener_has_every_field_of_a_request_for_each_provider() {
     for gardener in ["1.65", "1.117"] {
-        every_field_is_there(gardener).await;
+        Box::pin(every_field_is_there(gardener)).await;
     }
 }
 

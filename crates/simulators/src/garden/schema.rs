@@ -141,7 +141,9 @@ impl Form {
                 });
             }
             (Self::List(items), Value::Array(values)) => {
-                values.iter_mut().for_each(|value| items.normalise(value));
+                for value in values {
+                    items.normalise(value);
+                }
             }
             _ => {}
         }

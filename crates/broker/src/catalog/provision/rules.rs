@@ -13,7 +13,7 @@ use crate::catalog::{
 /// AWS networks are cut for this many zones.
 const MOST_ZONES: usize = 4;
 
-/// Every administrator is somebody: whoever installs Kyma refuses others after the cluster was made.
+/// No administrator is empty: the Reconciler would refuse it after the cluster was made.
 pub(super) fn administrators(named: Option<&[String]>) -> Result<(), Refusal> {
     let empty = named.into_iter().flatten().position(|person| person.trim().is_empty());
     let Some(at) = empty else { return Ok(()) };
@@ -156,5 +156,31 @@ impl Catalog {
             }
         }
         Ok(())
+    }
+
+    /// Gardener needs room for one node in every zone. Plans of fixed size have it.
+    pub(super) fn node_per_zone(
+        &self,
+        plan: &Plan,
+        place: &Place,
+        provider: Option<Provider>,
+        parameters: &Provisioning,
+    ) -> Result<(), Refusal> {
+        let Some(provider) = provider.filter(|_| !plan.kind().has_fixed_size()) else {
+            return Ok(());
+        };
+        let Some(cluster) = plan.cluster(provider) else { return Ok(()) };
+        let region = self.region(plan, place, provider, cluster, parameters);
+        // The random number decides which zones are drawn, not how many.
+        let zones = self.zones_of(place, provider, cluster, parameters, &region, [0; 16]).len();
+        let default = i64::from(self.nodes(plan, Some(provider)).max);
+        let most = parameters.auto_scaler_max.unwrap_or(default);
+        if usize::try_from(most).is_ok_and(|most| most >= zones) {
+            return Ok(());
+        }
+        let text = format!(
+            "autoScalerMax: {most} nodes are too few for {zones} zones, each zone needs room for one"
+        );
+        Err(Refusal::new(Rule::Nodes, "/autoScalerMax", text))
     }
 }

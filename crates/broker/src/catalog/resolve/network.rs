@@ -13,7 +13,7 @@ use crate::catalog::{
 };
 
 impl Catalog {
-    pub(super) fn zones_of(
+    pub(in crate::catalog) fn zones_of(
         &self,
         place: &Place,
         provider: Provider,

@@ -1,4 +1,4 @@
-//! What a Shoot names outside of itself: Secrets, ConfigMaps, extensions and tolerations. Gardener refuses what it does
+//! What a Shoot names outside of itself: Secrets, `ConfigMaps`, extensions and tolerations. Gardener refuses what it does
 //! not have with 403, and looks only at what a write changes.
 
 use cluster::{Admission, Status};
