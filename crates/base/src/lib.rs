@@ -1,5 +1,7 @@
 //! What everyone needs and nobody owns: time, failures, who is calling, and which links need no TLS.
 
+#![warn(missing_docs)]
+
 pub mod caller;
 pub mod clock;
 pub mod failure;

@@ -37,7 +37,6 @@ const STATUS: &str = "
 /// Where a provisioner answers, and how many runtimes it is to make.
 #[derive(Debug, Clone)]
 pub struct Load {
-    /// Its address.
     pub provisioner: String,
     /// A token that opens it.
     pub token: SecretString,

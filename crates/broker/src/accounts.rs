@@ -117,8 +117,8 @@ pub struct PooledAccounts {
 /// A part of the pool, alike for all tenants: its provider, whether for EU access, whether shared.
 type Place = (String, bool, bool);
 
-/// When it was looked at, and whether something was there; nobody can say when the pool could not be seen. Whoever
-/// comes while somebody looks waits for what is found.
+/// When it was looked at, and whether something was there; nobody can say when the pool could not be seen. A caller that
+/// comes while another looks waits for its result.
 type Look = tokio::sync::Mutex<Option<(Duration, Option<bool>)>>;
 
 impl PooledAccounts {

@@ -60,7 +60,6 @@ struct Arrived {
 pub struct Created {
     /// The call, to be named in the commit that stores the id.
     pub call: Uuid,
-    /// The id.
     pub id: String,
     unstored: Option<(Creations, Arrived)>,
 }

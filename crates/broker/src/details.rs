@@ -44,11 +44,11 @@ pub struct Details {
     pub cluster_configuration_deleted: bool,
     /// When it was told.
     pub reconciler_deregistration_at: Option<Timestamp>,
-    /// Logging as a service, of the older documents.
+    /// Logging as a service; legacy.
     pub lms: Lms,
-    /// Since when IAS has not taken the dashboards' addresses, of the older documents.
+    /// Since when IAS has not taken the dashboards' addresses; legacy.
     pub addresses_failing_since: Option<Timestamp>,
-    /// Whether Azure Event Hubs were removed, of the older documents.
+    /// Whether Azure Event Hubs were removed; legacy.
     pub event_hubs_deleted: bool,
     /// What no field here is for: it comes from a newer version, or from steps of one's own, and goes on as it is.
     #[serde(flatten)]

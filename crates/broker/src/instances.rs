@@ -79,11 +79,11 @@ pub struct Settings {
     pub kubeconfig_label: Option<String>,
     /// What owners of trials are told about the end.
     pub trial_notice: Option<TrialNotice>,
-    /// What orders need when they go the way of the older documents; nothing when they do not.
+    /// What orders need when they go the legacy way; nothing when they do not.
     pub legacy: Option<LegacyNeeds>,
 }
 
-/// What an order needs when it goes the way of the older documents.
+/// What an order needs when it goes the legacy way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LegacyNeeds {
     /// Whether it has to bring credentials of the Service Manager, because operators have set none.

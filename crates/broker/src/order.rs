@@ -13,7 +13,6 @@ pub struct Order {
     pub instance_id: String,
     /// The service.
     pub service_id: String,
-    /// The plan.
     pub plan_id: String,
     /// The plan's name.
     pub plan_name: String,

@@ -1,7 +1,7 @@
 //! Overrides of Kyma's defaults, per component or for all of them, and where operators keep them.
 //!
 //! What a reader would get wrong: `Debug` shows no value, secret or not. What is marked as secret here stays marked
-//! until it reaches whoever installs Kyma.
+//! until it reaches the Reconciler or the installer.
 
 pub(crate) mod kept;
 

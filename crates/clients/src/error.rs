@@ -14,15 +14,15 @@ pub struct Component(pub &'static str);
 impl Component {
     /// Our own broker, called by the command line.
     pub const BROKER: Self = Self("broker");
-    /// Whoever issues tokens.
+    /// The token issuer.
     pub const ISSUER: Self = Self("issuer");
     /// The registry of runtimes and applications.
     pub const DIRECTOR: Self = Self("director");
-    /// Whoever makes the clusters.
+    /// Gardener.
     pub const GARDENER: Self = Self("gardener");
     /// A cluster that was made.
     pub const RUNTIME: Self = Self("runtime");
-    /// Whoever makes runtimes for the broker.
+    /// The provisioner.
     pub const PROVISIONER: Self = Self("provisioner");
     /// The cluster that the control plane itself lives in.
     pub const CONTROL_PLANE: Self = Self("control plane");

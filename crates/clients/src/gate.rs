@@ -96,7 +96,7 @@ impl Gate {
         Arc::new(Self { component, limits, turns, breaker, last_failure, clock, observer })
     }
 
-    /// What the last call that failed said: whoever is not let through is told.
+    /// What the last call that failed said: callers that are not let through get it.
     fn last_failure(&self) -> MutexGuard<'_, Option<String>> {
         self.last_failure.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -73,7 +73,7 @@ impl Cluster {
         Objects::new(self.clone(), resource, namespace)
     }
 
-    /// Asks for the version of the API server, which it tells whoever it lets in.
+    /// Asks for the version of the API server, which every authenticated caller may read.
     pub async fn version(&self) -> Result<String, Error> {
         #[derive(serde::Deserialize)]
         struct Version {

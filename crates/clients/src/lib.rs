@@ -1,5 +1,7 @@
 //! What we call: one gate per system, one kind of error, one folder per outside system.
 
+#![warn(missing_docs)]
+
 mod answer;
 pub mod avs;
 pub mod aws;

@@ -1,7 +1,7 @@
 //! The Lifecycle Manager: keeps the modules of a runtime as its Kyma resource in the control plane's cluster says.
 //!
 //! What a reader would get wrong: it is never called. We write objects into our own cluster, and it acts on them.
-//! The spec of a Kyma is written once; from then on it belongs to whoever changes it there.
+//! The spec of a Kyma is written once; from then on it belongs to its editors there.
 
 mod kubeconfigs;
 mod kyma;

@@ -1,6 +1,6 @@
 //! Access tokens: fetched when first needed, kept, renewed before they run out, one renewal at a time.
 //!
-//! What a reader would get wrong: whoever waited while a renewal failed gets that failure and does not try
+//! What a reader would get wrong: a caller that waited while a renewal failed gets that failure and does not try
 //! on its own; otherwise a crowd of callers would knock at a broken issuer one after the other.
 
 mod grant;
@@ -89,7 +89,7 @@ impl TokenSource {
         Ok(self.current().await?.value)
     }
 
-    /// A token that is valid for a while. Whoever comes while one is being fetched waits for that one.
+    /// A token that is valid for a while. Callers that come while one is being fetched wait for that one.
     pub(crate) async fn current(&self) -> Result<Token, Error> {
         let failures_before = self.failures.load(SeqCst);
         let mut kept = self.kept.lock().await;

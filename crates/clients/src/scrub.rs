@@ -28,8 +28,8 @@ impl Scrub {
         Self(vec![password.clone(), BASE64_STANDARD.encode(pair).into()])
     }
 
-    /// Values that are written somewhere: as they are, as Kubernetes takes them, and their longer words, because whoever
-    /// complains about a value may repeat a line of it only.
+    /// Values that are written somewhere: as they are, as Kubernetes takes them, and their longer words, because an error
+    /// about a value may repeat a line of it only.
     pub(crate) fn values<'a>(values: impl IntoIterator<Item = &'a SecretString>) -> Self {
         let mut all = Vec::new();
         for value in values {

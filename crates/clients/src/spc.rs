@@ -1,6 +1,6 @@
 //! Notifications for customers about maintenance.
 //!
-//! What a reader would get wrong: only whoever has stored that an event was created can cancel it
+//! What a reader would get wrong: only a caller that has stored that an event was created can cancel it
 //! later. Store what [`Spc::create`] gives right after the call.
 
 mod event;

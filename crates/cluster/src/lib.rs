@@ -14,6 +14,8 @@
 //! only; bodies in protobuf are read for the kinds that `kubectl create` sends that way, and answers
 //! are always JSON.
 
+#![warn(missing_docs)]
+
 mod access;
 mod apply;
 mod builtin;

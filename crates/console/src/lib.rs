@@ -40,9 +40,7 @@ pub struct Console {
 /// A running service.
 #[derive(Debug, Clone)]
 pub struct Service {
-    /// Its name.
     pub name: &'static str,
-    /// Its address.
     pub address: String,
 }
 

@@ -69,7 +69,7 @@ pub struct Provisioning {
     /// The provider of a trial, by its label.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
-    /// The way into a cluster that the order brings, in base64.
+    /// The kubeconfig of a cluster that the order brings, in base64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kubeconfig: Option<Sensitive>,
     /// The Shoot of a cluster that the order brings.
@@ -105,7 +105,7 @@ pub struct Update {
     /// Who administers the cluster; an empty list changes nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub administrators: Option<Vec<String>>,
-    /// The way into a cluster that the order brought, in base64.
+    /// The kubeconfig of a cluster that the order brought, in base64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kubeconfig: Option<Sensitive>,
     /// Who issues the tokens that the cluster accepts.
@@ -117,7 +117,7 @@ pub struct Update {
 }
 
 impl Provisioning {
-    /// What may be shown to whoever asks: everything but the kubeconfig.
+    /// What may be shown to the caller: everything but the kubeconfig.
     pub fn shown(&self) -> Self {
         Self { kubeconfig: None, ..self.clone() }
     }

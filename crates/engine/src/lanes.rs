@@ -84,7 +84,7 @@ impl Lanes {
                     places.taken += 1;
                     places.last = key;
                 }
-                // Whoever waited is gone: the place was never taken.
+                // The waiting task is gone: the place was never taken.
                 Err(mut place) => {
                     place.lanes = None;
                     places.forget_if_idle(&key);

@@ -3,6 +3,8 @@
 //! This crate knows nothing of Kyma and nothing of SQL. A finished stage never runs again; an
 //! unfinished one starts over at its first step whenever its memory is gone.
 
+#![warn(missing_docs)]
+
 mod codec;
 mod committer;
 pub mod decide;

@@ -35,7 +35,6 @@ pub struct DirectorEntry {
     /// What people should know about it.
     #[serde(default)]
     pub description: Option<String>,
-    /// Its labels.
     #[serde(default)]
     pub labels: Map<String, Value>,
 }
@@ -136,7 +135,6 @@ pub struct DnsProvider {
     pub primary: bool,
     /// Its credentials.
     pub secret_name: String,
-    /// Its kind.
     pub kind: String,
 }
 

@@ -135,7 +135,7 @@ pub struct Data {
 /// What is never stored with an operation.
 #[derive(Default)]
 pub struct Memory {
-    /// The way into the runtime.
+    /// The runtime's kubeconfig.
     pub kubeconfig: Option<SecretString>,
     /// Whether the stored way in was not accepted.
     pub refused: bool,

@@ -166,6 +166,6 @@ pub struct UpgradeShoot {
     pub oidc: Option<Oidc>,
     pub exposure_class_name: Option<String>,
     pub networking_filter_disabled: Option<bool>,
-    /// All of them: whoever is not named is no administrator afterwards.
+    /// All of them: others are no administrators afterwards.
     pub administrators: Vec<String>,
 }

@@ -29,7 +29,7 @@ use crate::{
 };
 pub(crate) use provision::INTENT_LABEL;
 
-/// Whoever calls, and for whom.
+/// The caller, and its tenant.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Caller {
     /// The global account; empty when the caller named none.

@@ -69,7 +69,7 @@ impl Service {
         let metrics = Arc::new(Metrics::default());
         let gates = Gates::observed(clock, settings.transport.hosts(), metrics.calls());
         let reached = Systems::open(systems, &gates).await.context("the settings are not valid")?;
-        // Where the database and its keys are was decided by whoever made the place.
+        // Where the database and its keys are was decided when the place was made.
         let DatabaseSettings { url: _, schema, connections, sealing_keys: _ } = &settings.database;
         let engine = place.store("broker", connections.get(), schema, Set::Broker).await?;
         let store = BrokerStore::new(engine, clock.clone());
@@ -140,7 +140,7 @@ impl Service {
     }
 }
 
-/// The plans of orders and removals: today's, or those of the older documents.
+/// The plans of orders and removals: today's, or the legacy ones.
 fn serve(
     engine: Builder<EngineStore>,
     limits: &Limits,

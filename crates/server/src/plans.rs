@@ -166,12 +166,12 @@ fn broker(there: &There) -> Result<Vec<Named>, PlanError> {
         ),
         named(
             "legacy-provisioning",
-            "makes a runtime as the older documents have it: one stage, ordered by weights",
+            "makes a runtime of the legacy plan: one stage, ordered by weights",
             shape(legacy::plan(&limits, switches, legacy))?,
         ),
         named(
             "legacy-deprovisioning",
-            "removes an instance as the older documents have it: one stage, ordered by weights",
+            "removes an instance of the legacy plan: one stage, ordered by weights",
             shape(deprovisioning::legacy::plan(&removal, systems))?,
         ),
         named(

@@ -59,7 +59,7 @@ impl Service {
         let limits = settings.limits.limits();
         let metrics = Arc::new(Metrics::of_provisioner());
         let gates = Gates::observed(clock, settings.transport.hosts(), metrics.calls());
-        // Where the database and its keys are was decided by whoever made the place.
+        // Where the database and its keys are was decided when the place was made.
         let Database { url: _, schema, connections, sealing_keys: _ } = &settings.database;
         let engine =
             place.store("provisioner", connections.get(), schema, Set::Provisioner).await?;

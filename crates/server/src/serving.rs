@@ -35,7 +35,7 @@ pub(crate) struct ConnectionLimits {
     /// How long the head of a request may take to come.
     pub(crate) header_time: Duration,
     /// How long a connection may be idle between requests, or not take what is written. Longer than what proxies and our own
-    /// clients keep idle connections for: whoever closes first must not be the one that is sent a request.
+    /// clients keep idle connections for: the side that closes first must not be the one that is sent a request.
     pub(crate) idle_time: Duration,
 }
 

@@ -50,7 +50,7 @@ pub struct Settings {
     /// What owners are told.
     #[config(nested)]
     pub answers: orders::AnswerSettings,
-    /// The Service Manager, of the older documents.
+    /// The Service Manager; legacy.
     #[config(nested)]
     pub service_manager: orders::ServiceManagerSettings,
     /// What one request may cost.

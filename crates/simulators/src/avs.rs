@@ -1,6 +1,6 @@
 //! The availability service: evaluations, and which of them belong to which.
 //!
-//! What a reader would get wrong: deleting an evaluation leaves it among its parent's children. Whoever
+//! What a reader would get wrong: deleting an evaluation leaves it among its parent's children. A client that
 //! wants it out has to say so first.
 
 mod access;

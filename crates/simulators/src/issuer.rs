@@ -58,7 +58,6 @@ pub struct Settings {
 /// A registered client.
 #[derive(Debug, Clone)]
 pub struct Client {
-    /// Its id.
     pub id: String,
     /// Its secret; `None` for a public client, which says only who it is.
     pub secret: Option<SecretString>,

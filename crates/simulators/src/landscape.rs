@@ -69,7 +69,7 @@ pub struct Landscape {
     mounted: Vec<Mounted>,
     /// Systems that answer on ports of their own.
     attached: OnceLock<Vec<Arc<dyn System>>>,
-    /// The way into runtimes, for systems that work in them.
+    /// The kubeconfigs of runtimes, for systems that work in them.
     visits: Arc<OnceLock<Arc<dyn Visits>>>,
     ledger: Arc<Ledger>,
     troubles: Arc<Troubles>,

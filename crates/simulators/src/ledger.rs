@@ -30,7 +30,6 @@ const LOOK: usize = 20_000;
 /// How many lines a page holds at most.
 pub const LARGEST_PAGE: usize = 1_000;
 
-/// See the module.
 #[derive(Debug)]
 pub struct Ledger {
     clock: Clock,

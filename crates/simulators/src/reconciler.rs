@@ -69,7 +69,7 @@ pub struct Reconciler {
     issuer: Arc<Issuer>,
     clock: Clock,
     pace: Pace,
-    /// The way into runtimes; without it kubeconfigs are believed, and nothing is installed.
+    /// The kubeconfigs of runtimes; without them kubeconfigs are believed, and nothing is installed.
     visits: Arc<OnceLock<Arc<dyn Visits>>>,
 }
 

@@ -8,7 +8,6 @@ use serde_json::Value;
 pub struct Object {
     /// What it is.
     pub kind: &'static str,
-    /// Its id.
     pub id: String,
     /// All of it, without secrets.
     pub value: Value,

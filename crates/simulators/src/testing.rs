@@ -1,4 +1,4 @@
-//! A landscape on a socket of its own, for the tests of whoever calls it; all that can happen to a call, and what is logged
+//! A landscape on a socket of its own, for the tests of its clients; all that can happen to a call, and what is logged
 //! meanwhile.
 //!
 //! What a reader would get wrong: stopping it closes nothing and writes nothing. Started again in

@@ -40,7 +40,7 @@ async fn an_order_ends_the_same_way_whatever_happens_on_postgres() {
     assert!(proof.trials > 8, "{proof:?}");
 }
 
-/// One part of the proof for an order of the older documents, on the embedded database.
+/// One part of the proof for a legacy order, on the embedded database.
 async fn ends_the_same_way_as_of_old(part: usize, of: usize) {
     let older = older(300, false).await;
 

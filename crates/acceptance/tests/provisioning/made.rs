@@ -25,7 +25,6 @@ use crate::{
     outside::Outside,
 };
 
-/// See the module.
 pub(crate) struct Broker {
     pub(crate) store: BrokerStore,
     pub(crate) engine: Engine<EngineStore>,

@@ -1,4 +1,4 @@
-//! Orders as the older documents have them: by weights, with Kyma from the provisioner.
+//! Orders of the legacy plan: by weights, with Kyma from the provisioner.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ use crate::{
     outside::Outside,
 };
 
-/// What the older documents do.
+/// What the legacy plan does.
 pub(crate) fn plans(env: &Env) -> Plans {
     let removing = deprovisioning::Limits::default();
     Plans {

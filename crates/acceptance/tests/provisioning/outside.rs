@@ -44,7 +44,6 @@ use crate::service::{self, CALLS, Service, at};
 
 const NAMESPACE: &str = "kcp-system";
 
-/// See the module.
 pub(crate) struct Outside {
     pub(crate) running: Running,
     pub(crate) service: Service,
@@ -128,7 +127,7 @@ impl Outside {
         }
     }
 
-    /// What the older documents have besides.
+    /// What the legacy plan has besides.
     pub(crate) async fn older(&self, clock: &Clock) -> Env {
         let gate = |component| Gate::new(component, self.calls, clock.clone());
         let ias = ias::Settings {

@@ -48,7 +48,6 @@ pub(crate) const PROJECT: &str = "kyma";
 /// Its name in the ledger.
 pub(crate) const SYSTEM: &str = "provisioner";
 
-/// See the module.
 pub(crate) struct Service {
     pub(crate) url: Url,
     engine: Engine<EngineStore>,

@@ -39,7 +39,7 @@ type Line = (Call, [End; 5]);
 
 /// The calls of a plan.
 struct Table {
-    /// Whether it is the plan of the older documents.
+    /// Whether it is the legacy plan.
     legacy: bool,
     lines: &'static [Line],
     /// Calls of steps that the other plan has too: that table says what becomes of them.

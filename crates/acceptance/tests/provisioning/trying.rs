@@ -45,7 +45,7 @@ pub(crate) struct Trying {
     pub(crate) data: Details,
     /// How long things may take.
     pub(crate) limits: Limits,
-    /// Whether orders go the way of the older documents.
+    /// Whether orders go the legacy way.
     pub(crate) legacy: bool,
     pub(crate) databases: Trials<BrokerStore>,
     count: AtomicUsize,

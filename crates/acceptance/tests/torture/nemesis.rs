@@ -41,7 +41,7 @@ pub(crate) const EVERYTHING: Temper = Temper {
     rest: Duration::from_millis(800),
 };
 
-/// Mostly pauses: whoever wakes up must notice that it has lost everything.
+/// Mostly pauses: a replica that wakes up must notice that it has lost everything.
 pub(crate) const PAUSES: Temper = Temper {
     kills: 1,
     pauses: 8,

@@ -1,4 +1,4 @@
-//! The query: what is wrong with it is said by name. A name that is not known is refused: whoever misspells a filter
+//! The query: what is wrong with it is said by name. A name that is not known is refused: a client that misspells a filter
 //! must not take the whole fleet for what was filtered.
 
 use axum::{

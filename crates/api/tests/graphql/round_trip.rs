@@ -32,13 +32,20 @@ const PROVISION: &str = r#"mutation { provisionRuntime(config: {
     configuration: [ { key: "b", value: "2", secret: true } ] }
 }) { runtimeID } }"#;
 
-const AWS: &str = r#"{ awsConfig: { vpcCidr: "10.250.0.0/16", awsZones: [ { name: "1a",
+pub(crate) const AWS: &str = r#"{ awsConfig: { vpcCidr: "10.250.0.0/16", awsZones: [ { name: "1a",
   publicCidr: "10.250.32.0/20", internalCidr: "10.250.48.0/20", workerCidr: "10.250.0.0/19" } ] } }"#;
-const AZURE: &str = r#"{ azureConfig: { vnetCidr: "10.250.0.0/16", enableNatGateway: true,
+pub(crate) const AZURE: &str = r#"{ azureConfig: { vnetCidr: "10.250.0.0/16", enableNatGateway: true,
   azureZones: [ { name: 2, cidr: "10.250.0.0/19" } ], idleConnectionTimeoutMinutes: 7 } }"#;
-const GCP: &str = r#"{ gcpConfig: { zones: ["a", "b"] } }"#;
-const OPEN_STACK: &str = r#"{ openStackConfig: { zones: ["a"], floatingPoolName: "pool",
+pub(crate) const GCP: &str = r#"{ gcpConfig: { zones: ["a", "b"] } }"#;
+pub(crate) const OPEN_STACK: &str = r#"{ openStackConfig: { zones: ["a"], floatingPoolName: "pool",
   cloudProfileName: "profile", loadBalancerProvider: "f5" } }"#;
+
+/// The order of a runtime with every field.
+pub(crate) fn new_runtime(provider: &str, specific: &str) -> String {
+    let query = PROVISION.replace("PROVIDER", provider).replace("SPECIFIC", specific);
+    let disks = if provider == "openstack" { r#"diskType: "gp3", volumeSizeGB: 50,"# } else { "" };
+    if disks.is_empty() { query } else { query.replace(disks, "") }
+}
 
 /// What only one provider has, as it is sent and as it is read.
 fn cases() -> [(&'static str, &'static str, Value); 4] {
@@ -100,11 +107,7 @@ async fn every_field_of_a_runtime_arrives_and_leaves_for_each_provider() {
     let selection = ClientSchema::fetch(&service).await.selection("RuntimeStatus");
 
     for (provider, sent, read) in cases() {
-        let mut query = PROVISION.replace("PROVIDER", provider).replace("SPECIFIC", sent);
-        if provider == "openstack" {
-            query = query.replace("diskType: \"gp3\", volumeSizeGB: 50,", "");
-        }
-        let ordered = service.run(&query).await.data();
+        let ordered = service.run(&new_runtime(provider, sent)).await.data();
         let runtime = ordered["provisionRuntime"]["runtimeID"].as_str().unwrap();
         let query = format!("{{ r: runtimeStatus(id: \"{runtime}\") {selection} }}");
         let status = service.run(&query).await.data()["r"].clone();

@@ -32,7 +32,10 @@ use provisioner::{
     Parts, Provisioner,
     checking::Defaults,
     operations::{
-        Env, OWNER, StepSettings, provisioning::ProvisioningNoInstall, reconnection::Reconnection,
+        Env, OWNER, StepSettings,
+        provisioning::{Provisioning, ProvisioningNoInstall},
+        reconnection::Reconnection,
+        upgrade::Upgrade,
         upgrade_shoot::UpgradeShoot,
     },
     shoots::{AuditTenants, Rules},
@@ -166,7 +169,9 @@ impl Service {
         let mut alive = engine.alive();
         let replica = alive.wait_for(Option::is_some).await.unwrap().unwrap();
         let kinds = [
+            (Provisioning::KIND, Provisioning::VERSION),
             (ProvisioningNoInstall::KIND, ProvisioningNoInstall::VERSION),
+            (Upgrade::KIND, Upgrade::VERSION),
             (UpgradeShoot::KIND, UpgradeShoot::VERSION),
             (Reconnection::KIND, Reconnection::VERSION),
         ];

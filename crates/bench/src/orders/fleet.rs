@@ -179,7 +179,7 @@ impl Fleet {
         Memory { broker, provisioner: of(&self.provisioner), landscape: of(&self.landscape) }
     }
 
-    /// What the services said last, for whoever looks into a failure.
+    /// What the services said last, for the investigation of a failure.
     pub(super) fn last_words(&self) -> String {
         let brokers = (0..self.ports.len()).map(|at| format!("broker-{at}"));
         let all = brokers.chain(["provisioner".to_owned(), "landscape".to_owned()]);

@@ -226,7 +226,6 @@ pub struct Defaults {
     pub kubernetes_auto_update: bool,
     /// The nodes' operating system.
     pub machine_image: Option<String>,
-    /// Its version.
     pub machine_image_version: Option<String>,
     /// Whether newer ones are installed by themselves.
     pub machine_image_auto_update: bool,

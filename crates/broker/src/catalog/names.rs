@@ -1,6 +1,6 @@
 //! Names and addresses that are made up for a runtime.
 //!
-//! Randomness is handed in, so that whoever stores the name also decides when a new one is drawn.
+//! Randomness is handed in, so that the caller that stores the name also decides when a new one is drawn.
 
 use domain::plan::Kind;
 use url::form_urlencoded::byte_serialize;

@@ -8,7 +8,6 @@ use super::Catalog;
 /// A platform's region.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// Its name.
     pub platform_region: String,
     /// Whose machines the platform runs on, as far as the address says.
     pub provider: Option<Provider>,

@@ -21,7 +21,6 @@ impl Plan {
         &self.0.id.value
     }
 
-    /// The name.
     pub fn name(&self) -> &str {
         &self.0.name.value
     }

@@ -23,7 +23,6 @@ const LATEST: Duration = Duration::from_secs(60);
 /// How far an operation is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastOperation {
-    /// Its state.
     pub progress: Progress,
     /// What it is doing, or how it ended, for people.
     pub description: String,

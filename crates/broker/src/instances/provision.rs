@@ -153,7 +153,7 @@ impl Broker {
         self.order(&request.instance_id, plan, &place, context, accepted.parameters)
     }
 
-    /// Refuses what the plan of the older documents can only fail with.
+    /// Refuses what the legacy plan can only fail with.
     fn possible(&self, plan: &Plan, context: &Context) -> Result<(), Error> {
         let Some(needs) = self.parts().settings.legacy else { return Ok(()) };
         if plan.kind() == Kind::OwnCluster {

@@ -30,7 +30,7 @@ impl Broker {
         // Names were drawn when it was accepted; the order in hand has drawn others.
         let asked: Asked = serde_json::from_slice(&made_by.input)?;
         let operation = Some(OperationId::from(operation));
-        // One that failed is answered as if it ran: whoever polls it learns why.
+        // One that failed is answered as if it ran: a client that polls it learns why.
         let running = operation.filter(|_| made_by.state != State::Succeeded);
         Ok(self.provisioned(running, &asked.order))
     }

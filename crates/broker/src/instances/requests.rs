@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Error;
 
-/// Whoever asks.
+/// The caller.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Caller {
     /// The only global account that it may speak for; none when it may speak for any.

@@ -15,7 +15,6 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use store::EngineStore;
 
-/// See the module.
 pub struct Demonstration;
 
 /// What was asked for.

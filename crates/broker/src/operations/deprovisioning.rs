@@ -92,20 +92,20 @@ pub struct Data {
     pub removals: Vec<String>,
     /// Since when the cluster's services have been told to go.
     pub services_going_since: Option<Timestamp>,
-    /// Since when the cluster cannot be removed, of the older documents.
+    /// Since when the cluster cannot be removed; legacy.
     pub removal_failing_since: Option<Timestamp>,
-    /// Since when the removal of the cluster is waited for, of the older documents.
+    /// Since when the removal of the cluster is waited for; legacy.
     pub removal_awaited_since: Option<Timestamp>,
-    /// Since when the account cannot be given back, of the older documents.
+    /// Since when the account cannot be given back; legacy.
     pub release_failing_since: Option<Timestamp>,
-    /// The operation that has tried every step and only waits, of the older documents.
+    /// The operation that has tried every step and only waits; legacy.
     pub waited_for_by: Option<OperationId>,
 }
 
 /// What is not stored.
 #[derive(Default)]
 pub struct Memory {
-    /// The way into the cluster.
+    /// The cluster's kubeconfig.
     kubeconfig: Option<SecretString>,
 }
 
@@ -149,9 +149,9 @@ pub struct Systems {
     pub edp: bool,
     /// Identities.
     pub ias: bool,
-    /// Whoever looks after modules.
+    /// The Lifecycle Manager.
     pub lifecycle_manager: bool,
-    /// Whoever installs Kyma.
+    /// The Reconciler.
     pub reconciler: bool,
 }
 

@@ -35,7 +35,7 @@ pub struct Env {
     pub clusters: Clusters,
     /// Clients of the clusters that orders bring along.
     pub customer_clusters: Arc<Clusters>,
-    /// Whoever makes the runtimes.
+    /// The provisioner.
     pub provisioner: Provisioner,
     /// What releases of Kyma consist of.
     pub components: ComponentLists,
@@ -47,13 +47,13 @@ pub struct Env {
     pub edp: Option<Edp>,
     /// Identities.
     pub ias: Option<Ias>,
-    /// Logging, of the older documents.
+    /// Logging; legacy.
     pub lms: Option<Logging>,
-    /// Managed Kafka, of the older documents.
+    /// Managed Kafka; legacy.
     pub event_hubs: Option<EventHubs>,
-    /// Whoever installs Kyma.
+    /// The Reconciler.
     pub reconciler: Option<Reconciler>,
-    /// Whoever keeps Kyma's modules.
+    /// The Lifecycle Manager.
     pub lifecycle_manager: Option<LifecycleManager>,
     /// Calls to `AvS` and LMS, which cannot be asked what they have made.
     pub creations: Creations,
@@ -113,7 +113,7 @@ pub struct StepSettings {
     pub account_bindings: BindingKind,
     /// Who serves the clusters' domains.
     pub dns_providers: Vec<DnsProvider>,
-    /// Credentials of the Service Manager, of the older documents; the order's own are used without.
+    /// Credentials of the Service Manager; legacy; the order's own are used without.
     pub service_manager: Option<ServiceManager>,
 }
 

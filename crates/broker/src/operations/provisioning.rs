@@ -61,9 +61,9 @@ pub struct Input {
 pub struct Memory {
     /// What is collected for the order and for Kyma.
     pub creator: Option<Creator>,
-    /// The way into the runtime.
+    /// The runtime's kubeconfig.
     pub kubeconfig: Option<SecretString>,
-    /// The certificate that was asked for, of the older documents.
+    /// The certificate that was asked for; legacy.
     certificate: Option<legacy::Certificate>,
 }
 
@@ -77,9 +77,9 @@ pub struct Switches {
     pub avs_tags: bool,
     /// Event data; an order may be required to have it.
     pub edp: bool,
-    /// Whoever installs Kyma.
+    /// The Reconciler.
     pub reconciler: bool,
-    /// Whoever keeps Kyma's modules.
+    /// The Lifecycle Manager.
     pub lifecycle_manager: bool,
     /// Whether an order fails without event data.
     pub edp_required: bool,

@@ -93,7 +93,7 @@ pub fn creator<'a>(cx: &'a mut Cx<'_, Provisioning>) -> Result<&'a mut Creator, 
 /// How long one run may take that orders a runtime. When it is over, no order is on its way any more.
 pub(super) const ORDERING: Duration = Duration::from_secs(150);
 
-/// Notes that an order for a runtime leaves, before it does: whoever removes the instance without having heard the
+/// Notes that an order for a runtime leaves, before it does: a removal that never got the
 /// answer looks for the runtime as long as it may still come about.
 pub(super) async fn ordering(cx: &mut Context<'_>) -> Result<(), StepError> {
     cx.data.runtime_ordered_at = Some(cx.now);
@@ -123,7 +123,7 @@ pub(super) fn needed<'a, T>(system: Option<&'a T>, name: &'static str) -> Result
 }
 
 /// A failure that must not stop the operation, once no further run can help or it has lasted for `limit`. Until then it is
-/// an error like any other. `since` keeps when it began, and is to be cleared by whoever succeeds.
+/// an error like any other. `since` keeps when it began, and is to be cleared on success.
 pub(super) fn outlasted(
     error: StepError,
     since: &mut Option<Timestamp>,

@@ -116,7 +116,7 @@ fn from_removed(broker: &Broker, removed: &Removed, own: &[Snapshot]) -> Runtime
     let by = own.iter().find(|operation| operation.id == removed.operation);
     let order = by.and_then(|by| serde_json::from_slice::<Ordered>(&by.input).ok());
     let created_at = own.first().map_or(Timestamp::UNIX_EPOCH, |first| first.created_at);
-    // Whoever ordered it is forgotten with it.
+    // The customer is forgotten with it.
     Runtime {
         instance_id: removed.instance.clone(),
         // Logs and other systems are still searched by it.

@@ -48,7 +48,6 @@ pub struct Runtime {
     pub service_class_id: String,
     /// The service's name.
     pub service_class_name: String,
-    /// The plan.
     #[serde(rename = "servicePlanID")]
     pub service_plan_id: String,
     /// The plan's name.
@@ -138,7 +137,6 @@ impl Group {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OperationItem {
-    /// Its state.
     pub state: &'static str,
     /// What it is doing, or how it ended.
     pub description: String,
@@ -146,7 +144,6 @@ pub struct OperationItem {
     pub created_at: Timestamp,
     /// When it was last written.
     pub updated_at: Timestamp,
-    /// Its id.
     #[serde(rename = "operationID")]
     pub operation_id: OperationId,
     /// The orchestration that it belongs to.

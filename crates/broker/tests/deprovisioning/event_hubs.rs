@@ -1,4 +1,4 @@
-//! The resource group with the event hubs, which the older documents make in an Azure account of the global account.
+//! The resource group with the event hubs, which the legacy plan makes in an Azure account of the global account.
 
 use std::collections::BTreeMap;
 

@@ -36,7 +36,7 @@ pub(crate) struct Trying {
     databases: Trials<BrokerStore>,
     count: AtomicUsize,
     parts: Parts,
-    /// Whether removals go the way of the older documents, with event hubs to remove.
+    /// Whether removals go the legacy way, with event hubs to remove.
     legacy: bool,
     /// Clients of the test's own: a system that failed is not left alone by them.
     eyes: Arc<Env>,
@@ -57,7 +57,7 @@ impl Trying {
         }
     }
 
-    /// By the plan of the older documents.
+    /// By the legacy plan.
     pub(crate) async fn older(postgres: bool) -> Self {
         Self { legacy: true, ..Self::new(PARTS, postgres).await }
     }
@@ -189,7 +189,7 @@ async fn it_ends_the_same_way_whatever_happens_on_postgres() {
     assert!(proof.trials > 5, "{proof:?}");
 }
 
-/// One part of the proof for the plan of the older documents, on the embedded database.
+/// One part of the proof for the legacy plan, on the embedded database.
 async fn ends_the_same_way_as_of_old(part: usize, of: usize) {
     let trying = Trying::older(false).await;
 

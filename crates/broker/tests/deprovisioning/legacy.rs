@@ -1,4 +1,4 @@
-//! The plan of the older documents, end to end.
+//! The legacy plan, end to end.
 
 use clients::azure::Azure;
 use simulators::trouble::Kind;
@@ -10,7 +10,7 @@ use crate::{
 };
 
 const NOTHING: [&str; 0] = [];
-/// The older documents know neither the Lifecycle Manager nor the Reconciler.
+/// The legacy plans call neither the Lifecycle Manager nor the Reconciler.
 pub(crate) const PARTS: Parts =
     Parts { services: false, kyma: false, reconciler: false, ..Parts::ALL };
 

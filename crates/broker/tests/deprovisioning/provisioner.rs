@@ -74,7 +74,6 @@ struct Inside {
     gardener: Gardener,
 }
 
-/// See the module.
 pub(crate) struct SimulatedProvisioner {
     pub(crate) url: String,
     inside: Inside,

@@ -36,7 +36,7 @@ type Line = (Call, [End; 5]);
 
 /// The calls of a plan.
 struct Table {
-    /// Whether it is the plan of the older documents.
+    /// Whether it is the legacy plan.
     legacy: bool,
     /// Those of one part do not get in each other's way, so they fail in one trial.
     parts: &'static [&'static [Line]],
@@ -120,7 +120,7 @@ fn end_of(tried: &Tried, step: &str) -> End {
     let left = tried.end.data["left"].as_array().unwrap();
     let row = tried.end.world.as_array().unwrap().last().and_then(|what| what.as_str());
     let incomplete = tried.end.incomplete.iter().any(|at| at.ends_with(&format!("/{step}")));
-    // The step that comes first and last, in the older documents, gives the account back.
+    // The step that comes first and last, in the legacy plan, gives the account back.
     let work = if step == "Deprovision_Initialization" { "Release_Subscription" } else { step };
     if tried.end.state == State::Failed {
         assert_eq!(row, Some("row"), "{:#?}", tried.end);

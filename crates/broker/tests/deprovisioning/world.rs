@@ -71,7 +71,7 @@ impl World {
         Self::following(plan, limits).await
     }
 
-    /// A broker that follows the older documents.
+    /// A broker that follows the legacy plans.
     pub(crate) async fn legacy() -> Self {
         Self::following(legacy::plan, impatient()).await
     }

@@ -43,7 +43,7 @@ impl Market {
 impl Aws {
     /// Deletes every volume of the market's regions and says how many there were. Only zero means empty: a
     /// volume that is being deleted is still there. Nothing is deleted while any volume is in use. Any
-    /// failure is given back after the other volumes had their turn, so that whoever calls keeps the
+    /// failure is given back after the other volumes had their turn, so that the caller keeps the
     /// account dirty.
     pub async fn clean_up(&self, market: Market) -> Result<usize, Error> {
         let mut found = Vec::new();

@@ -6,7 +6,7 @@ use crate::error::Error;
 impl Azure {
     /// Has every group deleted and says how many there were. Only zero means empty: a group that is being
     /// deleted is still there. Any failure is given back after the other groups had their turn, so
-    /// that whoever calls keeps the subscription dirty.
+    /// that the caller keeps the subscription dirty.
     pub async fn clean_up(&self) -> Result<usize, Error> {
         let groups = self.groups().await?;
         let mut failed = None;

@@ -1,7 +1,7 @@
 //! From a kubeconfig to a client.
 //!
 //! A kubeconfig comes from a Secret, from Gardener or from a customer: it must bring its credentials itself. One that names
-//! files or programs of this machine is refused, because whoever can write it would reach them. A customer's leads over verified TLS
+//! files or programs of this machine is refused, because its author would reach them. A customer's leads over verified TLS
 //! to addresses that customers may reach, and nowhere else.
 
 use std::sync::Arc;

@@ -33,7 +33,7 @@ struct Page<T> {
     #[serde(default)]
     metadata: PageMeta,
     /// Null when there are none. Without the field it is no list: taking it for an empty one would make
-    /// whoever cleans up believe that nothing is left.
+    /// a clean-up believe that nothing is left.
     #[serde(deserialize_with = "Option::deserialize")]
     items: Option<Vec<T>>,
 }

@@ -214,7 +214,7 @@ impl Provisioner {
     }
 }
 
-/// Whoever refuses an override may repeat its value.
+/// A refusal of an override may repeat its value.
 fn without_secrets<T>(kyma: Option<&Kyma>, answer: Result<T, Error>) -> Result<T, Error> {
     let components = kyma.into_iter().flat_map(|kyma| &kyma.components);
     let own = components.flat_map(|component| &component.configuration);

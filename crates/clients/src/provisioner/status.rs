@@ -187,7 +187,7 @@ pub struct OidcStatus {
 }
 
 impl RuntimeStatus {
-    /// The way into the cluster, once it is there.
+    /// The cluster's kubeconfig, once it is there.
     pub fn kubeconfig(&self) -> Option<&SecretString> {
         use secrecy::ExposeSecret;
         let kubeconfig = self.runtime_configuration.as_ref()?.kubeconfig.as_ref();

@@ -26,7 +26,7 @@ pub struct Cluster {
 
 impl Cluster {
     /// `text` without what nobody may read of this payload. Of the kubeconfig every longer word is
-    /// cut: whoever complains about it may repeat a line of it only.
+    /// cut: an error about it may repeat a line of it only.
     pub(super) fn cut_from(&self, text: &str) -> String {
         let words = self.kubeconfig.expose_secret().split(|c: char| {
             c.is_whitespace() || matches!(c, '"' | '\'' | ',' | '{' | '}' | '[' | ']')

@@ -32,7 +32,7 @@ const INSTALLATION: (&str, &str) = ("default", "kyma-installation");
 const INSTALLER: &str = "kyma-installer";
 /// Tells the installer what to do.
 const ACTION: &str = "action";
-/// Names who started the installation last, so that whoever asks again knows.
+/// Names who started the installation last, so that a repeated call knows.
 const STARTED_BY: &str = "kcp.provisioner.kyma-project.io/operation-id";
 
 /// What is to be installed.

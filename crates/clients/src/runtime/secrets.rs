@@ -1,4 +1,4 @@
-//! Namespaces and Secrets: there after the call, whoever made them.
+//! Namespaces and Secrets: there after the call, no matter who made them.
 
 use std::{collections::BTreeMap, fmt};
 

@@ -1,4 +1,4 @@
-//! Tokens that end in the middle of a sequence: one renewal, whoever asks for it (C4).
+//! Tokens that end in the middle of a sequence: one renewal for all callers (C4).
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Who owns which field, and server-side apply, which is built on that.
 //!
-//! Ownership is kept for leaves: scalars, whole lists and empty objects. Lists are atomic: whoever
+//! Ownership is kept for leaves: scalars, whole lists and empty objects. Lists are atomic: the manager that
 //! applies one owns all of it. The one exception is `metadata.finalizers`, a set whose members are
 //! owned one by one, because nobody would survive sharing it otherwise.
 

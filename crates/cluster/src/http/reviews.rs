@@ -1,6 +1,6 @@
 //! What callers may ask about themselves: `kubectl auth can-i` and `kubectl auth whoami`.
 //!
-//! What a reader would get wrong: whoever is let in may do everything here; there are roles, but nobody looks at them.
+//! What a reader would get wrong: every authenticated caller may do everything here; there are roles, but nobody looks at them.
 
 use axum::http::{Method, StatusCode};
 use serde_json::{Value, json};

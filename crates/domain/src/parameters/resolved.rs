@@ -1,6 +1,6 @@
 //! What an order means once its plan, its place and the defaults have spoken.
 //!
-//! Zones are drawn once, when the order is resolved. Whoever resolves it again gets other zones: keep the result.
+//! Zones are drawn once, when the order is resolved. Resolving it again gives other zones: keep the result.
 
 use serde::{Deserialize, Serialize};
 
@@ -77,7 +77,6 @@ pub struct Cluster {
     pub kubernetes_auto_update: bool,
     /// The nodes' operating system.
     pub machine_image: Option<String>,
-    /// Its version.
     pub machine_image_version: Option<String>,
     /// Whether newer ones are installed by themselves.
     pub machine_image_auto_update: bool,

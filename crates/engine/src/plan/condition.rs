@@ -5,7 +5,7 @@ use crate::{
     step::{Applies, Cx},
 };
 
-/// Whether a step is needed: decided by code right before it would run, and told in words to whoever reads the plan.
+/// Whether a step is needed: decided by code right before it would run, and described in words for readers of the plan.
 pub struct Condition<O: Operation> {
     words: &'static str,
     holds: fn(&Cx<'_, O>) -> Applies,

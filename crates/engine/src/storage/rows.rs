@@ -49,7 +49,7 @@ pub struct Claimed {
     pub operations: Vec<Held>,
     /// The last lane served, for the next [`Ask`].
     pub last_lane: String,
-    /// When nothing was given: the next due time of any operation that is not held, whoever owns it.
+    /// When nothing was given: the next due time of any operation that is not held, by any owner.
     pub next_due: Option<Timestamp>,
 }
 

@@ -47,7 +47,7 @@ where
     begun.prove(all.into_iter().filter(|it| it.part(of) == part)).await
 }
 
-/// Like [`prove`], but disturbs one step alone: what whoever writes a step wants to know.
+/// Like [`prove`], but disturbs one step alone, for the author of a step.
 pub async fn prove_step<C: Scenario, S: Stores>(scenario: &C, stores: &S, step: &str) -> Proof {
     let begun = Begun::with(scenario, stores).await;
     assert!(steps_of(&begun.undisturbed).iter().any(|ran| ran == step), "{step} does not run");

@@ -1,6 +1,6 @@
 //! What a cluster is to be after upgradeShoot, or why it cannot be that.
 //!
-//! What a reader would get wrong: what is absent stays, except for administrators, of whom whoever is not named
+//! What a reader would get wrong: what is absent stays, except for administrators, of whom anyone who is not named
 //! is none afterwards. What cannot be changed may still be named, as long as it is what there is. Versions only go up:
 //! clients name theirs with every change, so a lower one is no mistake, and the higher one stays.
 

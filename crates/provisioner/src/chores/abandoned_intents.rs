@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::{Error, Parts, Provisioner, runtimes::INTENT_LABEL};
 
-/// No request takes this long: whoever began has given up.
+/// No request takes this long: its caller has given up.
 const ABANDONED: Duration = Duration::from_mins(10);
 /// How long an answered request is recognised again.
 const REMEMBERED: Duration = Duration::from_hours(7 * 24);

@@ -23,7 +23,6 @@ pub struct Kyma {
 /// One component.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Component {
-    /// Its name.
     pub component: String,
     /// Where it is installed.
     pub namespace: String,

@@ -70,7 +70,6 @@ pub struct Aws {
 /// One zone of AWS.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AwsZone {
-    /// Its name.
     pub name: String,
     /// Its public subnet.
     pub public_cidr: String,

@@ -17,7 +17,7 @@ use crate::shoots::{AuditTenants, Rules};
 
 /// What steps may reach.
 pub struct Env {
-    /// Whoever makes the clusters.
+    /// Gardener.
     pub gardener: Gardener,
     /// The registry of runtimes.
     pub director: Director,

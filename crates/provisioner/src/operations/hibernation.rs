@@ -8,7 +8,6 @@ use engine::{Operation, Plan, Step};
 use super::{Data, Env, Input, Memory};
 use crate::limits::Limits;
 
-/// See the module.
 pub struct Hibernation;
 
 impl Operation for Hibernation {

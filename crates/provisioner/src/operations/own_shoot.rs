@@ -29,7 +29,6 @@ pub(crate) enum Lookup {
 /// A Shoot that has the name of a runtime's Shoot and is another one.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Foreign {
-    /// Its name.
     name: String,
     /// Whether it names the runtime all the same.
     pub(crate) names_runtime: bool,

@@ -60,7 +60,7 @@ pub fn plan(limits: &Limits) -> Plan<Provisioning> {
         .step(finish_provisioning::FinishProvisioning)
 }
 
-/// What is done for a cluster with nothing in it: whoever installs something later finds the agent's
+/// What is done for a cluster with nothing in it: a later installation finds the agent's
 /// token.
 pub fn plan_no_install(limits: &Limits) -> Plan<ProvisioningNoInstall> {
     cluster(Plan::within(limits.provisioning()), limits)

@@ -13,7 +13,6 @@ use super::{
 };
 use crate::limits::Limits;
 
-/// See the module.
 pub struct Reconnection;
 
 impl Operation for Reconnection {

@@ -15,7 +15,6 @@ use super::{
 };
 use crate::limits::Limits;
 
-/// See the module.
 pub struct Upgrade;
 
 impl Operation for Upgrade {

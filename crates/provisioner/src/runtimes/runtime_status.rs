@@ -27,7 +27,7 @@ use crate::{
 /// How long a status waits for what others know.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The way into a runtime.
+/// A runtime's kubeconfig.
 enum Way {
     /// There is none yet, or none any more.
     None,

@@ -339,7 +339,7 @@ async fn replica(
     (Provisioner::new(Parts { store, engine, env, defaults, limits, clock }), chore)
 }
 
-/// Whoever calls.
+/// The caller.
 pub(crate) fn caller() -> Caller {
     Caller {
         tenant: TENANTS[0].into(),

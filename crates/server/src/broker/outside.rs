@@ -96,7 +96,7 @@ fn customer_networks(networks: &[String]) -> anyhow::Result<Networks> {
     Ok(Networks::new(networks.context("catalog.customer_networks")?))
 }
 
-/// How long things may take. What is waited for must end before whoever waits.
+/// How long things may take. The awaited operation must end before the one that waits.
 pub(crate) fn limits(settings: &Settings) -> anyhow::Result<Limits> {
     let limits = Limits {
         provisioning: settings.operations.limit,

@@ -43,7 +43,7 @@ pub struct CatalogSettings {
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct RuntimeSettings {
-    /// Orders follow the plans of the older documents: the provisioner installs Kyma, logging and managed Kafka are
+    /// Orders follow the legacy plans: the provisioner installs Kyma, logging and managed Kafka are
     /// set up where they are configured.
     #[config(env = "KCP_BROKER_LEGACY", default = false)]
     pub legacy: bool,
@@ -118,7 +118,7 @@ pub struct AnswerSettings {
     pub assume_async: bool,
 }
 
-/// The Service Manager, of the older documents.
+/// The Service Manager; legacy.
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct ServiceManagerSettings {

@@ -40,7 +40,7 @@ pub struct ProvisionerSettings {
     /// waits for it: its settings `runtimes.limit` for a new runtime, `runtimes.removal_limit` for a removal.
     #[config(nested)]
     pub limits: StageLimits,
-    /// Whoever makes the clusters.
+    /// Gardener.
     #[config(nested)]
     pub gardener: Gardener,
     /// The registry of runtimes.
@@ -111,7 +111,7 @@ pub struct Operations {
     pub keep_journal: Duration,
 }
 
-/// Whoever makes the clusters.
+/// Gardener.
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct Gardener {

@@ -1,7 +1,7 @@
 //! The landscape without a control plane: the contract of `kcp landscape`.
 //!
 //! What a reader would get wrong: the connection file names the addresses of the whole range. What
-//! answers there, apart from the landscape, is up to whoever starts it; the settings for it are in the folder.
+//! answers there, apart from the landscape, is up to its caller; the settings for it are in the folder.
 
 use std::path::PathBuf;
 

@@ -52,7 +52,7 @@ impl Connection {
         folder.write_privately(NAME, &serde_json::to_vec_pretty(&text)?)
     }
 
-    /// Whoever waits for the file must not find one of a control plane that does not run.
+    /// A client that waits for the file must not find one of a control plane that does not run.
     pub(super) fn remove(folder: &Folder) {
         let _ = std::fs::remove_file(folder.file(NAME));
     }

@@ -34,9 +34,9 @@ pub(super) const BROKER: &str = "kcp-broker";
 pub(super) const PROVISIONER: &str = "kcp-provisioner";
 /// The namespace of data tenants on the event data platform.
 pub(super) const EDP_NAMESPACE: &str = "kcp";
-/// Where the way into the control plane's own cluster is kept.
+/// The kubeconfig of the control plane's own cluster.
 pub(super) const CONTROL_PLANE_KUBECONFIG: &str = "kubeconfigs/kcp.yaml";
-/// Where the way into the garden is kept.
+/// The kubeconfig of the garden.
 pub(super) const GARDEN_KUBECONFIG: &str = "kubeconfigs/garden.yaml";
 /// Dice that fall alike at every first start.
 const SEED: u64 = 1;

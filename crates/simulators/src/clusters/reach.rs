@@ -67,7 +67,6 @@ impl Kept for Closed {
     }
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(super) struct Reach(Store<Closed>);
 

@@ -25,7 +25,6 @@ const LOOKS: usize = 24_000;
 const RUNTIME_ANNOTATION: &str = "kcp.provisioner.kyma-project.io/runtime-id";
 const RUNTIME_LABEL: &str = "kyma-project.io/runtime-id";
 
-/// See the module.
 #[derive(Clone)]
 pub struct Rest(pub(super) Arc<Known>);
 

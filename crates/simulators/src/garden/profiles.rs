@@ -1,6 +1,6 @@
 //! What each infrastructure offers: regions, zones, machines, disks, images, versions of Kubernetes.
 //!
-//! Broad enough for every service plan. Whoever changes the `CloudProfile` in the garden changes what is
+//! Broad enough for every service plan. Changing the `CloudProfile` in the garden changes what is
 //! refused: admission reads the object, not this file.
 
 use serde_json::{Value, json};

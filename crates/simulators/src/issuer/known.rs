@@ -1,6 +1,6 @@
 //! What the issuer must not forget: keys, codes, devices, refresh tokens.
 //!
-//! Secrets that were handed out are kept as digests only; whoever reads the log cannot use them.
+//! Secrets that were handed out are kept as digests only; a reader of the log cannot use them.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,6 @@ use crate::store::State;
 /// How many refresh tokens are good at once.
 const MOST_REFRESHES: usize = 10_000;
 
-/// See the module.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Known {
     /// Keys made by rotation, newest last.

@@ -52,7 +52,7 @@ impl Issuer {
     }
 
     /// Checks a token for the landscape's own doors: trouble that ends tokens or withdraws keys does not count, because
-    /// whoever made it must be able to end it.
+    /// the caller that made it must be able to end it.
     pub(crate) fn verify_despite_trouble(&self, token: &str) -> Result<Verified, Unverified> {
         let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner).clone();
         self.signed(token, &keys).map(Verified::from)

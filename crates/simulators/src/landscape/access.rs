@@ -1,7 +1,7 @@
 //! Who may look at the landscape, and who may change it.
 //!
 //! Tokens are checked in the process, and those that trouble has ended are good here: trouble with the issuer must not
-//! lock out whoever made it.
+//! lock out the caller that made it.
 
 use std::sync::Arc;
 

@@ -37,7 +37,7 @@ pub(crate) struct World<'a> {
     pub(crate) clock: &'a Clock,
     /// How fast the world is.
     pub(crate) pace: &'a Pace,
-    /// The way into runtimes, as soon as there are clusters.
+    /// The kubeconfigs of runtimes, as soon as there are clusters.
     pub(crate) visits: &'a Arc<OnceLock<Arc<dyn Visits>>>,
 }
 

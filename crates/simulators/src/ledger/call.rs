@@ -99,7 +99,7 @@ impl Call {
 }
 
 impl Drop for Call {
-    /// Whoever called hung up: nobody gets an answer.
+    /// The caller hung up: nobody gets an answer.
     fn drop(&mut self) {
         if !self.ended.load(Ordering::Relaxed)
             && let Err(error) = self.lost()

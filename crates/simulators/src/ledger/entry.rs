@@ -14,7 +14,7 @@ pub enum Phase {
     Applied,
     /// Its answer leaves.
     Replied,
-    /// Its answer never leaves whole: the connection is cut, or whoever called has hung up.
+    /// Its answer never leaves whole: the connection is cut, or the caller has hung up.
     Lost,
 }
 

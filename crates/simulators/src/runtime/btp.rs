@@ -35,7 +35,6 @@ const GROUP: &str = "services.cloud.sap.com";
 const FINALIZER: &str = "services.cloud.sap.com/sap-btp-finalizer";
 const MANAGER: &str = "sap-btp-operator";
 
-/// See the module.
 pub(super) struct Operator {
     settings: Settings,
     clock: Clock,

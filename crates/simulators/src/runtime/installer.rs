@@ -32,7 +32,6 @@ const MANAGER: &str = "kyma-installer";
 /// How often a component fails that recovers.
 const FAILURES: u64 = 2;
 
-/// See the module.
 pub(super) struct Installer {
     settings: Settings,
     pace: Pace,

@@ -36,7 +36,7 @@ pub(super) fn installations() -> ApiResource {
     ApiResource::from_gvk_with_plural(&gvk, "installations")
 }
 
-/// Adds them to a catalog; they hold in all clusters but these. Whoever installs Kyma brings the
+/// Adds them to a catalog; they hold in all clusters but these. The installer of Kyma brings the
 /// definition of installations along; that they are known before makes `kubectl apply` of the
 /// installer's file work at the first try.
 pub(crate) fn catalog(catalog: Catalog, besides: &[&str], wakes: &Wakes) -> Catalog {

@@ -17,7 +17,6 @@ use super::Error;
 /// Length and checksum, each with a space behind it.
 const HEAD: usize = 8 + 1 + 16 + 1;
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct Log {
     path: PathBuf,

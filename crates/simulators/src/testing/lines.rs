@@ -11,7 +11,6 @@ use std::{
 use tracing::Level;
 use tracing_subscriber::fmt::{MakeWriter, format::FmtSpan};
 
-/// See the module.
 #[derive(Debug, Clone, Default)]
 pub struct Lines(Arc<Mutex<Vec<u8>>>);
 

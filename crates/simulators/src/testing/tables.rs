@@ -1,6 +1,6 @@
 //! What the fault tables of plans have in common: the ways to fail that last and those that pass, and which calls there were.
 //!
-//! What a reader would get wrong: a table has a line for each step, system and method. Whoever makes several calls under one
+//! What a reader would get wrong: a table has a line for each step, system and method. A step with several calls under one
 //! line has all of them fail alike when a failure lasts, and the first of them when it passes.
 
 use std::collections::BTreeSet;

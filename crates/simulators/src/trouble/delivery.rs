@@ -18,7 +18,6 @@ use crate::ledger::call::Call;
 /// The largest answer that is taken apart.
 const LARGEST: usize = 4 << 20;
 
-/// See the module.
 pub(super) struct Delivery {
     pub(super) parts: Parts,
     pub(super) body: Bytes,
@@ -41,7 +40,7 @@ impl Delivery {
     /// Delivers it, and answers a read as it was answered so many seconds ago.
     pub(super) async fn make_stale(&self, call: &Arc<Call>, seconds: u64) -> Response {
         let answer = self.make(call).await;
-        // Whoever may not read now may not read what was there before.
+        // A caller that may not read now may not read old answers either.
         if !(answer.status().is_success() || answer.status() == StatusCode::NOT_FOUND) {
             return answer;
         }

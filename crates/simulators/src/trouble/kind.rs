@@ -37,7 +37,6 @@ pub enum Kind {
     },
     /// An error status; nothing is applied.
     Status {
-        /// The status.
         status: u16,
         /// What the answer says; a page of a gateway if it is not given.
         #[serde(default)]

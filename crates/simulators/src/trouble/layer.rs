@@ -60,7 +60,7 @@ async fn watch(State(watched): State<Watched>, request: Request, next: Next) -> 
         Err(_) => watched.too_large(&parts),
     };
     answer.unwrap_or_else(|error| {
-        // Most likely the disk is full. Whoever calls again finds room, or not yet.
+        // Most likely the disk is full. A repeated call may find room.
         tracing::error!(%error, system = watched.system, "a call cannot be entered in the ledger");
         StatusCode::SERVICE_UNAVAILABLE.into_response()
     })
@@ -186,7 +186,7 @@ async fn reset(call: &Arc<Call>, delivery: Delivery, when: Cut) -> Result<Respon
 }
 
 /// Enters that an answer leaves. A change that could not be kept is answered alike by all systems: nothing was
-/// changed, and whoever calls again may find room.
+/// changed, and a repeated call may find room.
 fn left(call: &Call, mut answer: Response) -> Result<Response, Error> {
     if call.is_unkept() {
         answer = StatusCode::SERVICE_UNAVAILABLE.into_response();

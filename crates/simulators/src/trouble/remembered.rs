@@ -26,7 +26,6 @@ const AN_ANSWER: usize = 512;
 /// Which read it was.
 type Read = [u8; SHA256_OUTPUT_LEN];
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Remembered(Mutex<Kept>);
 

@@ -96,7 +96,7 @@ async fn an_operator_that_never_lets_go_does_when_the_scenario_ends() {
     assert_eq!(world.order("runtimes", "scenario", &never).await, 204);
 
     instances.delete("i", &DeleteParams::default()).await.unwrap();
-    // Whoever writes it next proves that the operator has seen the deletion and kept its finalizer.
+    // The next write proves that the operator has seen the deletion and kept its finalizer.
     let other = make(&client, "ServiceInstance", "other").await;
     let held = instances.get("i").await.unwrap();
     let maps = namespaced::<ConfigMap>(&client, "kube-system");

@@ -15,7 +15,7 @@ use crate::{Error, Moment, Transaction, accepted::check_instance};
 /// Keeps these digests apart from others.
 const LABEL: &str = "instance";
 
-// Waits for whoever stores or removes the same one.
+// Waits for transactions that store or remove the same one.
 const STORE: &str = "
     INSERT INTO instances (id, global_account, subaccount, service_id, plan_id, plan_name, provider,
                            region, platform_region, shoot_name, dashboard_url, ordered, details,

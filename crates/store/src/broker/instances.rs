@@ -43,7 +43,6 @@ pub(super) const LISTS: &[(crate::sql::Text, &str)] = &[(LAST_OF_KINDS, "operati
 /// How many instances of one plan there are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counted {
-    /// The plan.
     pub plan_id: String,
     /// The plan's name.
     pub plan_name: String,

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::BrokerStore;
 use crate::{Error, Moment};
 
-// $5: whoever has been at it since before this is taken for dead.
+// $5: an asker from before this is taken for dead.
 const CLAIM: &str = "
     INSERT INTO lms_tenants (name, region, operation_id, asked_at) VALUES ($1, $2, $3, $4)
     ON CONFLICT (name, region) DO UPDATE SET operation_id = $3, asked_at = $4

@@ -15,7 +15,6 @@ use crate::{
 /// An instance whose row is gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Removed {
-    /// Its id.
     pub instance: String,
     /// Its global account.
     pub global_account: String,

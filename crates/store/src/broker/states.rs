@@ -1,4 +1,4 @@
-//! What was sent to whoever builds or installs a runtime: a record of each time, never changed, gone with
+//! What was sent to the provisioner and the Reconciler: a record of each time, never changed, gone with
 //! the instance.
 
 use std::fmt;
@@ -57,7 +57,6 @@ pub struct NewRuntimeState {
 /// A record of what was sent.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RuntimeState {
-    /// Its id.
     pub id: Uuid,
     /// The instance.
     pub instance: String,

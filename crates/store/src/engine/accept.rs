@@ -1,7 +1,7 @@
 //! Acceptance: an operation is stored with its input, its data and its first journal entry.
 //!
-//! The race that must not happen: an operation that waits behind nothing. Whoever stores a waiting
-//! operation has locked the rows it waits behind, so whoever ends one of them comes before (and is
+//! The race that must not happen: an operation that waits behind nothing. A transaction that stores a waiting
+//! operation has locked the rows it waits behind, so a transaction that ends one of them comes before (and is
 //! seen as ended) or after (and, with a fresh snapshot, sees the new one and admits it). Who finds
 //! nothing unfinished needs no lock: the unique index lets only one such operation in, and the loser
 //! takes the long way.

@@ -41,7 +41,7 @@ sql!(
         SELECT 1 FROM operations a WHERE a.instance = w.instance AND a.due_at IS NOT NULL)"
 );
 
-// Whoever is not in the table counts as dead, so only what still has to be released keeps a row.
+// A replica that is not in the table counts as dead, so only what still has to be released keeps a row.
 const BURY_POSTGRES: &str = "
     DELETE FROM replicas r
     WHERE r.lease_until < COALESCE($1, statement_timestamp()) - interval '1 day'

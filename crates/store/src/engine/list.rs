@@ -48,7 +48,6 @@ pub struct Page {
 pub struct Counted {
     /// The kind.
     pub kind: String,
-    /// The state.
     pub state: State,
     /// How many.
     pub operations: u64,

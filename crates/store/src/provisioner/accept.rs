@@ -9,7 +9,7 @@ use crate::{
     accepted::{self, Row, check_instance},
 };
 
-// Waits for whoever drops or answers the same intent.
+// Waits for transactions that drop or answer the same intent.
 const ANSWER: &str = "
     UPDATE intents SET runtime_id = $2, operation_id = $3
     WHERE id = $1 AND tenant = $4 AND (runtime_id IS NULL OR runtime_id = $2)

@@ -55,7 +55,6 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
 /// An order that was begun, now or by an earlier call with the same key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Intent {
-    /// Its id.
     pub id: Uuid,
     /// Whether this call began it.
     pub new: bool,

@@ -87,7 +87,7 @@ impl Keys {
         if keys.is_empty() { Err(KeysError::Empty) } else { Ok(Self(keys)) }
     }
 
-    /// Reads a file of such entries; who may read it is up to whoever put it there.
+    /// Reads a file of such entries; who may read it is up to its owner.
     pub fn from_file(path: &Path) -> Result<Self, KeysError> {
         let text = fs::read_to_string(path).map_err(|source| file(path, source))?;
         Self::parse(&SecretString::from(text))

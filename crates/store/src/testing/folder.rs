@@ -26,7 +26,7 @@ impl Folder {
         &self.0
     }
 
-    /// Leaves it in place, for whoever takes over the removal.
+    /// Leaves it in place, for the process that takes over the removal.
     pub(super) fn keep(mut self) -> PathBuf {
         std::mem::take(&mut self.0)
     }

@@ -16,7 +16,6 @@ use crate::EngineStore;
 
 const LEASE: Duration = Duration::from_secs(600);
 
-/// See the module.
 #[derive(Clone)]
 pub struct Hands {
     /// What it works on.

@@ -14,7 +14,7 @@ use super::{
 
 /// A server with a folder of its own, both gone when this value or its process is.
 ///
-/// It is as durable as PostgreSQL is by default; whoever wants speed passes `("fsync", "off")`.
+/// It is as durable as PostgreSQL is by default; for speed, pass `("fsync", "off")`.
 #[derive(Debug)]
 pub struct PostgresServer {
     keeper: Arc<Mutex<Keeper>>,

@@ -21,7 +21,7 @@ pub(crate) async fn a_key_begins_one_intent_per_tenant(b: Bench) {
     assert_eq!(same.created_at, first.created_at);
     assert_eq!((differs.id, differs.new, differs.digest_matches), (first.id, false, false));
     assert!(elsewhere.new && keyless.new && keyless_too.new);
-    // Each tenant's repetition finds its own, whoever came first.
+    // Each tenant's repetition finds its own, in any order.
     let elsewhere_again = b.store.begin_intent("another", Some("key"), b"request").await.unwrap();
     assert_eq!((elsewhere_again.id, elsewhere_again.new), (elsewhere.id, false));
     assert_ne!(elsewhere.id, first.id);

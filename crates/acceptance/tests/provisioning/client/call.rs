@@ -35,7 +35,6 @@ pub(super) enum Call {
 pub(super) struct Subject {
     /// The name of the runtime and of its cluster.
     pub(super) name: String,
-    /// Its id.
     pub(super) runtime: String,
     /// The operation that is asked for.
     pub(super) operation: String,

@@ -1,6 +1,6 @@
 //! What a call makes of each fault.
 //!
-//! What a reader would get wrong: questions are POST requests too, so that whoever gets no answer is told that something
+//! What a reader would get wrong: questions are POST requests too, so that a client that gets no answer is told that something
 //! may have been done.
 
 use std::time::Duration;

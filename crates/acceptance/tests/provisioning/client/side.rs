@@ -36,7 +36,6 @@ pub(super) const HASTY: Limits = Limits { call: Duration::from_secs(10), ..Limit
 /// More would only wait for each other.
 const AT_ONCE: usize = 8;
 
-/// See the module.
 pub(super) struct Side {
     pub(super) outside: Outside,
 }

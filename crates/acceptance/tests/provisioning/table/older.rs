@@ -1,4 +1,4 @@
-//! The fault table of the plan that the older documents have.
+//! The fault table of the legacy plan.
 //!
 //! What a reader would get wrong: a runtime without logging is better than none, so trouble with logging stops no order. Nor
 //! does IAS once the runtime is there, however long it fails.

@@ -1,6 +1,6 @@
 //! The greeting service on a socket.
 //!
-//! What a reader would get wrong: whoever asks for a greeting twice gets two.
+//! What a reader would get wrong: asking for a greeting twice gives two.
 
 use std::sync::{Arc, Mutex};
 

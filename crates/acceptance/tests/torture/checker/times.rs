@@ -1,4 +1,4 @@
-//! P11: a limit fires when it should, whoever was killed meanwhile.
+//! P11: a limit fires when it should, whichever replica was killed meanwhile.
 
 use engine::storage::{EntryEvent, Outcome};
 use jiff::{SignedDuration, Timestamp};

@@ -21,7 +21,7 @@ pub(in crate::graphql) struct UpgradeRuntimeInput {
 #[derive(InputObject)]
 pub(in crate::graphql) struct UpgradeShootInput {
     gardener_config: GardenerUpgradeInput,
-    /// All of them: whoever is not named is no administrator afterwards.
+    /// All of them: others are no administrators afterwards.
     administrators: Option<Vec<String>>,
 }
 

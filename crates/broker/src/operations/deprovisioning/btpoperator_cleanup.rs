@@ -64,7 +64,7 @@ async fn clean(btp: &Btp, out_of_patience: bool) -> Result<usize, clients::Error
     Ok(left.bindings + left.instances)
 }
 
-/// The way into the cluster; none when nothing can be in it.
+/// The cluster's kubeconfig; none when nothing can be in it.
 async fn kubeconfig(cx: &mut Cx<'_, Deprovisioning>) -> Result<Option<SecretString>, StepError> {
     let Some(runtime) = runtime(cx).filter(|_| !is_own_cluster(cx)) else { return Ok(None) };
     if let Some(kept) = &cx.memory.kubeconfig {

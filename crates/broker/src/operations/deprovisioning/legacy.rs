@@ -1,4 +1,4 @@
-//! The plan of the older documents: one stage, ordered by weight. Off unless the settings say `legacy`.
+//! The legacy plan: one stage, ordered by weight. Off unless the settings say `legacy`.
 //!
 //! What a reader would get wrong: the stage is gone through twice. The last step orders the removal of the cluster and
 //! starts over; the first step then waits for it, releases the account and forgets the instance.
@@ -16,7 +16,7 @@ use super::{
     edp_deregistration, ias_deregistration, release_subscription,
 };
 
-/// What is done with every instance, in the order of the older documents.
+/// What is done with every instance, in the order of the legacy plan.
 pub fn plan(limits: &Limits, systems: Systems) -> Plan<Deprovisioning> {
     let Limits { failing, runtime, .. } = *limits;
     Plan::within(limits.operation)

@@ -2,7 +2,7 @@
 //! global account.
 //!
 //! What a reader would get wrong: when two neighbours go at the same time, each must not leave the work to the other.
-//! So an instance that finds a neighbour first says that it is going itself and then looks again: whoever says so last
+//! So an instance that finds a neighbour first says that it is going itself and then looks again: the one that says so last
 //! finds nobody and does the work.
 
 use engine::{Cx, StepError};

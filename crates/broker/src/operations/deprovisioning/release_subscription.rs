@@ -40,7 +40,7 @@ impl Step<Deprovisioning> for ReleaseSubscription {
 }
 
 /// Whether it is the account that was noted or, when the answer to the claim was lost, one that fits; or the one of
-/// the event hubs, which the older documents claim besides.
+/// the event hubs, which the legacy plan claims besides.
 fn is_ours(cx: &Cx<'_, Deprovisioning>, pool: &Pool, binding: &Binding) -> bool {
     if cx.env.event_hubs.is_some() && fits(cx, binding, "azure") {
         return true;

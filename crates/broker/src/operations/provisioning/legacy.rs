@@ -1,4 +1,4 @@
-//! Provisioning as the older documents have it: one stage, ordered by weights, in which the provisioner installs Kyma.
+//! Provisioning of the legacy plan: one stage, ordered by weights, in which the provisioner installs Kyma.
 //!
 //! What a reader would get wrong: ordering the runtime is not the end. The stage then starts over, and its first step
 //! waits for the runtime and ends the operation; no other step runs again.
@@ -29,7 +29,7 @@ pub(super) struct Certificate {
     key: SecretString,
 }
 
-/// What there is of what only the older documents have.
+/// The systems that only the legacy plans call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LegacySwitches {
     /// Logging.
@@ -54,7 +54,7 @@ impl LegacySwitches {
     }
 }
 
-/// What is done for an order, in the order of the older documents.
+/// What is done for an order, in the order of the legacy plan.
 pub fn plan(limits: &Limits, on: Switches, legacy: LegacySwitches) -> Plan<Provisioning> {
     let edp = EdpRegistration.weight(1).needs("edp", on.edp).failing_for(limits.edp);
     let edp = if on.edp_required { edp } else { edp.or_skip() };

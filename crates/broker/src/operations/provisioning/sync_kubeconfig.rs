@@ -1,4 +1,4 @@
-//! Gives the Lifecycle Manager the way into the runtime.
+//! Gives the Lifecycle Manager the runtime's kubeconfig.
 
 use super::Provisioning;
 use crate::operations::{

@@ -1,4 +1,4 @@
-//! The fault table of the plan that the older documents have.
+//! The fault table of the legacy plan.
 //!
 //! What a reader would get wrong: a removal that `Remove_Runtime` cannot order is ordered by `Deprovision_Initialization`, which sees
 //! it through; only when that fails as well, the cluster is left over.

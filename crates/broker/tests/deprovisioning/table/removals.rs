@@ -12,7 +12,7 @@ pub(super) struct Removals {
 }
 
 impl Removals {
-    /// By the plan of the older documents, or by the other one.
+    /// By the legacy plan, or by the other one.
     pub(super) async fn by(legacy: bool) -> Self {
         let trying =
             if legacy { Trying::older(false).await } else { Trying::new(Parts::ALL, false).await };

@@ -101,7 +101,7 @@ async fn finding_a_kubeconfig_takes_exactly_one_secret_with_something_in_it() {
     let twice = modules.find_kubeconfig("twice").await.unwrap_err();
 
     assert!(none.is_none() && modules.kubeconfig_of("nobody").await.unwrap().is_none());
-    // Whoever replaces a kubeconfig may empty it first.
+    // A writer that replaces a kubeconfig may empty it first.
     assert_eq!((empty.kind, by_runtime.kind), (Kind::Unavailable, Kind::Unavailable));
     assert_eq!(twice.kind, Kind::Conflict);
 }

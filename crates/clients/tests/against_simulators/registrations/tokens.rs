@@ -1,4 +1,4 @@
-//! C4: tokens are kept, renewed once when they are refused, and shared by whoever calls at the same time.
+//! C4: tokens are kept, renewed once when they are refused, and shared by concurrent callers.
 
 use axum::{
     http::StatusCode,

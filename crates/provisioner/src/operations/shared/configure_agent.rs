@@ -1,6 +1,6 @@
 //! Gives the runtime's agent a token with which it connects to the Director.
 //!
-//! What a reader would get wrong: the token is good once. Whoever runs this step again makes the agent
+//! What a reader would get wrong: the token is good once. Running this step again makes the agent
 //! connect again, with another one.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Gets the way into the cluster, and keeps it with the runtime.
+//! Gets the cluster's kubeconfig, and keeps it with the runtime.
 
 use engine::{Cx, Retry, Step, StepResult, done};
 

@@ -23,7 +23,7 @@ pub(super) async fn work(shared: Arc<Shared>, mut seen: Seen) {
     let mut current = seen.borrow_and_update().clone();
     let shoot = Shoot(&current);
     if shoot.has_addresses() {
-        // Whoever serves the clusters may have been started anew.
+        // The server of the clusters may have been restarted.
         shared.runtimes.set_reachable(shoot.name(), !shoot.sleeps());
     }
     let mut awaited: Option<(Act, Timestamp)> = None;

@@ -20,7 +20,6 @@ pub(super) enum Failure {
     Unreachable(String),
 }
 
-/// See the module.
 pub(super) struct Wire(reqwest::Client);
 
 impl Wire {

@@ -1,7 +1,7 @@
 //! Makes the logging tenant of the global account, unless it is there. A tenant that is not to be had is no reason to give up
 //! the runtime, unless logging is mandatory.
 //!
-//! What a reader would get wrong: the service cannot be asked which tenants it has, so the broker's own books say it. Whoever
+//! What a reader would get wrong: the service cannot be asked which tenants it has, so the broker's own books say it. A step that
 //! died after it asked, or never heard the answer, asks again; the tenant that may have come of it is listed as one that may exist.
 
 use clients::lms::{COMPONENT, tenant_name};

@@ -142,7 +142,7 @@ fn override_logging(
         overrides.set(Some(COMPONENT), &format!("fluent-bit.{key}"), value, false);
     }
     for (name, value) in [("ca", authority), ("cert", certificate), ("key", key)] {
-        // Whoever has the key sends logs in our name.
+        // The holder of the key sends logs in our name.
         let path = format!("fluent-bit.backend.forward.tls.{name}");
         overrides.set(Some(COMPONENT), &path, &value, name == "key");
     }
