@@ -41,6 +41,15 @@ fn files(folder: &Path) -> Result<Vec<File>, Box<dyn Error>> {
         let stem = name.strip_suffix(".sql").ok_or_else(invalid)?;
         let (version, description) = stem.split_once('_').ok_or_else(invalid)?;
         let version = version.parse().map_err(|_| invalid())?;
+        // sqlx gives these a meaning that is not kept here.
+        if fs::read_to_string(&path)?.starts_with("-- no-transaction") || description.contains('.')
+        {
+            return Err(format!(
+                "{}: every migration runs in a transaction, forward",
+                path.display()
+            )
+            .into());
+        }
         let description = description.replace('_', " ");
         files.push((version, description, path.to_str().ok_or_else(invalid)?.to_owned()));
     }

@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use self::{features::FeaturesRead, watch::ShootWatch};
 use crate::{
     error::{Component, Error, Kind},
-    kubernetes::{Cluster, Objects, Resource},
+    kubernetes::{Cluster, Objects, Resource, names_no_object},
 };
 
 pub use self::{
@@ -89,7 +89,11 @@ impl Gardener {
 
     /// Finds out whether it can be reached, knows us, and has the project: [`Kind::NotFound`] if it does not.
     pub async fn check(&self) -> Result<(), Error> {
-        self.shoots.some(1).await?;
+        self.shoots.some(1).await.map_err(|error| {
+            // Operations retry it as an outage; here, a cluster without Shoots is not a garden.
+            let kind = if names_no_object(&error) { Kind::NotFound } else { error.kind };
+            Error { kind, ..error }
+        })?;
         let project = self.namespace.strip_prefix(PREFIX).unwrap_or_default();
         match self.cluster.objects::<serde_json::Value>(PROJECTS, None).find(project).await {
             Ok(Some(_)) => Ok(()),
@@ -115,12 +119,17 @@ impl Gardener {
             let bindings = self.cluster.objects::<Binding>(kind.resource(), Some(&self.namespace));
             bindings.find(name).await.map(|found| found.is_some())
         };
-        if has(BindingKind::Secret).await? {
-            return Ok(Some(BindingKind::Secret));
+        let older = has(BindingKind::Secret).await;
+        match &older {
+            Ok(true) => return Ok(Some(BindingKind::Secret)),
+            Ok(false) => {}
+            // A garden may have the newer kind alone.
+            Err(error) if names_no_object(error) => {}
+            Err(_) => return older.map(|_| None),
         }
         let newer = self.features().await?.has(Field::CredentialsBinding)
             && has(BindingKind::Credentials).await?;
-        Ok(newer.then_some(BindingKind::Credentials))
+        if newer { Ok(Some(BindingKind::Credentials)) } else { older.map(|_| None) }
     }
 
     /// A cluster that runs control planes, if there is one of this name.

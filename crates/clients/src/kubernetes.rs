@@ -22,7 +22,7 @@ use kube::client::Body;
 use reqwest::Method;
 use serde::de::DeserializeOwned;
 
-pub(crate) use self::objects::is_missing;
+pub(crate) use self::objects::{is_missing, names_no_object};
 pub use self::{
     classify::error as classified,
     clusters::Clusters,

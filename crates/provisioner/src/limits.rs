@@ -4,7 +4,6 @@ use std::time::Duration;
 
 /// How long each stage may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields are named after the stages")]
 pub struct Limits {
     pub cluster_domain: Duration,
     pub cluster_creation: Duration,
@@ -51,7 +50,6 @@ impl Default for Limits {
 
 /// The longest that each operation may take. Callers that wait for an operation must wait longer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields are named after the operations")]
 pub struct Longest {
     pub provisioning: Duration,
     pub upgrade: Duration,

@@ -28,7 +28,6 @@ pub struct Provision {
 
 /// A cluster.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the fields are those of configuration::Cluster")]
 pub struct Cluster {
     pub name: String,
     pub kubernetes_version: Option<String>,
@@ -63,7 +62,6 @@ pub struct Cluster {
 
 /// What only one provider has. Exactly one member must be there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the members are the providers")]
 pub struct ProviderConfig {
     pub gcp: Option<GcpConfig>,
     pub azure: Option<AzureConfig>,
@@ -145,7 +143,6 @@ pub struct Upgrade {
 
 /// Other settings for a cluster; what is absent stays.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the fields are those of configuration::Cluster")]
 pub struct UpgradeShoot {
     pub kubernetes_version: Option<String>,
     pub machine_type: Option<String>,

@@ -25,7 +25,6 @@ pub struct OperationStatus {
 
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the words are the API's")]
 pub enum OperationType {
     Provision,
     ProvisionNoInstall,
@@ -39,7 +38,6 @@ pub enum OperationType {
 
 /// How far an operation is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the words are the API's")]
 pub enum OperationState {
     InProgress,
     Succeeded,
@@ -106,7 +104,6 @@ pub struct ConnectionStatus {
 
 /// How a runtime's agent is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the words are the API's")]
 pub enum ConnectionState {
     Pending,
     Connected,

@@ -56,12 +56,14 @@ async fn queries_need_the_scope_to_read_and_mutations_the_scope_to_write() {
     ];
 
     for (scopes, query, allowed) in cases {
+        let before = service.operations().await;
         let reply = send(&service, &service.token(scopes, Some(TENANT)), &[], query).await;
         if allowed {
             assert_eq!(reply.status, StatusCode::OK, "{scopes:?} {query}");
             reply.data();
         } else {
             refused(&reply, StatusCode::FORBIDDEN, "forbidden");
+            assert_eq!(service.operations().await, before, "{scopes:?} {query}");
         }
     }
     let token = service.token(&[READ], Some(TENANT));

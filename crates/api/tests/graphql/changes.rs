@@ -73,6 +73,51 @@ async fn every_field_of_a_changed_cluster_arrives_for_each_provider() {
 }
 
 #[tokio::test]
+async fn values_that_cannot_change_arrive_and_are_refused() {
+    let service = Service::start().await;
+    let ordered = service.run(&new_runtime("gcp", GCP)).await.data();
+    let runtime = ordered["provisionRuntime"]["runtimeID"].as_str().unwrap();
+    service.finish().await;
+    let before = service.operations().await;
+
+    for field in [
+        "exposureClassName: \"internal\"",
+        "workerCidr: \"10.0.0.0/16\"",
+        "targetSecret: \"another\"",
+        "providerSpecificConfig: { gcpConfig: { zones: [\"z\"] } }",
+    ] {
+        let query = format!(
+            "mutation {{ upgradeShoot(id: \"{runtime}\", config: {{ gardenerConfig: {{ {field} }} }}) {{ id }} }}"
+        );
+        let error = service.run(&query).await.error();
+
+        let name = field.split(':').next().unwrap();
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(name), "{message}");
+    }
+    assert_eq!(service.operations().await, before);
+}
+
+#[tokio::test]
+async fn an_empty_change_of_a_cluster_changes_nothing_but_administrators() {
+    let service = Service::start().await;
+    let ordered = service.run(&new_runtime("gcp", GCP)).await.data();
+    let runtime = ordered["provisionRuntime"]["runtimeID"].as_str().unwrap();
+    service.finish().await;
+    let row = service.provisioner.parts().store.find(runtime.parse().unwrap()).await;
+    let before: Value = serde_json::from_slice(&row.unwrap().unwrap().document).unwrap();
+    let query = format!(
+        "mutation {{ result: upgradeShoot(id: \"{runtime}\", config: {{ gardenerConfig: {{}} }}) {{ id }} }}"
+    );
+
+    let operation = service.run(&query).await.data()["result"].clone();
+    let after = configuration(&service, &operation).await;
+
+    assert_eq!(after["cluster"], before["configuration"]["cluster"]);
+    assert_eq!(after["administrators"], json!([]));
+}
+
+#[tokio::test]
 async fn an_upgrade_takes_kyma_kubernetes_or_both() {
     let service = Service::start().await;
     let ordered = service.run(&new_runtime("gcp", GCP)).await.data();

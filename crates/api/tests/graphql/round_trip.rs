@@ -28,7 +28,7 @@ const PROVISION: &str = r#"mutation { provisionRuntime(config: {
     version: "1.22.0", profile: Evaluation, conflictStrategy: Replace
     components: [ { component: "compass-runtime-agent", namespace: "kyma-system",
       sourceURL: "https://charts.example.org/agent", conflictStrategy: Merge
-      configuration: [ { key: "a", value: "1" } ] } ]
+      configuration: [ { key: "a", value: "1" } { key: "c", value: "3", secret: true } ] } ]
     configuration: [ { key: "b", value: "2", secret: true } ] }
 }) { runtimeID } }"#;
 
@@ -133,7 +133,10 @@ async fn every_field_of_a_runtime_arrives_and_leaves_for_each_provider() {
         let agent = json!({
             "component": "compass-runtime-agent", "namespace": "kyma-system",
             "sourceURL": "https://charts.example.org/agent",
-            "configuration": [{"key": "a", "value": "1", "secret": false}],
+            "configuration": [
+                {"key": "a", "value": "1", "secret": false},
+                {"key": "c", "value": "[REDACTED]", "secret": true},
+            ],
         });
         let components = kyma["components"].as_array().unwrap();
         assert!(components.contains(&agent), "{kyma}");
@@ -144,6 +147,33 @@ async fn every_field_of_a_runtime_arrives_and_leaves_for_each_provider() {
         );
         let nothing = json!({"errMessage": "", "reason": "", "component": ""});
         assert_eq!(last["lastError"], nothing);
+    }
+}
+
+#[tokio::test]
+async fn the_gateway_of_azure_is_off_on_or_absent() {
+    let service = Service::start().await;
+    let zones = "azureZones: [ { name: 2, cidr: \"10.250.0.0/19\" } ]";
+    let cases = [
+        ("", json!(null)),
+        ("enableNatGateway: false", json!(false)),
+        ("enableNatGateway: true", json!(true)),
+    ];
+
+    for (number, (switch, expected)) in cases.into_iter().enumerate() {
+        let azure =
+            format!("{{ azureConfig: {{ vnetCidr: \"10.250.0.0/16\" {zones} {switch} }} }}");
+        let query = new_runtime("azure", &azure).replace("-azure\"", &format!("-azure{number}\""));
+        let ordered = service.run(&query).await.data();
+        let runtime = ordered["provisionRuntime"]["runtimeID"].as_str().unwrap();
+        let query = format!(
+            "{{ runtimeStatus(id: \"{runtime}\") {{ runtimeConfiguration {{ clusterConfig {{
+            providerSpecificConfig {{ ... on AzureProviderConfig {{ enableNatGateway }} }} }} }} }} }}"
+        );
+        let status = service.run(&query).await.data();
+
+        let path = "/runtimeStatus/runtimeConfiguration/clusterConfig/providerSpecificConfig";
+        assert_eq!(status.pointer(path).unwrap()["enableNatGateway"], expected, "{switch}");
     }
 }
 

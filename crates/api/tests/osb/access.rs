@@ -123,6 +123,16 @@ async fn the_key_decides_for_which_tenant_and_the_headers_tell_on_whose_behalf()
     ] {
         assert_eq!(ask(service, path, Some(authorization)).await.status, status, "{authorization}");
     }
+    let mut order_of_another = order();
+    order_of_another["context"]["globalaccount_id"] = "ga-2".into();
+    service.put(&format!("/oauth/v2/service_instances/i-9?{WAITING}"), &order_of_another).await;
+    real.end(State::Succeeded, vec![]).await;
+    for (authorization, status) in [(&platform, 200), (&tenant, 404)] {
+        let reply = ask(service, "/v2/service_instances/i-9", Some(authorization)).await;
+        assert_eq!(reply.status, status, "{authorization}");
+    }
+    let escaped = ask(service, "/oauth/v2/service_instances/a%20b%2Fc", Some(&any)).await;
+    assert!(escaped.description().contains("a b/c"), "{}", escaped.description());
     let request = service
         .request("PUT", "/oauth/cf-eu10/v2/service_instances/i-2?accepts_incomplete=true")
         .header("x-broker-api-originating-identity", "cloudfoundry e30=")

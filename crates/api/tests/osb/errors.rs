@@ -95,6 +95,7 @@ async fn a_panic_is_answered_in_the_same_shape_and_its_text_is_not_told() {
     assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
     let body = to_bytes(response.into_body(), 10_000).await.unwrap();
     let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    assert!(!body.to_string().contains("secret"), "{body}");
     let description = body["description"].as_str().unwrap();
     assert!(description.ends_with("by the correlation id c-1"), "{description}");
 }

@@ -277,6 +277,11 @@ pub fn is_no_kind(error: &Error) -> bool {
     error.kind == Kind::NotFound && error.reason.as_deref() == Some(NO_SUCH_KIND)
 }
 
+/// Whether it was a 404 that names no object, however the caller takes it.
+pub(crate) fn names_no_object(error: &Error) -> bool {
+    error.reason.as_deref() == Some(NO_SUCH_KIND)
+}
+
 /// Whether the object is missing, and not the kind.
 pub(crate) fn is_missing(error: &Error) -> bool {
     error.kind == Kind::NotFound && error.reason.as_deref() != Some(NO_SUCH_KIND)

@@ -10,6 +10,7 @@ use clients::{
 use provisioner::requests::{Provision, UpgradeShoot};
 use secrecy::SecretString;
 use serde_json::{Value, json};
+use simulators::trouble::{Kind, Rule};
 
 use crate::world::{World, aws, caller, issuer};
 
@@ -168,6 +169,23 @@ async fn an_account_may_be_a_credentials_binding_alone() {
     world.success_of(&begun.id).await;
     let removed = world.provisioner.deprovision(&caller(), &made.runtime_id, false).await.unwrap();
     world.success_of(&removed.id).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_garden_may_have_no_secret_bindings_or_show_none() {
+    for (status, name, binding) in
+        [(404, "kindless", "credentialsBindingName"), (403, "hidden", "secretBindingName")]
+    {
+        let world = World::playing("1.117").await;
+        let answer = Kind::Status { status, body: None };
+        let rule =
+            Rule::next(1_000, answer).of("gardener").on("GET", "*/secretbindings/aws-free-1");
+        world.landscape.running.landscape.troubles().add(rule).unwrap();
+
+        world.provisioned(with_issuer(&world, name, "1.31.4")).await;
+
+        assert_eq!(spec(&world, name).await[binding], "aws-free-1", "{status}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -48,3 +48,35 @@ impl From<Option<status::LastError>> for LastError {
         Self { err_message, reason, component }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_operation_says_what_went_wrong() {
+        let status = status::OperationStatus {
+            id: "o-1".into(),
+            kind: status::OperationType::Hibernate,
+            state: status::OperationState::Failed,
+            message: "failed".into(),
+            runtime_id: "r-1".into(),
+            last_error: Some(status::LastError {
+                message: "quota exhausted".into(),
+                reason: "ERR_INFRA_QUOTA_EXCEEDED".into(),
+                component: "gardener".into(),
+            }),
+            errors: vec!["slow down".into(), "quota exhausted".into()],
+        };
+
+        let shown = OperationStatus::from(status);
+
+        assert!(shown.state == OperationState::Failed);
+        assert!(shown.operation == OperationType::Hibernate);
+        let error = shown.last_error.unwrap();
+        assert_eq!(error.err_message, "quota exhausted");
+        assert_eq!(error.reason, "ERR_INFRA_QUOTA_EXCEEDED");
+        assert_eq!(error.component, "gardener");
+        assert_eq!(shown.errors.unwrap(), ["slow down", "quota exhausted"]);
+    }
+}

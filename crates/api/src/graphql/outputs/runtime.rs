@@ -33,7 +33,7 @@ struct Error {
 struct RuntimeConfig {
     cluster_config: Option<GardenerConfig>,
     kyma_config: Option<KymaConfig>,
-    /// The way in, once the cluster is there. Needs the scope provisioner:kubeconfig.
+    /// The kubeconfig, once the cluster is there. Needs the scope provisioner:kubeconfig.
     kubeconfig: Option<String>,
 }
 

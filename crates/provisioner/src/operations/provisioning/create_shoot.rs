@@ -1,6 +1,6 @@
 //! Creates the Shoot, and stores its uid, by which it is recognised from now on.
 
-use clients::gardener::BindingKind;
+use clients::{Kind, gardener::BindingKind};
 use engine::{Cx, Retry, Step, StepResult, done};
 use store::provisioner::RuntimeChange;
 
@@ -28,7 +28,11 @@ impl<O: OnRuntime> Step<O> for CreateShoot {
         let wanted = &cx.input.document.configuration;
         let mut shoot = shoots::build(wanted, &owner, &cx.env.rules, &features);
         if let Some(name) = shoot.spec.secret_binding_name.clone() {
-            let account = cx.env.gardener.account(&name).await.map_err(calling)?;
+            let account = match cx.env.gardener.account(&name).await {
+                // Accounts may be named without the right to read them; Gardener then checks the name.
+                Err(error) if error.kind == Kind::Unauthorized => None,
+                account => account.map_err(calling)?,
+            };
             if account == Some(BindingKind::Credentials) {
                 shoot.spec.secret_binding_name = None;
                 shoot.spec.credentials_binding_name = Some(name);
