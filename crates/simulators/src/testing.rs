@@ -25,6 +25,7 @@ use crate::{
     issuer::{self, Client, Grant, SigningKey, User},
     landscape::{Landscape, SCOPES, Settings, router},
     pace::Speed,
+    runtime::{AGENT, deployment},
     trouble::wire::{Line, Wires},
 };
 
@@ -118,6 +119,13 @@ impl Running {
     /// The clusters.
     pub fn clusters(&self) -> &Clusters {
         &self.clusters
+    }
+
+    /// Brings the Deployment of the runtime agent into a runtime, as the Reconciler does.
+    pub fn install_agent(&self, runtime: &str) {
+        let agent = deployment(AGENT, "kube-system", "1");
+        let server = self.clusters.server();
+        server.apply(runtime, "reconciler", &agent).expect("the runtime is there");
     }
 
     /// A token with these scopes.

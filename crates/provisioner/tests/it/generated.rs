@@ -148,8 +148,7 @@ impl<O: Operation> Trying<O> {
             })
             .await;
             if self.begin.agent {
-                let server = self.landscape.running.clusters().server();
-                server.apply(name, "reconciler", &agent()).unwrap();
+                self.landscape.running.install_agent(name);
             }
             if self.begin.kyma {
                 self.install(env, &target, &document).await;
@@ -328,22 +327,6 @@ fn inside(server: &cluster::Server, runtime: &str) -> Value {
         "bindings": names("clusterrolebindings.rbac.authorization.k8s.io"),
         "installations": names("installations.installer.kyma-project.io"),
         "connections": names("compassconnections.compass.kyma-project.io"),
-    })
-}
-
-/// The Deployment of the runtime agent.
-fn agent() -> Value {
-    let name = "compass-runtime-agent";
-    json!({
-        "apiVersion": "apps/v1", "kind": "Deployment",
-        "metadata": {"name": name, "namespace": "kube-system"},
-        "spec": {
-            "selector": {"matchLabels": {"app": name}},
-            "template": {
-                "metadata": {"labels": {"app": name}},
-                "spec": {"containers": [{"name": name, "image": "agent:1"}]},
-            },
-        },
     })
 }
 

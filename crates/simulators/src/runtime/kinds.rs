@@ -15,7 +15,7 @@ pub(crate) const INSTALLATION: (&str, &str) = ("default", "kyma-installation");
 /// Installations as a resource.
 pub(crate) const INSTALLATIONS: &str = "installations.installer.kyma-project.io";
 /// The agent's Deployment, in the namespace of its component.
-pub(super) const AGENT: &str = "compass-runtime-agent";
+pub(crate) const AGENT: &str = "compass-runtime-agent";
 /// The agent's configuration as its caller writes it.
 pub(super) const CONFIGURATION: &str = "compass-agent-configuration";
 const DEPLOYMENTS: &str = "deployments.apps";

@@ -143,6 +143,7 @@ impl Side {
         let begun = Call::Provision.make(&self.client(PATIENT), &subject).await.unwrap();
         subject.operation = begun.unwrap();
         subject.runtime = self.done(&subject.operation).await;
+        self.outside.running.install_agent(name);
         subject
     }
 
