@@ -180,6 +180,7 @@ async fn what_gardener_refuses_is_not_stored() {
 async fn an_expired_kubeconfig_is_replaced() {
     let world = World::sqlite().await;
     let made = world.provisioned(aws("expired")).await;
+    world.landscape.running.install_agent("expired");
     let id = made.runtime_id.parse().unwrap();
     let store = &world.provisioner.parts().store;
     let kept = store.find(id).await.unwrap().unwrap().kubeconfig.unwrap();

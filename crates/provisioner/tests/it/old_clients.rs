@@ -115,6 +115,7 @@ fn service() -> Caller {
 
 async fn a_runtime_whose_account_moved(world: World) {
     let made = world.provisioned(aws("moved")).await;
+    world.landscape.running.install_agent("moved");
     let (provisioner, id) = (&world.provisioner, &made.runtime_id);
     let sees = async |who: &Caller| {
         let status = provisioner.runtime_status(who, id, Parts::NONE).await;

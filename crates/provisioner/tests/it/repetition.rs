@@ -46,6 +46,7 @@ async fn a_key_stands_for_one_request_of_a_mutation() {
 async fn one_key_for_two_mutations_begins_two_operations() {
     let world = World::sqlite().await;
     let made = world.provisioned(aws("pair")).await;
+    world.landscape.running.install_agent("pair");
     let id = &made.runtime_id;
 
     let first = world.provisioner.reconnect_agent(&keyed("k"), id).await.unwrap();

@@ -65,6 +65,7 @@ async fn only_one_operation_of_a_runtime_is_in_progress() {
 async fn of_many_operations_at_once_one_begins() {
     let world = World::postgres().await;
     let made = world.provisioned(aws("race")).await;
+    world.landscape.running.install_agent("race");
 
     let caller = caller();
     let asked = (0..20).map(|_| world.provisioner.reconnect_agent(&caller, &made.runtime_id));
