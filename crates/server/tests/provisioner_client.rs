@@ -17,8 +17,8 @@ use base::{
 use clients::{
     Kind,
     provisioner::{
-        AwsProvider, AwsZone, Cluster, OperationState, OperationStatus, OperationType, Provider,
-        Provision, Provisioner, RuntimeInput, ShootChange, Tenant, UpgradeShoot,
+        AwsProvider, AwsZone, Cluster, Kyma, OperationState, OperationStatus, OperationType,
+        Provider, Provision, Provisioner, RuntimeInput, ShootChange, Tenant, UpgradeShoot,
     },
 };
 use secrecy::ExposeSecret;
@@ -111,7 +111,10 @@ async fn a_runtime_lives_from_order_to_end() {
     let limits = provisioner.limits().await.unwrap().unwrap();
     assert_eq!((limits.provisioning, limits.deprovisioning), (255 * 60, 295 * 60));
 
-    let begun = provisioner.provision(TENANT, &order("life")).await.unwrap();
+    // Only a runtime with Kyma has an agent to reconnect.
+    let kyma = Kyma { version: "1.22.0".into(), ..Kyma::default() };
+    let order = Provision { kyma: Some(kyma), ..order("life") };
+    let begun = provisioner.provision(TENANT, &order).await.unwrap();
     let (operation, runtime) = (begun.id.unwrap(), begun.runtime_id.unwrap());
     let provisioned = world.end_of(&operation).await;
     let status = provisioner.runtime_status(TENANT, &runtime).await.unwrap();
@@ -125,7 +128,7 @@ async fn a_runtime_lives_from_order_to_end() {
     let removal = provisioner.deprovision(TENANT, &runtime).await.unwrap();
     let removed = world.end_of(&removal).await;
 
-    assert_eq!(begun.operation, OperationType::ProvisionNoInstall);
+    assert_eq!(begun.operation, OperationType::Provision);
     for ended in [&provisioned, &changed, &again, &asleep, &removed] {
         assert_eq!(ended.state, OperationState::Succeeded, "{ended:?}");
         assert_eq!(ended.last_error, None);

@@ -15,7 +15,7 @@ use super::{
     Known, SYSTEM_NAMESPACE,
     place::{CONTROL_PLANE, GARDEN},
 };
-use crate::garden::{CONFIRMATION, Runtimes as _};
+use crate::garden::{CONFIRMATION, Runtimes as _, SCENARIO};
 
 /// Takes Shoots away at once, whatever holds them, and their runtimes with them.
 pub(super) fn shoots(known: &Arc<Known>, names: Vec<(String, String)>) {
@@ -37,15 +37,16 @@ async fn shoot(known: &Known, namespace: &str, name: &str) -> Result<(), Wiped> 
     let resource = ApiResource::from_gvk_with_plural(&gvk, "shoots");
     let client = known.client(GARDEN).await?;
     let api: Api<DynamicObject> = Api::namespaced_with(client, namespace, &resource);
-    let confirmed = json!({"metadata": {
-        "annotations": {CONFIRMATION: "true"},
-        "finalizers": null,
-    }});
+    // One that may disappear is let go before its cluster is gone.
+    let annotations = json!({CONFIRMATION: "true", SCENARIO: "disappear@0"});
+    let doomed = json!({"metadata": {"annotations": annotations}});
+    let released = json!({"metadata": {"finalizers": null}});
     let by = PatchParams::default();
+    unless_gone(api.patch(name, &by, &Patch::Merge(&doomed)).await.map(drop))?;
     // Before and after: the gardener may have put its finalizer back in between.
-    unless_gone(api.patch(name, &by, &Patch::Merge(&confirmed)).await.map(drop))?;
+    unless_gone(api.patch(name, &by, &Patch::Merge(&released)).await.map(drop))?;
     unless_gone(api.delete(name, &DeleteParams::default()).await.map(drop))?;
-    unless_gone(api.patch(name, &by, &Patch::Merge(&confirmed)).await.map(drop))?;
+    unless_gone(api.patch(name, &by, &Patch::Merge(&released)).await.map(drop))?;
     Ok(())
 }
 

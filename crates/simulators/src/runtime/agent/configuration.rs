@@ -51,11 +51,14 @@ impl Configuration {
     /// All that are there and complete.
     pub(super) async fn all(client: &Client) -> Result<Vec<Self>, Error> {
         let mut found = Vec::new();
-        for namespace in NAMESPACES {
+        // Read in the opposite order of their writing: when the later one is found, the earlier one is too, and the same
+        // one comes first however far the provisioner has got.
+        for namespace in NAMESPACES.into_iter().rev() {
             let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
             let secret = secrets.get_opt(CONFIGURATION).await?;
             found.extend(secret.and_then(|secret| Self::read(namespace, &secret)));
         }
+        found.reverse();
         Ok(found)
     }
 
