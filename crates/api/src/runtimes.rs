@@ -63,7 +63,7 @@ impl From<Error> for Refused {
             Error::Bad(problem) => Self::query(problem),
             Error::Unavailable(_) => {
                 tracing::warn!(error = chain(&error), "runtimes cannot be read");
-                let text = "while fetching instances: the store is not available";
+                let text = "while fetching instances: database unavailable";
                 Self(StatusCode::SERVICE_UNAVAILABLE, text.into())
             }
             _ => {

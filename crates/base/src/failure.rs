@@ -45,15 +45,6 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Whether trying again can help.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hope {
-    /// Another try may succeed.
-    Retry,
-    /// No further try can succeed.
-    Final,
-}
-
 /// Why a run of a step failed: what the engine does about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StepError {

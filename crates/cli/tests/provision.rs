@@ -93,7 +93,7 @@ fn failures_go_by_with_their_reason_and_fail_the_command_when_they_last() {
 
     prints(data, &["landscape", "trouble", "make", "avs", "down", "--calls", "1"]);
     let healed = prints(data, &["provision", "--plan", "aws", "--name", "healed", "--watch"]);
-    let tries = [" AVS_Create_Internal_Eval_Step ", "failed", "avs is not available", " done "];
+    let tries = [" AVS_Create_Internal_Eval_Step ", "failed", ": unavailable", " done "];
     assert!(in_order(&healed, &tries), "{healed}");
 
     let refusing = ["landscape", "trouble", "make", "reconciler", "status", "--with", "status=400"];
@@ -102,7 +102,7 @@ fn failures_go_by_with_their_reason_and_fail_the_command_when_they_last() {
     let end = [" Create_Cluster_Configuration ", "failed for good", " failed after "];
     assert!(in_order(&told, &end), "{told}");
     let last = told.lines().last().unwrap();
-    assert!(last.contains("reconciler refused with status 400"), "{last}");
+    assert!(last.contains(": refused with status 400"), "{last}");
 
     let (_, error) = fails(data, &["provision", "--plan", "tin", "--name", "dev"]);
     assert!(error.contains("plan \"tin\" is not in the catalog, which has: "), "{error}");

@@ -1,10 +1,10 @@
-//! Which system did not do what it was asked, what kind of failure that is, what we were doing.
+//! A failed call of an outside system: which system, what was tried, what kind of failure.
 //!
 //! Failures are classified here, once; callers match on [`Kind`] and never on text.
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use base::failure::{Failure, Hope, StepError, chain};
+use base::failure::{Failure, StepError, chain};
 use reqwest::{Method, StatusCode};
 
 /// An outside system, by the name that operators know.
@@ -39,7 +39,7 @@ impl fmt::Display for Component {
 /// What the caller can do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// It cannot be reached, or is not well: try again.
+    /// It cannot be reached or fails: try again.
     Unavailable,
     /// It was asked too often: try again later.
     Throttled {
@@ -99,7 +99,7 @@ impl Kind {
     }
 
     /// Whether trying again can help.
-    pub fn hope(self) -> Hope {
+    pub fn is_retryable(self) -> bool {
         match self {
             Self::Unavailable
             | Self::Throttled { .. }
@@ -110,12 +110,12 @@ impl Kind {
             | Self::NotHeld
             // Credentials are renewed, and malformed answers often come from a proxy in between.
             | Self::Unauthorized
-            | Self::Malformed => Hope::Retry,
+            | Self::Malformed => true,
             Self::NotFound
             | Self::AlreadyExists
             | Self::Conflict
             | Self::Refused { .. }
-            | Self::Dropped => Hope::Final,
+            | Self::Dropped => false,
         }
     }
 
@@ -143,30 +143,30 @@ impl Kind {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unavailable => f.write_str("is not available"),
+            Self::Unavailable => f.write_str("unavailable"),
             Self::Throttled { retry_after: Some(wait) } => {
-                write!(f, "asks to wait {} s", wait.as_secs())
+                write!(f, "throttled, retry after {} s", wait.as_secs())
             }
-            Self::Throttled { retry_after: None } => f.write_str("asks to wait"),
-            Self::Paused { .. } => f.write_str("was not called: its last calls failed"),
-            Self::AnswerLost => f.write_str("did not get its answer through"),
-            Self::NotHeld => f.write_str("was not called: the operation is not held here any more"),
-            Self::Unauthorized => f.write_str("does not accept our credentials"),
-            Self::NotFound => f.write_str("does not have it"),
-            Self::AlreadyExists => f.write_str("has it already"),
-            Self::Changed => f.write_str("had it changed by somebody else"),
-            Self::Conflict => f.write_str("has something in the way"),
-            Self::Busy => f.write_str("is busy with it already"),
+            Self::Throttled { retry_after: None } => f.write_str("throttled"),
+            Self::Paused { .. } => f.write_str("not called, its last calls failed"),
+            Self::AnswerLost => f.write_str("response lost"),
+            Self::NotHeld => f.write_str("not called, another replica owns the operation"),
+            Self::Unauthorized => f.write_str("credentials not accepted"),
+            Self::NotFound => f.write_str("not found"),
+            Self::AlreadyExists => f.write_str("already exists"),
+            Self::Changed => f.write_str("conflict, modified concurrently"),
+            Self::Conflict => f.write_str("conflict"),
+            Self::Busy => f.write_str("busy with another operation"),
             Self::Refused { status } => write!(f, "refused with status {status}"),
-            Self::Malformed => f.write_str("answered something that cannot be understood"),
-            Self::Dropped => f.write_str("dropped what it was sent"),
+            Self::Malformed => f.write_str("invalid response"),
+            Self::Dropped => f.write_str("fields not stored"),
         }
     }
 }
 
-/// A call that did not do what it was asked to do.
+/// A failed call.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("{component} {kind} while {doing}{}", detail(said.as_deref()))]
+#[error("{component}: {doing}: {kind}{}", detail(said.as_deref()))]
 pub struct Error {
     /// The system that was called.
     pub component: Component,
@@ -247,14 +247,14 @@ pub(crate) fn without_answer(method: &Method, never_connected: bool) -> Kind {
 
 impl From<Error> for StepError {
     fn from(error: Error) -> Self {
-        match (error.kind, error.kind.hope()) {
+        match (error.kind, error.kind.is_retryable()) {
             (Kind::NotHeld, _) => Self::NotHeld,
             (
                 Kind::Throttled { retry_after: Some(after) } | Kind::Paused { retry_after: after },
                 _,
             ) => Self::transient_after(error.failure(), after),
-            (_, Hope::Retry) => Self::transient(error.failure()),
-            (_, Hope::Final) => Self::fatal(error.failure()),
+            (_, true) => Self::transient(error.failure()),
+            (_, false) => Self::fatal(error.failure()),
         }
     }
 }
@@ -308,9 +308,9 @@ mod tests {
     }
 
     #[test]
-    fn an_error_reads_as_a_sentence() {
+    fn an_error_names_component_task_and_kind() {
         let error = Error::new(Component("edp"), Kind::NotFound, "looking for tenant 8f21");
 
-        assert_eq!(error.to_string(), "edp does not have it while looking for tenant 8f21");
+        assert_eq!(error.to_string(), "edp: looking for tenant 8f21: not found");
     }
 }

@@ -133,16 +133,16 @@ pub trait Heart: Send + 'static {
     ) -> impl Future<Output = Result<Beat, StorageError>> + Send;
 }
 
-/// A store that did not do what it was asked to do.
+/// A failed call of the store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StorageError {
     /// Nothing was written; another try may succeed.
-    #[error("the store is not available: {0}")]
+    #[error("database unavailable: {0}")]
     Unavailable(String),
     /// It may have been written or not: look before repeating.
-    #[error("the store did not say whether it wrote: {0}")]
+    #[error("database: outcome of the write unknown: {0}")]
     Unknown(String),
     /// Nothing was written, and the same call will not succeed.
-    #[error("the store refuses: {0}")]
+    #[error("database: write refused: {0}")]
     Refused(String),
 }

@@ -112,15 +112,15 @@ impl Error {
 
 impl From<store::Error> for Error {
     fn from(error: store::Error) -> Self {
-        tracing::error!(error = chain(&error), "the database failed");
-        Self::database("the database did not do what it was asked to do")
+        tracing::error!(error = chain(&error), "database request failed");
+        Self::database("database request failed")
     }
 }
 
 impl From<engine::StorageError> for Error {
     fn from(error: engine::StorageError) -> Self {
-        tracing::error!(error = chain(&error), "the database failed");
-        Self::database("the database did not do what it was asked to do")
+        tracing::error!(error = chain(&error), "database request failed");
+        Self::database("database request failed")
     }
 }
 

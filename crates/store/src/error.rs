@@ -7,7 +7,7 @@ use sqlx::migrate::MigrateError;
 
 use crate::sealed::SealError;
 
-/// A store that did not do what it was asked to do.
+/// A failed call of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The settings cannot be right.

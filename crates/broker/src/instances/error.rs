@@ -1,4 +1,4 @@
-//! Why a use case did not do what it was asked to do: what the platform can do about it.
+//! Why a use case refused or failed, and what the platform can do about it.
 
 use engine::StorageError;
 use store::error::Trouble;

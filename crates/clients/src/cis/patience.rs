@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use base::{Clock, failure::Hope};
+use base::Clock;
 
 use crate::error::{Error, Kind};
 
@@ -61,7 +61,7 @@ impl<'a> Left<'a> {
             _ => Duration::ZERO,
         };
         let wait = wish.max(self.patience.pause);
-        if error.kind.hope() == Hope::Final || self.retries == 0 || wait >= self.time() {
+        if !error.kind.is_retryable() || self.retries == 0 || wait >= self.time() {
             return Err(error);
         }
         self.retries -= 1;

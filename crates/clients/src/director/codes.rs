@@ -33,14 +33,13 @@ pub(super) const TENANT_NOT_FOUND: &str = "TenantNotFound";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::failure::Hope;
 
     #[test]
     fn codes_say_whether_trying_again_can_help() {
         let retried = [None, Some(10), Some(11), Some(23), Some(26), Some(28), Some(409)];
         let final_ones = [20, 21, 22, 24, 25, 27].map(Some);
 
-        assert!(retried.iter().all(|code| meaning(*code).0.hope() == Hope::Retry));
-        assert!(final_ones.iter().all(|code| meaning(*code).0.hope() == Hope::Final));
+        assert!(retried.iter().all(|code| meaning(*code).0.is_retryable()));
+        assert!(final_ones.iter().all(|code| !meaning(*code).0.is_retryable()));
     }
 }

@@ -14,7 +14,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use base::{Clock, failure::Hope};
+use base::Clock;
 use clients::{Component, Gate, Grant, Http, Kind, Limits, TokenSource};
 use serde_json::{Value, json};
 
@@ -34,33 +34,33 @@ async fn every_status_has_one_meaning() {
     let throttled = |seconds_| Kind::Throttled { retry_after: seconds_ };
     let date = Some("Thu, 01 Jan 2026 12:00:30 GMT");
     let table = [
-        (400, None, Kind::Refused { status: 400 }, Hope::Final),
-        (401, None, Kind::Unauthorized, Hope::Retry),
-        (403, None, Kind::Unauthorized, Hope::Retry),
-        (404, None, Kind::NotFound, Hope::Final),
-        (408, None, Kind::Unavailable, Hope::Retry),
-        (409, None, Kind::Conflict, Hope::Final),
-        (412, None, Kind::Conflict, Hope::Final),
-        (422, None, Kind::Refused { status: 422 }, Hope::Final),
-        (425, None, Kind::Unavailable, Hope::Retry),
-        (429, None, throttled(None), Hope::Retry),
-        (429, Some("7"), throttled(seconds(7)), Hope::Retry),
-        (429, date, throttled(seconds(30)), Hope::Retry),
-        (500, None, Kind::Unavailable, Hope::Retry),
-        (502, None, Kind::Unavailable, Hope::Retry),
-        (503, None, Kind::Unavailable, Hope::Retry),
-        (503, date, throttled(seconds(30)), Hope::Retry),
-        (504, None, Kind::Unavailable, Hope::Retry),
+        (400, None, Kind::Refused { status: 400 }, false),
+        (401, None, Kind::Unauthorized, true),
+        (403, None, Kind::Unauthorized, true),
+        (404, None, Kind::NotFound, false),
+        (408, None, Kind::Unavailable, true),
+        (409, None, Kind::Conflict, false),
+        (412, None, Kind::Conflict, false),
+        (422, None, Kind::Refused { status: 422 }, false),
+        (425, None, Kind::Unavailable, true),
+        (429, None, throttled(None), true),
+        (429, Some("7"), throttled(seconds(7)), true),
+        (429, date, throttled(seconds(30)), true),
+        (500, None, Kind::Unavailable, true),
+        (502, None, Kind::Unavailable, true),
+        (503, None, Kind::Unavailable, true),
+        (503, date, throttled(seconds(30)), true),
+        (504, None, Kind::Unavailable, true),
     ];
 
-    for (status, retry_after, kind, hope) in table {
+    for (status, retry_after, kind, retryable) in table {
         let (url, heard) =
             answering(move |_, _| answer(status, retry_after, "<html>secret</html>")).await;
         let http = http(url, Limits::DEFAULT, &noon());
 
         let error = http.send("trying it", http.post("/a")).await.unwrap_err();
 
-        assert_eq!((error.kind, error.kind.hope()), (kind, hope), "{status}");
+        assert_eq!((error.kind, error.kind.is_retryable()), (kind, retryable), "{status}");
         assert_eq!(heard.len(), 1, "{status} is not tried again");
         assert!(!base::failure::chain(&error).contains("secret"));
     }
@@ -133,7 +133,7 @@ async fn a_broken_system_is_left_alone_and_probed_until_it_is_back() {
     let paused = Kind::Paused { retry_after: Duration::from_secs(1) };
     let error = http.send_to("a", "trying it", http.get("/a")).await.unwrap_err();
     assert_eq!(error.kind, paused);
-    assert!(error.to_string().contains("edp is not available while trying it"), "{error}");
+    assert!(error.to_string().contains("edp: trying it: unavailable"), "{error}");
     assert_eq!(heard.len(), 5);
 
     clock.advance(Duration::from_secs(1));

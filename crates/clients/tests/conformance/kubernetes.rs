@@ -3,7 +3,7 @@
 use std::{num::NonZeroUsize, time::Duration};
 
 use axum::response::IntoResponse;
-use base::{Clock, failure::Hope};
+use base::Clock;
 use clients::{
     Component, Gate, Kind, Limits,
     kubernetes::{Cluster, Clusters, Networks, Objects, Resource, classified},
@@ -48,28 +48,28 @@ async fn calls_carry_their_caller_and_a_key_that_stays() {
 #[tokio::test]
 async fn every_status_has_one_meaning() {
     let table = [
-        (400, "BadRequest", Kind::Refused { status: 400 }, Hope::Final),
-        (401, "Unauthorized", Kind::Unauthorized, Hope::Retry),
-        (403, "Forbidden", Kind::Unauthorized, Hope::Retry),
-        (404, "NotFound", Kind::NotFound, Hope::Final),
-        (409, "AlreadyExists", Kind::AlreadyExists, Hope::Final),
-        (409, "Conflict", Kind::Changed, Hope::Retry),
-        (410, "Expired", Kind::Changed, Hope::Retry),
-        (422, "Invalid", Kind::Refused { status: 422 }, Hope::Final),
-        (429, "TooManyRequests", Kind::Throttled { retry_after: None }, Hope::Retry),
-        (500, "InternalError", Kind::Unavailable, Hope::Retry),
-        (503, "ServiceUnavailable", Kind::Unavailable, Hope::Retry),
-        (504, "Timeout", Kind::Unavailable, Hope::Retry),
+        (400, "BadRequest", Kind::Refused { status: 400 }, false),
+        (401, "Unauthorized", Kind::Unauthorized, true),
+        (403, "Forbidden", Kind::Unauthorized, true),
+        (404, "NotFound", Kind::NotFound, false),
+        (409, "AlreadyExists", Kind::AlreadyExists, false),
+        (409, "Conflict", Kind::Changed, true),
+        (410, "Expired", Kind::Changed, true),
+        (422, "Invalid", Kind::Refused { status: 422 }, false),
+        (429, "TooManyRequests", Kind::Throttled { retry_after: None }, true),
+        (500, "InternalError", Kind::Unavailable, true),
+        (503, "ServiceUnavailable", Kind::Unavailable, true),
+        (504, "Timeout", Kind::Unavailable, true),
     ];
 
-    for (code, reason, kind, hope) in table {
+    for (code, reason, kind, retryable) in table {
         let api = KubeApi::default();
         api.instead(move |_| Some(status(code, reason)));
         let maps = maps(&api).await;
 
         let error = maps.create("one", &json!({"metadata": {"name": "one"}})).await.unwrap_err();
 
-        assert_eq!((error.kind, error.kind.hope()), (kind, hope), "{code} {reason}");
+        assert_eq!((error.kind, error.kind.is_retryable()), (kind, retryable), "{code} {reason}");
         assert_eq!(error.failure().reason, reason);
         assert_eq!(error.doing, "creating ConfigMap one");
         assert_eq!(api.journal.len(), 1, "{code} is not tried again");

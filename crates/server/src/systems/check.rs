@@ -125,35 +125,35 @@ async fn answers(component: Component, url: Url) -> Result<(), Error> {
 fn words(error: &Error) -> String {
     let whole = base::failure::chain(error);
     let tokens = error.component == Component::ISSUER;
-    let who = if tokens { "the issuer of its tokens" } else { "it" };
+    let who = if tokens { "token issuer: " } else { "" };
     let plain = match error.kind {
         Kind::Unauthorized if tokens => {
-            "the issuer of its tokens does not know our client, or not with this secret".to_owned()
+            "token issuer: client id or client secret not accepted".to_owned()
         }
-        Kind::Unauthorized => "it does not accept our credentials".to_owned(),
-        Kind::NotFound => "it does not have what the settings name".to_owned(),
-        Kind::Refused { status: 404 } => format!("{who} is not at this address"),
-        Kind::Malformed => format!("{who} answers, but not like the system it should be"),
-        Kind::Unavailable | Kind::AnswerLost => format!("{who} {}", unreached(&whole)),
-        kind => format!("{who} {kind}"),
+        Kind::Unauthorized => "credentials not accepted".to_owned(),
+        Kind::NotFound => "an object that the settings name was not found".to_owned(),
+        Kind::Refused { status: 404 } => format!("{who}address does not serve this system (404)"),
+        Kind::Malformed => format!("{who}invalid response, probably another system"),
+        Kind::Unavailable | Kind::AnswerLost => format!("{who}{}", unreached(&whole)),
+        kind => format!("{who}{kind}"),
     };
     format!("{plain} ({whole})")
 }
 
-/// Why nobody answered. There is nothing but text to tell by: the libraries below keep their errors to themselves.
+/// Why there was no answer. Only the text tells: the libraries below keep their error types private.
 fn unreached(whole: &str) -> &'static str {
     let whole = whole.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| whole.contains(word));
     if says(&["dns error", "failed to lookup"]) {
-        "has a name that cannot be found"
+        "host name not found"
     } else if says(&["connection refused"]) {
-        "has nobody who listens at its address"
+        "connection refused"
     } else if says(&["certificate", "tls", "handshake", "invalidcontenttype"]) {
-        "shows a certificate that is not accepted, or does not speak TLS"
+        "certificate not accepted, or no TLS"
     } else if says(&["timed out", "timeout", "deadline"]) {
-        "does not answer in time"
+        "no response in time"
     } else {
-        "is not well, or cannot be reached"
+        "unavailable"
     }
 }
 
@@ -168,12 +168,12 @@ mod tests {
         };
         let edp = Component("edp");
         let table = [
-            (of(edp, Kind::Unavailable, "dns error: no such host"), "name that cannot be found"),
-            (of(edp, Kind::Unavailable, "Connection refused"), "nobody who listens"),
+            (of(edp, Kind::Unavailable, "dns error: no such host"), "host name not found"),
+            (of(edp, Kind::Unavailable, "Connection refused"), "connection refused ("),
             (of(edp, Kind::Unavailable, "invalid peer certificate"), "certificate"),
-            (of(edp, Kind::Unauthorized, ""), "does not accept our credentials"),
-            (of(Component::ISSUER, Kind::Unauthorized, ""), "does not know our client"),
-            (of(edp, Kind::Refused { status: 404 }, ""), "not at this address"),
+            (of(edp, Kind::Unauthorized, ""), "credentials not accepted"),
+            (of(Component::ISSUER, Kind::Unauthorized, ""), "client id or client secret"),
+            (of(edp, Kind::Refused { status: 404 }, ""), "address does not serve"),
         ];
 
         for (said, wanted) in table {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use base::failure::{Hope, StepError};
+use base::failure::StepError;
 use clients::{Component, Kind, Limits};
 use simulators::{
     ledger::Phase,
@@ -96,7 +96,7 @@ async fn credentials_that_stay_refused_are_renewed_once_and_then_told_of() {
         let refused = call.make(&client, &nobody()).await.unwrap_err();
 
         assert_eq!(refused.kind, Kind::Unauthorized, "{call:?}: {refused:?}");
-        assert_eq!(refused.kind.hope(), Hope::Retry);
+        assert!(refused.kind.is_retryable());
         assert_eq!(tokens(&side), before + 2, "{call:?}");
         assert_eq!(side.lines(Some(SYSTEM), Some(Phase::Received)).len(), sent + 2, "{call:?}");
     }

@@ -1,6 +1,6 @@
 //! What the provisioner itself refuses, as the client understands it.
 
-use base::failure::{Hope, StepError};
+use base::failure::StepError;
 use clients::{
     Component, Gate, Http, Kind,
     provisioner::{Access, OperationState, Provisioner, Settings, Tenant},
@@ -54,7 +54,7 @@ async fn an_order_that_makes_no_sense_is_refused_for_good_with_the_reason() {
     for (wanted, word) in [(none, "autoScalerMin"), (far, "region"), (taken, "another runtime")] {
         let refused = client.provision(TENANT, &wanted).await.unwrap_err();
         assert_eq!(refused.kind, Kind::Refused { status: 400 }, "{refused:?}");
-        assert_eq!(refused.kind.hope(), Hope::Final);
+        assert!(!refused.kind.is_retryable());
         assert!(refused.said.as_deref().is_some_and(|said| said.contains(word)), "{refused:?}");
     }
     let missing =

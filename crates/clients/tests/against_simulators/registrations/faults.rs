@@ -4,7 +4,7 @@ use axum::{
     http::{HeaderValue, StatusCode},
     response::{IntoResponse, Response},
 };
-use base::failure::{Hope, StepError};
+use base::failure::StepError;
 use clients::{Kind, Limits};
 use std::{
     sync::{Arc, Mutex},
@@ -47,27 +47,27 @@ async fn failing() -> (Place, Arc<Mutex<Failing>>) {
 async fn every_status_of_every_call_says_what_can_be_done() {
     let wait = |seconds| Kind::Throttled { retry_after: Some(Duration::from_secs(seconds)) };
     let table = [
-        (400, None, Kind::Refused { status: 400 }, Hope::Final),
-        (401, None, Kind::Unauthorized, Hope::Retry),
-        (403, None, Kind::Unauthorized, Hope::Retry),
-        (404, None, Kind::NotFound, Hope::Final),
-        (408, None, Kind::Unavailable, Hope::Retry),
-        (409, None, Kind::Conflict, Hope::Final),
-        (422, None, Kind::Refused { status: 422 }, Hope::Final),
-        (425, None, Kind::Unavailable, Hope::Retry),
-        (429, None, Kind::Throttled { retry_after: None }, Hope::Retry),
-        (429, Some("7"), wait(7), Hope::Retry),
-        (429, Some("Thu, 01 Jan 2026 12:00:09 GMT"), wait(9), Hope::Retry),
-        (500, None, Kind::Unavailable, Hope::Retry),
-        (502, None, Kind::Unavailable, Hope::Retry),
-        (503, None, Kind::Unavailable, Hope::Retry),
-        (503, Some("5"), wait(5), Hope::Retry),
-        (504, None, Kind::Unavailable, Hope::Retry),
+        (400, None, Kind::Refused { status: 400 }, false),
+        (401, None, Kind::Unauthorized, true),
+        (403, None, Kind::Unauthorized, true),
+        (404, None, Kind::NotFound, false),
+        (408, None, Kind::Unavailable, true),
+        (409, None, Kind::Conflict, false),
+        (422, None, Kind::Refused { status: 422 }, false),
+        (425, None, Kind::Unavailable, true),
+        (429, None, Kind::Throttled { retry_after: None }, true),
+        (429, Some("7"), wait(7), true),
+        (429, Some("Thu, 01 Jan 2026 12:00:09 GMT"), wait(9), true),
+        (500, None, Kind::Unavailable, true),
+        (502, None, Kind::Unavailable, true),
+        (503, None, Kind::Unavailable, true),
+        (503, Some("5"), wait(5), true),
+        (504, None, Kind::Unavailable, true),
     ];
 
     let (place, now) = failing().await;
     for call in calls::all() {
-        for (status, after, kind, hope) in table {
+        for (status, after, kind, retryable) in table {
             let special = call.special.iter().find(|(of, _)| *of == status).map(|(_, is)| *is);
             let said = format!("{} answered {status}", call.name);
 
@@ -86,11 +86,11 @@ async fn every_status_of_every_call_says_what_can_be_done() {
             };
             let exists = special == Some(Special::Exists);
             assert_eq!(error.kind, if exists { Kind::AlreadyExists } else { kind }, "{said}");
-            assert_eq!(error.kind.hope(), hope, "{said}");
+            assert_eq!(error.kind.is_retryable(), retryable, "{said}");
             assert_eq!(error.component.0, &call.name[..3], "{said}");
             assert!(!error.doing.is_empty() && !error.to_string().contains("html"), "{said}");
             let transient = matches!(StepError::from(error), StepError::Transient { .. });
-            assert_eq!(transient, hope == Hope::Retry, "{said}");
+            assert_eq!(transient, retryable, "{said}");
         }
     }
 }
@@ -134,7 +134,7 @@ async fn every_call_survives_every_broken_connection() {
             let reads = call.asked.starts_with("GET");
             let kind = if reads || refused { Kind::Unavailable } else { Kind::AnswerLost };
             assert_eq!(error.kind, kind, "{} {systems}", call.name);
-            assert_eq!(error.kind.hope(), Hope::Retry);
+            assert!(error.kind.is_retryable());
             assert!(began.elapsed() < Duration::from_secs(5));
             // Longer than a system that does not work is left alone, shorter than a token lives.
             clock.advance(Duration::from_secs(10));

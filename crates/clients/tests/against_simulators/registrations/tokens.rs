@@ -61,7 +61,7 @@ async fn a_second_refusal_is_the_last_word() {
 
     assert_eq!((avs.kind, edp.kind), (Kind::Unauthorized, Kind::Unauthorized));
     assert_eq!((asked.len(), heard.len()), (4, 4));
-    assert_eq!(avs.to_string(), "avs does not accept our credentials while reading evaluation 7");
+    assert_eq!(avs.to_string(), "avs: reading evaluation 7: credentials not accepted");
 }
 
 #[tokio::test]
