@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{
     context::Bench,
-    plan::{Begins, Payload, Wanted},
+    plan::{Begins, Payload, Shape},
 };
 
 /// How many go into one statement.
@@ -28,7 +28,7 @@ impl Row {
     fn new(sealer: &Sealer, begins: Begins, number: usize) -> anyhow::Result<Self> {
         let id = Uuid::now_v7();
         let row = id.to_string();
-        let input = serde_json::to_vec(&Wanted { begins })?;
+        let input = serde_json::to_vec(&Shape { begins })?;
         let data = serde_json::to_vec(&Payload::random())?;
         let (table, column) = ("operation_inputs", "input");
         let input = sealer.seal(Place { table, column, row: &row }, &input);

@@ -34,7 +34,7 @@ pub struct Options {
 
 /// What was seen.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct Figures {
     /// How many orders there were.
     pub orders: usize,
     /// How many replicas took them.
@@ -60,7 +60,7 @@ pub struct Seen {
 }
 
 /// Sends all orders, waits until all have succeeded, removes everything again.
-pub async fn run(options: Options) -> anyhow::Result<Seen> {
+pub async fn run(options: Options) -> anyhow::Result<Figures> {
     ensure!(options.orders > 0 && options.replicas > 0, "there must be orders and replicas");
     let mut fleet = Fleet::start(&options).await?;
     let caller = Caller::new(&fleet)?;
@@ -81,7 +81,7 @@ pub async fn run(options: Options) -> anyhow::Result<Seen> {
     let count = took.len();
     let at = |part: usize| took[((count * part).div_ceil(100)).clamp(1, count) - 1];
     let memory = fleet.memory();
-    Ok(Seen {
+    Ok(Figures {
         orders: options.orders,
         replicas: options.replicas,
         accepted_median: at(50),
@@ -110,7 +110,7 @@ async fn orders(
     Ok((took, made_in, began.elapsed()))
 }
 
-impl Seen {
+impl Figures {
     /// The figures, for people.
     pub fn text(&self) -> String {
         #[expect(clippy::cast_precision_loss, reason = "a count of orders is small")]

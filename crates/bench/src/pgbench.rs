@@ -11,7 +11,7 @@ use super::{
 
 /// What `pgbench` found out.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct Figures {
     /// Transactions per second.
     pub(super) rate: f64,
     /// Milliseconds, when single transactions were recorded.
@@ -77,7 +77,7 @@ pub(super) async fn prepare(bench: &Bench) -> anyhow::Result<()> {
 }
 
 /// Warms up and measures one baseline.
-pub(super) async fn run(bench: &Bench, script: Script, clients: u32) -> anyhow::Result<Found> {
+pub(super) async fn run(bench: &Bench, script: Script, clients: u32) -> anyhow::Result<Figures> {
     bench.checkpoint().await?;
     once(bench, script, clients, bench.scale.warm_up).await?;
     once(bench, script, clients, bench.scale.window).await
@@ -88,7 +88,7 @@ async fn once(
     script: Script,
     clients: u32,
     duration: Duration,
-) -> anyhow::Result<Found> {
+) -> anyhow::Result<Figures> {
     let folder = bench.server.folder();
     let mut command = bench.server.program("pgbench");
     let jobs = clients.min(2);
@@ -111,7 +111,7 @@ async fn once(
     let said = String::from_utf8_lossy(&output.stdout);
     anyhow::ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let latencies = if lone { latencies(bench)? } else { Vec::new() };
-    Ok(Found {
+    Ok(Figures {
         rate: number(&said, "tps = ")?,
         p50: median(&latencies),
         p99: percentile(&latencies, 0.99),

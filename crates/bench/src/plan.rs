@@ -29,7 +29,7 @@ pub(super) enum Begins {
 
 /// What was asked for.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct Shape {
     pub(super) begins: Begins,
 }
 
@@ -47,7 +47,7 @@ impl Payload {
 
 /// What steps reach: counters, and the system they wait for.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct Counters {
     pub(super) runs: AtomicU64,
     pub(super) ended: AtomicU64,
     /// Who has run or asked, where that matters.
@@ -58,7 +58,7 @@ pub(super) struct Seen {
     pub(super) poll: Duration,
 }
 
-impl Seen {
+impl Counters {
     /// Whether this operation comes for the first time.
     fn is_new(&self, id: OperationId) -> bool {
         self.who.lock().unwrap_or_else(PoisonError::into_inner).insert(id)
@@ -70,10 +70,10 @@ pub(super) struct Measured;
 
 impl Operation for Measured {
     const KIND: &'static str = "bench";
-    type Input = Wanted;
+    type Input = Shape;
     type Data = Payload;
     type Memory = ();
-    type Env = Seen;
+    type Env = Counters;
 }
 
 struct First;

@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::{
     child::{Latencies, Progress, Question, Spec},
-    plan::{self, Begins, Measured, Payload, Seen, Wanted},
+    plan::{self, Begins, Counters, Measured, Payload, Shape},
 };
 
 /// Works until its input ends.
@@ -37,10 +37,10 @@ pub async fn replica() -> anyhow::Result<()> {
     let database = Database::open(&options).await?;
     let sealer = Sealer::from_file_or_create(&spec.keys)?;
     let store = EngineStore::new(database, sealer, Time::Database, Planted::Nothing);
-    let seen = Arc::new(Seen {
+    let seen = Arc::new(Counters {
         poll: spec.poll,
         began: spec.records.then(Mutex::default),
-        ..Seen::default()
+        ..Counters::default()
     });
     let settings = Settings { replica: Some(spec.name.clone()), ..Settings::default() };
     let engine = Engine::builder(Arc::new(store), Clock::running(), settings)
@@ -79,7 +79,7 @@ async fn watch(engine: Engine<EngineStore>) {
     while !matches!(events.recv().await, Err(tokio::sync::broadcast::error::RecvError::Closed)) {}
 }
 
-fn progress(seen: &Seen, started: Instant) -> Progress {
+fn progress(seen: &Counters, started: Instant) -> Progress {
     Progress {
         at: started.elapsed().as_secs_f64(),
         runs: seen.runs.load(Ordering::Relaxed),
@@ -91,7 +91,7 @@ fn progress(seen: &Seen, started: Instant) -> Progress {
 /// One operation after the other, on an idle engine.
 async fn latencies(
     engine: &Engine<EngineStore>,
-    seen: &Seen,
+    seen: &Counters,
     duration: Duration,
 ) -> anyhow::Result<Latencies> {
     let mut found = Latencies::default();
@@ -103,7 +103,7 @@ async fn latencies(
             id,
             instance: id.to_string(),
             lane: "tenant-1".into(),
-            input: Wanted { begins: Begins::AtOnce },
+            input: Shape { begins: Begins::AtOnce },
             data: Payload::random(),
             digest: None,
         };

@@ -48,7 +48,7 @@ pub struct Load {
 
 /// What was seen.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct Figures {
     /// How many runtimes there were.
     pub runtimes: usize,
     /// How long the answers to the orders took, in the middle.
@@ -73,7 +73,7 @@ struct Caller {
 }
 
 /// Makes all runtimes, waits until all are there, removes them again.
-pub async fn run(load: Load) -> anyhow::Result<Seen> {
+pub async fn run(load: Load) -> anyhow::Result<Figures> {
     let caller =
         Caller { http: reqwest::Client::new(), load: Arc::new(load), again: Arc::default() };
     let count = caller.load.runtimes;
@@ -99,7 +99,7 @@ pub async fn run(load: Load) -> anyhow::Result<Seen> {
     let at = |part: usize| took[((count * part).div_ceil(100)).clamp(1, count) - 1];
     let again = caller.again.load(Ordering::Relaxed);
     let (accepted_median, accepted_p99) = (at(50), at(99));
-    Ok(Seen { runtimes: count, accepted_median, accepted_p99, made_in, removed_in, again })
+    Ok(Figures { runtimes: count, accepted_median, accepted_p99, made_in, removed_in, again })
 }
 
 impl Caller {
@@ -196,7 +196,7 @@ impl Caller {
     }
 }
 
-impl Seen {
+impl Figures {
     /// The figures, for people.
     pub fn text(&self) -> String {
         let rate = |time: Duration| {

@@ -15,7 +15,7 @@ use std::{
 use base::{Clock, failure::chain};
 use clients::{
     Error,
-    gardener::{Pool, Wanted},
+    gardener::{AccountNeed, Pool},
 };
 use domain::plan::Kind;
 use tokio::time::timeout;
@@ -63,8 +63,8 @@ impl<'a> Need<'a> {
     }
 
     /// In the words of the pool.
-    pub fn wanted(self) -> Wanted<'a> {
-        Wanted { hyperscaler: self.hyperscaler, eu_access: self.eu_access }
+    pub fn wanted(self) -> AccountNeed<'a> {
+        AccountNeed { hyperscaler: self.hyperscaler, eu_access: self.eu_access }
     }
 }
 

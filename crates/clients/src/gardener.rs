@@ -21,7 +21,7 @@ use crate::{
 pub use self::{
     admin::AdminKubeconfig,
     features::{Features, Field, SUPPORTED},
-    pool::{Binding, BindingKind, Pool, Released, Wanted},
+    pool::{AccountNeed, Binding, BindingKind, Pool, Released},
     problems::{Code, Problem},
     shoot::{
         Dns, Hibernation, Kubernetes, LastError, LastOperation, Provider, Shoot, ShootSpec,

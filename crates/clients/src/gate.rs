@@ -22,7 +22,7 @@ use tracing::{Instrument, Span, field};
 use crate::{
     breaker::{Breaker, Health},
     error::{Component, Error, Kind, without_answer},
-    observer::{Observer, Seen, Unobserved},
+    observer::{CallReport, Observer, Unobserved},
 };
 
 /// How a client treats its system.
@@ -65,7 +65,7 @@ pub struct Gate {
 
 /// What is about to be done.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct CallSpec {
     /// What is called, without names and ids.
     pub(crate) route: String,
     /// What is being tried, as a phrase.
@@ -124,7 +124,7 @@ impl Gate {
     /// Makes one call. `judge` tells what kind of failure an answer is, if it is one.
     pub(crate) async fn pass<T, F>(
         &self,
-        asked: Asked,
+        asked: CallSpec,
         judge: impl Fn(&T) -> Option<Kind>,
         make: impl FnOnce(Option<Call>) -> F,
     ) -> Result<T, Error>
@@ -150,7 +150,7 @@ impl Gate {
 
     async fn take_turn<T, F>(
         &self,
-        asked: &Asked,
+        asked: &CallSpec,
         count: &mut Count<'_>,
         judge: &impl Fn(&Result<T, Error>) -> Option<Kind>,
         make: impl FnOnce(Option<Call>) -> F,
@@ -240,6 +240,6 @@ impl Drop for Count<'_> {
         let took = self.gate.clock.monotonic().saturating_sub(self.began);
         let (route, outcome, waited) = (self.route, self.outcome, self.waited);
         let component = self.gate.component;
-        self.gate.observer.finished(&Seen { component, route, outcome, waited, took });
+        self.gate.observer.finished(&CallReport { component, route, outcome, waited, took });
     }
 }

@@ -21,7 +21,7 @@ pub use crate::{
 use crate::{
     answer::{self, Raw},
     error::{Component, Error},
-    gate::Asked,
+    gate::CallSpec,
     oauth::{Token, TokenSource},
 };
 
@@ -227,9 +227,9 @@ impl Http {
     }
 }
 
-fn asked(route: &str, doing: &str, request: &Request, counted: bool) -> Asked {
+fn asked(route: &str, doing: &str, request: &Request, counted: bool) -> CallSpec {
     let (route, doing, method) = (route.into(), doing.into(), request.method().clone());
-    Asked { route, doing, method, counted, lasting: false }
+    CallSpec { route, doing, method, counted, lasting: false }
 }
 
 /// Reads a body up to `limit`; `None` when there is more.

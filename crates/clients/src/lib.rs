@@ -34,4 +34,4 @@ pub use gate::{Gate, Limits};
 pub use graphql::GraphQl;
 pub use http::Http;
 pub use oauth::{Grant, TokenSource};
-pub use observer::{Observer, Seen};
+pub use observer::{CallReport, Observer};

@@ -42,11 +42,11 @@ pub struct TokenSource {
     clock: Clock,
     /// How many tries to fetch have failed.
     failures: AtomicU64,
-    kept: Mutex<Kept>,
+    kept: Mutex<CachedToken>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct CachedToken {
     token: Option<(Token, Timestamp)>,
     /// How this issuer wants to be told who we are, once that is known.
     style: Option<Style>,
@@ -127,7 +127,7 @@ impl TokenSource {
         }
     }
 
-    async fn fetch(&self, kept: &mut Kept) -> Result<(Token, Duration), Error> {
+    async fn fetch(&self, kept: &mut CachedToken) -> Result<(Token, Duration), Error> {
         let style = kept.style.unwrap_or(Style::Basic);
         let mut issued = self.ask(style).await?;
         if kept.style.is_none() {

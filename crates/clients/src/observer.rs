@@ -7,7 +7,7 @@ use crate::error::Component;
 /// Is told about every call that was asked for, once, when it is over.
 pub trait Observer: Send + Sync + fmt::Debug {
     /// One call is over, was refused by us, or was called off.
-    fn finished(&self, seen: &Seen<'_>);
+    fn finished(&self, seen: &CallReport<'_>);
 
     /// A system has answered with a warning.
     fn warned(&self, component: Component) {
@@ -17,7 +17,7 @@ pub trait Observer: Send + Sync + fmt::Debug {
 
 /// What is known about a call when it is over. No field holds a value from the call itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seen<'a> {
+pub struct CallReport<'a> {
     /// The system.
     pub component: Component,
     /// What was called there, with names and ids left out: `create shoots`, `registerRuntime`.
@@ -35,5 +35,5 @@ pub struct Seen<'a> {
 pub struct Unobserved;
 
 impl Observer for Unobserved {
-    fn finished(&self, _: &Seen<'_>) {}
+    fn finished(&self, _: &CallReport<'_>) {}
 }

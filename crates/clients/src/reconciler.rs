@@ -13,7 +13,7 @@ use std::sync::Arc;
 use url::Url;
 
 pub use self::{
-    operators::{Reconciliation, Wanted},
+    operators::{Reconciliation, ReconciliationFilter},
     payload::{Cluster, Kyma, KymaComponent, Metadata, RuntimeInput, Setting},
     state::{Change, Failing, State, Status},
 };

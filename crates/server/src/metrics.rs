@@ -203,7 +203,7 @@ mod tests {
         metrics.durations.get_or_create(&run).observe(1.0);
         metrics.ended.get_or_create(&stand).inc();
         metrics.unfinished.get_or_create(&stand).set(1.0);
-        metrics.calls().finished(&clients::Seen {
+        metrics.calls().finished(&clients::CallReport {
             component: clients::Component::GARDENER,
             route: "create shoots",
             outcome: "ok",

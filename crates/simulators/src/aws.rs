@@ -6,7 +6,7 @@
 mod access;
 mod answers;
 mod control;
-mod known;
+mod records;
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -28,7 +28,7 @@ use crate::{
     store::{Error, Store},
 };
 use answers::Refusal;
-use known::{Event, Known};
+use records::{Event, Records};
 
 /// Where its paths begin.
 pub const BASE: &str = "/aws";
@@ -52,7 +52,7 @@ impl Default for Settings {
 #[derive(Debug)]
 pub struct Aws {
     settings: Settings,
-    known: Store<Known>,
+    known: Store<Records>,
     clock: Clock,
     pace: Pace,
 }

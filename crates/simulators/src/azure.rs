@@ -7,8 +7,8 @@ mod access;
 mod control;
 mod error;
 mod groups;
-mod known;
 mod namespaces;
+mod records;
 mod skus;
 mod tokens;
 
@@ -26,7 +26,7 @@ use crate::{
     pace::Pace,
     store::{Error, Store},
 };
-use known::{Event, Known};
+use records::{Event, Records};
 
 /// Where its paths begin, those of its token endpoints too.
 pub const BASE: &str = "/azure";
@@ -59,7 +59,7 @@ impl Default for Settings {
 #[derive(Debug)]
 pub struct Azure {
     settings: Settings,
-    known: Store<Known>,
+    known: Store<Records>,
     issuer: Arc<Issuer>,
     clock: Clock,
     pace: Pace,

@@ -8,7 +8,7 @@ mod accounts;
 mod control;
 mod cursor;
 mod events;
-mod known;
+mod records;
 
 use std::{
     collections::VecDeque,
@@ -26,7 +26,7 @@ use crate::{
     pace::Pace,
     store::{Error, Store},
 };
-use known::Known;
+use records::Records;
 
 /// Where its paths begin.
 pub const BASE: &str = "/cis";
@@ -59,7 +59,7 @@ impl Default for Settings {
 #[derive(Debug)]
 pub struct Cis {
     settings: Settings,
-    known: Store<Known>,
+    known: Store<Records>,
     issuer: Arc<Issuer>,
     clock: Clock,
     pace: Pace,

@@ -6,8 +6,8 @@
 
 mod leads;
 mod marks;
+mod object_path;
 pub(crate) mod own;
-mod place;
 mod reach;
 mod rest;
 mod systems;
@@ -35,8 +35,8 @@ use crate::{
     store,
 };
 use marks::Marks;
+use object_path::{CONTROL_PLANE, GARDEN};
 use own::Password;
-use place::{CONTROL_PLANE, GARDEN};
 use reach::{Reach, Why};
 use watched::Layers;
 

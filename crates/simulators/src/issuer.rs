@@ -12,8 +12,8 @@ mod discovery;
 mod error;
 mod grants;
 mod key;
-mod known;
 mod pages;
+mod records;
 mod registered;
 mod verify;
 
@@ -31,7 +31,7 @@ use base::Clock;
 use secrecy::SecretString;
 
 use crate::store::{self, Store};
-use known::{Event, Known};
+use records::{Event, Records};
 
 pub use claims::Claims;
 pub use key::{KeyError, SigningKey};
@@ -115,7 +115,7 @@ pub struct Issuer {
     settings: Settings,
     /// Oldest first; the last one signs.
     keys: RwLock<Vec<Arc<SigningKey>>>,
-    known: Store<Known>,
+    known: Store<Records>,
     clock: Clock,
 }
 
@@ -133,7 +133,7 @@ impl Issuer {
         path: &Path,
         clock: Clock,
     ) -> Result<Self, OpenError> {
-        let known: Store<Known> = Store::open(path)?;
+        let known: Store<Records> = Store::open(path)?;
         let mut keys = vec![Arc::new(key)];
         for pem in known.read(|known| known.keys.clone()) {
             keys.push(Arc::new(SigningKey::from_pem(&pem)?));

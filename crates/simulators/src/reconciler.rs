@@ -8,10 +8,10 @@ mod clusters;
 mod control;
 mod error;
 mod install;
-mod known;
 mod machine;
 mod operators;
 mod payload;
+mod records;
 
 use std::{
     path::Path,
@@ -33,7 +33,7 @@ use crate::{
     pace::Pace,
     store::{Error, Store},
 };
-use known::{Event, Known, Status};
+use records::{Event, Records, Status};
 
 /// Where its paths begin.
 pub const BASE: &str = "/reconciler";
@@ -65,7 +65,7 @@ impl Default for Settings {
 /// A running Reconciler.
 pub struct Reconciler {
     settings: Settings,
-    known: Store<Known>,
+    known: Store<Records>,
     issuer: Arc<Issuer>,
     clock: Clock,
     pace: Pace,
@@ -113,7 +113,7 @@ impl Reconciler {
 
 impl Reconciler {
     /// Does in the runtime what an event says.
-    fn work(&self, known: &Known, event: &Event) {
+    fn work(&self, known: &Records, event: &Event) {
         let Some(visits) = self.visits.get() else { return };
         let (Event::Moved { id, .. } | Event::Gone { id, .. }) = event else { return };
         let Some(cluster) = known.clusters.get(id) else { return };

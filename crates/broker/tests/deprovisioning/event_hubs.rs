@@ -6,7 +6,7 @@ use broker::{Order, operations::env::Env};
 use clients::{
     Component, Gate, Limits,
     azure::{self, Azure, Credentials, Settings, name_for},
-    gardener::{BindingKind, Wanted},
+    gardener::{AccountNeed, BindingKind},
 };
 use serde_json::json;
 
@@ -16,7 +16,7 @@ impl Landscape {
     /// Claims the account, and makes the group in it. Gives the account's name.
     pub(crate) async fn furnish_event_hubs(&self, env: &Env, order: &Order) -> (String, Azure) {
         let pool = env.gardener.pool(BindingKind::Secret);
-        let wanted = Wanted { hyperscaler: "azure", eu_access: false };
+        let wanted = AccountNeed { hyperscaler: "azure", eu_access: false };
         let claimed = pool.claim(&order.context.globalaccount_id, wanted).await.unwrap();
         let account = pool.name_for_shoot(&claimed).unwrap().to_owned();
         let credentials = Credentials {

@@ -13,7 +13,7 @@ use clients::{
     avs::{NewEvaluation, Runtime, Scope},
     btp::{Btp, ManagerCredentials},
     edp::Tenant,
-    gardener::{BindingKind, Shoot, Wanted},
+    gardener::{AccountNeed, BindingKind, Shoot},
     ias::ProviderKind,
     kubernetes::{Cluster, Resource},
     lifecycle_manager::{Marks, Template},
@@ -116,7 +116,7 @@ impl Landscape {
         if parts.account {
             self.clean_accounts(env).await;
             let pool = env.gardener.pool(BindingKind::Secret);
-            let wanted = Wanted { hyperscaler: "aws", eu_access: false };
+            let wanted = AccountNeed { hyperscaler: "aws", eu_access: false };
             let claimed = pool.claim(&order.context.globalaccount_id, wanted).await.unwrap();
             details.target_secret = pool.name_for_shoot(&claimed).map(str::to_owned);
         }

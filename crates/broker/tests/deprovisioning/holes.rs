@@ -1,6 +1,6 @@
 //! Second-order cases of removals: what is forgotten elsewhere, what lies beyond a border, what is left in a parent.
 
-use clients::gardener::{BindingKind, Wanted};
+use clients::gardener::{AccountNeed, BindingKind};
 use serde_json::json;
 
 use crate::{
@@ -55,7 +55,7 @@ async fn of_two_accounts_only_the_one_on_the_orders_side_of_the_border_is_given_
     let tenant = &order.context.globalaccount_id;
     let mut accounts = Vec::new();
     for eu_access in [false, true] {
-        let wanted = Wanted { hyperscaler: "aws", eu_access };
+        let wanted = AccountNeed { hyperscaler: "aws", eu_access };
         accounts.push(pool.claim(tenant, wanted).await.unwrap().name().to_owned());
     }
     // The answer to the claim was lost: nobody noted which account it is.

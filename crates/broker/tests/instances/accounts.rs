@@ -12,7 +12,7 @@ use broker::{
 };
 use clients::{
     Component, Gate, Limits,
-    gardener::{BindingKind, Gardener, Pool, Wanted},
+    gardener::{AccountNeed, BindingKind, Gardener, Pool},
     kubernetes::Cluster,
 };
 use futures::future::join_all;
@@ -28,7 +28,7 @@ use tempfile::TempDir;
 
 use crate::world::{TRIAL, World, context, request};
 
-const AWS: Wanted<'static> = Wanted { hyperscaler: "aws", eu_access: false };
+const AWS: AccountNeed<'static> = AccountNeed { hyperscaler: "aws", eu_access: false };
 
 /// A broker beside a garden with so many accounts.
 struct Paid {

@@ -149,12 +149,12 @@ fn property<'a>(document: &'a Value, schema: &'a Value, key: &str, depth: u8) ->
 /// What was read of a garden. Only one task reads at a time; to say that the garden has changed nobody waits.
 #[derive(Debug, Default)]
 pub(super) struct FeaturesRead {
-    known: Mutex<Known>,
+    known: Mutex<Snapshot>,
     reading: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct Snapshot {
     /// How often answers have shown that the garden is not what it was.
     contradictions: u64,
     last: Option<Last>,
@@ -194,7 +194,7 @@ impl FeaturesRead {
         news
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, Snapshot> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

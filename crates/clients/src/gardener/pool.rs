@@ -43,7 +43,7 @@ pub struct Binding {
 
 /// Which account is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted<'a> {
+pub struct AccountNeed<'a> {
     /// `aws`, `gcp_cf-sa30` …
     pub hyperscaler: &'a str,
     /// Whether only people in the EU may touch it.
@@ -86,7 +86,7 @@ impl Pool {
     }
 
     /// The tenant's account: the one it has, or a free one that is its own from now on.
-    pub async fn claim(&self, tenant: &str, wanted: Wanted<'_>) -> Result<Binding, Error> {
+    pub async fn claim(&self, tenant: &str, wanted: AccountNeed<'_>) -> Result<Binding, Error> {
         let doing = format!("claiming an account for {tenant}");
         let (own, free) = (wanted.own(&doing, tenant)?, wanted.free(&doing)?);
         for _ in 0..ROUNDS {
@@ -110,7 +110,7 @@ impl Pool {
     }
 
     /// The account for everybody that the fewest Shoots use.
-    pub async fn shared(&self, wanted: Wanted<'_>) -> Result<Binding, Error> {
+    pub async fn shared(&self, wanted: AccountNeed<'_>) -> Result<Binding, Error> {
         let doing = "choosing a shared account";
         let candidates = self.list(&wanted.shared(doing)?).await?;
         let shoots = self.shoots.list("").await?;
@@ -124,12 +124,12 @@ impl Pool {
     }
 
     /// Whether somebody could claim an account right now. It promises nothing.
-    pub async fn has_free(&self, wanted: Wanted<'_>) -> Result<bool, Error> {
+    pub async fn has_free(&self, wanted: AccountNeed<'_>) -> Result<bool, Error> {
         self.bindings.any(&wanted.free("looking for a free account")?).await
     }
 
     /// Whether the tenant has an account.
-    pub async fn has_own(&self, tenant: &str, wanted: Wanted<'_>) -> Result<bool, Error> {
+    pub async fn has_own(&self, tenant: &str, wanted: AccountNeed<'_>) -> Result<bool, Error> {
         let doing = format!("looking for the account of {tenant}");
         self.bindings.any(&wanted.own(&doing, tenant)?).await
     }
@@ -147,7 +147,7 @@ impl Pool {
         &self,
         secret: &str,
         tenant: &str,
-        wanted: Wanted<'_>,
+        wanted: AccountNeed<'_>,
     ) -> Result<bool, Error> {
         let doing = format!("looking for account {secret} of {tenant}");
         let own = self.list(&wanted.own(&doing, tenant)?).await?;
@@ -156,7 +156,7 @@ impl Pool {
     }
 
     /// Whether there is an account for everybody.
-    pub async fn has_shared(&self, wanted: Wanted<'_>) -> Result<bool, Error> {
+    pub async fn has_shared(&self, wanted: AccountNeed<'_>) -> Result<bool, Error> {
         self.bindings.any(&wanted.shared("looking for a shared account")?).await
     }
 
@@ -241,7 +241,7 @@ impl Binding {
     }
 }
 
-impl Wanted<'_> {
+impl AccountNeed<'_> {
     fn selector(&self, doing: &str) -> Result<String, Error> {
         label_value(doing, self.hyperscaler)?;
         let eu_access = if self.eu_access { "euAccess=true" } else { "!euAccess" };

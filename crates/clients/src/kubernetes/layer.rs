@@ -20,7 +20,7 @@ use super::{Doing, Uncounted, resource};
 use crate::{
     answer,
     error::{Component, Error, Kind, without_answer},
-    gate::{Asked, Gate},
+    gate::{CallSpec, Gate},
 };
 
 /// Puts a gate in front of a service.
@@ -112,7 +112,7 @@ where
     .await
 }
 
-fn asked(request: &Request<Body>) -> Asked {
+fn asked(request: &Request<Body>) -> CallSpec {
     let (method, uri) = (request.method().clone(), request.uri());
     let lasting = uri
         .query()
@@ -122,7 +122,7 @@ fn asked(request: &Request<Body>) -> Asked {
     let doing = request.extensions().get().map(|Doing(doing)| doing.clone());
     let doing = doing.unwrap_or_else(|| format!("making a call: {route}"));
     let counted = !lasting && request.extensions().get::<Uncounted>().is_none();
-    Asked { route, doing, method, counted, lasting }
+    CallSpec { route, doing, method, counted, lasting }
 }
 
 fn with_headers(mut request: Request<Body>, call: Option<&Call>) -> Request<Body> {

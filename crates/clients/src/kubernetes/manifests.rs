@@ -19,11 +19,11 @@ use crate::{
 #[derive(Deserialize)]
 struct Kinds {
     #[serde(default)]
-    resources: Vec<Known>,
+    resources: Vec<Resource>,
 }
 
 #[derive(Clone, Deserialize)]
-struct Known {
+struct Resource {
     name: String,
     kind: String,
     #[serde(default)]
@@ -39,7 +39,7 @@ impl Cluster {
 
     /// Makes the cluster have these objects, in this order, as theirs `owner`.
     pub async fn apply_all(&self, objects: &[Value], owner: &str) -> Result<(), Error> {
-        let mut known: HashMap<String, Vec<Known>> = HashMap::new();
+        let mut known: HashMap<String, Vec<Resource>> = HashMap::new();
         for object in objects {
             let kind = object["kind"].as_str().unwrap_or_default();
             let version = object["apiVersion"].as_str().unwrap_or_default();
@@ -63,7 +63,7 @@ impl Cluster {
         Ok(())
     }
 
-    async fn kinds(&self, version: &str) -> Result<Vec<Known>, Error> {
+    async fn kinds(&self, version: &str) -> Result<Vec<Resource>, Error> {
         let doing = format!("asking for the kinds of {version}");
         let root = if version.contains('/') { "/apis" } else { "/api" };
         let path = format!("{root}/{version}");
@@ -75,7 +75,7 @@ impl Cluster {
         };
         match self.send::<Kinds>(&doing, ask).await {
             Ok(kinds) => {
-                let whole = |known: &Known| !known.name.contains('/');
+                let whole = |known: &Resource| !known.name.contains('/');
                 Ok(kinds.resources.into_iter().filter(whole).collect())
             }
             Err(error) if error.kind == Kind::NotFound => Ok(Vec::new()),
@@ -87,7 +87,7 @@ impl Cluster {
         &self,
         doing: &str,
         version: &str,
-        known: &Known,
+        known: &Resource,
         object: &Value,
         owner: &str,
     ) -> Result<String, Error> {

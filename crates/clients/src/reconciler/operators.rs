@@ -24,7 +24,7 @@ pub struct Reconciliation {
 
 /// Which rounds to list; everything that is not given fits.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct ReconciliationFilter {
     /// Of these runtimes.
     pub runtimes: Vec<String>,
     /// With one of these statuses.
@@ -35,7 +35,10 @@ pub struct Wanted {
 
 impl Reconciler {
     /// Lists rounds of reconciling, the latest first.
-    pub async fn reconciliations(&self, wanted: &Wanted) -> Result<Vec<Reconciliation>, Error> {
+    pub async fn reconciliations(
+        &self,
+        wanted: &ReconciliationFilter,
+    ) -> Result<Vec<Reconciliation>, Error> {
         let doing = "listing reconciliations";
         let mut query: Vec<(&str, String)> = Vec::new();
         query.extend(wanted.runtimes.iter().map(|runtime| ("runtimeID", runtime.clone())));

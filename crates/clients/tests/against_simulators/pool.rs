@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clients::{
     Kind, Limits,
-    gardener::{BindingKind, Gardener, Released, Wanted},
+    gardener::{AccountNeed, BindingKind, Gardener, Released},
 };
 use serde_json::json;
 use simulators::trouble::{self, Rule};
@@ -16,7 +16,7 @@ use crate::{
 
 const BINDING: &str = "/clusters/garden/*/credentialsbindings/";
 const BINDINGS: &str = "/clusters/garden/*/credentialsbindings$";
-const WANTED: Wanted<'static> = Wanted { hyperscaler: "aws", eu_access: false };
+const WANTED: AccountNeed<'static> = AccountNeed { hyperscaler: "aws", eu_access: false };
 const RESOURCES: [(&str, &str, &str); 2] = [
     ("core.gardener.cloud/v1beta1", "SecretBinding", "secretbindings.core.gardener.cloud"),
     ("security.gardener.cloud/v1alpha1", "CredentialsBinding", NEW),

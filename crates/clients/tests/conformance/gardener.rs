@@ -366,7 +366,7 @@ async fn calls_can_be_made_from_any_thread() {
     let made = tokio::spawn(async move {
         garden.create(&shoot("c-1", "r-1")).await?;
         let pool = garden.pool(clients::gardener::BindingKind::Secret);
-        let wanted = clients::gardener::Wanted { hyperscaler: "aws", eu_access: false };
+        let wanted = clients::gardener::AccountNeed { hyperscaler: "aws", eu_access: false };
         let claimed = pool.claim("ga", wanted).await;
         assert_eq!(claimed.unwrap_err().kind, Kind::NotFound);
         garden.delete("c-1").await

@@ -18,7 +18,7 @@ use base::Clock;
 use clients::{Component, Gate, Grant, Http, Kind, Limits, TokenSource};
 use serde_json::{Value, json};
 
-use crate::support::{EDP, Told, answering, caller, http, noon, serve};
+use crate::support::{CallLog, EDP, answering, caller, http, noon, serve};
 
 fn answer(status: u16, retry_after: Option<&str>, body: &'static str) -> Response {
     let mut response = (StatusCode::from_u16(status).unwrap(), body).into_response();
@@ -122,7 +122,7 @@ async fn a_broken_system_is_left_alone_and_probed_until_it_is_back() {
     })
     .await;
     let clock = noon();
-    let told = Told::default();
+    let told = CallLog::default();
     let gate = Gate::observed(EDP, Limits::DEFAULT, clock.clone(), Arc::new(told.clone()));
     let http = Http::through(gate, url).unwrap();
     let kind = async || http.send_to("a", "trying it", http.get("/a")).await.err().map(|e| e.kind);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use clients::{
     Kind, Limits,
-    gardener::{BindingKind, Gardener, Pool, Released, Wanted},
+    gardener::{AccountNeed, BindingKind, Gardener, Pool, Released},
 };
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::kube_api::KubeApi;
 const ROOT: &str =
     "/apis/security.gardener.cloud/v1alpha1/namespaces/garden-kyma/credentialsbindings";
 const SHOOTS: &str = "/apis/core.gardener.cloud/v1beta1/namespaces/garden-kyma/shoots";
-const AWS: Wanted<'static> = Wanted { hyperscaler: "aws", eu_access: false };
+const AWS: AccountNeed<'static> = AccountNeed { hyperscaler: "aws", eu_access: false };
 
 async fn pool(api: &KubeApi) -> Pool {
     let cluster = api.cluster(Limits::DEFAULT).await;
@@ -64,7 +64,7 @@ async fn only_a_fitting_account_is_claimed_and_an_empty_pool_says_so() {
     let error = pool.claim("ga", AWS).await.unwrap_err();
 
     assert_eq!((error.kind, error.reason.as_deref()), (Kind::NotFound, Some("NoFreeAccount")));
-    let european = pool.claim("ga", Wanted { eu_access: true, ..AWS }).await.unwrap();
+    let european = pool.claim("ga", AccountNeed { eu_access: true, ..AWS }).await.unwrap();
     assert_eq!(european.name(), "european");
     assert_eq!(label(&api, "european", "tenantName"), "ga");
     assert!(european.rest.contains_key("credentialsRef"));

@@ -18,7 +18,7 @@ use base::{
     Caller, Clock,
     caller::{Call, Guard, Verdict},
 };
-use clients::{Gate, Http, Limits, Observer, Seen, error::Component};
+use clients::{CallReport, Gate, Http, Limits, Observer, error::Component};
 use tokio::net::{TcpListener, TcpStream};
 use url::Url;
 
@@ -168,16 +168,16 @@ pub(crate) fn caller(run: i64) -> Caller {
 
 /// Keeps what it is told.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Told(Arc<Mutex<Vec<String>>>);
+pub(crate) struct CallLog(Arc<Mutex<Vec<String>>>);
 
-impl Told {
+impl CallLog {
     pub(crate) fn all(&self) -> Vec<String> {
         self.0.lock().unwrap().clone()
     }
 }
 
-impl Observer for Told {
-    fn finished(&self, seen: &Seen<'_>) {
+impl Observer for CallLog {
+    fn finished(&self, seen: &CallReport<'_>) {
         let line = format!("{} {} {}", seen.component, seen.route, seen.outcome);
         self.0.lock().unwrap().push(line);
     }

@@ -22,7 +22,7 @@ use tokio::{
 };
 use url::Url;
 
-use crate::support::{EDP, Told, behaving, http, lost, nobody, noon, serve, short};
+use crate::support::{CallLog, EDP, behaving, http, lost, nobody, noon, serve, short};
 
 const HALF: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{\"a\":";
 
@@ -144,7 +144,7 @@ async fn a_call_that_is_called_off_frees_its_connection_and_its_turn() {
         }
     })
     .await;
-    let told = Told::default();
+    let told = CallLog::default();
     let limits = Limits { at_once: 1, ..Limits::DEFAULT };
     let gate = Gate::observed(EDP, limits, noon(), Arc::new(told.clone()));
     let http = Http::through(gate, url).unwrap();

@@ -24,7 +24,7 @@ use k8s_openapi::api::core::v1::Secret;
 use serde_json::{Value, json};
 use simulators::testing::{Lines, leaked};
 
-use crate::{Told, support::serve};
+use crate::{CallLog, support::serve};
 
 const SECRETS: [&str; 4] = ["client-s3cret", "acc3ss-token", "one-t1me", "kub3config-token"];
 
@@ -46,7 +46,7 @@ fn chatty(number: usize) -> Response {
 #[tokio::test]
 async fn secrets_are_in_no_log_no_error_and_no_number() {
     let lines = Lines::kept();
-    let told = Told::default();
+    let told = CallLog::default();
     let gate = |component| {
         Gate::observed(component, Limits::DEFAULT, Clock::running(), Arc::new(told.clone()))
     };

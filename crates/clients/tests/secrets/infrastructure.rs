@@ -18,7 +18,7 @@ use clients::{
 use serde_json::json;
 use simulators::testing::{Lines, leaked};
 
-use crate::{Told, payload::cluster, support::answering};
+use crate::{CallLog, payload::cluster, support::answering};
 
 const SECRETS: [&str; 7] = [
     "kub3config-token-long",
@@ -55,7 +55,7 @@ fn chatty(number: usize, path: &str) -> Response {
 #[tokio::test]
 async fn secrets_are_in_no_log_no_error_and_no_number() {
     let lines = Lines::kept();
-    let told = Told::default();
+    let told = CallLog::default();
     let gate = |component: Component| {
         Gate::observed(component, Limits::DEFAULT, Clock::running(), Arc::new(told.clone()))
     };

@@ -30,14 +30,14 @@ mod world;
 
 use std::sync::{Arc, Mutex};
 
-use clients::{Observer, Seen};
+use clients::{CallReport, Observer};
 
 /// Keeps what an observer is told of the calls.
 #[derive(Debug, Clone, Default)]
-struct Told(Arc<Mutex<Vec<String>>>);
+struct CallLog(Arc<Mutex<Vec<String>>>);
 
-impl Observer for Told {
-    fn finished(&self, seen: &Seen<'_>) {
+impl Observer for CallLog {
+    fn finished(&self, seen: &CallReport<'_>) {
         self.0.lock().unwrap().push(format!("{seen:?}"));
     }
 }

@@ -22,7 +22,7 @@ use simulators::{
 };
 
 use crate::{
-    Told,
+    CallLog,
     control_plane::{NAMESPACE, RUNTIME, World, marks},
 };
 
@@ -103,7 +103,7 @@ fn troubles(system: &str, method: &str) -> Vec<Kind> {
 
 #[tokio::test]
 async fn kubeconfigs_and_credentials_are_in_no_log_no_error_and_no_number() {
-    let (lines, told, world) = (Lines::kept(), Told::default(), World::new().await);
+    let (lines, told, world) = (Lines::kept(), CallLog::default(), World::new().await);
     let cluster = async |name: &str, component| {
         let observer = Arc::new(told.clone());
         let gate = Gate::observed(component, World::limits(), world.clock.clone(), observer);

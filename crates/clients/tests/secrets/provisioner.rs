@@ -21,7 +21,7 @@ use clients::{
 use serde_json::json;
 use simulators::testing::{Lines, leaked};
 
-use crate::{Told, support::serve};
+use crate::{CallLog, support::serve};
 
 const SECRETS: [&str; 5] = [
     "prov1sioner-client-secret",
@@ -64,7 +64,7 @@ fn kyma() -> Kyma {
 
 #[tokio::test]
 async fn whatever_the_provisioner_repeats_is_in_no_log_no_error_and_no_number() {
-    let (lines, told) = (Lines::kept(), Told::default());
+    let (lines, told) = (Lines::kept(), CallLog::default());
     let issued = Json(json!({"access_token": SECRETS[1]}));
     let issuer = serve(Router::new().fallback(async || issued)).await;
     let number = Arc::new(AtomicUsize::new(0));

@@ -23,7 +23,7 @@ use serde_json::json;
 use simulators::testing::{Lines, leaked};
 use url::Url;
 
-use crate::{Told, support::serve};
+use crate::{CallLog, support::serve};
 
 /// The fourth is `kcp:ias-s3cret` as it goes over the wire.
 const SECRETS: [&str; 6] = [
@@ -71,7 +71,7 @@ struct Clients {
     lms: Lms,
 }
 
-fn clients(url: &Url, issuer: &Url, told: &Told) -> Clients {
+fn clients(url: &Url, issuer: &Url, told: &CallLog) -> Clients {
     let gate = |component| {
         Gate::observed(component, Limits::DEFAULT, Clock::running(), Arc::new(told.clone()))
     };
@@ -121,7 +121,7 @@ fn clients(url: &Url, issuer: &Url, told: &Told) -> Clients {
 #[tokio::test]
 async fn secrets_are_in_no_log_no_error_and_no_number() {
     let lines = Lines::kept();
-    let told = Told::default();
+    let told = CallLog::default();
     let mut texts = Vec::new();
     let token = Json(json!({"access_token": "acc3ss-token"}));
     let good = serve(Router::new().fallback(async || token)).await;

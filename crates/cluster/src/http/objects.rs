@@ -10,7 +10,7 @@ use super::{
     Answer, Incoming,
     params::{body, form, language},
     reply,
-    target::Place,
+    target::ObjectPath,
 };
 use crate::{
     Kind, Status,
@@ -19,7 +19,7 @@ use crate::{
 };
 
 impl Incoming {
-    pub(super) async fn objects(self, place: Place) -> Answer {
+    pub(super) async fn objects(self, place: ObjectPath) -> Answer {
         let kind = self.kind(&place)?;
         if kind.namespaced && place.namespace.is_none() && place.name.is_some() {
             return Err(Status::no_such_path());
@@ -41,14 +41,14 @@ impl Incoming {
         }
     }
 
-    fn kind(&self, place: &Place) -> Result<Kind, Status> {
+    fn kind(&self, place: &ObjectPath) -> Result<Kind, Status> {
         let state = self.cluster.state();
         let found = state.kinds.find(&place.group, &place.version, &place.plural);
         let fits = |kind: &&Kind| kind.namespaced || place.namespace.is_none();
         found.filter(fits).cloned().ok_or_else(Status::no_such_path)
     }
 
-    fn collection(self, kind: &Kind, place: &Place) -> Answer {
+    fn collection(self, kind: &Kind, place: &ObjectPath) -> Answer {
         match self.method {
             Method::GET if self.params.is("watch") => self.watch(kind, place),
             Method::GET => self.list(kind, place),
@@ -74,7 +74,7 @@ impl Incoming {
         }
     }
 
-    fn object(self, kind: &Kind, place: &Place) -> Answer {
+    fn object(self, kind: &Kind, place: &ObjectPath) -> Answer {
         let request = self.request(kind, place)?;
         match self.method {
             Method::GET if self.params.is("watch") => self.watch(kind, place),
@@ -107,7 +107,7 @@ impl Incoming {
         Ok(warned(self.show(code, kind, &object), request))
     }
 
-    fn delete(self, kind: &Kind, place: &Place) -> Answer {
+    fn delete(self, kind: &Kind, place: &ObjectPath) -> Answer {
         let (request, preconditions) = self.deletion(kind, place)?;
         match self.cluster.delete(&request, &preconditions)? {
             Deleted::Going(object) => Ok(self.show(StatusCode::OK, kind, &object)),
@@ -130,7 +130,11 @@ impl Incoming {
     }
 
     /// A deletion carries its options in the body, or as parameters.
-    fn deletion(&self, kind: &Kind, place: &Place) -> Result<(Request, Preconditions), Status> {
+    fn deletion(
+        &self,
+        kind: &Kind,
+        place: &ObjectPath,
+    ) -> Result<(Request, Preconditions), Status> {
         let mut request = self.request(kind, place)?;
         if self.body.is_empty() {
             return Ok((request, Preconditions::default()));
@@ -143,7 +147,7 @@ impl Incoming {
         Ok((request, preconditions))
     }
 
-    pub(super) fn request(&self, kind: &Kind, place: &Place) -> Result<Request, Status> {
+    pub(super) fn request(&self, kind: &Kind, place: &ObjectPath) -> Result<Request, Status> {
         Ok(Request {
             kind: kind.clone(),
             namespace: place.namespace.clone().unwrap_or_default(),

@@ -10,7 +10,7 @@ use axum::{
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 
-use super::{Answer, Incoming, params::form, reply, target::Place};
+use super::{Answer, Incoming, params::form, reply, target::ObjectPath};
 use crate::{
     Kind, Status,
     selector::Selector,
@@ -20,7 +20,7 @@ use crate::{
 };
 
 impl Incoming {
-    pub(super) fn list(self, kind: &Kind, place: &Place) -> Answer {
+    pub(super) fn list(self, kind: &Kind, place: &ObjectPath) -> Answer {
         let selector = self.params.selector()?;
         let limit = self.params.number("limit")?.filter(|limit| *limit > 0);
         let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
@@ -59,7 +59,7 @@ impl Incoming {
         Ok(reply(StatusCode::OK, form(&self.headers).list(kind, &items, &head, now)))
     }
 
-    pub(super) fn watch(self, kind: &Kind, place: &Place) -> Answer {
+    pub(super) fn watch(self, kind: &Kind, place: &ObjectPath) -> Answer {
         let selector = match &place.name {
             // An old way to watch one object.
             Some(name) => Selector::parse(None, Some(&format!("metadata.name={name}")))?,

@@ -5,7 +5,7 @@
 use axum::http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::{Answer, Incoming, params::body, reply, target::Place};
+use super::{Answer, Incoming, params::body, reply, target::ObjectPath};
 use crate::Status;
 
 /// The questions: group, plural and kind.
@@ -16,7 +16,7 @@ const QUESTIONS: [(&str, &str, &str); 3] = [
 ];
 
 /// The kind of question behind a path.
-pub(super) fn question(place: &Place) -> Option<&'static str> {
+pub(super) fn question(place: &ObjectPath) -> Option<&'static str> {
     let asked = QUESTIONS.iter().find(|(group, plural, _)| {
         *group == place.group && *plural == place.plural && place.version == "v1"
     });
@@ -25,7 +25,7 @@ pub(super) fn question(place: &Place) -> Option<&'static str> {
 
 impl Incoming {
     /// Answers a question; nothing is kept.
-    pub(super) fn review(&self, kind: &str, place: &Place) -> Answer {
+    pub(super) fn review(&self, kind: &str, place: &ObjectPath) -> Answer {
         if self.method != Method::POST {
             return Err(Status::method_not_allowed());
         }

@@ -7,7 +7,7 @@ use super::{
     Answer, Incoming,
     params::{body, language},
     reply,
-    target::Place,
+    target::ObjectPath,
 };
 use crate::{
     Kind, Status,
@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Incoming {
-    pub(super) fn scale(self, kind: &Kind, place: &Place) -> Answer {
+    pub(super) fn scale(self, kind: &Kind, place: &ObjectPath) -> Answer {
         let request = Request { subresource: None, ..self.request(kind, place)? };
         let found = self.cluster.get(&kind.resource(), &request.namespace, &request.name);
         let found = found.ok_or_else(|| Status::not_found(kind, &request.name))?;

@@ -5,7 +5,7 @@ use axum::http::{Method, StatusCode};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use super::{Answer, Incoming, params::body, reply, target::Place};
+use super::{Answer, Incoming, params::body, reply, target::ObjectPath};
 use crate::{
     Identity, Kind, Status,
     catalog::Call,
@@ -17,7 +17,7 @@ use crate::{
 const TOKEN: (i64, i64) = (600, 3_600);
 
 impl Incoming {
-    pub(super) async fn subresource(self, kind: &Kind, place: &Place, called: &str) -> Answer {
+    pub(super) async fn subresource(self, kind: &Kind, place: &ObjectPath, called: &str) -> Answer {
         let handler = self.cluster.catalog.handler(&self.cluster.name, &kind.resource(), called);
         let is_token = kind.resource() == "serviceaccounts" && called == "token";
         if handler.is_none() && !is_token {

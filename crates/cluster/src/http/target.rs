@@ -24,12 +24,12 @@ pub(crate) enum Target {
     /// The description of a group in a version.
     OpenApi3Of { group: String, version: String },
     /// Objects.
-    Objects(Place),
+    Objects(ObjectPath),
 }
 
 /// Where objects are.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Place {
+pub(crate) struct ObjectPath {
     pub(crate) group: String,
     pub(crate) version: String,
     pub(crate) plural: String,
@@ -75,7 +75,7 @@ impl Target {
     }
 }
 
-fn place(group: &str, version: &str, rest: &[&str]) -> Option<Place> {
+fn place(group: &str, version: &str, rest: &[&str]) -> Option<ObjectPath> {
     let own = |text: &&str| (*text).to_owned();
     // Namespaces are objects themselves: `namespaces/x/status` is not a kind called status.
     let is_object = matches!(rest, ["namespaces", _] | ["namespaces", _, "status" | "finalize"]);
@@ -89,7 +89,7 @@ fn place(group: &str, version: &str, rest: &[&str]) -> Option<Place> {
         [plural, name, subresource] => (plural, Some(name), Some(subresource)),
         _ => return None,
     };
-    Some(Place {
+    Some(ObjectPath {
         group: group.to_owned(),
         version: version.to_owned(),
         plural: own(plural),

@@ -1,6 +1,6 @@
 //! Metrics of calls to outside systems, told by the gates.
 
-use clients::{Component, Observer, Seen};
+use clients::{CallReport, Component, Observer};
 use prometheus_client::{
     encoding::EncodeLabelSet,
     metrics::{
@@ -62,7 +62,7 @@ impl Calls {
 }
 
 impl Observer for Calls {
-    fn finished(&self, seen: &Seen<'_>) {
+    fn finished(&self, seen: &CallReport<'_>) {
         let system = seen.component.0;
         let call = Call { system, route: seen.route.to_owned(), outcome: seen.outcome };
         self.counts.get_or_create(&call).inc();

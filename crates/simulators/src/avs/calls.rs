@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{
     Avs,
     error::Refusal,
-    evaluations::{Asked, Evaluation, Evaluations, Event, STATUSES, Tag},
+    evaluations::{Evaluation, Evaluations, Event, NewEvaluation, STATUSES, Tag},
 };
 
 type Shared = State<Arc<Avs>>;
@@ -23,8 +23,8 @@ pub(super) async fn create(
     State(avs): Shared,
     body: Bytes,
 ) -> Result<(StatusCode, Json<Value>), Refusal> {
-    let asked: Asked = parsed(&body)?;
-    let asked = Asked { url: asked.url.trim().to_owned(), ..asked };
+    let asked: NewEvaluation = parsed(&body)?;
+    let asked = NewEvaluation { url: asked.url.trim().to_owned(), ..asked };
     check(&asked)?;
     let now = avs.clock.now().as_second();
     avs.evaluations.change(|known| {
@@ -107,7 +107,7 @@ pub(super) async fn remove(
     })
 }
 
-fn check(asked: &Asked) -> Result<(), Refusal> {
+fn check(asked: &NewEvaluation) -> Result<(), Refusal> {
     let wrong = |text: &str| Err(Refusal::Invalid(text.to_owned()));
     if asked.definition_type != "BASIC" {
         return wrong("definition_type is not supported");

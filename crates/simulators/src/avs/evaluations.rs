@@ -11,7 +11,7 @@ pub(super) const STATUSES: [&str; 5] = ["ACTIVE", "MAINTENANCE", "INACTIVE", "RE
 
 /// What is asked for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct NewEvaluation {
     pub(super) definition_type: String,
     pub(super) name: String,
     #[serde(default)]
@@ -56,7 +56,7 @@ pub(super) struct Tag {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Evaluation {
     pub(super) id: i64,
-    pub(super) asked: Asked,
+    pub(super) asked: NewEvaluation,
     pub(super) status: String,
     pub(super) tags: Vec<Tag>,
     pub(super) created_at: i64,

@@ -8,7 +8,7 @@ use axum::{
 use super::{
     Aws,
     access::Visitor,
-    known::{Event, Volume, offering},
+    records::{Event, Volume, offering},
 };
 use crate::store;
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     Aws, BASE,
-    known::{Event, Volume},
+    records::{Event, Volume},
 };
 use crate::{
     store::{Change, Error},

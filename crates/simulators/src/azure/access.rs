@@ -2,12 +2,12 @@
 
 use axum::http::{HeaderMap, header::AUTHORIZATION};
 
-use super::{Azure, error::Refusal, known::digest_of};
+use super::{Azure, error::Refusal, records::digest_of};
 
 /// The fields of an address's query.
-pub(super) struct Asked(pub(super) Vec<(String, String)>);
+pub(super) struct QueryParams(pub(super) Vec<(String, String)>);
 
-impl Asked {
+impl QueryParams {
     pub(super) fn one(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
     }
@@ -33,7 +33,7 @@ impl Azure {
         &self,
         headers: &HeaderMap,
         subscription: &str,
-        asked: &Asked,
+        asked: &QueryParams,
         versions: &[&str],
     ) -> Result<(), Refusal> {
         let client = self.client(headers)?;

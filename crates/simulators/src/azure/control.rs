@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     Azure, BASE,
-    known::{Event, Group, Polling, Sku, Subscription, digest_of, key},
+    records::{Event, Group, Polling, Sku, Subscription, digest_of, key},
 };
 use crate::{
     store::{Change, Error},

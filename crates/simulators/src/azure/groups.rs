@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 
 use super::{
     Azure,
-    access::Asked,
+    access::QueryParams,
     error::Refusal,
-    known::{Event, Group, key},
+    records::{Event, Group, key},
 };
 
 type Fields = Query<Vec<(String, String)>>;
@@ -60,7 +60,7 @@ pub(super) async fn put(
     Query(fields): Fields,
     body: Bytes,
 ) -> Result<Response, Refusal> {
-    azure.enter(&headers, &subscription, &Asked(fields), &VERSIONS)?;
+    azure.enter(&headers, &subscription, &QueryParams(fields), &VERSIONS)?;
     let Body { location, tags } = Body::read(&body)?;
     let good = |c: char| c.is_alphanumeric() || "-_().".contains(c);
     if name.chars().count() > 90 || name.ends_with('.') || !name.chars().all(good) {
@@ -99,7 +99,7 @@ pub(super) async fn list(
     Path(subscription): Path<String>,
     Query(fields): Fields,
 ) -> Result<Json<Value>, Refusal> {
-    let asked = Asked(fields);
+    let asked = QueryParams(fields);
     azure.enter(&headers, &subscription, &asked, &VERSIONS)?;
     let tag = asked.one("$filter").map(|filter| {
         by_tag(filter).ok_or_else(|| {
@@ -129,7 +129,7 @@ pub(super) async fn show(
     Path((subscription, name)): Path<(String, String)>,
     Query(fields): Fields,
 ) -> Result<Json<Value>, Refusal> {
-    azure.enter(&headers, &subscription, &Asked(fields), &VERSIONS)?;
+    azure.enter(&headers, &subscription, &QueryParams(fields), &VERSIONS)?;
     azure.known.read(|known| {
         let found = known.groups.get(&key(&subscription, &name));
         found.map(|group| Json(shown(group))).ok_or_else(|| Refusal::no_group(&name))
@@ -143,7 +143,7 @@ pub(super) async fn delete(
     Path((subscription, name)): Path<(String, String)>,
     Query(fields): Fields,
 ) -> Result<Response, Refusal> {
-    azure.enter(&headers, &subscription, &Asked(fields), &VERSIONS)?;
+    azure.enter(&headers, &subscription, &QueryParams(fields), &VERSIONS)?;
     let at = azure.clock.now();
     let key = key(&subscription, &name);
     azure.known.change(|known| {
@@ -164,7 +164,7 @@ pub(super) async fn deletion(
     Path((subscription, id)): Path<(String, String)>,
     Query(fields): Fields,
 ) -> Result<Response, Refusal> {
-    azure.enter(&headers, &subscription, &Asked(fields), &VERSIONS)?;
+    azure.enter(&headers, &subscription, &QueryParams(fields), &VERSIONS)?;
     let key = BASE64_URL_SAFE_NO_PAD.decode(&id).ok().and_then(|key| String::from_utf8(key).ok());
     let key = key.filter(|key| key.starts_with(&format!("{subscription}/")));
     let key = key.ok_or_else(|| Refusal::new(404, "NotFound", "There is no such operation."))?;
@@ -195,7 +195,7 @@ fn shown(group: &Group) -> Value {
 }
 
 /// One page of things, and where the next is.
-pub(super) fn paged(azure: &Azure, all: Vec<Value>, asked: &Asked, path: &str) -> Value {
+pub(super) fn paged(azure: &Azure, all: Vec<Value>, asked: &QueryParams, path: &str) -> Value {
     let size = azure.page();
     let skip: usize = asked.one("$skiptoken").and_then(|skip| skip.parse().ok()).unwrap_or(0);
     let more = all.len() > skip.saturating_add(size);

@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 
 use super::{
     Azure,
-    access::Asked,
+    access::QueryParams,
     error::Refusal,
     groups::{Body, paged},
-    known::{Event, Known, Namespace, Polling, digest_of, key},
+    records::{Event, Namespace, Polling, Records, digest_of, key},
 };
 
 type Fields = Query<Vec<(String, String)>>;
@@ -32,7 +32,7 @@ pub(super) async fn put(
     Query(fields): Fields,
     body: Bytes,
 ) -> Result<Response, Refusal> {
-    azure.enter(&headers, &subscription, &Asked(fields), &VERSIONS)?;
+    azure.enter(&headers, &subscription, &QueryParams(fields), &VERSIONS)?;
     let Body { location, tags } = Body::read(&body)?;
     let good = |c: char| c.is_ascii_alphanumeric() || c == '-';
     if !(6..=50).contains(&name.len())
@@ -74,7 +74,7 @@ pub(super) async fn show(
     Path((subscription, group, name)): Path<(String, String, String)>,
     Query(fields): Fields,
 ) -> Result<Json<Value>, Refusal> {
-    azure.enter(&headers, &subscription, &Asked(fields), &VERSIONS)?;
+    azure.enter(&headers, &subscription, &QueryParams(fields), &VERSIONS)?;
     let key = key(&subscription, &group);
     azure.known.read(|known| {
         known.groups.get(&key).ok_or_else(|| Refusal::no_group(&group))?;
@@ -90,7 +90,7 @@ pub(super) async fn list(
     Path((subscription, group)): Path<(String, String)>,
     Query(fields): Fields,
 ) -> Result<Json<Value>, Refusal> {
-    let asked = Asked(fields);
+    let asked = QueryParams(fields);
     azure.enter(&headers, &subscription, &asked, &VERSIONS)?;
     let key = key(&subscription, &group);
     let all = azure.known.read(|known| {
@@ -112,7 +112,7 @@ pub(super) async fn operation(
     Path((subscription, id)): Path<(String, String)>,
     Query(fields): Fields,
 ) -> Result<Response, Refusal> {
-    azure.enter(&headers, &subscription, &Asked(fields), &VERSIONS)?;
+    azure.enter(&headers, &subscription, &QueryParams(fields), &VERSIONS)?;
     let text =
         BASE64_URL_SAFE_NO_PAD.decode(&id).ok().and_then(|text| String::from_utf8(text).ok());
     let unknown = || Refusal::new(404, "NotFound", "There is no such operation.");
@@ -143,7 +143,7 @@ pub(super) async fn keys(
     Path((subscription, group, name, rule)): Path<(String, String, String, String)>,
     Query(fields): Fields,
 ) -> Result<Json<Value>, Refusal> {
-    azure.enter(&headers, &subscription, &Asked(fields), &VERSIONS)?;
+    azure.enter(&headers, &subscription, &QueryParams(fields), &VERSIONS)?;
     let key = key(&subscription, &group);
     azure.known.read(|known| {
         let namespace = find(known, &key, &name).ok_or_else(|| missing(&name))?;
@@ -222,7 +222,7 @@ impl Azure {
     }
 }
 
-fn find<'a>(known: &'a Known, key: &str, name: &str) -> Option<&'a Namespace> {
+fn find<'a>(known: &'a Records, key: &str, name: &str) -> Option<&'a Namespace> {
     known.namespaces.get(key)?.get(&name.to_lowercase())
 }
 

@@ -9,7 +9,7 @@ use axum::{
 };
 use serde_json::{Value, json};
 
-use super::{Azure, access::Asked, error::Refusal, groups::paged, known::Sku};
+use super::{Azure, access::QueryParams, error::Refusal, groups::paged, records::Sku};
 
 type Fields = Query<Vec<(String, String)>>;
 /// What every region has, in all its zones, unless an order says otherwise.
@@ -30,7 +30,7 @@ pub(super) async fn list(
     Path(subscription): Path<String>,
     Query(fields): Fields,
 ) -> Result<Json<Value>, Refusal> {
-    let asked = Asked(fields);
+    let asked = QueryParams(fields);
     azure.enter(&headers, &subscription, &asked, &["2021-07-01", "2019-04-01"])?;
     let location = asked
         .one("$filter")

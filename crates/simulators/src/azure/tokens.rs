@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::{
     Azure,
-    known::{Event, Token, digest_of},
+    records::{Event, Token, digest_of},
 };
 use crate::store::Error;
 

@@ -9,7 +9,7 @@ use axum::{
 };
 use serde_json::{Value, json};
 
-use super::{Cis, access::Refusal, known::entitled};
+use super::{Cis, access::Refusal, records::entitled};
 
 /// What a subaccount is.
 pub(super) async fn subaccount(

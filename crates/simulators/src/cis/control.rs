@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     BASE, Cis,
-    known::{Event, Happening, Subaccount},
+    records::{Event, Happening, Subaccount},
 };
 use crate::{
     store::{Change, Error},

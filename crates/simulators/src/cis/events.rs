@@ -15,7 +15,7 @@ use super::{
     Cis,
     access::Refusal,
     cursor::Cursor,
-    known::{Happening, Known},
+    records::{Happening, Records},
 };
 
 type Fields = Query<Vec<(String, String)>>;
@@ -38,7 +38,7 @@ pub(super) struct Question {
 type Numbered<'a> = (i64, usize, &'a Happening);
 
 impl Question {
-    fn answers<'a>(&self, cis: &Cis, known: &'a Known) -> Vec<Numbered<'a>> {
+    fn answers<'a>(&self, cis: &Cis, known: &'a Records) -> Vec<Numbered<'a>> {
         let now = cis.clock.now();
         let kept = |event: &Happening| {
             event.created_at <= now && event.created_at + cis.settings.retention > now
@@ -204,7 +204,7 @@ fn window(text: &str) -> Option<i64> {
 }
 
 /// The pages there are. Asked for the first one, more may be announced than there will be.
-fn announced(known: &Known, events: usize, size: usize, page: usize) -> u64 {
+fn announced(known: &Records, events: usize, size: usize, page: usize) -> u64 {
     let pages = events.div_ceil(size) as u64;
     pages + if page == 0 { known.pages_more } else { 0 }
 }

@@ -22,7 +22,7 @@ use futures::{FutureExt, StreamExt};
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-use super::place::{Place, changes, has};
+use super::object_path::{ObjectPath, changes, has};
 use crate::ledger::call;
 
 /// How many objects can be written to at once, more or less.
@@ -44,14 +44,14 @@ impl Default for Marks {
 }
 
 impl Marks {
-    fn turn(&self, place: &Place) -> &Mutex<()> {
+    fn turn(&self, place: &ObjectPath) -> &Mutex<()> {
         let mut hasher = DefaultHasher::new();
         (&place.cluster, &place.resource, &place.namespace, &place.name).hash(&mut hasher);
         let slot = usize::try_from(hasher.finish()).unwrap_or_default() % TURNS;
         &self.turns[slot]
     }
 
-    fn version(&self, place: &Place) -> Option<String> {
+    fn version(&self, place: &ObjectPath) -> Option<String> {
         let server = self.server.get()?;
         let found = server.get(&place.cluster, &place.resource, &place.namespace, &place.name)?;
         found["metadata"]["resourceVersion"].as_str().map(str::to_owned)
@@ -73,7 +73,7 @@ pub(super) async fn mark(
         pretend(request.uri_mut());
     }
     let (method, dry) = (request.method().clone(), has(request.uri(), "dryRun"));
-    let place = Place::parse(uri.path()).filter(|_| !dry);
+    let place = ObjectPath::parse(uri.path()).filter(|_| !dry);
     let Some(place) = place else { return next.run(request).await };
     let turn = marks.turn(&place).lock().await;
     let before = marks.version(&place);
@@ -91,7 +91,7 @@ pub(super) async fn mark(
 async fn changed(
     marks: &Marks,
     method: &Method,
-    mut place: Place,
+    mut place: ObjectPath,
     before: Option<String>,
     answer: Response,
 ) -> (Response, Option<String>) {

@@ -17,7 +17,7 @@ use cluster::Status;
 use futures::stream;
 use serde::{Deserialize, Serialize};
 
-use super::place::cluster;
+use super::object_path::cluster;
 use crate::store::{Error, State as Kept, Store};
 
 /// Why a runtime cannot be reached.

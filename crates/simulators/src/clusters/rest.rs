@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     Known,
-    place::{CONTROL_PLANE, GARDEN},
+    object_path::{CONTROL_PLANE, GARDEN},
 };
 use crate::{garden, lifecycle_manager};
 

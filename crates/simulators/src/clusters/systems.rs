@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{
     Known, SYSTEM_NAMESPACE,
-    place::{CONTROL_PLANE, GARDEN},
+    object_path::{CONTROL_PLANE, GARDEN},
     reach::Why,
     watched::{CONTROL, GARDENER, RUNTIMES},
     wipe,

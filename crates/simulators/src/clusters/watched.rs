@@ -15,8 +15,8 @@ use tower::ServiceExt;
 
 use super::{
     marks::{Marks, mark},
+    object_path::{CONTROL_PLANE, GARDEN, cluster},
     own::Password,
-    place::{CONTROL_PLANE, GARDEN, cluster},
     reach::{Reach, guard},
 };
 use crate::{

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::{
     Known, SYSTEM_NAMESPACE,
-    place::{CONTROL_PLANE, GARDEN},
+    object_path::{CONTROL_PLANE, GARDEN},
 };
 use crate::garden::{CONFIRMATION, Runtimes as _, SCENARIO};
 

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{
     Edp,
     error::Refusal,
-    tenants::{Event, Place, Tenant, Tenants},
+    tenants::{Event, Tenant, TenantName, Tenants},
 };
 
 type Shared = State<Arc<Edp>>;
@@ -121,16 +121,16 @@ pub(super) async fn delete_metadata(
 }
 
 impl Edp {
-    fn place(&self, namespace: String, name: String, env: String) -> Result<Place, Refusal> {
+    fn place(&self, namespace: String, name: String, env: String) -> Result<TenantName, Refusal> {
         if self.knows(&namespace) {
-            Ok(Place { namespace, name, environment: env })
+            Ok(TenantName { namespace, name, environment: env })
         } else {
             Err(Refusal::NotFound("the namespace"))
         }
     }
 }
 
-fn found<'a>(known: &'a Tenants, place: &Place) -> Result<&'a Tenant, Refusal> {
+fn found<'a>(known: &'a Tenants, place: &TenantName) -> Result<&'a Tenant, Refusal> {
     known.find(place).ok_or(Refusal::NotFound("the data tenant"))
 }
 

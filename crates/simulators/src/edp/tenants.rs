@@ -8,13 +8,13 @@ use crate::store::State;
 
 /// Where a data tenant is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Place {
+pub(super) struct TenantName {
     pub(super) namespace: String,
     pub(super) name: String,
     pub(super) environment: String,
 }
 
-impl Place {
+impl TenantName {
     /// As an operator names it.
     pub(super) fn id(&self) -> String {
         format!("{}:{}:{}", self.namespace, self.name, self.environment)
@@ -24,7 +24,7 @@ impl Place {
 /// One data tenant.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Tenant {
-    pub(super) place: Place,
+    pub(super) place: TenantName,
     pub(super) metadata: BTreeMap<String, String>,
 }
 
@@ -53,15 +53,15 @@ pub(super) struct Tenants {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Event {
-    TenantCreated(Place),
-    TenantDeleted(Place),
-    MetadataCreated { place: Place, key: String, value: String },
-    MetadataDeleted { place: Place, key: String },
+    TenantCreated(TenantName),
+    TenantDeleted(TenantName),
+    MetadataCreated { place: TenantName, key: String, value: String },
+    MetadataDeleted { place: TenantName, key: String },
     Switched(Switches),
 }
 
 impl Tenants {
-    pub(super) fn find(&self, place: &Place) -> Option<&Tenant> {
+    pub(super) fn find(&self, place: &TenantName) -> Option<&Tenant> {
         self.kept.get(&place.namespace)?.get(&place.environment)?.get(&place.name)
     }
 
@@ -69,7 +69,7 @@ impl Tenants {
         self.kept.values().flat_map(BTreeMap::values).flat_map(BTreeMap::values)
     }
 
-    fn at(&mut self, place: &Place) -> &mut BTreeMap<String, Tenant> {
+    fn at(&mut self, place: &TenantName) -> &mut BTreeMap<String, Tenant> {
         let namespace = self.kept.entry(place.namespace.clone()).or_default();
         namespace.entry(place.environment.clone()).or_default()
     }

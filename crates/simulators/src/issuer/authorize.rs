@@ -17,8 +17,8 @@ use super::{
     credentials::person,
     error::TokenError,
     grants::{Fields, granted_to},
-    known::{Code, Event, Granted, digest_of, secret},
     pages,
+    records::{Code, Event, Granted, digest_of, secret},
     registered::Registered,
 };
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     Issuer,
-    known::{Decision, Event},
+    records::{Decision, Event},
 };
 use crate::{
     store::{Change, Error},

@@ -13,7 +13,7 @@ use super::{
     Issuer,
     error::TokenError,
     grants::Fields,
-    known::digest_of,
+    records::digest_of,
     registered::{Person, Registered},
 };
 

@@ -17,8 +17,8 @@ use super::{
     credentials::{client, person},
     error::TokenError,
     grants::{Fields, granted_to},
-    known::{Decision, Device, Event, Granted, digest_of, secret},
     pages,
+    records::{Decision, Device, Event, Granted, digest_of, secret},
     registered::Registered,
 };
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{
     Grant, Issuer, authorize, credentials, device,
     error::TokenError,
-    known::{Event, Granted, digest_of, secret},
+    records::{Event, Granted, digest_of, secret},
     registered::{Person, Registered},
 };
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     Client, Grant, Issuer, User,
-    known::{Event, Known, digest_of},
+    records::{Event, Records, digest_of},
 };
 use crate::{
     orders::{text, unknown},
@@ -98,7 +98,7 @@ const GRANTS: [Grant; 5] = [
 
 impl Issuer {
     /// A client by its id.
-    pub(super) fn find_client(&self, known: &Known, id: &str) -> Option<Registered> {
+    pub(super) fn find_client(&self, known: &Records, id: &str) -> Option<Registered> {
         let added = known.clients.get(id).cloned();
         let settings = || self.settings.clients.iter().find(|client| client.id == id);
         added.or_else(|| settings().map(Registered::from))
@@ -117,14 +117,14 @@ impl Issuer {
     }
 
     /// The clients of the settings and those that were added.
-    pub(super) fn clients(&self, known: &Known) -> Vec<Registered> {
+    pub(super) fn clients(&self, known: &Records) -> Vec<Registered> {
         let hidden = |client: &&Client| !known.clients.contains_key(&client.id);
         let settings = self.settings.clients.iter().filter(hidden).map(Registered::from);
         settings.chain(known.clients.values().cloned()).collect()
     }
 
     /// The people of the settings and those who were added.
-    pub(super) fn people(&self, known: &Known) -> Vec<Person> {
+    pub(super) fn people(&self, known: &Records) -> Vec<Person> {
         let hidden = |user: &&User| !known.people.contains_key(&user.name);
         let settings = self.settings.users.iter().filter(hidden).map(Person::from);
         settings.chain(known.people.values().cloned()).collect()

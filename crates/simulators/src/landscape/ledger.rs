@@ -19,7 +19,7 @@ const PAGE: usize = 100;
 
 /// Which lines are wanted.
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct LedgerQuery {
     after: Option<u64>,
     limit: Option<usize>,
     system: Option<String>,
@@ -28,7 +28,7 @@ pub(super) struct Asked {
     phase: Option<Phase>,
 }
 
-impl Asked {
+impl LedgerQuery {
     fn filter(self) -> Filter {
         let Self { system, key, operation, phase, .. } = self;
         Filter { system, key, operation, phase }
@@ -38,7 +38,7 @@ impl Asked {
 /// One page.
 pub(super) async fn page(
     State(landscape): State<Arc<Landscape>>,
-    asked: Result<Query<Asked>, QueryRejection>,
+    asked: Result<Query<LedgerQuery>, QueryRejection>,
 ) -> Result<Json<Page>, Error> {
     let Query(asked) = asked?;
     let (after, limit) = (asked.after.unwrap_or(0), asked.limit.unwrap_or(PAGE));
@@ -49,7 +49,7 @@ pub(super) async fn page(
 pub(super) async fn stream(
     State(landscape): State<Arc<Landscape>>,
     headers: HeaderMap,
-    asked: Result<Query<Asked>, QueryRejection>,
+    asked: Result<Query<LedgerQuery>, QueryRejection>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
     let Query(asked) = asked?;
     let seen = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());

@@ -59,7 +59,7 @@ fn shown(landscape: &Landscape, system: &dyn System, active: &[Rule]) -> Value {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct ObjectsQuery {
     kind: Option<String>,
 }
 
@@ -67,9 +67,9 @@ pub(super) struct Wanted {
 pub(super) async fn objects(
     State(landscape): State<Arc<Landscape>>,
     Path(name): Path<String>,
-    wanted: Result<Query<Wanted>, QueryRejection>,
+    wanted: Result<Query<ObjectsQuery>, QueryRejection>,
 ) -> Result<Json<Value>, Error> {
-    let Query(Wanted { kind }) = wanted?;
+    let Query(ObjectsQuery { kind }) = wanted?;
     let mut objects = landscape.system(&name)?.objects();
     objects.retain(|object| kind.as_deref().is_none_or(|kind| kind == object.kind));
     Ok(Json(json!({ "objects": objects })))

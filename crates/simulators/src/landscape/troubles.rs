@@ -20,7 +20,7 @@ use crate::{
 /// Trouble as it is asked for.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Asked {
+pub(super) struct NewTrouble {
     #[serde(default)]
     system: Option<String>,
     #[serde(default)]
@@ -70,7 +70,7 @@ pub(super) async fn show(
 /// Makes trouble.
 pub(super) async fn add(
     State(landscape): State<Arc<Landscape>>,
-    asked: Result<Json<Asked>, JsonRejection>,
+    asked: Result<Json<NewTrouble>, JsonRejection>,
 ) -> Result<(StatusCode, Json<Rule>), Error> {
     let Json(asked) = asked?;
     if let Some(system) = &asked.system {

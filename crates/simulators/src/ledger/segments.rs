@@ -69,7 +69,7 @@ pub(super) struct Segments {
 }
 
 /// Where to read on.
-pub(super) struct Place {
+pub(super) struct ReadPosition {
     path: PathBuf,
     at: u64,
     /// The first line of the next file; nothing for the newest.
@@ -138,7 +138,7 @@ impl Segments {
     }
 
     /// A place at or before the line behind `after`, or the oldest line that is kept.
-    pub(super) fn place(&self, after: u64) -> Result<Place, Error> {
+    pub(super) fn place(&self, after: u64) -> Result<ReadPosition, Error> {
         let older = self.older.iter().rposition(|older| older.first <= after + 1);
         let (first, path, index, until) = match older {
             _ if after + 1 >= self.first => (self.first, &self.path, &self.index, None),
@@ -153,11 +153,11 @@ impl Segments {
         let slot = usize::try_from((after + 1).saturating_sub(first) / STRIDE);
         let slot = slot.unwrap_or(usize::MAX).min(index.len().saturating_sub(1));
         let at = index.get(slot).copied().unwrap_or_default();
-        Ok(Place { path: path.clone(), at, until, first })
+        Ok(ReadPosition { path: path.clone(), at, until, first })
     }
 }
 
-impl Place {
+impl ReadPosition {
     /// Reads from there.
     pub(super) fn reader(&self) -> Result<Reader, Error> {
         Reader::open(&self.path, self.at)

@@ -16,8 +16,8 @@ use crate::clusters::{Leads, open_elsewhere};
 use super::{
     BASE, Reconciler,
     error::Refusal,
-    known::{Applied, Cluster, Config, Event, Failing, Known, Status},
     payload::{Payload, UNREACHABLE},
+    records::{Applied, Cluster, Config, Event, Failing, Records, Status},
 };
 
 /// Takes a cluster over, or learns what is new about it.
@@ -44,7 +44,7 @@ pub(super) async fn apply(
 }
 
 /// Versions grow only with what they count.
-fn applied(known: &Known, payload: Payload, at: Timestamp) -> Applied {
+fn applied(known: &Records, payload: Payload, at: Timestamp) -> Applied {
     let before = known.clusters.get(&payload.runtime_id);
     let digest = payload.cluster_digest();
     let version = before
@@ -163,14 +163,14 @@ fn moved(reconciler: &Reconciler, runtime: &str, status: Status) -> Result<Json<
     Ok(Json(answer))
 }
 
-pub(super) fn found<'a>(known: &'a Known, runtime: &str) -> Result<&'a Cluster, Refusal> {
+pub(super) fn found<'a>(known: &'a Records, runtime: &str) -> Result<&'a Cluster, Refusal> {
     let missing = || Refusal::NotFound(format!("cluster with runtimeID '{runtime}' not found"));
     known.clusters.get(runtime).ok_or_else(missing)
 }
 
 fn seen(
     reconciler: &Reconciler,
-    known: &Known,
+    known: &Records,
     runtime: &str,
     cluster: &Cluster,
     config: &Config,
@@ -181,7 +181,7 @@ fn seen(
 
 fn shown(
     reconciler: &Reconciler,
-    known: &Known,
+    known: &Records,
     runtime: &str,
     (version, config, status): (i64, i64, Status),
     failures: &[Failing],

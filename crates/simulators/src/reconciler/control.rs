@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     BASE, Reconciler,
-    known::{Event, Failing, Script},
+    records::{Event, Failing, Script},
 };
 use crate::{
     store::{Change, Error},

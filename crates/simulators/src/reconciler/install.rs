@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::known::Config;
+use super::records::Config;
 use crate::{clusters::Visits, runtime::deployment};
 
 /// Marks what is the Reconciler's.

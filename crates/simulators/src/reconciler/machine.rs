@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::known::{Cluster, Event, Failing, Known, Script, Status};
+use super::records::{Cluster, Event, Failing, Records, Script, Status};
 
 /// After so many failed rounds it gives up.
 const MOST_ROUNDS: u32 = 150;
@@ -21,7 +21,7 @@ pub(super) struct Times {
 }
 
 /// What is due, at most one thing for each cluster.
-pub(super) fn due(known: &Known, times: &Times) -> Vec<Event> {
+pub(super) fn due(known: &Records, times: &Times) -> Vec<Event> {
     let unscripted = Script::default();
     let next = |(id, cluster): (&String, &Cluster)| {
         let script = known.scripts.get(id).unwrap_or(&unscripted);

@@ -14,7 +14,7 @@ use super::{
     Reconciler,
     clusters::found,
     error::Refusal,
-    known::{Event, Known, Round, Status},
+    records::{Event, Records, Round, Status},
 };
 
 type Fields = Query<Vec<(String, String)>>;
@@ -216,7 +216,7 @@ pub(super) async fn stop(
     })
 }
 
-fn round<'a>(known: &'a Known, id: &str) -> Result<&'a Round, Refusal> {
+fn round<'a>(known: &'a Records, id: &str) -> Result<&'a Round, Refusal> {
     known.rounds.iter().find(|round| round.id == id).ok_or_else(|| missing(id))
 }
 
@@ -233,7 +233,7 @@ fn ending(round: &Round) -> Status {
     round.ended.map_or(Status::Reconciling, |(_, status)| status)
 }
 
-fn told(known: &Known, round: &Round) -> Value {
+fn told(known: &Records, round: &Round) -> Value {
     let shoot = known.clusters.get(&round.runtime).map(|cluster| &cluster.metadata["shootName"]);
     json!({
         "schedulingID": round.id, "runtimeID": round.runtime, "shootName": shoot,

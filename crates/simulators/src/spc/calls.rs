@@ -9,7 +9,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use super::{
     Spc,
     error::Refusal,
-    events::{Event, Progress, Said},
+    events::{Event, Progress, RuntimeUpdate},
 };
 
 type Shared = State<Arc<Spc>>;
@@ -58,8 +58,8 @@ pub(super) async fn create(State(spc): Shared, body: Bytes) -> Result<StatusCode
         if known.refuses_twice {
             return Err(Refusal::Exists(id));
         }
-        let new = |said: &Said| !known.kept[&id].tenants.contains_key(&said.instance);
-        let tenants: Vec<Said> = tenants.into_iter().filter(new).collect();
+        let new = |said: &RuntimeUpdate| !known.kept[&id].tenants.contains_key(&said.instance);
+        let tenants: Vec<RuntimeUpdate> = tenants.into_iter().filter(new).collect();
         let change = (!tenants.is_empty()).then_some(Event::Created { id, kind, tenants });
         Ok((change, StatusCode::OK))
     })
@@ -87,7 +87,7 @@ pub(super) async fn cancel(State(spc): Shared, body: Bytes) -> Result<StatusCode
     })
 }
 
-fn said(tenants: Vec<Tenant>) -> Result<Vec<Said>, Refusal> {
+fn said(tenants: Vec<Tenant>) -> Result<Vec<RuntimeUpdate>, Refusal> {
     tenants
         .into_iter()
         .map(|tenant| {
@@ -100,7 +100,7 @@ fn said(tenants: Vec<Tenant>) -> Result<Vec<Said>, Refusal> {
                 Some(_) => return Err(Refusal::Invalid("eventState is not known".into())),
             };
             let (start, end) = (time(tenant.start_date_time)?, time(tenant.end_date_time)?);
-            Ok(Said { instance: named(tenant.instance_id)?, progress, start, end })
+            Ok(RuntimeUpdate { instance: named(tenant.instance_id)?, progress, start, end })
         })
         .collect()
 }

@@ -35,7 +35,7 @@ pub(super) struct Tenant {
 
 /// What is said about one runtime; the rest stays as it is.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Said {
+pub(super) struct RuntimeUpdate {
     pub(super) instance: String,
     pub(super) progress: Option<Progress>,
     pub(super) start: Option<String>,
@@ -63,15 +63,15 @@ pub(super) struct Events {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Event {
-    Created { id: String, kind: String, tenants: Vec<Said> },
-    Updated { id: String, tenants: Vec<Said> },
+    Created { id: String, kind: String, tenants: Vec<RuntimeUpdate> },
+    Updated { id: String, tenants: Vec<RuntimeUpdate> },
     Cancelled { id: String },
     Deleted { id: String },
     RefusesTwice { on: bool },
 }
 
 impl Maintenance {
-    fn hear(&mut self, said: Said) {
+    fn hear(&mut self, said: RuntimeUpdate) {
         let unheard = Tenant { progress: Progress::Planned, start: None, end: None };
         let tenant = self.tenants.entry(said.instance).or_insert(unheard);
         tenant.progress = said.progress.unwrap_or(tenant.progress);

@@ -54,7 +54,7 @@ pub enum AcceptedInstance {
 }
 
 #[derive(sqlx_macros::FromRow)]
-struct Found {
+struct StoredInstance {
     digest: Vec<u8>,
     accepted_by: Uuid,
     deleted_at: Option<Moment>,
@@ -99,7 +99,9 @@ impl BrokerStore {
     ) -> Result<AcceptedInstance, Error> {
         let stored = self.store_instance(transaction, new, digest, operation.id).await?;
         let found = if stored { None } else { found(transaction, &new.id).await? };
-        if let Some(Found { digest: known, accepted_by: operation, deleted_at: None }) = found {
+        if let Some(StoredInstance { digest: known, accepted_by: operation, deleted_at: None }) =
+            found
+        {
             return Ok(if self.sealer.digest_matches(LABEL, digest, &known) {
                 AcceptedInstance::Same { operation }
             } else {
@@ -168,7 +170,7 @@ impl BrokerStore {
 }
 
 /// What has the id. `None` when it was removed in between.
-async fn found(transaction: &mut Transaction, id: &str) -> Result<Option<Found>, Error> {
+async fn found(transaction: &mut Transaction, id: &str) -> Result<Option<StoredInstance>, Error> {
     let found = on!(transaction.connection(), |connection| {
         sqlx::query_as(FOUND).bind(id).fetch_optional(connection).await
     })?;

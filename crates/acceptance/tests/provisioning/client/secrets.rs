@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use base::failure::chain;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use clients::{
-    Observer, Seen,
+    CallReport, Observer,
     provisioner::{Entry, Kyma, KymaComponent, Provision, Upgrade},
 };
 use secrecy::ExposeSecret;
@@ -31,7 +31,7 @@ const OVERRIDES: [&str; 2] = ["overr1de-of-a-component", "overr1de-of-all"];
 struct Told(Arc<Mutex<Vec<String>>>);
 
 impl Observer for Told {
-    fn finished(&self, seen: &Seen<'_>) {
+    fn finished(&self, seen: &CallReport<'_>) {
         self.0.lock().unwrap().push(format!("{seen:?}"));
     }
 }

@@ -3,7 +3,7 @@
 use clients::{
     Kind,
     azure::{Azure, Credentials, Settings},
-    gardener::Wanted,
+    gardener::AccountNeed,
     kubernetes::Resource,
 };
 use engine::StepError;
@@ -17,7 +17,7 @@ const SECRETS: Resource = Resource::core("Secret", "secrets");
 pub(in crate::operations) async fn azure(env: &Env, order: &Order) -> Result<Azure, StepError> {
     let hubs = needed(env.event_hubs.as_ref(), "azure")?;
     let pool = env.gardener.pool(env.settings.account_bindings);
-    let wanted = Wanted { hyperscaler: "azure", eu_access: order.resolved.eu_access };
+    let wanted = AccountNeed { hyperscaler: "azure", eu_access: order.resolved.eu_access };
     let binding = pool.claim(&order.context.globalaccount_id, wanted).await;
     let binding = binding.map_err(|error| match error.kind {
         Kind::NotFound => StepError::transient(error.failure()),

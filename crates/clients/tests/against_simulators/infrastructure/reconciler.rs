@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::{Json, response::IntoResponse};
 use clients::{
     Kind, Limits,
-    reconciler::{Cluster, Status, Wanted},
+    reconciler::{Cluster, ReconciliationFilter, Status},
 };
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
@@ -56,7 +56,11 @@ async fn requests_are_what_the_reconciler_documents() {
     client.force_status("r-1", &Status::ReconcileDisabled).await.unwrap();
     client.delete_cluster("r-1").await.unwrap();
     let changes = client.status_changes("r-1", Duration::from_hours(24)).await.unwrap();
-    let wanted = Wanted { runtimes: vec!["r-1".into()], last: Some(3), ..Wanted::default() };
+    let wanted = ReconciliationFilter {
+        runtimes: vec!["r-1".into()],
+        last: Some(3),
+        ..ReconciliationFilter::default()
+    };
     client.reconciliations(&wanted).await.unwrap();
     client.check().await.unwrap();
 
@@ -269,7 +273,7 @@ async fn operators_see_rounds_and_what_is_kept() {
         client.apply_cluster(&cluster_in(&world, "r-1")).await.unwrap().configuration_version;
     world.clock.advance(Duration::from_mins(1));
 
-    let rounds = client.reconciliations(&Wanted::default()).await.unwrap();
+    let rounds = client.reconciliations(&ReconciliationFilter::default()).await.unwrap();
     assert_eq!((rounds.len(), rounds[0].status.as_str()), (1, "ready"));
     let id = &rounds[0].scheduling_id;
     let info = client.reconciliation(id).await.unwrap();
@@ -284,7 +288,7 @@ async fn operators_see_rounds_and_what_is_kept() {
     let kept = client.cluster_state("r-1").await.unwrap();
     assert_eq!(kept["status"]["status"], "ready");
     client.forget_reconciliations("r-1").await.unwrap();
-    assert!(client.reconciliations(&Wanted::default()).await.unwrap().is_empty());
+    assert!(client.reconciliations(&ReconciliationFilter::default()).await.unwrap().is_empty());
 }
 
 #[tokio::test]

@@ -16,10 +16,10 @@ use super::{
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The newest version of a Shoot, from the one watch that all share.
-pub(super) type Seen = watch::Receiver<Arc<DynamicObject>>;
+pub(super) type ShootWatch = watch::Receiver<Arc<DynamicObject>>;
 
 /// Works on a Shoot until it is gone.
-pub(super) async fn work(shared: Arc<Shared>, mut seen: Seen) {
+pub(super) async fn work(shared: Arc<Shared>, mut seen: ShootWatch) {
     let mut current = seen.borrow_and_update().clone();
     let shoot = Shoot(&current);
     if shoot.has_addresses() {
@@ -58,7 +58,7 @@ pub(super) async fn work(shared: Arc<Shared>, mut seen: Seen) {
 /// Waits for the next move to be due, or for news, and says which; an error means that the Shoot is gone.
 async fn wait(
     shared: &Shared,
-    seen: &mut Seen,
+    seen: &mut ShootWatch,
     awaited: Option<&(Act, Timestamp)>,
 ) -> Result<bool, watch::error::RecvError> {
     match awaited {
@@ -72,7 +72,7 @@ async fn wait(
 }
 
 /// Takes over what the watch has seen, unless we have written something newer ourselves.
-fn take_newer(current: &mut Arc<DynamicObject>, seen: &mut Seen) -> bool {
+fn take_newer(current: &mut Arc<DynamicObject>, seen: &mut ShootWatch) -> bool {
     let latest = seen.borrow_and_update().clone();
     let version = |object: &DynamicObject| object.resource_version()?.parse::<u64>().ok();
     let newer = match (version(&latest), version(current)) {

@@ -112,7 +112,7 @@ pub(super) struct Script {
 
 /// Everything the Reconciler keeps.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Known {
+pub(super) struct Records {
     pub(super) clusters: BTreeMap<String, Cluster>,
     pub(super) scripts: BTreeMap<String, Script>,
     pub(super) rounds: Vec<Round>,
@@ -162,7 +162,7 @@ impl Cluster {
     }
 }
 
-impl Known {
+impl Records {
     fn applied(&mut self, applied: Applied) {
         let Applied { id, runtime_input, metadata, digest, version, config, at, runtime } = applied;
         self.cluster_versions = self.cluster_versions.max(version);
@@ -227,7 +227,7 @@ impl Known {
     }
 }
 
-impl State for Known {
+impl State for Records {
     type Event = Event;
 
     fn apply(&mut self, event: Event) {

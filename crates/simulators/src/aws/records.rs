@@ -21,7 +21,7 @@ pub(super) struct Volume {
 
 /// Everything EC2 keeps.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Known {
+pub(super) struct Records {
     pub(super) keys: BTreeSet<String>,
     pub(super) refused_keys: BTreeSet<String>,
     /// Actions that nobody may take.
@@ -52,7 +52,7 @@ pub(super) fn offering(region: &str, machine: &str) -> String {
     format!("{region} {machine}")
 }
 
-impl State for Known {
+impl State for Records {
     type Event = Event;
 
     fn apply(&mut self, event: Event) {

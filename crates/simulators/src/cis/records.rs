@@ -75,7 +75,7 @@ impl Happening {
 
 /// Everything the services keep.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Known {
+pub(super) struct Records {
     pub(super) subaccounts: BTreeMap<String, Subaccount>,
     pub(super) deleted: BTreeSet<String>,
     pub(super) events: Vec<Happening>,
@@ -131,7 +131,7 @@ pub(super) fn entitled(subaccount: &str, plan: &str) -> String {
     format!("{subaccount} {plan}")
 }
 
-impl State for Known {
+impl State for Records {
     type Event = Event;
 
     fn apply(&mut self, event: Event) {

@@ -9,7 +9,7 @@ pub(super) const CONTROL_PLANE: &str = "kcp";
 
 /// Objects of a cluster that a path names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ObjectPath {
     pub(super) cluster: String,
     /// The plural with the group, such as `shoots.core.gardener.cloud`.
     pub(super) resource: String,
@@ -39,7 +39,7 @@ pub(super) fn has(uri: &Uri, parameter: &str) -> bool {
         .any(|(name, value)| name == parameter && !matches!(value, "" | "0" | "false"))
 }
 
-impl Place {
+impl ObjectPath {
     /// Reads a path; nothing if it names no objects.
     pub(super) fn parse(path: &str) -> Option<Self> {
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
@@ -102,10 +102,10 @@ mod tests {
             ("/clusters/c/api/v1/namespaces/n/secrets", "secrets", "secrets/n"),
             ("/clusters/c/api/v1/nodes/one", "nodes", "nodes/one"),
         ] {
-            let place = Place::parse(path).unwrap();
+            let place = ObjectPath::parse(path).unwrap();
             assert_eq!((place.resource.as_str(), place.object().as_str()), (resource, object));
         }
-        assert_eq!(Place::parse("/clusters/c/version"), None);
+        assert_eq!(ObjectPath::parse("/clusters/c/version"), None);
         assert_eq!(cluster("/clusters/c/version"), Some("c"));
     }
 

@@ -75,7 +75,7 @@ pub(super) enum Polling {
 
 /// Everything Azure keeps.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Known {
+pub(super) struct Records {
     pub(super) subscriptions: BTreeMap<String, Subscription>,
     /// By digest.
     pub(super) tokens: BTreeMap<String, Token>,
@@ -122,7 +122,7 @@ pub(super) fn digest_of(text: &str) -> String {
     BASE64_STANDARD.encode(digest(&SHA256, text.as_bytes()))
 }
 
-impl State for Known {
+impl State for Records {
     type Event = Event;
 
     fn apply(&mut self, event: Event) {

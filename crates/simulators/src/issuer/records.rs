@@ -17,7 +17,7 @@ use crate::store::State;
 const MOST_REFRESHES: usize = 10_000;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Known {
+pub(super) struct Records {
     /// Keys made by rotation, newest last.
     pub(super) keys: Vec<String>,
     /// How many of the oldest keys are not published any more.
@@ -103,7 +103,7 @@ pub(super) enum Event {
     PersonRemoved { name: String },
 }
 
-impl State for Known {
+impl State for Records {
     type Event = Event;
 
     fn apply(&mut self, event: Event) {
