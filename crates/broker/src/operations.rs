@@ -8,9 +8,10 @@ pub mod limits;
 mod prelude;
 pub mod provisioning;
 mod shared;
+pub mod systems;
 pub mod view;
 
 pub use env::{Env, StepSettings};
 pub use limits::Limits;
 pub use provisioning::{Input, Memory};
-pub use shared::{creator, update_instance};
+pub use systems::{System, Systems};

@@ -25,6 +25,7 @@ fn shape(steps_per_stage: &[usize], retry: Retry) -> Shape {
                     label: None,
                     conditions: Vec::new(),
                     needs: None,
+                    leaves: None,
                     calls: Vec::new(),
                 })
                 .collect(),

@@ -139,6 +139,7 @@ impl<O: Operation> Open<O> {
             data: &mut data,
             memory: &mut *memory,
             env: &*served.env,
+            plan: &served.plan.shape,
             now,
             operation: who.id,
             root: who.root,

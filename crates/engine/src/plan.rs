@@ -3,7 +3,6 @@
 //! A plan is checked before anything runs: what cannot work is refused at start with the reason.
 
 mod condition;
-mod extend;
 mod problem;
 mod shape;
 
@@ -37,10 +36,10 @@ pub struct PlannedStep<O: Operation> {
     name: &'static str,
     step: Box<dyn AnyStep<O>>,
     retry: Retry,
-    /// Where its author has put it; the first place otherwise, or beside a neighbour.
-    weight: Option<u32>,
+    weight: u32,
     on: bool,
     needs: Option<&'static str>,
+    leaves: Option<&'static str>,
     calls: &'static [&'static str],
     label: Option<&'static str>,
     conditions: Vec<Condition<O>>,
@@ -53,9 +52,10 @@ impl<O: Operation> PlannedStep<O> {
             name: S::NAME,
             step: Box::new(step),
             retry: S::RETRY,
-            weight: None,
+            weight: 1,
             on: true,
             needs: None,
+            leaves: None,
             calls: S::CALLS,
             label: None,
             conditions: Vec::new(),
@@ -78,20 +78,15 @@ impl<O: Operation> PlannedStep<O> {
 
     /// See [`Step::needs`].
     #[must_use]
-    pub fn needs(mut self, system: &'static str, there: bool) -> Self {
-        self.needs = Some(system);
-        self.switched(there)
-    }
-
-    /// Its weight inside the stage.
-    fn place(&self) -> u32 {
-        self.weight.unwrap_or(1)
+    pub fn needs(mut self, system: impl Into<&'static str>) -> Self {
+        self.needs = Some(system.into());
+        self
     }
 
     /// See [`Step::weight`].
     #[must_use]
     pub fn weight(mut self, weight: u32) -> Self {
-        self.weight = Some(weight);
+        self.weight = weight;
         self
     }
 
@@ -121,6 +116,13 @@ impl<O: Operation> PlannedStep<O> {
     pub fn or_skip(mut self) -> Self {
         self.retry = self.retry.then_skip();
         self
+    }
+
+    /// See [`Step::or_leave`].
+    #[must_use]
+    pub fn or_leave(mut self, what: &'static str) -> Self {
+        self.leaves = Some(what);
+        self.or_skip()
     }
 
     /// See [`Step::labelled`].
@@ -153,10 +155,11 @@ impl<O: Operation> PlannedStep<O> {
         StepShape {
             name: self.name.into(),
             retry: self.retry,
-            weight: self.place(),
+            weight: self.weight,
             label: self.label.map(Into::into),
             conditions: self.conditions.iter().map(|one| one.words().into()).collect(),
             needs: self.needs.map(Into::into),
+            leaves: self.leaves,
             calls: self.calls(),
         }
     }
@@ -191,14 +194,21 @@ pub struct Plan<O: Operation> {
     limit: Duration,
     stages: Vec<(&'static str, Vec<PlannedStep<O>>)>,
     orphans: Vec<&'static str>,
-    /// What was to stand beside something that is not there.
-    misplaced: Vec<(&'static str, &'static str)>,
+    /// The outside systems that are configured; all of them if the plan does not say.
+    systems: Option<BTreeSet<&'static str>>,
 }
 
 impl<O: Operation> Plan<O> {
     /// An empty plan whose operations may take `limit` from the moment they leave `pending`.
     pub fn within(limit: Duration) -> Self {
-        Self { limit, stages: Vec::new(), orphans: Vec::new(), misplaced: Vec::new() }
+        Self { limit, stages: Vec::new(), orphans: Vec::new(), systems: None }
+    }
+
+    /// Takes the steps out that need another outside system than these.
+    #[must_use]
+    pub fn reaching<S: Into<&'static str>>(mut self, systems: impl IntoIterator<Item = S>) -> Self {
+        self.systems = Some(systems.into_iter().map(Into::into).collect());
+        self
     }
 
     /// Opens a stage.
@@ -219,8 +229,17 @@ impl<O: Operation> Plan<O> {
         self
     }
 
+    /// Adds a stage that is named after its only step: once done, the step never runs again.
+    #[must_use]
+    pub fn each<M>(mut self, step: impl InPlan<O, M>) -> Self {
+        let step = step.planned();
+        self.stages.push((step.name, vec![step]));
+        self
+    }
+
     /// Checks the plan and puts its steps in order.
     pub fn check(mut self) -> Result<CheckedPlan<O>, PlanError> {
+        self.switch_off();
         let off = self.off();
         self.put_in_order().map_err(|problem| PlanError { kind: O::KIND, problem })?;
         let stages = self.stages.iter().map(|(name, steps)| StageShape {
@@ -230,6 +249,14 @@ impl<O: Operation> Plan<O> {
         let shape =
             Shape { kind: O::KIND.into(), limit: self.limit, stages: stages.collect(), off };
         Ok(CheckedPlan { shape: Arc::new(shape), stages: self.stages })
+    }
+
+    /// Switches the steps off whose outside system is not configured.
+    fn switch_off(&mut self) {
+        let Some(systems) = &self.systems else { return };
+        for step in self.stages.iter_mut().flat_map(|(_, steps)| steps) {
+            step.on &= step.needs.is_none_or(|system| systems.contains(system));
+        }
     }
 
     /// The steps that are switched off.
@@ -249,9 +276,6 @@ impl<O: Operation> Plan<O> {
         if let Some(step) = self.orphans.first() {
             return Err(Problem::NoStageFor((*step).into()));
         }
-        if let Some((new, neighbour)) = self.misplaced.first() {
-            return Err(Problem::NoNeighbour((*new).into(), (*neighbour).into()));
-        }
         if self.limit.is_zero() {
             return Err(Problem::NoTime);
         }
@@ -266,13 +290,13 @@ impl<O: Operation> Plan<O> {
                 return Err(Problem::EmptyStage((*stage).into()));
             }
             steps.retain(|step| step.on);
-            steps.sort_by_key(PlannedStep::place);
+            steps.sort_by_key(|step| step.weight);
             for step in steps {
                 check_name(step.name)?;
                 if !step_names.insert(step.name) {
                     return Err(Problem::TwoSteps(step.name.into()));
                 }
-                check_step(step.name, step.place(), &step.retry)?;
+                check_step(step.name, step.weight, &step.retry)?;
                 if step.conditions.iter().any(|condition| condition.words().is_empty()) {
                     return Err(Problem::NoWords(step.name.into()));
                 }

@@ -66,9 +66,10 @@ fn a_plan_tells_in_words_when_a_step_runs_and_what_is_off_because_of_what() {
     let on_mondays = Condition::new("it is Monday", |_| Applies::Yes);
 
     let plan = within_an_hour()
+        .reaching(["the clock"])
         .stage("a")
-        .step(First.when(on_mondays).needs("the clock", true))
-        .step(Second.needs("the moon", false).labelled("b"))
+        .step(First.when(on_mondays).needs("the clock"))
+        .step(Second.needs("the moon").labelled("b"))
         .check()
         .unwrap();
 
@@ -95,30 +96,13 @@ fn a_plan_may_take_as_long_as_its_steps_one_after_the_other() {
 }
 
 #[test]
-fn a_plan_that_somebody_else_wrote_takes_steps_in() {
-    let theirs = || within_an_hour().stage("a").step(First.weight(7)).stage("b").step(Second);
+fn a_step_on_its_own_is_a_stage_of_its_name() {
+    let plan = within_an_hour().each(First).each(Second.or_leave("a second")).check().unwrap();
 
-    let plan = theirs().step_after("First", Third).check().unwrap();
-    let own = theirs().step_after("First", Third.weight(2)).check().unwrap();
-    let staged = theirs().stage_before("b", "ours", Third).check().unwrap();
-
-    let steps: Vec<_> = plan.shape.stages[0].steps.iter().map(|s| s.name.as_str()).collect();
-    assert_eq!(steps, ["First", "Third"]);
-    let weights: Vec<_> =
-        own.shape.stages[0].steps.iter().map(|s| (s.name.as_str(), s.weight)).collect();
-    assert_eq!(weights, [("Third", 2), ("First", 7)]);
-    let stages: Vec<_> = staged.shape.stages.iter().map(|stage| stage.name.as_str()).collect();
-    assert_eq!(stages, ["a", "ours", "b"]);
-    assert_eq!(staged.shape.stages[1].steps[0].name, "Third");
-}
-
-#[test]
-fn a_step_beside_one_that_is_not_there_is_refused() {
-    let nobody = |new: &str| Problem::NoNeighbour(new.into(), "nobody".into());
-    let theirs = || within_an_hour().stage("a").step(First);
-
-    assert_eq!(problem(theirs().step_after("nobody", Second)), nobody("Second"));
-    assert_eq!(problem(theirs().stage_before("nobody", "ours", Second)), nobody("ours"));
+    let stages: Vec<_> = plan.shape.stages.iter().map(|stage| stage.name.as_str()).collect();
+    assert_eq!(stages, ["First", "Second"]);
+    let left: Vec<_> = plan.shape.all_steps().filter_map(|step| step.leaves).collect();
+    assert_eq!(left, ["a second"]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::{
     operation::Operation,
-    plan::{Condition, PlannedStep},
+    plan::{Condition, PlannedStep, Shape},
     retry::Retry,
     saving::{SaveError, Saver},
     storage::{Change, OperationId},
@@ -25,6 +25,8 @@ pub struct Cx<'a, O: Operation> {
     pub memory: &'a mut O::Memory,
     /// Clients and settings.
     pub env: &'a O::Env,
+    /// The plan that the step is in.
+    pub plan: &'a Shape,
     /// The time.
     pub now: Timestamp,
     /// The operation.
@@ -95,9 +97,10 @@ pub trait Step<O: Operation>: Send + Sync + Sized + 'static {
         PlannedStep::new(self).switched(on)
     }
 
-    /// Takes it out of the plan when the outside system that it needs is not there; the plan's table names the system.
-    fn needs(self, system: &'static str, there: bool) -> PlannedStep<O> {
-        PlannedStep::new(self).needs(system, there)
+    /// Takes it out of a plan that does not reach this outside system ([`Plan::reaching`](crate::Plan::reaching)); the plan's table
+    /// names the system.
+    fn needs(self, system: impl Into<&'static str>) -> PlannedStep<O> {
+        PlannedStep::new(self).needs(system)
     }
 
     /// Orders it inside its stage: by weight, then as written.
@@ -118,6 +121,11 @@ pub trait Step<O: Operation>: Send + Sync + Sized + 'static {
     /// At a limit, goes on without it.
     fn or_skip(self) -> PlannedStep<O> {
         PlannedStep::new(self).or_skip()
+    }
+
+    /// At a limit, goes on without it; `what` is then left undone, in words for people.
+    fn or_leave(self, what: &'static str) -> PlannedStep<O> {
+        PlannedStep::new(self).or_leave(what)
     }
 
     /// Shows it under another stage name than the one that holds it.

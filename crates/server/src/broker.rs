@@ -15,11 +15,7 @@ use base::Clock;
 use broker::{
     accounts::PooledAccounts,
     instances::{Broker, Parts},
-    operations::{
-        Env, Limits, demonstration,
-        deprovisioning::{self, Reach},
-        provisioning::{self, legacy::LegacySwitches},
-    },
+    operations::{self as steps, Env, Limits, demonstration, deprovisioning, provisioning},
 };
 use clients::provisioner::Provisioner;
 use engine::{Builder, Engine};
@@ -65,7 +61,7 @@ impl Service {
         clock: &Clock,
     ) -> anyhow::Result<Self> {
         let (catalog, offer) = outside::catalog(&settings.catalog)?;
-        let limits = outside::limits(settings)?;
+        let limits = outside::limits(settings, systems)?;
         let metrics = Arc::new(Metrics::default());
         let gates = Gates::observed(clock, settings.transport.hosts(), metrics.calls());
         let reached = Systems::open(systems, &gates).await.context("the settings are not valid")?;
@@ -78,16 +74,11 @@ impl Service {
         let env = Arc::new(env);
         let pool = env.gardener.pool(env.settings.account_bindings);
         let accounts = PooledAccounts::new(pool, clock.clone());
-        let reach = Arc::new(Reach {
-            env: env.clone(),
-            store: store.clone(),
-            operations: operations.clone(),
-        });
         let engine_settings = engine_settings(&settings.operations, place.replica, place.speed);
         let engine = Engine::builder(Arc::new(operations.clone()), clock.clone(), engine_settings)
             .serve(demonstration::plan(settings.operations.limit), surroundings(place.speed))?;
         let provisioner = env.provisioner.clone();
-        let engine = serve(engine, &limits, env, reach, settings)?.start();
+        let engine = serve(engine, &limits, &env, settings)?.start();
         let broker = Broker::new(Parts {
             accounts: Some(Arc::new(accounts)),
             store,
@@ -144,21 +135,18 @@ impl Service {
 fn serve(
     engine: Builder<EngineStore>,
     limits: &Limits,
-    env: Arc<Env>,
-    reach: Arc<Reach>,
+    env: &Arc<Env>,
     settings: &Settings,
 ) -> anyhow::Result<Builder<EngineStore>> {
-    let switches = provisioning::Switches::of(&env);
-    let systems = deprovisioning::Systems::of(&env);
+    let systems = steps::Systems::of(env);
     let removal = outside::removal_limits(settings);
     let (making, removing) = if settings.runtimes.legacy {
-        let older = LegacySwitches::of(&env);
-        let making = provisioning::legacy::plan(limits, switches, older);
+        let making = provisioning::legacy::plan(limits, systems);
         (making, deprovisioning::legacy::plan(&removal, systems))
     } else {
-        (provisioning::plan(limits, switches), deprovisioning::plan(&removal, systems))
+        (provisioning::plan(limits, systems), deprovisioning::plan(&removal, systems))
     };
-    Ok(engine.serve(making, env)?.serve(removing, reach)?)
+    Ok(engine.serve(making, env.clone())?.serve(removing, env.clone())?)
 }
 
 /// How the engine works.
@@ -190,7 +178,7 @@ fn engine_settings(
 /// What a start would refuse, as far as that can be told without anything outside.
 pub(crate) fn check(settings: &Settings) -> anyhow::Result<()> {
     outside::catalog(&settings.catalog)?;
-    outside::limits(settings)?;
+    outside::limits(settings, &settings.systems)?;
     outside::platforms(&settings.access)?;
     Ok(())
 }

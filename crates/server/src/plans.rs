@@ -11,12 +11,9 @@ use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use broker::operations::{
-    Limits as ProvisioningLimits, StepSettings, demonstration,
-    deprovisioning::{self, Limits as DeprovisioningLimits, Systems},
-    provisioning::{
-        self, Switches,
-        legacy::{self, LegacySwitches},
-    },
+    Limits as ProvisioningLimits, System, Systems, demonstration,
+    deprovisioning::{self, Limits as DeprovisioningLimits},
+    provisioning::{self, legacy},
 };
 use engine::{Operation, Plan, Shape, plan::PlanError};
 use provisioner::{limits::Limits as RuntimeLimits, operations as runtime};
@@ -66,8 +63,6 @@ pub struct Named {
 
 /// What the broker's plans depend on.
 struct There {
-    switches: Switches,
-    legacy: LegacySwitches,
     systems: Systems,
     demonstration: Duration,
     provisioning: ProvisioningLimits,
@@ -77,10 +72,7 @@ struct There {
 impl There {
     /// Every system, and otherwise the defaults.
     fn everything() -> Self {
-        let edp_required = StepSettings::default().edp_required;
         Self {
-            switches: Switches { edp_required, ..Switches::ALL },
-            legacy: LegacySwitches::ALL,
             systems: Systems::ALL,
             demonstration: DEMONSTRATION,
             provisioning: ProvisioningLimits::default(),
@@ -90,28 +82,24 @@ impl There {
 
     /// The systems that these settings name, and their limits.
     fn of(settings: &Settings) -> anyhow::Result<Self> {
-        let (provisioning, removal) = (limits(settings)?, removal_limits(settings));
+        let (provisioning, removal) =
+            (limits(settings, &settings.systems)?, removal_limits(settings));
         let (demonstration, settings) = (settings.operations.limit, &settings.systems);
-        let default = StepSettings::default().edp_required;
-        let (avs, edp) = (settings.avs.is_given(), settings.edp.is_given());
         let classes = [
             settings.avs.gardener_shoot_name_tag_class_id,
             settings.avs.gardener_seed_name_tag_class_id,
             settings.avs.region_tag_class_id,
         ];
-        let avs_tags = classes.iter().all(Option::is_some);
-        let (ias, lms) = (settings.ias.is_given(), settings.lms.is_given());
-        let reconciler = settings.reconciler.is_given();
-        let lifecycle_manager = settings.lifecycle_manager.is_given();
-        let edp_required = settings.edp.required.unwrap_or(default);
-        Ok(Self {
-            switches: Switches { avs, avs_tags, edp, reconciler, lifecycle_manager, edp_required },
-            legacy: LegacySwitches { lms, ias, event_hubs: settings.azure.is_given() },
-            systems: Systems { avs, edp, ias, lifecycle_manager, reconciler },
-            demonstration,
-            provisioning,
-            removal,
-        })
+        let systems = Systems::NONE
+            .with(System::Avs, settings.avs.is_given())
+            .with(System::AvsTags, classes.iter().all(Option::is_some))
+            .with(System::Edp, settings.edp.is_given())
+            .with(System::Ias, settings.ias.is_given())
+            .with(System::Lms, settings.lms.is_given())
+            .with(System::EventHubs, settings.azure.is_given())
+            .with(System::LifecycleManager, settings.lifecycle_manager.is_given())
+            .with(System::Reconciler, settings.reconciler.is_given());
+        Ok(Self { systems, demonstration, provisioning, removal })
     }
 }
 
@@ -150,14 +138,14 @@ pub fn called(settings: &Settings) -> anyhow::Result<BTreeSet<String>> {
 }
 
 fn broker(there: &There) -> Result<Vec<Named>, PlanError> {
-    let There { switches, legacy, systems, demonstration: limit, .. } = *there;
+    let There { systems, demonstration: limit, .. } = *there;
     let (limits, removal) = (there.provisioning, there.removal);
     let named = |name, about, shape| Named { name, service: Service::Broker, about, shape };
     Ok(vec![
         named(
             "provisioning",
             "makes a runtime and everything around it",
-            shape(provisioning::plan(&limits, switches))?,
+            shape(provisioning::plan(&limits, systems))?,
         ),
         named(
             "deprovisioning",
@@ -167,7 +155,7 @@ fn broker(there: &There) -> Result<Vec<Named>, PlanError> {
         named(
             "legacy-provisioning",
             "makes a runtime of the legacy plan: one stage, ordered by weights",
-            shape(legacy::plan(&limits, switches, legacy))?,
+            shape(legacy::plan(&limits, systems))?,
         ),
         named(
             "legacy-deprovisioning",

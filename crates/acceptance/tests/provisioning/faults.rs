@@ -54,9 +54,9 @@ async fn an_order_goes_without_event_data_that_is_refused_unless_it_is_required(
     let outside = Outside::start(&["aws"], 2).await;
     outside.trouble("edp", 1_000, Kind::Status { status: 400, body: None });
     let optional = Broker::start(&outside).await;
-    let mut env = outside.env(&outside.clock).await;
-    env.settings.edp_required = true;
-    let required = Broker::with(&outside, env, Limits::default()).await;
+    let env = outside.env(&outside.clock).await;
+    let limits = Limits { edp_required: true, ..Limits::default() };
+    let required = Broker::with(&outside, env, limits).await;
 
     let without = optional.provision(&outside, &Wish::aws("f3")).await.succeeded();
     let failed = required.provision(&outside, &Wish::aws("f4")).await;

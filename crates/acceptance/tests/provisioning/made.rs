@@ -8,9 +8,9 @@ use broker::{
     creations::Creations,
     instances::pairs,
     operations::{
-        Env, Input, Limits,
-        deprovisioning::{self, Deprovisioning, Reach, Systems},
-        provisioning::{self, Provisioning, Switches},
+        Env, Input, Limits, Systems,
+        deprovisioning::{self, Deprovisioning},
+        provisioning::{self, Provisioning},
     },
 };
 use engine::{
@@ -51,7 +51,7 @@ impl Plans {
     pub(crate) fn of(env: &Env, limits: Limits) -> Self {
         let removing = deprovisioning::Limits::default();
         Self {
-            provisioning: provisioning::plan(&limits, Switches::of(env)),
+            provisioning: provisioning::plan(&limits, Systems::of(env)),
             deprovisioning: deprovisioning::plan(&removing, Systems::of(env)),
         }
     }
@@ -105,15 +105,12 @@ impl Broker {
             workers: 20,
             ..engine::Settings::default()
         };
-        let mut env = env;
-        env.creations = Creations::new(store.clone(), clock.clone());
-        let env = Arc::new(env);
-        let (rows, operations) = (store.clone(), storage.clone());
-        let reach = Reach { env: env.clone(), store: rows, operations };
+        let creations = Creations::new(store.clone(), clock.clone());
+        let env = Arc::new(Env { store: store.clone(), creations, ..env });
         let engine = Engine::builder(Arc::new(storage), clock.clone(), settings)
-            .serve(plans.provisioning, env)
+            .serve(plans.provisioning, env.clone())
             .unwrap()
-            .serve(plans.deprovisioning, Arc::new(reach))
+            .serve(plans.deprovisioning, env)
             .unwrap()
             .start();
         Self { store, engine, clock, sealer, database }

@@ -3,13 +3,7 @@
 use std::collections::BTreeSet;
 
 use broker::operations::{
-    Env, Limits,
-    deprovisioning::{self, Systems},
-    env::Logging,
-    provisioning::{
-        Switches,
-        legacy::{LegacySwitches, plan},
-    },
+    Env, Limits, Systems, deprovisioning, env::Logging, provisioning::legacy::plan,
 };
 use clients::lms::EnabledFor;
 use engine::State;
@@ -26,7 +20,7 @@ use crate::{
 pub(crate) fn plans(env: &Env) -> Plans {
     let removing = deprovisioning::Limits::default();
     Plans {
-        provisioning: plan(&Limits::default(), Switches::of(env), LegacySwitches::of(env)),
+        provisioning: plan(&Limits::default(), Systems::of(env)),
         deprovisioning: deprovisioning::legacy::plan(&removing, Systems::of(env)),
     }
 }

@@ -51,7 +51,7 @@ pub(crate) struct Outside {
     pub(crate) catalog: Arc<Catalog>,
     /// How long the broker's calls may take.
     pub(crate) calls: clients::Limits,
-    /// Which logging tenants there are.
+    /// For calls of those that have no rows of their own.
     books: TestDatabase,
     _folder: TempDir,
 }
@@ -77,7 +77,7 @@ impl Outside {
         Self { running, service, clock, catalog, calls: CALLS, books, _folder: folder }
     }
 
-    /// The books of tenants, which all orders here share.
+    /// Rows for those that have none of their own.
     async fn books(&self, clock: &Clock) -> BrokerStore {
         let (database, sealer) = (self.books.database().await, Sealer::generate());
         let time = Time::Held(clock.clone());
@@ -99,6 +99,7 @@ impl Outside {
         let issuer = gate(Component::ISSUER);
         let reconciler = reconciler::Settings { url: at(running, "/reconciler") };
         let reconciler = Reconciler::through(gate(reconciler::COMPONENT), &reconciler).unwrap();
+        let store = self.books(clock).await;
         Env {
             catalog: self.catalog.clone(),
             gardener: service::gardener(running, clock, calls, "kcp-broker").await,
@@ -122,7 +123,8 @@ impl Outside {
                 Version::default(),
             )),
             control_plane,
-            creations: Creations::new(self.books(clock).await, clock.clone()),
+            creations: Creations::new(store.clone(), clock.clone()),
+            store,
             settings: StepSettings::default(),
         }
     }
@@ -150,7 +152,6 @@ impl Outside {
             ias: Some(Ias::new(ias, gate(ias::COMPONENT)).unwrap()),
             lms: Some(Logging {
                 client: Lms::new(lms, gate(lms::COMPONENT)).unwrap(),
-                tenants: self.books(clock).await,
                 enabled: lms::EnabledFor::Everybody,
                 mandatory: false,
             }),

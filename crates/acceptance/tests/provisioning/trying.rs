@@ -16,11 +16,8 @@ use broker::{
     Details,
     creations::Creations,
     operations::{
-        Input, Limits,
-        provisioning::{
-            self, Provisioning, Switches,
-            legacy::{self, LegacySwitches},
-        },
+        Input, Limits, Systems,
+        provisioning::{self, Provisioning, legacy},
     },
 };
 use engine::testing::{Scenario, Setting, Tried, try_out};
@@ -84,16 +81,13 @@ impl Scenario for Trying {
         } else {
             Box::pin(self.outside.env(clock)).await
         };
-        env.settings.edp_required = true;
         env.creations = Creations::new(rows.clone(), clock.clone());
-        let switches = Switches::of(&env);
+        env.store = rows.clone();
+        let limits = Limits { edp_required: true, ..self.limits };
+        let plan = if self.legacy { legacy::plan } else { provisioning::plan };
         let view = View::of(&self.outside, &rows, &order);
         Setting {
-            plan: if self.legacy {
-                legacy::plan(&self.limits, switches, LegacySwitches::of(&env))
-            } else {
-                provisioning::plan(&self.limits, switches)
-            },
+            plan: plan(&limits, Systems::of(&env)),
             env: Arc::new(env),
             instance: order.instance_id.clone(),
             input: Input { order },

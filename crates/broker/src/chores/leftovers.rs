@@ -114,33 +114,5 @@ async fn left_by(operations: &EngineStore, id: OperationId) -> Result<Vec<Left>,
 
 /// What a step removes, for people.
 fn what(step: &str) -> &'static str {
-    match step {
-        "BTPOperator_Cleanup" => "services that were ordered through the cluster",
-        "De-provision_AVS_Evaluations" => "evaluations in the availability service",
-        "EDP_Deregistration" => "the data tenant in the event data platform",
-        "IAS_Deregistration" => "service providers in identity authentication",
-        "Delete_Kyma_Resource" | "Check_Kyma_Resource_Deleted" => "the Kyma resource",
-        "Deregister_Cluster" | "Check_Cluster_Deregistration" => "the cluster in the Reconciler",
-        "Remove_Runtime" | "Check_Runtime_Removal" => "the cluster",
-        "Release_Subscription" => "the claim on a provider's account",
-        "Delete_Kubeconfig" => "the kubeconfig in the control plane",
-        "Deprovision Azure Event Hubs" => "the resource group with the event hubs",
-        _ => "something that this version does not know",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::operations::deprovisioning::{Limits, Systems, plan};
-
-    #[test]
-    fn what_every_step_removes_has_a_name() {
-        let shape = plan(&Limits::default(), Systems::ALL).check().unwrap().shape;
-        let stages = &shape.stages[1..shape.stages.len() - 1];
-
-        for stage in stages {
-            assert_ne!(what(&stage.name), what(""), "{}", stage.name);
-        }
-    }
+    deprovisioning::what_is_left(step).unwrap_or("something that this version does not know")
 }

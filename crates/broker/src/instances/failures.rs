@@ -113,21 +113,17 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::operations::{Limits, deprovisioning, provisioning};
+    use crate::operations::{Limits, Systems, deprovisioning, provisioning};
 
     #[test]
     fn every_step_that_can_fail_an_operation_has_a_text_for_those_who_order() {
-        let (limits, removal) = (Limits::default(), deprovisioning::Limits::default());
-        let on = provisioning::Switches { edp_required: true, ..provisioning::Switches::ALL };
-        let legacy = provisioning::legacy::LegacySwitches::ALL;
+        let limits = Limits { edp_required: true, ..Limits::default() };
+        let removal = deprovisioning::Limits::default();
         let shapes = [
-            provisioning::plan(&limits, on).check().unwrap().shape,
-            provisioning::legacy::plan(&limits, on, legacy).check().unwrap().shape,
-            deprovisioning::plan(&removal, deprovisioning::Systems::ALL).check().unwrap().shape,
-            deprovisioning::legacy::plan(&removal, deprovisioning::Systems::ALL)
-                .check()
-                .unwrap()
-                .shape,
+            provisioning::plan(&limits, Systems::ALL).check().unwrap().shape,
+            provisioning::legacy::plan(&limits, Systems::ALL).check().unwrap().shape,
+            deprovisioning::plan(&removal, Systems::ALL).check().unwrap().shape,
+            deprovisioning::legacy::plan(&removal, Systems::ALL).check().unwrap().shape,
         ];
         let all = || shapes.iter().flat_map(|shape| &shape.stages).flat_map(|stage| &stage.steps);
         let fails = all().filter(|step| step.retry.at_limit == engine::AtLimit::Fail);

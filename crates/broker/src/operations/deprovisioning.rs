@@ -15,25 +15,29 @@ mod deregister_cluster;
 mod edp_deregistration;
 mod ias_deregistration;
 mod init_step;
+mod left;
 pub mod legacy;
 mod neighbours;
 mod release_subscription;
 mod remove_instance;
 mod remove_runtime;
 
-use std::{collections::BTreeSet, ops::Deref, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, time::Duration};
 
 use domain::plan::Kind;
-use engine::{
-    Cx, Operation, OperationId, Plan, Step, StepError, StepResult, done, storage::Snapshot,
-};
+use engine::{Cx, Operation, OperationId, Plan, Step, StepError};
 use jiff::Timestamp;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
-use store::{BrokerStore, EngineStore};
 
-use super::env::Env;
+use super::{
+    env::Env,
+    systems::{System, Systems},
+};
 use crate::{Details, Order};
+
+use left::removal;
+pub(crate) use left::{left_nothing, what_is_left};
 
 /// Under which name operations of this kind are stored.
 pub const KIND: &str = "deprovision";
@@ -46,25 +50,7 @@ impl Operation for Deprovisioning {
     type Input = Input;
     type Data = Data;
     type Memory = Memory;
-    type Env = Reach;
-}
-
-/// What the steps may reach: what all steps may, and the rows that only removals read.
-pub struct Reach {
-    /// What all steps may reach.
-    pub env: Arc<Env>,
-    /// The broker's own rows.
-    pub store: BrokerStore,
-    /// What operations have learnt.
-    pub operations: EngineStore,
-}
-
-impl Deref for Reach {
-    type Target = Env;
-
-    fn deref(&self) -> &Env {
-        &self.env
-    }
+    type Env = Env;
 }
 
 /// What was asked for.
@@ -139,192 +125,79 @@ impl Default for Limits {
     }
 }
 
-/// Which of the systems are there that one can do without.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "one switch for each system")]
-pub struct Systems {
-    /// Availability.
-    pub avs: bool,
-    /// Event data.
-    pub edp: bool,
-    /// Identities.
-    pub ias: bool,
-    /// The Lifecycle Manager.
-    pub lifecycle_manager: bool,
-    /// The Reconciler.
-    pub reconciler: bool,
-}
-
-impl Systems {
-    /// All of them.
-    pub const ALL: Self =
-        Self { avs: true, edp: true, ias: true, lifecycle_manager: true, reconciler: true };
-
-    /// Those that can be reached.
-    pub fn of(env: &Env) -> Self {
-        Self {
-            avs: env.avs.is_some(),
-            edp: env.edp.is_some(),
-            ias: env.ias.is_some(),
-            lifecycle_manager: env.lifecycle_manager.is_some(),
-            reconciler: env.reconciler.is_some(),
-        }
-    }
-}
-
 /// A step that keeps something gives up as soon as the engine lets it.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// What is done with every instance. Each step is a stage, so that what was done is never done again.
 pub fn plan(limits: &Limits, systems: Systems) -> Plan<Deprovisioning> {
-    let Limits { failing, .. } = *limits;
-    let Systems { lifecycle_manager, reconciler, .. } = systems;
+    let Limits { failing, services, .. } = *limits;
     Plan::within(limits.operation)
-        .stage("Init_Step")
-        .step(init_step::InitStep { steps: steps(systems) }.failing_for(failing))
-        .stage("BTPOperator_Cleanup")
-        .step(
-            btpoperator_cleanup::BtpOperatorCleanup { patience: limits.services }
-                .failing_for(failing)
-                // Once its finalizers are taken away, an object goes at once or never.
-                .waiting_for(limits.services + failing)
-                .or_skip(),
+        .reaching(systems.iter())
+        .each(init_step::InitStep.failing_for(failing))
+        .each(
+            // Once its finalizers are taken away, an object goes at once or never.
+            removal(btpoperator_cleanup::BtpOperatorCleanup { patience: services }, limits)
+                .waiting_for(services + failing)
+                .or_leave("services that were ordered through the cluster"),
         )
-        .stage("De-provision_AVS_Evaluations")
-        .step(
-            deprovision_avs_evaluations::DeprovisionAvsEvaluations
-                .needs("avs", systems.avs)
-                .failing_for(failing)
-                .or_skip(),
+        .each(
+            removal(deprovision_avs_evaluations::DeprovisionAvsEvaluations, limits)
+                .needs(System::Avs)
+                .or_leave("evaluations in the availability service"),
         )
-        .stage("EDP_Deregistration")
-        .step(
-            edp_deregistration::EdpDeregistration
-                .needs("edp", systems.edp)
-                .failing_for(failing)
-                .or_skip(),
+        .each(
+            removal(edp_deregistration::EdpDeregistration, limits)
+                .needs(System::Edp)
+                .or_leave("the data tenant in the event data platform"),
         )
-        .stage("IAS_Deregistration")
-        .step(
-            ias_deregistration::IasDeregistration
-                .needs("ias", systems.ias)
-                .failing_for(failing)
-                .or_skip(),
+        .each(
+            removal(ias_deregistration::IasDeregistration, limits)
+                .needs(System::Ias)
+                .or_leave("service providers in identity authentication"),
         )
-        .stage("Delete_Kyma_Resource")
-        .step(
-            delete_kyma_resource::DeleteKymaResource
-                .needs("lifecycle manager", lifecycle_manager)
-                .failing_for(failing)
-                .or_skip(),
+        .each(
+            removal(delete_kyma_resource::DeleteKymaResource, limits)
+                .needs(System::LifecycleManager)
+                .or_leave("the Kyma resource"),
         )
-        .stage("Check_Kyma_Resource_Deleted")
-        .step(
-            check_kyma_resource_deleted::CheckKymaResourceDeleted
-                .needs("lifecycle manager", lifecycle_manager)
-                .failing_for(failing)
+        .each(
+            removal(check_kyma_resource_deleted::CheckKymaResourceDeleted, limits)
+                .needs(System::LifecycleManager)
                 .waiting_for(limits.kyma)
-                .or_skip(),
+                .or_leave("the Kyma resource"),
         )
-        .stage("Deregister_Cluster")
-        .step(
-            deregister_cluster::DeregisterCluster
-                .needs("reconciler", reconciler)
-                .failing_for(failing)
-                .or_skip(),
+        .each(
+            removal(deregister_cluster::DeregisterCluster, limits)
+                .needs(System::Reconciler)
+                .or_leave("the cluster in the Reconciler"),
         )
-        .stage("Check_Cluster_Deregistration")
-        .step(
-            check_cluster_deregistration::CheckClusterDeregistration
-                .needs("reconciler", reconciler)
-                .failing_for(failing)
+        .each(
+            removal(check_cluster_deregistration::CheckClusterDeregistration, limits)
+                .needs(System::Reconciler)
                 .waiting_for(limits.reconciler)
-                .or_skip(),
+                .or_leave("the cluster in the Reconciler"),
         )
-        .stage("Remove_Runtime")
-        .step(
-            remove_runtime::RemoveRuntime
-                .failing_for(failing)
+        .each(
+            removal(remove_runtime::RemoveRuntime, limits)
                 .waiting_for(limits.runtime)
-                .or_skip(),
+                .or_leave("the cluster"),
         )
-        .stage("Check_Runtime_Removal")
-        .step(
-            check_runtime_removal::CheckRuntimeRemoval
-                .failing_for(failing)
+        .each(
+            removal(check_runtime_removal::CheckRuntimeRemoval, limits)
                 .waiting_for(limits.runtime)
-                .or_skip(),
+                .or_leave("the cluster"),
         )
-        .stage("Release_Subscription")
-        .step(
-            release_subscription::ReleaseSubscription
-                .failing_for(failing)
+        .each(
+            removal(release_subscription::ReleaseSubscription, limits)
                 .waiting_for(AT_ONCE)
-                .or_skip(),
+                .or_leave("the claim on a provider's account"),
         )
-        .stage("Delete_Kubeconfig")
-        .step(
-            delete_kubeconfig::DeleteKubeconfig
-                .needs("lifecycle manager", lifecycle_manager)
-                .failing_for(failing)
-                .or_skip(),
+        .each(
+            removal(delete_kubeconfig::DeleteKubeconfig, limits)
+                .needs(System::LifecycleManager)
+                .or_leave("the kubeconfig in the control plane"),
         )
-        .stage("Remove_Instance")
-        .step(remove_instance::RemoveInstance.failing_for(failing).waiting_for(AT_ONCE).or_skip())
-}
-
-/// The steps that have something to remove.
-fn steps(systems: Systems) -> Vec<&'static str> {
-    use Step as S;
-    type D = Deprovisioning;
-    let all: [(&'static str, bool); 12] = [
-        (<btpoperator_cleanup::BtpOperatorCleanup as S<D>>::NAME, true),
-        (<deprovision_avs_evaluations::DeprovisionAvsEvaluations as S<D>>::NAME, systems.avs),
-        (<edp_deregistration::EdpDeregistration as S<D>>::NAME, systems.edp),
-        (<ias_deregistration::IasDeregistration as S<D>>::NAME, systems.ias),
-        (KYMA_STEPS[0], systems.lifecycle_manager),
-        (KYMA_STEPS[1], systems.lifecycle_manager),
-        (RECONCILER_STEPS[0], systems.reconciler),
-        (RECONCILER_STEPS[1], systems.reconciler),
-        (RUNTIME_STEPS[0], true),
-        (RUNTIME_STEPS[1], true),
-        (<release_subscription::ReleaseSubscription as S<D>>::NAME, true),
-        (<delete_kubeconfig::DeleteKubeconfig as S<D>>::NAME, systems.lifecycle_manager),
-    ];
-    all.into_iter().filter_map(|(name, on)| on.then_some(name)).collect()
-}
-
-/// The step that orders, and the one that sees it through.
-const KYMA_STEPS: [&str; 2] = [
-    <delete_kyma_resource::DeleteKymaResource as Step<Deprovisioning>>::NAME,
-    <check_kyma_resource_deleted::CheckKymaResourceDeleted as Step<Deprovisioning>>::NAME,
-];
-const RECONCILER_STEPS: [&str; 2] = [
-    <deregister_cluster::DeregisterCluster as Step<Deprovisioning>>::NAME,
-    <check_cluster_deregistration::CheckClusterDeregistration as Step<Deprovisioning>>::NAME,
-];
-const RUNTIME_STEPS: [&str; 2] = [
-    <remove_runtime::RemoveRuntime as Step<Deprovisioning>>::NAME,
-    <check_runtime_removal::CheckRuntimeRemoval as Step<Deprovisioning>>::NAME,
-];
-
-impl Data {
-    /// What these steps had to remove is gone.
-    pub fn gone(&mut self, steps: &[&str]) -> StepResult {
-        self.left.retain(|left| !steps.contains(&left.as_str()));
-        done()
-    }
-
-    /// Whether a cluster that was made for the instance may still be there.
-    fn cluster_may_exist(&self) -> bool {
-        RUNTIME_STEPS.iter().any(|step| self.left.contains(*step))
-    }
-}
-
-/// Whether a removal that has succeeded has left nothing, of what its steps were to remove and of what it noted itself.
-pub(crate) fn left_nothing(removal: &Snapshot) -> bool {
-    let noted = serde_json::from_slice::<Data>(&removal.data).unwrap_or_default().left;
-    removal.incomplete.is_empty() && noted.is_empty()
+        .each(remove_instance::RemoveInstance.failing_for(failing).waiting_for(AT_ONCE).or_skip())
 }
 
 /// The cluster, in the words of the systems that know it by its id; none was ordered without.
@@ -344,7 +217,7 @@ fn kyma_name(cx: &Cx<'_, Deprovisioning>) -> Option<String> {
 }
 
 /// What a call that failed means here: whatever it was, somebody may get it out of the way before the time is up.
-pub fn calling(error: clients::Error) -> StepError {
+fn calling(error: clients::Error) -> StepError {
     match StepError::from(error) {
         StepError::Fatal(failure) => StepError::transient(failure),
         passing => passing,
@@ -355,17 +228,13 @@ pub fn calling(error: clients::Error) -> StepError {
 mod tests {
     use super::*;
 
-    const SHARED: [&str; 2] = ["neighbours", "legacy"];
+    const SHARED: [&str; 3] = ["left", "legacy", "neighbours"];
 
     #[test]
     fn every_file_in_the_folder_is_a_step_of_the_plan() {
         let shape = plan(&Limits::default(), Systems::ALL).check().unwrap().shape;
-        let mut steps: Vec<String> = shape
-            .stages
-            .iter()
-            .flat_map(|stage| stage.steps.iter())
-            .map(|step| step.name.to_lowercase().replace('-', ""))
-            .collect();
+        let name = |step: &engine::plan::StepShape| step.name.to_lowercase().replace('-', "");
+        let mut steps: Vec<String> = shape.all_steps().map(name).collect();
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/operations/deprovisioning");
         let mut files: Vec<String> = std::fs::read_dir(folder)
             .unwrap()
@@ -379,18 +248,10 @@ mod tests {
     }
 
     #[test]
-    fn every_step_but_the_first_and_the_last_has_something_to_remove() {
-        let shape = plan(&Limits::default(), Systems::ALL).check().unwrap().shape;
-        let names: Vec<&str> = shape.stages.iter().map(|stage| stage.name.as_str()).collect();
-
-        assert_eq!(steps(Systems::ALL), names[1..names.len() - 1]);
-    }
-
-    #[test]
     fn nothing_but_the_first_step_can_fail_the_operation() {
         let shape = plan(&Limits::default(), Systems::ALL).check().unwrap().shape;
 
-        for step in shape.stages.iter().skip(1).flat_map(|stage| &stage.steps) {
+        for step in shape.all_steps().skip(1) {
             assert_eq!(step.retry.at_limit, engine::AtLimit::Skip, "{}", step.name);
             assert!(step.retry.failing_for <= Duration::from_mins(5), "{}", step.name);
         }

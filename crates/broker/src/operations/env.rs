@@ -25,6 +25,8 @@ use crate::{catalog::Catalog, creations::Creations};
 
 /// What steps may reach.
 pub struct Env {
+    /// The broker's own rows, and with them what operations have learnt.
+    pub store: BrokerStore,
     /// Plans, regions, defaults.
     pub catalog: Arc<Catalog>,
     /// The garden: the pool of accounts is in it.
@@ -65,8 +67,6 @@ pub struct Env {
 pub struct Logging {
     /// The service.
     pub client: Lms,
-    /// Which tenants there are: it cannot be asked.
-    pub tenants: BrokerStore,
     /// Which global accounts get one.
     pub enabled: EnabledFor,
     /// Whether an instance must not do without.
@@ -103,8 +103,6 @@ pub struct ServiceManager {
 pub struct StepSettings {
     /// The version of Kyma when nobody names one.
     pub default_kyma_version: String,
-    /// Whether an order fails when its data tenant cannot be made.
-    pub edp_required: bool,
     /// Where overrides and plan configuration are.
     pub namespace: String,
     /// The `ConfigMap` that maps accounts to versions of Kyma.
@@ -121,7 +119,6 @@ impl Default for StepSettings {
     fn default() -> Self {
         Self {
             default_kyma_version: "2.10.0".into(),
-            edp_required: false,
             namespace: "kcp-system".into(),
             account_versions: Some("kyma-versions".into()),
             account_bindings: BindingKind::Secret,

@@ -1,8 +1,8 @@
-//! How long operations, and what they wait for, may take.
+//! How long operations, and what they wait for, may take, and what happens then.
 
 use std::time::Duration;
 
-/// How long things may take.
+/// How long things may take, and what happens then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// One provisioning in all.
@@ -17,6 +17,8 @@ pub struct Limits {
     pub avs: Duration,
     /// How long EDP may fail.
     pub edp: Duration,
+    /// Whether an order fails when EDP does; it goes on without event data otherwise.
+    pub edp_required: bool,
 }
 
 impl Default for Limits {
@@ -28,6 +30,7 @@ impl Default for Limits {
             accounts: Duration::from_mins(10),
             avs: Duration::from_mins(10),
             edp: Duration::from_mins(30),
+            edp_required: false,
         }
     }
 }

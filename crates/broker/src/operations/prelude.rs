@@ -5,6 +5,8 @@ pub(crate) use std::time::Duration;
 pub(crate) use base::Failure;
 pub(crate) use engine::{Cx, Retry, Step, StepError, StepResult, done, waiting};
 
+pub(crate) use super::systems::System;
+
 /// Seconds.
 pub(crate) const fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)

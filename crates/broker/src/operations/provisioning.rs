@@ -26,7 +26,7 @@ mod resolve_target_secret;
 mod starting;
 mod sync_kubeconfig;
 
-use engine::{Operation, Plan, Step};
+use engine::{Operation, Plan, PlannedStep, Step};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,7 @@ use super::{
     env::Env,
     limits::Limits,
     shared::{has_operator_credentials, is_kept_available, is_not_preview, is_ours, is_theirs},
+    systems::{System, Systems},
 };
 use crate::{Details, Order};
 
@@ -67,54 +68,10 @@ pub struct Memory {
     certificate: Option<legacy::Certificate>,
 }
 
-/// What there is besides the provisioner. The steps of what is not there are not in the plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "systems and what they need, each there or not")]
-pub struct Switches {
-    /// Availability.
-    pub avs: bool,
-    /// The classes of tags in `AvS`.
-    pub avs_tags: bool,
-    /// Event data; an order may be required to have it.
-    pub edp: bool,
-    /// The Reconciler.
-    pub reconciler: bool,
-    /// The Lifecycle Manager.
-    pub lifecycle_manager: bool,
-    /// Whether an order fails without event data.
-    pub edp_required: bool,
-}
-
-impl Switches {
-    /// Everything.
-    pub const ALL: Self = Self {
-        avs: true,
-        avs_tags: true,
-        edp: true,
-        reconciler: true,
-        lifecycle_manager: true,
-        edp_required: true,
-    };
-
-    /// What steps can reach.
-    pub fn of(env: &Env) -> Self {
-        Self {
-            avs: env.avs.is_some(),
-            avs_tags: env.avs.as_ref().is_some_and(|avs| avs.settings().tag_classes.is_some()),
-            edp: env.edp.is_some(),
-            reconciler: env.reconciler.is_some(),
-            lifecycle_manager: env.lifecycle_manager.is_some(),
-            edp_required: env.settings.edp_required,
-        }
-    }
-}
-
 /// What is done for an order.
-pub fn plan(limits: &Limits, on: Switches) -> Plan<Provisioning> {
-    let edp = edp_registration::EdpRegistration.when(is_ours()).needs("edp", on.edp);
-    let edp = edp.failing_for(limits.edp);
-    let edp = if on.edp_required { edp } else { edp.or_skip() };
+pub fn plan(limits: &Limits, systems: Systems) -> Plan<Provisioning> {
     Plan::within(limits.provisioning)
+        .reaching(systems.iter())
         .stage("start")
         .step(starting::Starting)
         .stage("create_runtime")
@@ -125,10 +82,10 @@ pub fn plan(limits: &Limits, on: Switches) -> Plan<Provisioning> {
         )
         .step(
             avs_create_internal_eval_step::AvsCreateInternalEvalStep
-                .needs("avs", on.avs)
+                .needs(System::Avs)
                 .failing_for(limits.avs),
         )
-        .step(edp)
+        .step(register_with_edp(limits).when(is_ours()))
         .step(
             overrides_from_secrets_and_config_step::OverridesFromSecretsAndConfigStep
                 .when(is_not_preview()),
@@ -149,36 +106,45 @@ pub fn plan(limits: &Limits, on: Switches) -> Plan<Provisioning> {
             inject_btp_operator_credentials::InjectBtpOperatorCredentials
                 .when(has_operator_credentials()),
         )
-        .step(sync_kubeconfig::SyncKubeconfig.needs("lifecycle manager", on.lifecycle_manager))
+        .step(sync_kubeconfig::SyncKubeconfig.needs(System::LifecycleManager))
         .step(
             create_cluster_configuration::CreateClusterConfiguration
                 .when(is_not_preview())
-                .needs("reconciler", on.reconciler)
+                .needs(System::Reconciler)
                 .failing_for(limits.reconciler),
         )
         .stage("check_kyma")
         .step(
             check_cluster_configuration::CheckClusterConfiguration { within: limits.reconciler }
                 .when(is_not_preview())
-                .needs("reconciler", on.reconciler)
+                .needs(System::Reconciler)
                 .waiting_for(limits.reconciler)
                 .failing_for(limits.reconciler),
         )
         .stage("create_kyma_resource")
-        .step(apply_kyma::ApplyKyma.needs("lifecycle manager", on.lifecycle_manager))
+        .step(apply_kyma::ApplyKyma.needs(System::LifecycleManager))
         .stage("post_actions")
         .step(
             avs_create_external_eval_step::AvsCreateExternalEvalStep
                 .when(is_kept_available())
-                .needs("avs", on.avs)
+                .needs(System::Avs)
                 .failing_for(limits.avs * 2),
         )
         .step(
             avs_tags::AvsTags
                 .when(is_ours())
-                .needs("avs", on.avs && on.avs_tags)
+                .needs(System::Avs)
+                .switched(systems.contains(System::AvsTags))
                 .failing_for(limits.avs),
         )
+}
+
+/// The registration with EDP, of which an order may be independent.
+fn register_with_edp(limits: &Limits) -> PlannedStep<Provisioning> {
+    let required = limits.edp_required;
+    let step = edp_registration::EdpRegistration { required };
+    let step = step.needs(System::Edp).failing_for(limits.edp);
+    if required { step } else { step.or_skip() }
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use secrecy::SecretString;
 use serde::Serialize;
 use store::{broker::InstanceChange, engine::Document};
 
-use super::{creator::Creator, prelude::Failure, provisioning::Provisioning};
+use super::{creator::Creator, prelude::Failure, provisioning::Provisioning, systems::System};
 use crate::Order;
 
 type Context<'a> = Cx<'a, Provisioning>;
@@ -69,7 +69,7 @@ pub(super) const fn is_kept_available() -> Condition<Provisioning> {
 
 /// Changes the instance's row in the commit of this run, and stores the operation's data there too: the operation that
 /// comes after a failed or superseded one begins with it.
-pub fn update_instance(
+pub(super) fn update_instance(
     cx: &mut Cx<'_, Provisioning>,
     change: InstanceChange,
 ) -> Result<(), StepError> {
@@ -83,7 +83,7 @@ pub(super) fn document(value: &impl Serialize) -> Result<Document, StepError> {
 }
 
 /// What has been collected so far.
-pub fn creator<'a>(cx: &'a mut Cx<'_, Provisioning>) -> Result<&'a mut Creator, StepError> {
+pub(super) fn creator<'a>(cx: &'a mut Cx<'_, Provisioning>) -> Result<&'a mut Creator, StepError> {
     // The stage's first step makes it, so it is there; and if it is not, starting over brings it back.
     cx.memory.creator.as_mut().ok_or_else(|| {
         StepError::transient(Failure::new("broker", "memory_lost", "nothing has been collected"))
@@ -112,13 +112,10 @@ pub(super) fn missing(what: &str) -> StepError {
 }
 
 /// A system that the plan has steps for, and that is not configured here any more: another replica may have it.
-pub(super) fn needed<'a, T>(system: Option<&'a T>, name: &'static str) -> Result<&'a T, StepError> {
-    system.ok_or_else(|| {
-        StepError::transient(Failure::new(
-            name,
-            "not_configured",
-            format!("{name} is not configured"),
-        ))
+pub(super) fn needed<T>(client: Option<&T>, system: System) -> Result<&T, StepError> {
+    client.ok_or_else(|| {
+        let text = format!("{} is not configured", system.name());
+        StepError::transient(Failure::new(system.name(), "not_configured", text))
     })
 }
 

@@ -98,12 +98,12 @@ async fn a_runtime_that_the_provisioner_does_not_know_is_gone() {
     // Somebody else's: the provisioner tells no other tenant about it.
     order.context.globalaccount_id = "ga-other".into();
     world.eyes.gardener.delete(&order.shoot_name).await.unwrap();
-    world.reach.store.insert(&crate::rows::row(&order, Some(&made.details))).await.unwrap();
+    world.env.store.insert(&crate::rows::row(&order, Some(&made.details))).await.unwrap();
 
     let id = world.remove(&order, false).await;
     let ended = world.end_of(id).await;
 
-    assert!(world.reach.store.find(&order.instance_id).await.unwrap().is_none());
+    assert!(world.env.store.find(&order.instance_id).await.unwrap().is_none());
     assert!(!incomplete(&ended).contains(&"Remove_Runtime"));
 }
 

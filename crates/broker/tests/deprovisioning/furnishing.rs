@@ -2,12 +2,7 @@
 
 use std::time::Duration;
 
-use broker::{
-    Context, Details, Order,
-    catalog::Orderer,
-    details,
-    operations::{deprovisioning::Reach, env::Env},
-};
+use broker::{Context, Details, Order, catalog::Orderer, details, operations::env::Env};
 use clients::{
     Kind,
     avs::{NewEvaluation, Runtime, Scope},
@@ -22,6 +17,7 @@ use clients::{
 use domain::parameters::Provisioning;
 use secrecy::SecretString;
 use serde_json::{Value, json};
+use store::BrokerStore;
 use uuid::Uuid;
 
 use crate::landscape::{Landscape, NAMESPACE, PROJECT, catalog};
@@ -308,7 +304,7 @@ fn shoot(name: &str, account: &str, id: Uuid) -> Value {
 }
 
 /// What is there of an instance: every line is one thing.
-pub(crate) async fn there(env: &Reach, made: &Furnished) -> Vec<String> {
+pub(crate) async fn there(env: &Env, rows: &BrokerStore, made: &Furnished) -> Vec<String> {
     let Furnished { order, details } = made;
     let mut found = Vec::new();
     let avs = env.avs.as_ref().unwrap();
@@ -341,7 +337,7 @@ pub(crate) async fn there(env: &Reach, made: &Furnished) -> Vec<String> {
     let account = format!("tenantName={},dirty!=true", order.context.globalaccount_id);
     let claimed = env.gardener.pool(BindingKind::Secret).list(&account).await.unwrap();
     found.extend(claimed.first().map(|_| "account".to_owned()));
-    let row = env.store.find(&order.instance_id).await.unwrap();
+    let row = rows.find(&order.instance_id).await.unwrap();
     found.extend(row.map(|row| {
         if row.deleted_at.is_some() { "row, marked".to_owned() } else { "row".to_owned() }
     }));

@@ -13,8 +13,8 @@ use std::{
 
 use base::Clock;
 use broker::operations::{
-    Env,
-    deprovisioning::{Data, Deprovisioning, Input, Limits, Reach, Systems, legacy, plan},
+    Env, Systems,
+    deprovisioning::{Data, Deprovisioning, Input, Limits, legacy, plan},
 };
 use engine::testing::{Scenario, Setting, Tried, prove_part, prove_some, try_out};
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ pub(crate) struct Trying {
 impl Trying {
     pub(crate) async fn new(parts: Parts, postgres: bool) -> Self {
         let landscape = Landscape::start().await;
-        let eyes = Arc::new(landscape.env(&landscape.clock).await);
+        let eyes = Arc::new(landscape.env_without_rows(&landscape.clock).await);
         let sort = if postgres { Sort::Postgres } else { Sort::Sqlite };
         Self {
             landscape,
@@ -73,10 +73,9 @@ impl Scenario for Trying {
 
     async fn fresh(&self, clock: &Clock) -> Setting<Deprovisioning> {
         let at = self.count.fetch_add(1, SeqCst);
-        let (rows, storage) = self.databases.fill(clock).await.open().await;
-        let (store, operations) = (rows.clone(), storage.clone());
-        let eyes = Arc::new(Reach { env: self.eyes.clone(), store, operations });
-        let env = Arc::new(self.landscape.reach(rows.clone(), storage, clock).await);
+        let (rows, _) = self.databases.fill(clock).await.open().await;
+        let eyes = self.eyes.clone();
+        let env = Arc::new(self.landscape.env(rows.clone(), clock).await);
         let furnished = self.landscape.furnish(&eyes, at, self.parts).await;
         let Furnished { order, details } = &furnished;
         let mut azure = None;
@@ -96,7 +95,7 @@ impl Scenario for Trying {
             data: Data::default(),
             world: Box::new(move || {
                 let (eyes, furnished, azure) = (eyes.clone(), furnished.clone(), azure.clone());
-                let rest = rest.clone();
+                let (rest, rows) = (rest.clone(), rows.clone());
                 Box::pin(async move {
                     // What the removal left is compared, not what Gardener is still removing.
                     rest.reached(&furnished.order.shoot_name).await;
@@ -108,7 +107,7 @@ impl Scenario for Trying {
                         all.extend(groups.iter().map(|_| "resource group".to_owned()));
                     }
                     // The row is the last of them.
-                    all.extend(there(&eyes, &furnished).await);
+                    all.extend(there(&eyes, &rows, &furnished).await);
                     json!(all)
                 })
             }),

@@ -48,7 +48,7 @@ async fn a_cluster_whose_id_was_never_learnt_is_found_by_its_name() {
     let order = world.next_order("aws");
     let made = world.landscape.furnish_order(&world.eyes, order, parts).await;
     let known = Details { runtime_id: None, target_secret: None, ..made.details.clone() };
-    world.reach.store.insert(&row(&made.order, Some(&known))).await.unwrap();
+    world.env.store.insert(&row(&made.order, Some(&known))).await.unwrap();
 
     let ended = world.removed(&made).await;
 
@@ -64,7 +64,7 @@ async fn a_cluster_that_comes_about_while_its_order_is_under_way_is_removed_too(
     let without = Parts { cluster: false, ..parts };
     let mut made = world.landscape.furnish_order(&world.eyes, order.clone(), without).await;
     made.details.runtime_ordered_at = Some(world.landscape.clock.now());
-    world.reach.store.insert(&row(&made.order, Some(&made.details))).await.unwrap();
+    world.env.store.insert(&row(&made.order, Some(&made.details))).await.unwrap();
 
     let removal = world.remove(&made.order, false).await;
     world.landscape.until(|| async { world.waits_in(removal, "Remove_Runtime").await }).await;
@@ -83,7 +83,7 @@ async fn an_order_that_left_long_ago_is_not_waited_for() {
     let order = world.next_order("aws");
     let mut made = world.landscape.furnish_order(&world.eyes, order, parts).await;
     made.details.runtime_ordered_at = Some(world.landscape.clock.now() - Duration::from_mins(4));
-    world.reach.store.insert(&row(&made.order, Some(&made.details))).await.unwrap();
+    world.env.store.insert(&row(&made.order, Some(&made.details))).await.unwrap();
 
     let ended = world.removed(&made).await;
 
@@ -126,7 +126,7 @@ async fn an_instance_that_sleeps_keeps_its_row_and_its_account() {
 
     assert_eq!(incomplete(&ended), NOTHING);
     assert_eq!(world.there(&made).await, ["account", "row"]);
-    let row = world.reach.store.find(&made.order.instance_id).await.unwrap().unwrap();
+    let row = world.env.store.find(&made.order.instance_id).await.unwrap().unwrap();
     let kept: Details = serde_json::from_slice(&row.details).unwrap();
     assert_eq!(row.runtime_id, None);
     assert_eq!(kept.runtime_id, None);
@@ -186,7 +186,7 @@ async fn what_a_stopped_create_knew_and_the_row_does_not_is_removed_too() {
     let order = world.next_order("aws");
     let parts = Parts { services: false, ..Parts::ALL };
     let made = world.landscape.furnish_order(&world.eyes, order, parts).await;
-    world.reach.store.insert(&row(&made.order, None)).await.unwrap();
+    world.env.store.insert(&row(&made.order, None)).await.unwrap();
     let create = world.create(&made).await;
 
     let removal = world.remove_instead_of(&made.order, create).await;

@@ -60,7 +60,7 @@ async fn of_two_accounts_only_the_one_on_the_orders_side_of_the_border_is_given_
     }
     // The answer to the claim was lost: nobody noted which account it is.
     let details = broker::Details::default();
-    world.reach.store.insert(&row(&order, Some(&details))).await.unwrap();
+    world.env.store.insert(&row(&order, Some(&details))).await.unwrap();
 
     world.removed(&Furnished { order, details }).await;
 
@@ -74,7 +74,7 @@ async fn of_two_accounts_only_the_one_on_the_orders_side_of_the_border_is_given_
 async fn an_id_that_came_too_late_to_be_used_is_deleted_with_the_instance() {
     let world = World::new().await;
     let made = world.made(Parts { avs: true, cluster: false, ..CLUSTER }).await;
-    let store = &world.reach.store;
+    let store = &world.env.store;
     let unused =
         crate::furnishing::evaluations(&world.eyes, &made.order).await.internal_id.unwrap();
     let new = store::broker::NewCreation {

@@ -13,10 +13,7 @@ use base::Clock;
 use broker::{
     catalog::{Catalog, Files},
     creations::Creations,
-    operations::{
-        deprovisioning::Reach,
-        env::{Env, EventHubs, StepSettings},
-    },
+    operations::env::{Env, EventHubs, StepSettings},
 };
 use clients::{
     Component, Gate, Http, Limits,
@@ -84,18 +81,6 @@ impl Landscape {
         Self { running, clock, provisioner, calls, books, _folder: folder }
     }
 
-    /// What steps reach in it; calls are timed by `clock`.
-    pub(crate) async fn reach(
-        &self,
-        store: BrokerStore,
-        operations: EngineStore,
-        clock: &Clock,
-    ) -> Reach {
-        let mut env = self.env(clock).await;
-        env.creations = Creations::new(store.clone(), clock.clone());
-        Reach { env: Arc::new(env), store, operations }
-    }
-
     async fn books(&self, clock: &Clock) -> BrokerStore {
         let (database, sealer) = (self.books.database().await, Sealer::generate());
         let time = Time::Held(clock.clone());
@@ -114,7 +99,13 @@ impl Landscape {
         }
     }
 
-    pub(crate) async fn env(&self, clock: &Clock) -> Env {
+    /// What steps reach in it, with no rows of their own.
+    pub(crate) async fn env_without_rows(&self, clock: &Clock) -> Env {
+        self.env(self.books(clock).await, clock).await
+    }
+
+    /// What steps reach in it; calls are timed by `clock`.
+    pub(crate) async fn env(&self, store: BrokerStore, clock: &Clock) -> Env {
         let at = |path: &str| -> Url { format!("{}{path}", self.running.url).parse().unwrap() };
         let gate = |component| Gate::new(component, self.calls, clock.clone());
         let issuer = || gate(Component::ISSUER);
@@ -175,7 +166,8 @@ impl Landscape {
             provisioner: Provisioner::through(gate(provisioner::COMPONENT), issuer(), &provisioner)
                 .unwrap(),
             lifecycle_manager: Some(manager),
-            creations: Creations::new(self.books(clock).await, clock.clone()),
+            creations: Creations::new(store.clone(), clock.clone()),
+            store,
             settings: StepSettings::default(),
         }
     }

@@ -81,7 +81,7 @@ async fn with_event_hubs(world: &World) -> (Furnished, Azure) {
     let order = world.next_order("azure");
     let (account, azure) = world.landscape.furnish_event_hubs(&world.eyes, &order).await;
     let details = broker::Details { target_secret: Some(account), ..broker::Details::default() };
-    world.reach.store.insert(&row(&order, Some(&details))).await.unwrap();
+    world.env.store.insert(&row(&order, Some(&details))).await.unwrap();
     (Furnished { order, details }, azure)
 }
 

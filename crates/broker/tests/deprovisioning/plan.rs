@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use broker::operations::deprovisioning::{Limits, Systems, plan};
+use broker::operations::{
+    System, Systems,
+    deprovisioning::{Limits, plan},
+};
 
 /// The steps of the newest document, in its spelling and order.
 const DOCUMENT: [&str; 11] = [
@@ -40,7 +43,7 @@ fn the_documents_table_is_an_ordered_subsequence_of_the_plan_each_step_its_own_s
 
 #[test]
 fn without_the_lifecycle_manager_the_plan_is_the_documents_table() {
-    let systems = Systems { lifecycle_manager: false, ..Systems::ALL };
+    let systems = Systems::ALL.without(System::LifecycleManager);
 
     assert_eq!(names(systems), DOCUMENT);
 }

@@ -18,8 +18,9 @@ use broker::{
         leftovers::{self, Leftover},
         retrigger::{Retriggered, retrigger},
     },
-    operations::deprovisioning::{
-        Data, Deprovisioning, Input, Limits, Reach, Systems, legacy, plan,
+    operations::{
+        Env, Systems,
+        deprovisioning::{Data, Deprovisioning, Input, Limits, legacy, plan},
     },
 };
 use engine::{
@@ -41,9 +42,9 @@ use crate::{
 
 pub(crate) struct World {
     pub(crate) landscape: Landscape,
-    pub(crate) reach: Arc<Reach>,
+    pub(crate) env: Arc<Env>,
     /// Clients of the test's own: a system that failed is not left alone by them.
-    pub(crate) eyes: Reach,
+    pub(crate) eyes: Env,
     pub(crate) engine: Engine<EngineStore>,
     count: AtomicUsize,
     _database: Prepared<BrokerStore>,
@@ -81,18 +82,18 @@ impl World {
         let clock = landscape.clock.clone();
         let database = Prepared::<BrokerStore>::running(Sort::Sqlite, &clock).await;
         let (rows, storage) = database.open().await;
-        let eyes = landscape.reach(rows.clone(), storage.clone(), &clock).await;
-        let reach = Arc::new(landscape.reach(rows, storage.clone(), &clock).await);
+        let eyes = landscape.env(rows.clone(), &clock).await;
+        let env = Arc::new(landscape.env(rows, &clock).await);
         let settings = engine::Settings { pace: 1_000.0, ..engine::Settings::default() };
         let (creating, nothing) = creating::plan();
         let engine = Engine::builder(Arc::new(storage), clock, settings)
-            .serve(plan(&limits, Systems::of(&reach)), reach.clone())
+            .serve(plan(&limits, Systems::of(&env)), env.clone())
             .unwrap()
             .serve(creating, nothing)
             .unwrap()
             .start();
         let count = AtomicUsize::new(0);
-        Self { landscape, reach, eyes, engine, count, _database: database }
+        Self { landscape, env, eyes, engine, count, _database: database }
     }
 
     pub(crate) fn next_order(&self, plan: &str) -> Order {
@@ -106,7 +107,7 @@ impl World {
 
     pub(crate) async fn made_of(&self, order: Order, parts: Parts) -> Furnished {
         let made = Box::pin(self.landscape.furnish_order(&self.eyes, order, parts)).await;
-        self.reach.store.insert(&row(&made.order, Some(&made.details))).await.unwrap();
+        self.env.store.insert(&row(&made.order, Some(&made.details))).await.unwrap();
         made
     }
 
@@ -152,7 +153,7 @@ impl World {
     /// Tries again what is left and waits for the end.
     pub(crate) async fn removed_again(&self, made: &Furnished) -> Snapshot {
         let instance = &made.order.instance_id;
-        let again = retrigger(&self.engine, &self.reach.store, instance).await.unwrap();
+        let again = retrigger(&self.engine, &self.env.store, instance).await.unwrap();
         let Retriggered::Begun(id) = again else { panic!("{again:?}") };
         self.end_of(id).await
     }
@@ -194,12 +195,12 @@ impl World {
     }
 
     pub(crate) async fn there(&self, made: &Furnished) -> Vec<String> {
-        there(&self.eyes, made).await
+        there(&self.eyes, &self.env.store, made).await
     }
 
     pub(crate) async fn left_of(&self, made: &Furnished) -> Option<Leftover> {
-        let Reach { store, operations, .. } = &*self.reach;
-        leftovers::of(store, operations, &made.order.instance_id).await.unwrap()
+        let store = &self.env.store;
+        leftovers::of(store, store.engine(), &made.order.instance_id).await.unwrap()
     }
 }
 

@@ -270,6 +270,7 @@ fn shape(kind: &str) -> Arc<Shape> {
         label: None,
         conditions: Vec::new(),
         needs: None,
+        leaves: None,
         calls: Vec::new(),
     };
     let steps = vec![step("Starting"), step("Create_Runtime"), step("Check_Runtime")];

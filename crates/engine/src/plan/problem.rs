@@ -22,9 +22,6 @@ pub enum Problem {
     /// A step before any stage.
     #[error("step \"{0}\" stands before the first stage")]
     NoStageFor(String),
-    /// A step or a stage beside one that is not there.
-    #[error("\"{0}\" is to stand beside \"{1}\", which is not in the plan")]
-    NoNeighbour(String, String),
     /// A stage without steps.
     #[error("stage \"{0}\" has no steps")]
     EmptyStage(String),

@@ -41,6 +41,8 @@ pub struct StepShape {
     pub conditions: Vec<String>,
     /// The outside system without which it is not in the plan.
     pub needs: Option<String>,
+    /// What is left undone when it is skipped at a limit, for people.
+    pub leaves: Option<&'static str>,
     /// The outside systems that it calls.
     pub calls: Vec<String>,
 }
@@ -66,13 +68,18 @@ impl Shape {
 
     /// How many steps there are.
     pub fn steps(&self) -> usize {
-        self.stages.iter().map(|stage| stage.steps.len()).sum()
+        self.all_steps().count()
+    }
+
+    /// All steps in order.
+    pub fn all_steps(&self) -> impl Iterator<Item = &StepShape> {
+        self.stages.iter().flat_map(|stage| &stage.steps)
     }
 
     /// How long all steps may take by their own limits, one after the other. The operation's limit may be shorter, and
     /// then it comes first.
     pub fn budget(&self) -> Duration {
-        self.stages.iter().flat_map(|stage| &stage.steps).map(|step| step.retry.budget()).sum()
+        self.all_steps().map(|step| step.retry.budget()).sum()
     }
 }
 

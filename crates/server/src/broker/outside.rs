@@ -34,7 +34,7 @@ use crate::{
             AnswerSettings, Bindings, CatalogSettings, RuntimeSettings, ServiceManagerSettings,
         },
     },
-    systems::{Systems, edp, releases},
+    systems::{SystemSettings, Systems, releases},
 };
 
 /// The shortest password that platforms may have.
@@ -96,8 +96,8 @@ fn customer_networks(networks: &[String]) -> anyhow::Result<Networks> {
     Ok(Networks::new(networks.context("catalog.customer_networks")?))
 }
 
-/// How long things may take. The awaited operation must end before the one that waits.
-pub(crate) fn limits(settings: &Settings) -> anyhow::Result<Limits> {
+/// How long things may take, with these systems. The awaited operation must end before the one that waits.
+pub(crate) fn limits(settings: &Settings, systems: &SystemSettings) -> anyhow::Result<Limits> {
     let limits = Limits {
         provisioning: settings.operations.limit,
         runtime: settings.runtimes.limit,
@@ -105,6 +105,7 @@ pub(crate) fn limits(settings: &Settings) -> anyhow::Result<Limits> {
         accounts: settings.runtimes.account_limit,
         avs: settings.runtimes.avs_limit,
         edp: settings.runtimes.edp_limit,
+        edp_required: systems.edp.required.unwrap_or_default(),
     };
     let waits = limits.runtime + limits.reconciler;
     ensure!(
@@ -188,12 +189,9 @@ pub(super) fn env(
         Some(releases) => releases,
         None => releases::Client { released: RELEASED.parse()?, development: DEVELOPMENT.parse()? },
     };
-    let (edp, edp_required) = match systems.edp {
-        Some(edp::Client { client, required }) => (Some(client), required),
-        None => (None, false),
-    };
     let from = |url: Url| Http::through(gates.gate(Component::RELEASES), url);
     Ok(Env {
+        store: store.clone(),
         catalog,
         gardener,
         control_plane: systems.control_plane.with_context(|| needed("control_plane"))?,
@@ -207,11 +205,10 @@ pub(super) fn env(
         components: ComponentLists::new(from(releases.released)?, from(releases.development)?),
         director: systems.director,
         avs: systems.avs,
-        edp,
+        edp: systems.edp,
         ias: systems.ias,
         lms: systems.lms.filter(|_| settings.runtimes.legacy).map(|logging| Logging {
             client: logging.client,
-            tenants: store.clone(),
             enabled: logging.enabled,
             mandatory: logging.mandatory,
         }),
@@ -219,14 +216,13 @@ pub(super) fn env(
         reconciler: systems.reconciler,
         lifecycle_manager: systems.lifecycle_manager,
         creations: Creations::new(store.clone(), gates.clock().clone()),
-        settings: steps(&settings.runtimes, &settings.service_manager, edp_required)?,
+        settings: steps(&settings.runtimes, &settings.service_manager)?,
     })
 }
 
 fn steps(
     runtimes: &RuntimeSettings,
     service_manager: &ServiceManagerSettings,
-    edp_required: bool,
 ) -> anyhow::Result<StepSettings> {
     let RuntimeSettings {
         // These are read where plans and answers are made.
@@ -247,7 +243,6 @@ fn steps(
     } = runtimes;
     Ok(StepSettings {
         default_kyma_version: kyma_version.clone(),
-        edp_required,
         namespace: overrides_namespace.clone(),
         account_versions: Some(account_versions.clone()),
         account_bindings: match account_bindings {

@@ -80,7 +80,8 @@ fn what_is_waited_for_must_end_before_the_operation_does() {
         let text = format!(
             "[operations]\nlimit = \"{limit}\"\n[runtimes]\nlimit = \"6h\"\nreconciliation_limit = \"2h\"\n"
         );
-        outside::limits(&read(&text))
+        let settings = read(&text);
+        outside::limits(&settings, &settings.systems)
     };
 
     let limits = of("9h").unwrap();

@@ -12,14 +12,7 @@ use super::{
     section::section,
 };
 
-/// The client, and whether an instance may do without.
-#[derive(Debug)]
-pub struct Client {
-    /// The client.
-    pub client: Edp,
-    /// Whether provisioning fails when the registration does.
-    pub required: bool,
-}
+pub(super) type Client = Edp;
 
 pub(super) const ABOUT: About = About {
     name: edp::COMPONENT.0,
@@ -52,7 +45,7 @@ section! {
 }
 
 pub(super) fn open(section: &Section, opening: &Opening<'_>) -> anyhow::Result<Client> {
-    let Section { auth_url, admin_url, namespace, secret, environment, required } = section;
+    let Section { auth_url, admin_url, namespace, secret, environment, required: _ } = section;
     let settings = edp::Settings {
         auth_url: opening.required("auth_url", auth_url.as_ref())?,
         admin_url: opening.required("admin_url", admin_url.as_ref())?,
@@ -60,10 +53,9 @@ pub(super) fn open(section: &Section, opening: &Opening<'_>) -> anyhow::Result<C
         secret: opening.required("secret", secret.as_ref())?,
         environment: environment.clone().unwrap_or_else(|| "prod".into()),
     };
-    let client = Edp::new(settings, opening.gate(edp::COMPONENT), opening.tokens())?;
-    Ok(Client { client, required: required.unwrap_or_default() })
+    Ok(Edp::new(settings, opening.gate(edp::COMPONENT), opening.tokens())?)
 }
 
 pub(super) fn checks(client: &Client) -> Vec<Check<'_>> {
-    vec![Check::of(ABOUT.name, client.client.check())]
+    vec![Check::of(ABOUT.name, client.check())]
 }

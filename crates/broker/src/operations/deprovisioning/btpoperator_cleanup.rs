@@ -26,7 +26,7 @@ impl Step<Deprovisioning> for BtpOperatorCleanup {
     const RETRY: Retry = Retry::every(secs(10));
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
-        let Some(kubeconfig) = kubeconfig(cx).await? else { return cx.data.gone(&[Self::NAME]) };
+        let Some(kubeconfig) = kubeconfig(cx).await? else { return done() };
         let since = *cx.data.services_going_since.get_or_insert(cx.now);
         let btp = match cx.env.clusters.get(&kubeconfig).await {
             Ok(cluster) => Btp::new(cluster),
@@ -37,7 +37,7 @@ impl Step<Deprovisioning> for BtpOperatorCleanup {
         };
         let hopeless = cx.input.user_agent.as_deref() == Some(ACCOUNT_CLEANUP);
         match clean(&btp, hopeless || cx.now >= since + self.patience).await {
-            Ok(0) => cx.data.gone(&[Self::NAME]),
+            Ok(0) => done(),
             Ok(left) => wait(format!("{left} service bindings and instances are being removed")),
             Err(error) => {
                 // The kubeconfig may have been replaced meanwhile.

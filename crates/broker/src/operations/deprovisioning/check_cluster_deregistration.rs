@@ -4,7 +4,11 @@ use base::Failure;
 use clients::reconciler::Status;
 use engine::{StepError, wait};
 
-use super::{Deprovisioning, RECONCILER_STEPS, calling, deregister_cluster::deregister, runtime};
+use super::{
+    Deprovisioning, calling,
+    deregister_cluster::{DeregisterCluster, deregister},
+    runtime,
+};
 use crate::operations::prelude::*;
 
 pub(super) struct CheckClusterDeregistration;
@@ -41,5 +45,6 @@ impl Step<Deprovisioning> for CheckClusterDeregistration {
 /// The Reconciler does not have the cluster any more; another one would begin from nothing.
 fn gone(cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
     cx.data.details.cluster_configuration_version = None;
-    cx.data.gone(&RECONCILER_STEPS)
+    cx.data.gone::<DeregisterCluster>();
+    done()
 }

@@ -4,8 +4,8 @@ use clients::Kind;
 use engine::wait;
 
 use super::{
-    Deprovisioning, KYMA_STEPS, calling,
-    delete_kyma_resource::{delete, namespace},
+    Deprovisioning, calling,
+    delete_kyma_resource::{DeleteKymaResource, delete, namespace},
     kyma_name,
 };
 use crate::operations::prelude::*;
@@ -19,13 +19,13 @@ impl Step<Deprovisioning> for CheckKymaResourceDeleted {
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         let env = cx.env;
         let (Some(manager), Some(name)) = (&env.lifecycle_manager, kyma_name(cx)) else {
-            return cx.data.gone(&KYMA_STEPS);
+            return gone(cx);
         };
         let found = match manager.find(namespace(cx, manager.namespace()), &name).await {
             Err(error) if error.kind == Kind::NotFound => None,
             found => found.map_err(calling)?,
         };
-        let Some(kyma) = found else { return cx.data.gone(&KYMA_STEPS) };
+        let Some(kyma) = found else { return gone(cx) };
         if !kyma.deleting {
             // The step before could not get through.
             delete(cx).await?;
@@ -33,4 +33,10 @@ impl Step<Deprovisioning> for CheckKymaResourceDeleted {
         let state = kyma.state.as_deref().unwrap_or("without a state");
         wait(format!("the Lifecycle Manager removes its modules: {state}"))
     }
+}
+
+/// The resource is gone, whether the step before could order it or not.
+fn gone(cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
+    cx.data.gone::<DeleteKymaResource>();
+    done()
 }

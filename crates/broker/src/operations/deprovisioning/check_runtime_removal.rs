@@ -11,7 +11,7 @@ use clients::{
 use engine::{StepError, wait};
 
 use super::{
-    Deprovisioning, RUNTIME_STEPS, calling,
+    Deprovisioning, calling,
     remove_runtime::{Ordered, order},
 };
 use crate::operations::prelude::*;
@@ -25,7 +25,7 @@ impl Step<Deprovisioning> for CheckRuntimeRemoval {
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         if !cx.data.cluster_may_exist() {
-            return cx.data.gone(&RUNTIME_STEPS);
+            return gone(cx);
         }
         let mut failed = None;
         for removal in cx.data.removals.clone() {
@@ -33,14 +33,14 @@ impl Step<Deprovisioning> for CheckRuntimeRemoval {
                 // Forgotten by the provisioner: whether the cluster is there, the next order tells.
                 None => {}
                 Some(OperationStatus { state: OperationState::Succeeded, .. }) => {
-                    return cx.data.gone(&RUNTIME_STEPS);
+                    return gone(cx);
                 }
                 Some(status) if status.state == OperationState::Failed => failed = Some(status),
                 Some(status) => return wait(progress(&status)),
             }
         }
         match order(cx).await? {
-            Ordered::Gone => cx.data.gone(&RUNTIME_STEPS),
+            Ordered::Gone => gone(cx),
             Ordered::NotYet(reason) => wait(reason),
             Ordered::Yes => match failed {
                 Some(status) => Err(StepError::transient(failure(status))),
@@ -48,6 +48,12 @@ impl Step<Deprovisioning> for CheckRuntimeRemoval {
             },
         }
     }
+}
+
+/// There is no cluster, whether the step before could order its removal or not.
+fn gone(cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
+    cx.data.cluster_is_gone();
+    done()
 }
 
 /// How an operation is doing, if the provisioner has it.

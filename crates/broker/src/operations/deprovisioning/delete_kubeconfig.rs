@@ -14,6 +14,6 @@ impl Step<Deprovisioning> for DeleteKubeconfig {
         if let (Some(manager), Some(name)) = (&env.lifecycle_manager, kyma_name(cx)) {
             manager.remove_kubeconfig(&name).await.map_err(calling)?;
         }
-        cx.data.gone(&[Self::NAME])
+        done()
     }
 }

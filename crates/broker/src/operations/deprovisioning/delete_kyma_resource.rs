@@ -14,7 +14,7 @@ impl Step<Deprovisioning> for DeleteKymaResource {
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         delete(cx).await?;
-        cx.data.gone(&[Self::NAME])
+        done()
     }
 }
 

@@ -13,7 +13,7 @@ impl Step<Deprovisioning> for DeprovisionAvsEvaluations {
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         let (env, input) = (cx.env, cx.input);
-        let Some(avs) = &env.avs else { return cx.data.gone(&[Self::NAME]) };
+        let Some(avs) = &env.avs else { return done() };
         let plan = &input.order.plan_name;
         let known = &cx.data.details.avs;
         if let Some(id) = known.internal_id.filter(|_| !known.internal_deleted) {
@@ -44,6 +44,6 @@ impl Step<Deprovisioning> for DeprovisionAvsEvaluations {
             avs.delete(id).await.map_err(calling)?;
             env.creations.forget(creation.id).await;
         }
-        cx.data.gone(&[Self::NAME])
+        done()
     }
 }

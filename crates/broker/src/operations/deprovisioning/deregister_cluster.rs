@@ -13,7 +13,7 @@ impl Step<Deprovisioning> for DeregisterCluster {
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         deregister(cx).await?;
-        cx.data.gone(&[Self::NAME])
+        done()
     }
 }
 

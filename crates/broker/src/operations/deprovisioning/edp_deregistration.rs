@@ -13,12 +13,12 @@ impl Step<Deprovisioning> for EdpDeregistration {
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         let (env, input) = (cx.env, cx.input);
-        let Some(edp) = &env.edp else { return cx.data.gone(&[Self::NAME]) };
+        let Some(edp) = &env.edp else { return done() };
         let subaccount = &input.order.context.subaccount_id;
         if !neighbours::in_subaccount(cx).await? {
             edp.deregister(&Tenant::of_subaccount(subaccount)).await.map_err(calling)?;
         }
         cx.data.details.edp_created = false;
-        cx.data.gone(&[Self::NAME])
+        done()
     }
 }

@@ -12,17 +12,14 @@ use crate::{
     operations::{prelude::*, provisioning::Provisioning},
 };
 
-pub(super) struct InitStep {
-    /// The steps that will have something to remove.
-    pub(super) steps: Vec<&'static str>,
-}
+pub(super) struct InitStep;
 
 impl Step<Deprovisioning> for InitStep {
     const NAME: &'static str = "Init_Step";
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(60));
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
-        if take_over(cx, &self.steps).await? {
+        if take_over(cx).await? {
             return done();
         }
         finish("the instance is removed already")
@@ -30,10 +27,7 @@ impl Step<Deprovisioning> for InitStep {
 }
 
 /// Takes over what is known, if the instance is there.
-pub(super) async fn take_over(
-    cx: &mut Cx<'_, Deprovisioning>,
-    steps: &[&str],
-) -> Result<bool, StepError> {
+pub(super) async fn take_over(cx: &mut Cx<'_, Deprovisioning>) -> Result<bool, StepError> {
     let store = &cx.env.store;
     let internal = |error: store::Error| StepError::internal(&error);
     let Some(row) = store.find(cx.instance).await.map_err(internal)? else { return Ok(false) };
@@ -49,7 +43,7 @@ pub(super) async fn take_over(
     }
     details.runtime_id = details.runtime_id.or(row.runtime_id);
     cx.data.details = details;
-    cx.data.left = steps.iter().map(|step| (*step).to_owned()).collect();
+    cx.data.begin(cx.plan);
     Ok(true)
 }
 
@@ -58,7 +52,7 @@ async fn unsaid(
     cx: &Cx<'_, Deprovisioning>,
     create: OperationId,
 ) -> Result<Option<Details>, StepError> {
-    let found = cx.env.operations.read(create).await;
+    let found = cx.env.store.engine().read(create).await;
     let found = found.map_err(|error| StepError::internal(&error))?;
     match found {
         Some(found) if found.state != engine::State::Succeeded => read(&found.data).map(Some),

@@ -12,18 +12,19 @@ use std::time::Duration;
 use engine::{Plan, Step};
 
 use super::{
-    Deprovisioning, Limits, RUNTIME_STEPS, Systems, deprovision_avs_evaluations,
-    edp_deregistration, ias_deregistration, release_subscription,
+    Deprovisioning, Limits, deprovision_avs_evaluations, edp_deregistration, ias_deregistration,
+    removal,
 };
+use crate::operations::systems::{System, Systems};
 
 /// What is done with every instance, in the order of the legacy plan.
 pub fn plan(limits: &Limits, systems: Systems) -> Plan<Deprovisioning> {
     let Limits { failing, runtime, .. } = *limits;
     Plan::within(limits.operation)
+        .reaching(systems.iter())
         .stage("deprovisioning")
         .step(
             deprovision_initialization::DeprovisionInitialization {
-                steps: steps(systems),
                 patience: patience(failing),
                 runtime,
             }
@@ -32,61 +33,40 @@ pub fn plan(limits: &Limits, systems: Systems) -> Plan<Deprovisioning> {
             .waiting_for(runtime * 2),
         )
         .step(
-            deprovision_azure_event_hubs::DeprovisionAzureEventHubs
+            removal(deprovision_azure_event_hubs::DeprovisionAzureEventHubs, limits)
                 .weight(1)
-                .failing_for(failing)
                 .waiting_for(limits.services * 2)
-                .or_skip(),
+                .or_leave("the resource group with the event hubs"),
         )
         .step(
-            deprovision_avs_evaluations::DeprovisionAvsEvaluations
+            removal(deprovision_avs_evaluations::DeprovisionAvsEvaluations, limits)
                 .weight(1)
-                .needs("avs", systems.avs)
-                .failing_for(failing)
-                .or_skip(),
+                .needs(System::Avs)
+                .or_leave("evaluations in the availability service"),
         )
         .step(
-            ias_deregistration::IasDeregistration
+            removal(ias_deregistration::IasDeregistration, limits)
                 .weight(1)
-                .needs("ias", systems.ias)
-                .failing_for(failing)
-                .or_skip(),
+                .needs(System::Ias)
+                .or_leave("service providers in identity authentication"),
         )
         .step(
-            edp_deregistration::EdpDeregistration
+            removal(edp_deregistration::EdpDeregistration, limits)
                 .weight(1)
-                .needs("edp", systems.edp)
-                .failing_for(failing)
-                .or_skip(),
+                .needs(System::Edp)
+                .or_leave("the data tenant in the event data platform"),
         )
         .step(
-            remove_runtime::RemoveRuntime { patience: patience(failing) }
+            removal(remove_runtime::RemoveRuntime { patience: patience(failing) }, limits)
                 .weight(10)
-                .failing_for(failing)
                 .waiting_for(runtime)
-                .or_skip(),
+                .or_leave("the cluster"),
         )
 }
 
 /// How long a step fails before it leaves its work over by itself: the engine would fail the operation a last call later.
 fn patience(failing: Duration) -> Duration {
     failing * 4 / 5
-}
-
-/// The steps that have something to remove.
-fn steps(systems: Systems) -> Vec<&'static str> {
-    use Step as S;
-    type D = Deprovisioning;
-    let all = [
-        (<deprovision_azure_event_hubs::DeprovisionAzureEventHubs as S<D>>::NAME, true),
-        (<deprovision_avs_evaluations::DeprovisionAvsEvaluations as S<D>>::NAME, systems.avs),
-        (<ias_deregistration::IasDeregistration as S<D>>::NAME, systems.ias),
-        (<edp_deregistration::EdpDeregistration as S<D>>::NAME, systems.edp),
-        (RUNTIME_STEPS[0], true),
-        (RUNTIME_STEPS[1], true),
-        (<release_subscription::ReleaseSubscription as S<D>>::NAME, true),
-    ];
-    all.into_iter().filter_map(|(name, on)| on.then_some(name)).collect()
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ impl Step<Deprovisioning> for ReleaseSubscription {
         let without_account = matches!(order.plan_kind, PlanKind::Trial | PlanKind::OwnCluster);
         // An instance that sleeps keeps its account.
         if without_account || cx.input.temporary {
-            return cx.data.gone(&[Self::NAME]);
+            return done();
         }
         if cx.data.cluster_may_exist() {
             return wait("the cluster may still exist: its account is kept");
@@ -29,13 +29,13 @@ impl Step<Deprovisioning> for ReleaseSubscription {
         let owned = pool.owned_by(account).await.map_err(calling)?;
         let ours: Vec<Binding> = owned.into_iter().filter(|one| is_ours(cx, &pool, one)).collect();
         if ours.is_empty() || neighbours::in_account(cx).await? {
-            return cx.data.gone(&[Self::NAME]);
+            return done();
         }
         for binding in &ours {
             // Shared, internal, used by other Shoots, dirty already, gone: all of that is as it should be.
             pool.release(binding.name()).await.map_err(calling)?;
         }
-        cx.data.gone(&[Self::NAME])
+        done()
     }
 }
 

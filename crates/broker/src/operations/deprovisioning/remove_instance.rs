@@ -3,7 +3,7 @@
 use engine::wait;
 use store::broker::{InstanceChange, RuntimeId};
 
-use super::Deprovisioning;
+use super::{Deprovisioning, btpoperator_cleanup::BtpOperatorCleanup};
 use crate::{
     Details,
     operations::{prelude::*, shared::document},
@@ -18,9 +18,7 @@ impl Step<Deprovisioning> for RemoveInstance {
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         // What was inside of a cluster that is gone is gone with it.
         if !cx.data.cluster_may_exist() {
-            cx.data.gone(&[<super::btpoperator_cleanup::BtpOperatorCleanup as Step<
-                Deprovisioning,
-            >>::NAME])?;
+            cx.data.gone::<BtpOperatorCleanup>();
         }
         let clean = cx.data.left.is_empty();
         let temporary = cx.input.temporary;

@@ -15,7 +15,7 @@ use engine::{StepError, wait};
 
 use uuid::Uuid;
 
-use super::{Deprovisioning, RUNTIME_STEPS, calling, is_own_cluster, runtime};
+use super::{Deprovisioning, calling, is_own_cluster, runtime};
 use crate::operations::{prelude::*, shared::ORDERING};
 
 /// What is added to the time that an order may need, because replicas do not agree on the time to the second.
@@ -30,9 +30,12 @@ impl Step<Deprovisioning> for RemoveRuntime {
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         match order(cx).await? {
-            Ordered::Yes => cx.data.gone(&[Self::NAME]),
+            Ordered::Yes => done(),
             Ordered::NotYet(reason) => wait(reason),
-            Ordered::Gone => cx.data.gone(&RUNTIME_STEPS),
+            Ordered::Gone => {
+                cx.data.cluster_is_gone();
+                done()
+            }
         }
     }
 }

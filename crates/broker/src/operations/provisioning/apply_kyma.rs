@@ -16,7 +16,7 @@ impl Step<Provisioning> for ApplyKyma {
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(30)).failing_for(mins(5));
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
-        let manager = needed(cx.env.lifecycle_manager.as_ref(), "lifecycle manager")?;
+        let manager = needed(cx.env.lifecycle_manager.as_ref(), System::LifecycleManager)?;
         let text = cx.data.kyma_template.as_deref();
         let text = text.ok_or_else(|| missing("the template of the Kyma resource is not known"))?;
         let template = Template::parse(text)

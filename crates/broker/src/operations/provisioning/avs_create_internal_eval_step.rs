@@ -19,7 +19,7 @@ impl Step<Provisioning> for AvsCreateInternalEvalStep {
         if cx.data.avs.internal_id.is_some() && !cx.data.avs.internal_deleted {
             return done();
         }
-        let avs = needed(cx.env.avs.as_ref(), "avs")?;
+        let avs = needed(cx.env.avs.as_ref(), System::Avs)?;
         let scope = Scope::Internal;
         let (id, created) = create(cx, avs, scope).await?;
         cx.data.avs.internal_id = Some(id);

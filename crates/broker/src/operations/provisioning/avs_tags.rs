@@ -14,7 +14,7 @@ impl Step<Provisioning> for AvsTags {
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(10));
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
-        let avs = needed(cx.env.avs.as_ref(), "avs")?;
+        let avs = needed(cx.env.avs.as_ref(), System::Avs)?;
         let evaluation = cx.data.avs.internal_id;
         let evaluation =
             evaluation.ok_or_else(|| missing("the internal evaluation is not known"))?;

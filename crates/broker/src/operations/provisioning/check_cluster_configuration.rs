@@ -19,7 +19,7 @@ impl Step<Provisioning> for CheckClusterConfiguration {
     const RETRY: Retry = Retry::DEFAULT.polling(secs(10), secs(30)).backing_off(secs(5), mins(1));
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
-        let reconciler = needed(cx.env.reconciler.as_ref(), "reconciler")?;
+        let reconciler = needed(cx.env.reconciler.as_ref(), System::Reconciler)?;
         let runtime = runtime_id(cx)?;
         let version = cx.data.cluster_configuration_version;
         let version = version.ok_or_else(|| missing("the Reconciler has no configuration"))?;

@@ -21,7 +21,7 @@ impl Step<Provisioning> for CreateClusterConfiguration {
         if cx.data.cluster_configuration_version.is_some() {
             return done();
         }
-        let reconciler = needed(cx.env.reconciler.as_ref(), "reconciler")?;
+        let reconciler = needed(cx.env.reconciler.as_ref(), System::Reconciler)?;
         let runtime = runtime_id(cx)?;
         let name = cx.data.cluster_name.clone().unwrap_or_default();
         let Some(kubeconfig) = kubeconfig(cx).await? else {

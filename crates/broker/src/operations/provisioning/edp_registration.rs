@@ -9,7 +9,10 @@ use crate::operations::{
     shared::{needed, update_instance},
 };
 
-pub(super) struct EdpRegistration;
+pub(super) struct EdpRegistration {
+    /// Whether an order fails without event data.
+    pub(super) required: bool,
+}
 
 impl Step<Provisioning> for EdpRegistration {
     const NAME: &'static str = "EDP_Registration";
@@ -19,13 +22,13 @@ impl Step<Provisioning> for EdpRegistration {
         if cx.data.edp_created {
             return done();
         }
-        let edp = needed(cx.env.edp.as_ref(), "edp")?;
+        let edp = needed(cx.env.edp.as_ref(), System::Edp)?;
         let order = &cx.input.order;
         let tenant = Tenant::of_subaccount(&order.context.subaccount_id);
         let metadata = tenant.metadata(&order.platform_region, &order.plan_name);
         match edp.register(&tenant, &metadata).await.map_err(StepError::from) {
             Ok(()) => {}
-            Err(StepError::Fatal(failure)) if !cx.env.settings.edp_required => {
+            Err(StepError::Fatal(failure)) if !self.required => {
                 tracing::warn!(operation.id = %cx.operation, %failure, "the runtime goes without event data");
                 return done();
             }

@@ -17,11 +17,13 @@ use secrecy::SecretString;
 use url::Url;
 
 use super::{
-    Provisioning, Switches, edp_registration::EdpRegistration,
-    overrides_from_secrets_and_config_step::OverridesFromSecretsAndConfigStep,
-    resolve_target_secret::ResolveTargetSecret,
+    Provisioning, overrides_from_secrets_and_config_step::OverridesFromSecretsAndConfigStep,
+    register_with_edp, resolve_target_secret::ResolveTargetSecret,
 };
-use crate::operations::{env::Env, limits::Limits};
+use crate::operations::{
+    limits::Limits,
+    systems::{System, Systems},
+};
 
 /// A certificate that was asked for, and the key that it is for.
 pub(super) struct Certificate {
@@ -29,64 +31,36 @@ pub(super) struct Certificate {
     key: SecretString,
 }
 
-/// The systems that only the legacy plans call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LegacySwitches {
-    /// Logging.
-    pub lms: bool,
-    /// Identities.
-    pub ias: bool,
-    /// Managed Kafka.
-    pub event_hubs: bool,
-}
-
-impl LegacySwitches {
-    /// Everything.
-    pub const ALL: Self = Self { lms: true, ias: true, event_hubs: true };
-
-    /// What steps can reach.
-    pub fn of(env: &Env) -> Self {
-        Self {
-            lms: env.lms.is_some(),
-            ias: env.ias.is_some(),
-            event_hubs: env.event_hubs.is_some(),
-        }
-    }
-}
-
 /// What is done for an order, in the order of the legacy plan.
-pub fn plan(limits: &Limits, on: Switches, legacy: LegacySwitches) -> Plan<Provisioning> {
-    let edp = EdpRegistration.weight(1).needs("edp", on.edp).failing_for(limits.edp);
-    let edp = if on.edp_required { edp } else { edp.or_skip() };
+pub fn plan(limits: &Limits, systems: Systems) -> Plan<Provisioning> {
     Plan::within(limits.provisioning)
+        .reaching(systems.iter())
         .stage("provisioning")
         .step(initialization::Initialization.weight(1).waiting_for(limits.runtime * 2))
         .step(ResolveTargetSecret.weight(1).failing_for(limits.accounts))
         .step(
             avs_configuration_step::AvsConfigurationStep
                 .weight(1)
-                .needs("avs", on.avs)
+                .needs(System::Avs)
                 .failing_for(limits.avs * 3),
         )
         .step(
             create_lms_tenant::CreateLmsTenant
                 .weight(1)
-                .needs("lms", legacy.lms)
+                .needs(System::Lms)
                 .when(create_lms_tenant::is_logged()),
         )
-        .step(ias_registration::IasRegistration.weight(1).needs("ias", legacy.ias))
-        .step(edp)
+        .step(ias_registration::IasRegistration.weight(1).needs(System::Ias))
+        .step(register_with_edp(limits).weight(1))
         .step(
-            provision_azure_event_hubs::ProvisionAzureEventHubs
-                .weight(2)
-                .needs("azure", legacy.event_hubs),
+            provision_azure_event_hubs::ProvisionAzureEventHubs.weight(2).needs(System::EventHubs),
         )
         .step(OverridesFromSecretsAndConfigStep.weight(2))
         .step(service_manager_overrides::ServiceManagerOverrides.weight(2))
         .step(
             request_lms_certificates::RequestLmsCertificates
                 .weight(4)
-                .needs("lms", legacy.lms)
+                .needs(System::Lms)
                 .when(request_lms_certificates::has_tenant()),
         )
         .step(create_runtime::CreateRuntime.weight(10))
@@ -98,8 +72,7 @@ mod tests {
 
     #[test]
     fn the_steps_run_in_the_order_of_the_older_documents() {
-        let shape = plan(&Limits::default(), Switches::ALL, LegacySwitches::ALL).check();
-        let shape = shape.unwrap().shape;
+        let shape = plan(&Limits::default(), Systems::ALL).check().unwrap().shape;
         assert_eq!(shape.stages.len(), 1);
 
         let names: Vec<_> = shape.stages[0].steps.iter().map(|step| step.name.as_str()).collect();

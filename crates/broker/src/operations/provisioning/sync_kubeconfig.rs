@@ -14,7 +14,7 @@ impl Step<Provisioning> for SyncKubeconfig {
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(5));
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
-        let manager = needed(cx.env.lifecycle_manager.as_ref(), "lifecycle manager")?;
+        let manager = needed(cx.env.lifecycle_manager.as_ref(), System::LifecycleManager)?;
         let name = kyma::name(cx.data).ok_or_else(|| missing("the runtime was never ordered"))?;
         let Some(kubeconfig) = kubeconfig(cx).await? else {
             return Err(missing("the runtime has no kubeconfig any more"));

@@ -27,8 +27,8 @@ const TABLE: [(&str, &str); 17] = [
     ("post_actions", "AVS_Tags"),
 ];
 
-fn shape(on: Switches) -> Shape {
-    Shape::clone(&plan(&Limits::default(), on).check().unwrap().shape)
+fn shape(systems: Systems) -> Shape {
+    Shape::clone(&plan(&Limits::default(), systems).check().unwrap().shape)
 }
 
 /// Stage, as it is shown, and step.
@@ -45,7 +45,7 @@ fn shown(shape: &Shape) -> Vec<(String, String)> {
 
 #[test]
 fn the_table_of_the_documents_is_an_ordered_part_of_the_plan() {
-    let all = shown(&shape(Switches::ALL));
+    let all = shown(&shape(Systems::ALL));
 
     let mut rest = all.iter();
     for (stage, step) in TABLE {
@@ -57,16 +57,8 @@ fn the_table_of_the_documents_is_an_ordered_part_of_the_plan() {
 
 #[test]
 fn what_is_not_configured_is_not_in_the_plan() {
-    let off = Switches {
-        avs_tags: false,
-        avs: false,
-        edp: false,
-        reconciler: false,
-        lifecycle_manager: false,
-        edp_required: false,
-    };
-
-    let names: Vec<String> = shown(&shape(off)).into_iter().map(|(_, step)| step).collect();
+    let names: Vec<String> =
+        shown(&shape(Systems::NONE)).into_iter().map(|(_, step)| step).collect();
 
     let gone = ["AVS", "EDP", "Cluster_Configuration", "Sync_Kubeconfig", "Apply_Kyma"];
     for part in gone {
@@ -77,10 +69,9 @@ fn what_is_not_configured_is_not_in_the_plan() {
 
 #[test]
 fn tags_of_evaluations_are_in_the_plan_only_where_their_classes_are_known() {
-    let has_tags = |avs_tags| {
-        shown(&shape(Switches { avs_tags, ..Switches::ALL }))
-            .iter()
-            .any(|(_, step)| step == "AVS_Tags")
+    let has_tags = |known| {
+        let systems = Systems::ALL.with(System::AvsTags, known);
+        shown(&shape(systems)).iter().any(|(_, step)| step == "AVS_Tags")
     };
 
     assert!(has_tags(true) && !has_tags(false));
@@ -88,7 +79,7 @@ fn tags_of_evaluations_are_in_the_plan_only_where_their_classes_are_known() {
 
 #[test]
 fn the_documents_limits_are_the_plans() {
-    let shape = shape(Switches::ALL);
+    let shape = shape(Systems::ALL);
     let step = |name: &str| {
         let mut all = shape.stages.iter().flat_map(|stage| &stage.steps);
         all.find(|step| step.name == name).unwrap().retry
@@ -103,7 +94,8 @@ fn the_documents_limits_are_the_plans() {
 #[test]
 fn event_data_is_skipped_at_its_limit_unless_it_is_required() {
     let at_limit = |required| {
-        let shape = shape(Switches { edp_required: required, ..Switches::ALL });
+        let limits = Limits { edp_required: required, ..Limits::default() };
+        let shape = plan(&limits, Systems::ALL).check().unwrap().shape;
         let mut all = shape.stages.iter().flat_map(|stage| &stage.steps);
         all.find(|step| step.name == "EDP_Registration").unwrap().retry.at_limit
     };
@@ -116,7 +108,7 @@ fn event_data_is_skipped_at_its_limit_unless_it_is_required() {
 fn every_file_in_the_folder_is_a_step_of_the_plan() {
     let plain = |name: &str| name.to_lowercase().replace('_', "");
     let mut steps: Vec<String> =
-        shown(&shape(Switches::ALL)).iter().map(|(_, step)| plain(step)).collect();
+        shown(&shape(Systems::ALL)).iter().map(|(_, step)| plain(step)).collect();
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/operations/provisioning");
     let mut files: Vec<String> = std::fs::read_dir(folder)
         .unwrap()

@@ -8,14 +8,14 @@ use clients::{
 };
 use engine::StepError;
 
-use super::{missing, needed};
+use super::{System, missing, needed};
 use crate::{Order, operations::env::Env, overrides::kept::Secret};
 
 const SECRETS: Resource = Resource::core("Secret", "secrets");
 
 /// The subscription of an order's global account; whatever the plan, events go through Azure.
 pub(in crate::operations) async fn azure(env: &Env, order: &Order) -> Result<Azure, StepError> {
-    let hubs = needed(env.event_hubs.as_ref(), "azure")?;
+    let hubs = needed(env.event_hubs.as_ref(), System::EventHubs)?;
     let pool = env.gardener.pool(env.settings.account_bindings);
     let wanted = AccountNeed { hyperscaler: "azure", eu_access: order.resolved.eu_access };
     let binding = pool.claim(&order.context.globalaccount_id, wanted).await;

@@ -38,7 +38,7 @@ impl Removals {
     pub(super) async fn calm(&self) {
         let landscape = &self.trying.landscape;
         landscape.calm();
-        let env = landscape.env(&landscape.clock).await;
+        let env = landscape.env_without_rows(&landscape.clock).await;
         let bindings = landscape.bindings().await;
         let taken = "tenantName,!internal,!shared";
         let taken = env.gardener.pool(BindingKind::Secret).list(taken).await.unwrap();

@@ -30,14 +30,14 @@ impl Step<Deprovisioning> for DeprovisionAzureEventHubs {
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         let never = cx.input.order.plan_kind == PlanKind::Trial;
         if never || cx.data.details.event_hubs_deleted {
-            return cx.data.gone(&[Self::NAME]);
+            return done();
         }
-        let Some(azure) = azure(cx).await? else { return cx.data.gone(&[Self::NAME]) };
+        let Some(azure) = azure(cx).await? else { return done() };
         let groups = azure.groups_tagged(TAG, cx.instance).await.map_err(calling)?;
         let group = match groups.as_slice() {
             [] => {
                 cx.data.details.event_hubs_deleted = true;
-                return cx.data.gone(&[Self::NAME]);
+                return done();
             }
             [group] => group,
             several => {

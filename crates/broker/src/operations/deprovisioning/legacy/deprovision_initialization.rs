@@ -5,15 +5,16 @@ use engine::{Ending, finish};
 use crate::operations::{
     deprovisioning::{
         Deprovisioning, check_runtime_removal::CheckRuntimeRemoval, init_step::take_over,
-        release_subscription::ReleaseSubscription, remove_instance::RemoveInstance,
+        left::Removal, release_subscription::ReleaseSubscription, remove_instance::RemoveInstance,
     },
     prelude::*,
     shared::outlasted,
 };
 
+const CHECK_RUNTIME_REMOVAL: &str = <CheckRuntimeRemoval as Step<Deprovisioning>>::NAME;
+const RELEASE_SUBSCRIPTION: &str = <ReleaseSubscription as Step<Deprovisioning>>::NAME;
+
 pub(super) struct DeprovisionInitialization {
-    /// The steps that will have something to remove.
-    pub(super) steps: Vec<&'static str>,
     /// How long removing the cluster or giving the account back may fail; then it is left over.
     pub(super) patience: Duration,
     /// How long the removal of the cluster may take; then it is left over.
@@ -30,8 +31,14 @@ impl Step<Deprovisioning> for DeprovisionInitialization {
             return self.see_through(cx).await;
         }
         // What a continuation brings along is newer than what the row knows.
-        if cx.data.waited_for_by.is_none() && !take_over(cx, &self.steps).await? {
-            return finish("the instance is removed already");
+        if cx.data.waited_for_by.is_none() {
+            if !take_over(cx).await? {
+                return finish("the instance is removed already");
+            }
+            // This step does the work of two steps that are not in its plan.
+            for step in [CHECK_RUNTIME_REMOVAL, RELEASE_SUBSCRIPTION] {
+                cx.data.left.insert(step.into());
+            }
         }
         done()
     }
@@ -57,7 +64,7 @@ impl DeprovisionInitialization {
     /// Waits for the removal of the cluster, as long as it may take; then the cluster is left over.
     async fn removal(&self, cx: &mut Cx<'_, Deprovisioning>) -> Result<Option<Ending>, StepError> {
         let awaited_since = *cx.data.removal_awaited_since.get_or_insert(cx.now);
-        match Step::run(&CheckRuntimeRemoval, cx).await {
+        match Step::run(&Removal(CheckRuntimeRemoval), cx).await {
             Ok(Ending::Wait(_)) if cx.now >= awaited_since + self.runtime => {
                 tracing::warn!(operation.id = %cx.operation, "the cluster is left over: its removal takes too long");
             }
@@ -78,7 +85,7 @@ impl DeprovisionInitialization {
 
     /// Gives the account back; should that fail for too long, it is left over.
     async fn release(&self, cx: &mut Cx<'_, Deprovisioning>) -> Result<Option<Ending>, StepError> {
-        match Step::run(&ReleaseSubscription, cx).await {
+        match Step::run(&Removal(ReleaseSubscription), cx).await {
             Ok(Ending::Done) => cx.data.release_failing_since = None,
             Ok(other) => return Ok(Some(other)),
             Err(error) => {

@@ -4,7 +4,7 @@ use engine::{again, wait};
 
 use crate::operations::{
     deprovisioning::{
-        Deprovisioning, RUNTIME_STEPS,
+        Deprovisioning,
         remove_runtime::{Ordered, order},
     },
     prelude::*,
@@ -26,10 +26,10 @@ impl Step<Deprovisioning> for RemoveRuntime {
         if cx.data.cluster_may_exist() {
             match order(cx).await {
                 Ok(Ordered::Yes) => {
-                    cx.data.gone(&[Self::NAME])?;
+                    cx.data.gone::<Self>();
                 }
                 Ok(Ordered::Gone) => {
-                    cx.data.gone(&RUNTIME_STEPS)?;
+                    cx.data.cluster_is_gone();
                 }
                 Ok(Ordered::NotYet(reason)) => return wait(reason),
                 Err(error) => {

@@ -18,7 +18,7 @@ impl Step<Provisioning> for AvsConfigurationStep {
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(30));
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
-        let avs = needed(cx.env.avs.as_ref(), "avs")?;
+        let avs = needed(cx.env.avs.as_ref(), System::Avs)?;
         let internal = match cx.data.avs.internal_id {
             Some(kept) => kept,
             None => {

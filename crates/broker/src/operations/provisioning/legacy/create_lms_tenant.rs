@@ -48,7 +48,7 @@ impl Step<Provisioning> for CreateLmsTenant {
         if cx.data.lms.tenant_id.is_some() || cx.data.lms.failed {
             return done();
         }
-        let logging = needed(cx.env.lms.as_ref(), "lms")?;
+        let logging = needed(cx.env.lms.as_ref(), System::Lms)?;
         let mut asked_at = Some(*cx.data.lms.requested_at.get_or_insert(cx.now));
         match tenant(cx, logging).await {
             Ok(Some((tenant, created))) => {
@@ -89,7 +89,7 @@ async fn tenant(
     let cluster = order.resolved.cluster.as_ref();
     let region = logging.client.region(cluster.map(|cluster| cluster.region.as_str()));
     let account = &order.context.globalaccount_id;
-    let (name, books) = (tenant_name(account), &logging.tenants);
+    let (name, books) = (tenant_name(account), &cx.env.store);
     let internal = |error: store::Error| StepError::internal(&error);
     let claim = books.claim_lms_tenant(&name, &region, cx.operation, PATIENCE).await;
     match claim.map_err(internal)? {

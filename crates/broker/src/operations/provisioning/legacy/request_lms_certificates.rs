@@ -68,7 +68,7 @@ impl Step<Provisioning> for RequestLmsCertificates {
 }
 
 async fn requested(cx: &mut Cx<'_, Provisioning>) -> StepResult {
-    let lms = &needed(cx.env.lms.as_ref(), "lms")?.client;
+    let lms = &needed(cx.env.lms.as_ref(), System::Lms)?.client;
     let tenant = cx.data.lms.tenant_id.clone();
     let tenant = tenant.ok_or_else(|| missing("the logging tenant is not known"))?;
     if !lms.readiness(&tenant).await?.is_ready() {
