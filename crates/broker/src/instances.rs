@@ -21,6 +21,7 @@ mod provision;
 mod repetition;
 mod requests;
 mod stored;
+mod suspension;
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -81,6 +82,24 @@ pub struct Settings {
     pub trial_notice: Option<TrialNotice>,
     /// What orders need when they go the legacy way; nothing when they do not.
     pub legacy: Option<LegacyNeeds>,
+    /// Which instances can be suspended, and which expire.
+    pub suspension: SuspensionPlans,
+}
+
+/// The names of the plans whose instances sleep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuspensionPlans {
+    /// Those that platforms suspend and bring back by `context.active`.
+    pub suspended: Vec<String>,
+    /// Those that expire: they are suspended for good.
+    pub expiring: Vec<String>,
+}
+
+impl Default for SuspensionPlans {
+    fn default() -> Self {
+        let named = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        Self { suspended: named(&["trial"]), expiring: named(&["trial", "free"]) }
+    }
 }
 
 /// What an order needs when it goes the legacy way.

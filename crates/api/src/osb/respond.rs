@@ -84,6 +84,7 @@ fn refused(error: &Error) -> Response {
         Error::MaintenanceInfo => {
             (StatusCode::UNPROCESSABLE_ENTITY, Some("MaintenanceInfoConflict"))
         }
+        Error::Unchangeable(_) => (StatusCode::UNPROCESSABLE_ENTITY, None),
         Error::Foreign => (StatusCode::FORBIDDEN, None),
         Error::NotFound(_) => (StatusCode::NOT_FOUND, None),
         Error::Taken(_) => (StatusCode::CONFLICT, None),

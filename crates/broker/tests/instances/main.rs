@@ -11,6 +11,7 @@ mod limits;
 mod listing;
 mod provisioning;
 mod repeating;
+mod suspending;
 mod world;
 
 store::promises! { world::World on sqlite, postgres: {
@@ -45,6 +46,21 @@ store::promises! { world::World on sqlite, postgres: {
         what_a_removal_has_left_is_gone_on_with,
         another_tenants_instance_is_not_there,
         of_twenty_removals_at_once_one_operation_answers_all;
+    suspending:
+        a_suspension_is_seen_from_the_moment_it_is_accepted,
+        an_instance_comes_back_with_its_names,
+        a_return_waits_for_the_suspension_and_need_not_begin,
+        a_suspension_stops_a_return_and_waits_for_an_order,
+        a_removal_goes_before_suspension_and_return,
+        a_suspended_instance_is_removed_for_good,
+        what_failed_is_tried_again,
+        an_order_that_failed_is_not_brought_back,
+        a_continued_suspension_is_still_one,
+        an_expired_instance_never_comes_back,
+        an_instance_expires_in_its_sleep,
+        what_does_not_expire_is_told_so,
+        of_twenty_suspensions_at_once_one_operation_answers_all,
+        the_same_order_finds_a_suspended_instance_there;
     finding:
         an_instance_is_found_once_it_is_complete,
         the_dashboard_has_one_address_in_every_answer,

@@ -8,7 +8,7 @@ use broker::{
     catalog::{Catalog, Offer},
     instances::{
         Broker, Caller, Deprovision, Error, LastOperation, Parts, Provision, Provisioned, Settings,
-        TrialNotice,
+        SuspensionPlans, TrialNotice,
     },
 };
 use domain::OperationId;
@@ -79,6 +79,7 @@ impl World {
             accounts,
             settings: Settings {
                 legacy: None,
+                suspension: SuspensionPlans::default(),
                 dashboard: "https://dashboard.test".into(),
                 shoot_domain: "kyma.test".into(),
                 kubeconfig_label: Some("https://stage.test".into()),
@@ -243,6 +244,7 @@ impl World {
             Ask { replica: joined.replica, kinds: &kinds, room: 100, crowded: &[], after_lane: "" };
         let claimed = self.engine.claim(&ask).await.unwrap().operations;
         let mut held = claimed.into_iter().find(|held| held.id == operation.uuid()).unwrap();
+        held.position.started_at = held.position.started_at.or(Some(self.clock.now()));
         change(&mut held.position);
         let commit = Commit {
             id: held.id,
