@@ -1,6 +1,9 @@
 //! How an operation is handed to the store: what its plan reads, and beside it what is kept for audit.
 
-use engine::{Operation, storage::NewOperation};
+use engine::{
+    Operation,
+    storage::{NewOperation, Snapshot},
+};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -59,4 +62,10 @@ fn operation<O: Operation>(id: Uuid, asked: &Asked) -> Result<NewOperation, Erro
         data: b"{}".to_vec(),
         digest: None,
     })
+}
+
+/// Whether an operation removes an instance's runtime only until the instance comes back.
+pub(super) fn is_temporary(removal: &Snapshot) -> bool {
+    let asked: Result<Asked, _> = serde_json::from_slice(&removal.input);
+    asked.is_ok_and(|asked| asked.temporary)
 }

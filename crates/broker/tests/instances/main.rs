@@ -11,6 +11,7 @@ mod limits;
 mod listing;
 mod provisioning;
 mod repeating;
+mod updating;
 mod world;
 
 store::promises! { world::World on sqlite, postgres: {
@@ -45,6 +46,14 @@ store::promises! { world::World on sqlite, postgres: {
         what_a_removal_has_left_is_gone_on_with,
         another_tenants_instance_is_not_there,
         of_twenty_removals_at_once_one_operation_answers_all;
+    updating:
+        a_context_alone_is_stored_without_an_operation,
+        a_change_that_says_nothing_changes_nothing,
+        what_is_wrong_with_a_change_is_told_and_nothing_is_stored,
+        unknown_parameters_and_wrong_types_are_told,
+        an_instance_that_is_not_there_cannot_be_changed,
+        an_instance_that_failed_or_is_removed_cannot_be_changed,
+        an_account_moves_with_its_context;
     finding:
         an_instance_is_found_once_it_is_complete,
         the_dashboard_has_one_address_in_every_answer,
