@@ -4,6 +4,7 @@
 //! operation in one transaction; everything else is done by the operation. The one look outside is into the pool of
 //! accounts, and it takes no longer than two seconds.
 
+mod activity;
 mod catalog;
 mod deprovision;
 mod describing;
@@ -22,6 +23,7 @@ mod repetition;
 mod requests;
 mod stored;
 mod suspension;
+mod update;
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -43,7 +45,8 @@ pub use labels::{Labels, TrialNotice};
 pub use last_operation::{LastOperation, Progress};
 pub use leftovers::{LeftoverPage, MayExist, MayExistPage};
 pub use provision::Provisioned;
-pub use requests::{Caller, Deprovision, Provision};
+pub use requests::{Caller, Deprovision, Provision, Update};
+pub use update::Updated;
 
 /// The broker. Clones are the same one.
 #[derive(Clone)]

@@ -23,7 +23,7 @@ const TRIES: usize = 20;
 /// The operations that make and remove clusters.
 const KINDS: [&str; 2] = [PROVISION, DEPROVISION];
 
-const EXPIRED: &str = "cannot update an expired instance";
+pub(super) const EXPIRED: &str = "cannot update an expired instance";
 const DEPROVISIONED: &str = "Unable to process an update of a deprovisioned instance";
 const FAILED: &str = "Unable to process an update of a failed instance";
 
@@ -189,7 +189,7 @@ fn is_void(operation: &Snapshot) -> bool {
 }
 
 /// Whether an operation has done what it was asked to do, or is about to.
-fn stands(operation: &Snapshot) -> bool {
+pub(super) fn stands(operation: &Snapshot) -> bool {
     match operation.state {
         State::Pending | State::InProgress => operation.cancel.is_none(),
         State::Succeeded => operation.kind == PROVISION || left_nothing(operation),

@@ -33,13 +33,13 @@ impl World {
     }
 
     /// An instance of the trial plan that was made.
-    async fn trial(&self, instance: &str) {
+    pub(crate) async fn trial(&self, instance: &str) {
         let ordered = self.broker.provision(&Caller::default(), request(instance, TRIAL)).await;
         self.end(&ordered.unwrap().operation.unwrap(), State::Succeeded, vec![]).await;
     }
 
     /// Lets the first step of an operation be done.
-    async fn begin(&self, operation: &OperationId) {
+    pub(crate) async fn begin(&self, operation: &OperationId) {
         self.say(operation, &Said { step: "Starting", outcome: Outcome::Done, note: None }).await;
         // The hand lets it sleep for half a minute.
         self.clock.advance(Duration::from_secs(31));
@@ -49,7 +49,7 @@ impl World {
         serde_json::from_slice(&self.read(operation).await.input).unwrap()
     }
 
-    async fn state(&self, instance: &str) -> &'static str {
+    pub(crate) async fn state(&self, instance: &str) -> &'static str {
         let ask = Ask {
             instances: vec![instance.into()],
             states: vec!["all".parse().unwrap()],
@@ -59,7 +59,7 @@ impl World {
         page.data[0].status.state
     }
 
-    async fn active(&self, instance: &str) -> Option<bool> {
+    pub(crate) async fn active(&self, instance: &str) -> Option<bool> {
         let found = self.broker.find(&Caller::default(), instance).await.unwrap();
         found.record.ers_context.active
     }

@@ -53,6 +53,23 @@ impl World {
         Self::on(TestDatabase::postgres().await, None).await
     }
 
+    /// The same with other settings.
+    pub(crate) fn with_suspended(&self, plans: &[&str]) -> Broker {
+        let parts = self.broker.parts();
+        let suspended = plans.iter().map(ToString::to_string).collect();
+        let suspension = SuspensionPlans { suspended, ..SuspensionPlans::default() };
+        Broker::new(Parts {
+            store: parts.store.clone(),
+            operations: parts.operations.clone(),
+            shapes: parts.shapes.clone(),
+            catalog: parts.catalog.clone(),
+            offer: parts.offer.clone(),
+            accounts: None,
+            settings: Settings { suspension, ..parts.settings.clone() },
+            clock: parts.clock.clone(),
+        })
+    }
+
     /// Whose clusters are paid from these accounts.
     pub(crate) async fn paid_from(accounts: Arc<dyn Accounts>) -> Self {
         Self::on(TestDatabase::sqlite(), Some(accounts)).await
