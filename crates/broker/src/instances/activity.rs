@@ -15,7 +15,8 @@ use crate::{ContextChange, Order};
 const NOT_EXPIRING: &str = "expiration of a non-trial instance is not supported";
 const TWO_REQUESTS: &str =
     "context.active and parameters cannot change together: suspend or resume the instance first";
-const SUSPENDED: &str = "the instance is suspended: its parameters can be changed once it is active";
+const SUSPENDED: &str =
+    "the instance is suspended: its parameters can be changed once it is active";
 
 /// What a change says that may end or begin the activity of an instance.
 pub(super) struct ActivityChange<'a> {

@@ -64,12 +64,7 @@ impl Broker {
         checked: &Checked,
     ) -> Result<Option<Updated>, Error> {
         let Checked { row, order, context, parameters, changes_runtime } = checked;
-        let activity = ActivityChange {
-            row,
-            order,
-            context,
-            parameters,
-        };
+        let activity = ActivityChange { row, order, context, parameters };
         match self.change_activity(caller, &activity).await? {
             Activity::Unchanged => {}
             Activity::Changed => return Ok(Some(self.updated(None, order))),

@@ -85,6 +85,10 @@ impl Scenario for Trying {
         let (store, operations) = (rows.clone(), storage.clone());
         let eyes = Arc::new(Reach { env: self.eyes.clone(), store, operations });
         let env = Arc::new(self.landscape.reach(rows.clone(), storage, clock).await);
+        if self.temporary {
+            // The instances before keep theirs.
+            self.landscape.free_accounts(&eyes, "tenantName").await;
+        }
         let furnished = self.landscape.furnish(&eyes, at, self.parts).await;
         let Furnished { order, details } = &furnished;
         let mut azure = None;
