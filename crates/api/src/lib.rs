@@ -5,6 +5,7 @@ mod correlation;
 mod documents;
 pub mod error;
 mod events;
+mod expire;
 pub mod graphql;
 pub mod health;
 mod leftovers;

@@ -9,6 +9,7 @@ mod fetch;
 mod not_offered;
 mod provision;
 mod respond;
+mod update;
 mod version;
 
 use std::sync::Arc;
@@ -50,10 +51,8 @@ fn endpoints() -> Router<Broker> {
     use not_offered::binding;
     const INSTANCE: &str = "/v2/service_instances/{instance_id}";
     const BINDING: &str = "/v2/service_instances/{instance_id}/service_bindings/{binding_id}";
-    let instance = get(fetch::instance)
-        .put(provision::serve)
-        .patch(not_offered::update)
-        .delete(deprovision::serve);
+    let instance =
+        get(fetch::instance).put(provision::serve).patch(update::serve).delete(deprovision::serve);
     Router::new()
         .route("/v2/catalog", get(fetch::catalog))
         .route(INSTANCE, instance)

@@ -8,7 +8,7 @@ use axum::{Router, routing::get};
 
 use crate::{
     auth::{RequireScope, Verifier, scope},
-    documents,
+    documents, expire,
     graphql::{self, QueryLimits},
     health::{self, Readiness},
     leftovers, operations, osb, runtimes, version,
@@ -62,6 +62,11 @@ pub fn leftovers(broker: Broker, verifier: Arc<Verifier>) -> Router {
         .around(leftovers::routes())
         .merge(changing)
         .with_state(broker)
+}
+
+/// How instances expire, without the layers; beside the routes of [`broker`].
+pub fn expiry(broker: Broker, verifier: Arc<Verifier>) -> Router {
+    expire::routes(broker, verifier)
 }
 
 /// The routes that tell what runs, without the layers; beside those of [`broker`].

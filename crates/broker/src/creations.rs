@@ -87,6 +87,11 @@ impl Creations {
         Self(Arc::new(Inner { store, clock, unwritten: Mutex::default() }))
     }
 
+    /// The broker's rows, beside which they are written.
+    pub(crate) fn store(&self) -> &BrokerStore {
+        &self.0.store
+    }
+
     /// Makes something, unless an earlier run has made it and could not store its id.
     pub async fn create<F>(&self, thing: Thing<'_>, call: F) -> Result<Created, StepError>
     where

@@ -55,6 +55,27 @@ pub struct Details {
     pub others: Map<String, Value>,
 }
 
+impl Details {
+    /// What is known without the cluster: what its successor shall have again, and what of the rest is still there.
+    pub(crate) fn without_cluster(&self) -> Self {
+        let there = |id: Option<i64>, deleted: bool| id.filter(|_| !deleted);
+        Self {
+            cluster_name: self.cluster_name.clone(),
+            sm_cluster_id: self.sm_cluster_id,
+            kyma_namespace: self.kyma_namespace.clone(),
+            kyma_name: self.kyma_name.clone(),
+            kyma_template: self.kyma_template.clone(),
+            edp_created: self.edp_created,
+            avs: Avs {
+                internal_id: there(self.avs.internal_id, self.avs.internal_deleted),
+                external_id: there(self.avs.external_id, self.avs.external_deleted),
+                ..Avs::default()
+            },
+            ..Self::default()
+        }
+    }
+}
+
 /// A version of Kyma.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuntimeVersion {

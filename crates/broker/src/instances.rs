@@ -4,6 +4,7 @@
 //! operation in one transaction; everything else is done by the operation. The one look outside is into the pool of
 //! accounts, and it takes no longer than two seconds.
 
+mod activity;
 mod catalog;
 mod deprovision;
 mod describing;
@@ -21,6 +22,8 @@ mod provision;
 mod repetition;
 mod requests;
 mod stored;
+mod suspension;
+mod update;
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -42,7 +45,8 @@ pub use labels::{Labels, TrialNotice};
 pub use last_operation::{LastOperation, Progress};
 pub use leftovers::{LeftoverPage, MayExist, MayExistPage};
 pub use provision::Provisioned;
-pub use requests::{Caller, Deprovision, Provision};
+pub use requests::{Caller, Deprovision, Provision, Update};
+pub use update::Updated;
 
 /// The broker. Clones are the same one.
 #[derive(Clone)]
@@ -81,6 +85,24 @@ pub struct Settings {
     pub trial_notice: Option<TrialNotice>,
     /// What orders need when they go the legacy way; nothing when they do not.
     pub legacy: Option<LegacyNeeds>,
+    /// Which instances can be suspended, and which expire.
+    pub suspension: SuspensionPlans,
+}
+
+/// The names of the plans whose instances sleep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuspensionPlans {
+    /// Those that platforms suspend and bring back by `context.active`.
+    pub suspended: Vec<String>,
+    /// Those that expire: they are suspended for good.
+    pub expiring: Vec<String>,
+}
+
+impl Default for SuspensionPlans {
+    fn default() -> Self {
+        let named = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        Self { suspended: named(&["trial"]), expiring: named(&["trial", "free"]) }
+    }
 }
 
 /// What an order needs when it goes the legacy way.

@@ -12,4 +12,4 @@ pub mod overrides;
 pub mod runtimes;
 
 pub use details::Details;
-pub use order::{Context, Order};
+pub use order::{Context, ContextChange, Order};

@@ -90,3 +90,63 @@ pub struct OperatorCredentials {
     #[serde(default)]
     pub xsappname: String,
 }
+
+/// What a change says about the context. What it does not say stays. Who ordered never changes: not the person, nor the
+/// subaccount.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContextChange {
+    /// The global account that the subaccount belongs to now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub globalaccount_id: Option<String>,
+    /// Credentials for the BTP operator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sm_operator_credentials: Option<OperatorCredentials>,
+    /// Whether the subaccount is active.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub active: Option<bool>,
+    /// How it is paid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commercial_model: Option<String>,
+    /// Under which licence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub license_type: Option<String>,
+    /// Where the order comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// The platform.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub platform: Option<String>,
+    /// The platform's region.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub region: Option<String>,
+}
+
+impl ContextChange {
+    /// Whether the runtime has to change with it.
+    pub fn reaches_runtime(&self) -> bool {
+        self.sm_operator_credentials.is_some() || self.license_type.is_some()
+    }
+
+    /// The context after the change.
+    pub fn applied_to(&self, context: &Context) -> Context {
+        fn or<T: Clone>(said: &Option<T>, stored: &Option<T>) -> Option<T> {
+            said.clone().or_else(|| stored.clone())
+        }
+        let account = self.globalaccount_id.clone();
+        Context {
+            globalaccount_id: account.unwrap_or_else(|| context.globalaccount_id.clone()),
+            sm_operator_credentials: or(
+                &self.sm_operator_credentials,
+                &context.sm_operator_credentials,
+            ),
+            active: or(&self.active, &context.active),
+            commercial_model: or(&self.commercial_model, &context.commercial_model),
+            license_type: or(&self.license_type, &context.license_type),
+            origin: or(&self.origin, &context.origin),
+            platform: or(&self.platform, &context.platform),
+            region: or(&self.region, &context.region),
+            ..context.clone()
+        }
+    }
+}

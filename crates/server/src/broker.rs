@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 use anyhow::{Context, ensure};
 use api::{
     Credentials, RequireScope, Verifier, osb,
-    router::{self, leftovers, platforms, runtimes, shielded},
+    router::{self, expiry, leftovers, platforms, runtimes, shielded},
     scope,
 };
 use axum::Router;
@@ -113,6 +113,7 @@ impl Service {
         .merge(metrics)
         .merge(orders)
         .merge(leftovers(self.broker.clone(), verifier.clone()))
+        .merge(expiry(self.broker.clone(), verifier.clone()))
         .merge(runtimes(api::runtimes::Parts {
             broker: self.broker.clone(),
             verifier: verifier.clone(),

@@ -7,6 +7,7 @@
 
 mod accept;
 mod accept_new;
+mod change_order;
 mod changes;
 mod creations;
 #[cfg(any(test, feature = "testing"))]

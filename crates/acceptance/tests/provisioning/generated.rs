@@ -1,12 +1,25 @@
 //! The generated tests of the plan: each step twice, a crash at every point, every answer lost, each step failing for
 //! good; all of it on the embedded database, a sample on PostgreSQL.
 
+use broker::Details;
 use engine::testing::{prove_part, prove_some};
+use uuid::Uuid;
 
 use crate::{outside::Outside, trying::Trying};
 
 async fn trying(accounts: usize, postgres: bool) -> Trying {
     Trying::on(Outside::start(&["aws"], accounts).await, postgres)
+}
+
+/// Instances that come back from a suspension.
+async fn returning(accounts: usize, postgres: bool) -> Trying {
+    let mut trying = trying(accounts, postgres).await;
+    trying.suspended = Some(Details {
+        sm_cluster_id: Some(Uuid::from_u128(7)),
+        cluster_name: Some("demo-before".into()),
+        ..Details::default()
+    });
+    trying
 }
 
 async fn older(accounts: usize, postgres: bool) -> Trying {
@@ -36,6 +49,30 @@ async fn an_order_ends_the_same_way_whatever_happens_on_postgres() {
     let trying = trying(50, true).await;
 
     let proof = prove_some(&trying, &trying.databases, 13).await;
+
+    assert!(proof.trials > 8, "{proof:?}");
+}
+
+/// One part of the proof for a return, on the embedded database.
+async fn returns_the_same_way(part: usize, of: usize) {
+    let returning = returning(300, false).await;
+
+    let proof = Box::pin(prove_part(&returning, &returning.databases, part, of)).await;
+
+    assert!(proof.crashes * of > 60 && proof.lost_answers * of > 8, "{proof:?}");
+}
+
+engine::proven_in_parts!(returns_the_same_way:
+    a_return_ends_the_same_way_whatever_happens_on_sqlite_in_the_first_third
+    a_return_ends_the_same_way_whatever_happens_on_sqlite_in_the_second_third
+    a_return_ends_the_same_way_whatever_happens_on_sqlite_in_the_last_third
+);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_return_ends_the_same_way_whatever_happens_on_postgres() {
+    let returning = returning(50, true).await;
+
+    let proof = prove_some(&returning, &returning.databases, 13).await;
 
     assert!(proof.trials > 8, "{proof:?}");
 }

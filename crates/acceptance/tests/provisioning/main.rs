@@ -14,6 +14,7 @@ mod outside;
 mod proof;
 mod seen;
 mod service;
+mod suspension;
 mod table;
 mod trying;
 mod tutorial;

@@ -24,6 +24,7 @@ use engine::testing::{Scenario, Setting, Tried, try_out};
 use serde_json::{Value, json};
 use store::{
     BrokerStore,
+    broker::NewInstance,
     testing::{Sort, Trials},
 };
 
@@ -44,6 +45,8 @@ pub(crate) struct Trying {
     pub(crate) limits: Limits,
     /// Whether orders go the legacy way.
     pub(crate) legacy: bool,
+    /// What a suspension has left in the row, when the instances come back from one.
+    pub(crate) suspended: Option<Details>,
     pub(crate) databases: Trials<BrokerStore>,
     count: AtomicUsize,
 }
@@ -56,6 +59,7 @@ impl Trying {
             data: Details::default(),
             limits: patient(),
             legacy: false,
+            suspended: None,
             databases: Trials::on(if postgres { Sort::Postgres } else { Sort::Sqlite }),
             count: AtomicUsize::new(0),
         }
@@ -75,7 +79,8 @@ impl Scenario for Trying {
         let order = (self.wish)(&format!("t{at}")).order(&self.outside.catalog);
         self.outside.introduce(&order.context.globalaccount_id);
         let (rows, _) = self.databases.fill(clock).await.open().await;
-        rows.insert(&row(&order)).await.unwrap();
+        let known = self.suspended.as_ref().map(|known| serde_json::to_vec(known).unwrap());
+        rows.insert(&NewInstance { details: known, ..row(&order) }).await.unwrap();
         let mut env = if self.legacy {
             Box::pin(self.outside.older(clock)).await
         } else {
@@ -100,7 +105,11 @@ impl Scenario for Trying {
     }
 
     fn stored(&self) -> Option<PathBuf> {
-        let name = if self.legacy { "legacy_order.json" } else { "order.json" };
+        let name = match (self.legacy, &self.suspended) {
+            (true, _) => "legacy_order.json",
+            (_, Some(_)) => "return.json",
+            _ => "order.json",
+        };
         Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/provisioning/expected").join(name))
     }
 

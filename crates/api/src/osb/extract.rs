@@ -171,4 +171,11 @@ impl Body {
             Some(_) => Err(Refusal::bad(format!("{name} is not an object"))),
         }
     }
+
+    /// The version of the maintenance that the platform believes in.
+    pub(super) fn maintenance_version(&mut self) -> Result<Option<String>, Refusal> {
+        let info = self.object("maintenance_info")?;
+        let version = info.as_ref().and_then(|info| info.get("version")).and_then(Value::as_str);
+        Ok(version.filter(|version| !version.is_empty()).map(str::to_owned))
+    }
 }

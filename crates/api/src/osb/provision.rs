@@ -2,7 +2,7 @@
 
 use axum::{body::Bytes, extract::State, http::StatusCode, response::Response};
 use broker::instances::{Broker, Provision};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     extract::{Authenticated, Body, PathParams, QueryParams},
@@ -31,8 +31,6 @@ pub(super) async fn serve(
 
 fn read(path: PathParams, query: &QueryParams, bytes: &[u8]) -> Result<Provision, Refusal> {
     let mut body = Body::read(bytes)?;
-    let maintenance = body.object("maintenance_info")?;
-    let version = maintenance.as_ref().and_then(|info| info.get("version")).and_then(Value::as_str);
     Ok(Provision {
         instance_id: path.instance_id,
         region: path.region,
@@ -40,7 +38,7 @@ fn read(path: PathParams, query: &QueryParams, bytes: &[u8]) -> Result<Provision
         plan_id: body.text("plan_id")?,
         context: body.object("context")?,
         parameters: body.object("parameters")?,
-        maintenance_version: version.filter(|version| !version.is_empty()).map(str::to_owned),
+        maintenance_version: body.maintenance_version()?,
         accepts_incomplete: query.accepts_incomplete(),
     })
 }

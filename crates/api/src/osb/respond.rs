@@ -69,6 +69,7 @@ impl IntoResponse for Refusal {
             Self::Bad(problem) => described(StatusCode::BAD_REQUEST, None, &problem),
             Self::Version(problem) => described(StatusCode::PRECONDITION_FAILED, None, &problem),
             Self::UseCase(Error::Gone) => answer(StatusCode::GONE, &json!({})),
+            Self::UseCase(Error::Unchangeable(problem)) => unchangeable(&problem),
             Self::UseCase(error) => refused(&error),
         }
     }
@@ -83,6 +84,9 @@ fn refused(error: &Error) -> Response {
         Error::Busy => (StatusCode::UNPROCESSABLE_ENTITY, Some("ConcurrencyError")),
         Error::MaintenanceInfo => {
             (StatusCode::UNPROCESSABLE_ENTITY, Some("MaintenanceInfoConflict"))
+        }
+        Error::Unprocessable(_) | Error::Unchangeable(_) => {
+            (StatusCode::UNPROCESSABLE_ENTITY, None)
         }
         Error::Foreign => (StatusCode::FORBIDDEN, None),
         Error::NotFound(_) => (StatusCode::NOT_FOUND, None),
@@ -102,6 +106,16 @@ fn refused(error: &Error) -> Response {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
     }
     response
+}
+
+/// A change that would be refused again. The instance is as good as before.
+fn unchangeable(problem: &str) -> Response {
+    let body = json!({
+        "description": shortened(problem),
+        "instance_usable": true,
+        "update_repeatable": false,
+    });
+    answer(StatusCode::UNPROCESSABLE_ENTITY, &body)
 }
 
 /// The longest description. Texts repeat what was sent, and that may be as long as a request.
@@ -201,6 +215,7 @@ mod tests {
             ("busy", Error::Busy),
             ("maintenance", Error::MaintenanceInfo),
             ("taken", Error::Taken("provisioning operation already exist")),
+            ("unchangeable", Error::Unchangeable("the instance was deprovisioned".into())),
             ("foreign", Error::Foreign),
             ("not_found", Error::NotFound("instance with instanceID i-1 does not exist".into())),
             ("gone", Error::Gone),

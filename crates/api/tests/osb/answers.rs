@@ -47,6 +47,42 @@ async fn a_removal_is_answered_with_its_operation() {
 }
 
 #[tokio::test]
+async fn a_context_alone_is_answered_with_200_dashboard_and_labels() {
+    let real = Real::start().await;
+    real.make("i-1").await;
+    let body = json!({
+        "service_id": "47c9dcbf-ff30-448e-ab36-d3bad66ba281", "context": {"origin": "cockpit"},
+    });
+
+    let reply = real.service.patch(INSTANCE, &body).await;
+
+    assert_eq!(reply.status, StatusCode::OK, "{}", reply.text);
+    let json = reply.json();
+    assert_eq!(json["dashboard_url"], "https://dashboard.test/?kubeconfigID=i-1");
+    assert_eq!(json["metadata"]["labels"]["Name"], "dev");
+    assert_eq!(json.get("operation"), None);
+}
+
+#[tokio::test]
+async fn a_change_that_cannot_be_is_answered_with_422_and_not_repeatable() {
+    let real = Real::start().await;
+    real.make("i-1").await;
+    let body = json!({
+        "service_id": "47c9dcbf-ff30-448e-ab36-d3bad66ba281",
+        "plan_id": "7d55d31d-35ae-4438-bf13-6ffdfa107d9f",
+    });
+
+    let reply = real.service.patch(&format!("{INSTANCE}?{WAITING}"), &body).await;
+
+    assert_eq!(reply.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", reply.text);
+    let json = reply.json();
+    assert_eq!(
+        (&json["instance_usable"], &json["update_repeatable"]),
+        (&json!(true), &json!(false))
+    );
+}
+
+#[tokio::test]
 async fn an_instance_is_shown_with_its_parameters() {
     let real = Real::start().await;
     real.make("i-1").await;

@@ -24,7 +24,6 @@ async fn what_is_not_offered_says_so() {
     let mut shown = String::new();
 
     for (method, path) in [
-        ("PATCH", INSTANCE),
         ("PUT", &binding),
         ("GET", &binding),
         ("DELETE", &binding),

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use base::Clock;
 use broker::{
     catalog::{Catalog, Offer},
-    instances::{Broker, Parts, Settings},
+    instances::{Broker, Parts, Settings, SuspensionPlans},
 };
 use engine::{
     Planted, State, Storage,
@@ -74,6 +74,7 @@ impl Real {
                 shoot_domain: "kyma.test".into(),
                 kubeconfig_label: None,
                 trial_notice: None,
+                suspension: SuspensionPlans::default(),
                 legacy: None,
             },
             clock: clock.clone(),

@@ -127,15 +127,24 @@ impl Service {
 
     /// A request with the body that its method needs.
     pub(crate) async fn put_or_call(&self, method: &str, uri: &str) -> Reply {
-        if method == "put" {
-            return self.put(uri, &json!({"service_id": "s", "plan_id": "p"})).await;
+        if ["put", "patch"].contains(&method) {
+            let body = json!({"service_id": "s", "plan_id": "p"});
+            return self.send_json(&method.to_uppercase(), uri, &body).await;
         }
         self.call(&method.to_uppercase(), uri).await
     }
 
     pub(crate) async fn put(&self, uri: &str, body: &Value) -> Reply {
+        self.send_json("PUT", uri, body).await
+    }
+
+    pub(crate) async fn patch(&self, uri: &str, body: &Value) -> Reply {
+        self.send_json("PATCH", uri, body).await
+    }
+
+    async fn send_json(&self, method: &str, uri: &str, body: &Value) -> Reply {
         let body = Body::from(body.to_string());
-        self.send(self.request("PUT", uri).body(body).unwrap()).await
+        self.send(self.request(method, uri).body(body).unwrap()).await
     }
 }
 

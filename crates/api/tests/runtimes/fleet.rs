@@ -10,7 +10,7 @@ use api::{
 use base::Clock;
 use broker::{
     catalog::{Catalog, Offer},
-    instances::{Broker, Caller, Parts, Provision, Settings},
+    instances::{Broker, Caller, Parts, Provision, Settings, SuspensionPlans},
 };
 use engine::Planted;
 use jiff::Timestamp;
@@ -65,6 +65,7 @@ impl Fleet {
                 shoot_domain: "kyma.test".into(),
                 kubeconfig_label: None,
                 trial_notice: None,
+                suspension: SuspensionPlans::default(),
                 legacy: None,
             },
             clock,

@@ -18,8 +18,6 @@ pub struct Offer {
     pub closed: bool,
     /// Whether orders may choose the version of Kyma.
     pub on_demand_versions: bool,
-    /// Whether instances can be changed, if only by their context.
-    pub updates: bool,
     /// Whether an instance can go from one plan to another.
     pub plan_updateable: bool,
     /// Whether instances can be bound.
@@ -37,7 +35,6 @@ impl Default for Offer {
             additional_parameters: false,
             closed: true,
             on_demand_versions: false,
-            updates: false,
             plan_updateable: false,
             bindable: false,
             customer_networks: Networks::default(),

@@ -32,7 +32,7 @@ impl Catalog {
             "plan_updateable": offer.plan_updateable,
             "plans": plans,
             "metadata": metadata,
-            "allow_context_updates": offer.updates,
+            "allow_context_updates": true,
         }]})
     }
 

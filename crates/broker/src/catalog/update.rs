@@ -35,7 +35,7 @@ impl Catalog {
     ) -> Result<Update, Refusal> {
         let raw = change.parameters.unwrap_or(&Value::Null);
         let mut update: Update = form(raw, "while unmarshaling update parameters")?;
-        expiration(plan, &update, change.active)?;
+        expiration(&update, change.active)?;
         oidc::check(update.oidc.as_ref())?;
         let merged = change.stored.changed_by(&update);
         let provider = self.provider(plan, change.place, change.stored)?;
@@ -58,15 +58,10 @@ impl Catalog {
     }
 }
 
-fn expiration(plan: &Plan, update: &Update, active: Option<bool>) -> Result<(), Refusal> {
-    let refuse = |text: &str| Err(Refusal::new(Rule::Expiration, "/expired", text));
-    if !update.expired {
-        Ok(())
-    } else if plan.kind() != Kind::Trial {
-        refuse("expiration of a non-trial instance is not supported")
-    } else if active != Some(false) {
-        refuse("context.active=false is required for expiration")
-    } else {
-        Ok(())
+fn expiration(update: &Update, active: Option<bool>) -> Result<(), Refusal> {
+    if update.expired && active != Some(false) {
+        let text = "context.active=false is required for expiration";
+        return Err(Refusal::new(Rule::Expiration, "/expired", text));
     }
+    Ok(())
 }

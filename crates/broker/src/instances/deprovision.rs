@@ -37,7 +37,10 @@ impl Broker {
                 return Err(Error::AsyncRequired);
             }
             let before = self.newest(&row.id, Some(&[DEPROVISION])).await?;
+            let suspended = before.as_ref().map(stored::is_suspension).transpose()?;
             let begun = match before {
+                // A suspension has kept what a removal takes away.
+                _ if suspended == Some(true) => self.begin(caller, &row).await?,
                 Some(removal) if is_enough(&removal) => Some(removal.id),
                 Some(removal) if removal.state.is_final() => Some(self.go_on(&removal).await?),
                 // One that is being called off ends soon; what it leaves is done by a removal of its own.

@@ -14,6 +14,12 @@ pub enum Error {
     /// The catalog does not allow it.
     #[error("{0}")]
     Refused(#[from] Refusal),
+    /// The catalog does not allow these values in a change.
+    #[error("{0}")]
+    Unprocessable(Refusal),
+    /// The instance cannot be changed in this way, and repeating the request does not help.
+    #[error("{0}")]
+    Unchangeable(String),
     /// There are enough instances already.
     #[error("{0}")]
     Limit(String),

@@ -10,6 +10,7 @@ use super::{
     Broker, Caller, Error, Labels,
     labels::{self, Life},
     pairs::PROVISION,
+    suspension::Course,
 };
 use crate::{Context, Order, catalog::Place};
 use domain::parameters::Provisioning;
@@ -49,20 +50,27 @@ pub struct Record {
 }
 
 impl Broker {
-    /// An instance that was made completely and is not removed.
+    /// An instance that was made completely and is not removed. A suspended one is there, and says that it is not active.
     pub async fn find(&self, caller: &Caller, instance: &str) -> Result<Found, Error> {
         let missing =
             || Error::NotFound(format!("instance with instanceID {instance} does not exist"));
         let there = self.parts().store.find(instance).await?;
         let row = there.filter(|row| caller.sees(&row.global_account)).ok_or_else(missing)?;
-        let Some(made_by) = self.newest(&row.id, Some(&[PROVISION])).await? else {
-            let text = format!("failed to get operation for instanceID {instance}");
-            return Err(Error::NotFound(text));
+        let course = self.course(&row.id).await?;
+        let suspended = matches!(course, Some(Course::Suspended(_)));
+        let made_by = match course {
+            Some(Course::Made(made_by)) => Some(made_by),
+            Some(Course::Suspended(_)) => None,
+            Some(Course::Removed(_)) | None => {
+                let text = format!("failed to get operation for instanceID {instance}");
+                let made_by = self.newest(&row.id, Some(&[PROVISION])).await?;
+                Some(made_by.ok_or(Error::NotFound(text))?)
+            }
         };
-        let unmade = match made_by.state {
-            State::Succeeded => None,
-            State::Failed | State::Canceled => Some("failed"),
-            State::Pending | State::InProgress => Some("in progress"),
+        let unmade = match made_by.map(|made_by| made_by.state) {
+            None | Some(State::Succeeded) => None,
+            Some(State::Failed | State::Canceled) => Some("failed"),
+            Some(State::Pending | State::InProgress) => Some("in progress"),
         };
         if let Some(word) = unmade {
             return Err(Error::NotFound(format!("provisioning of instanceID {instance} {word}")));
@@ -70,12 +78,15 @@ impl Broker {
         if row.deleted_at.is_some() {
             return Err(missing());
         }
-        self.found(row)
+        self.found(row, suspended)
     }
 
-    fn found(&self, row: Instance) -> Result<Found, Error> {
+    fn found(&self, row: Instance, suspended: bool) -> Result<Found, Error> {
         let parts = self.parts();
-        let order: Order = serde_json::from_slice(&row.order)?;
+        let mut order: Order = serde_json::from_slice(&row.order)?;
+        if suspended {
+            order.context.active = Some(false);
+        }
         let lifetime =
             parts.catalog.plan(&row.plan_id).and_then(|plan| plan.limits().lifetime_days);
         let life = Life {

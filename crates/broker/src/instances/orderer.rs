@@ -1,4 +1,4 @@
-//! Who orders, and for whom: the `context` of a request.
+//! Who orders, and for whom: the `context` of an order or a change.
 
 use serde_json::Value;
 
@@ -6,31 +6,18 @@ use super::{
     Error,
     requests::{label, storable},
 };
-use crate::Context;
+use crate::{Context, ContextChange};
 
 const DOING: &str = "while extracting ers context";
 /// The longest text in a context.
 const LONGEST: usize = 4_096;
 
-/// Reads a context. What it says is not repeated in errors: it may be a credential.
+/// Reads the context of an order. What it says is not repeated in errors: it may be a credential.
 pub(super) fn read(context: Option<&Value>) -> Result<Context, Error> {
-    let bad = |problem: &str| Error::Bad(format!("{DOING}: {problem}"));
     let Some(context) = context.filter(|context| !context.is_null()) else {
         return Err(bad("while decoding context: unexpected end of JSON input"));
     };
-    let Value::Object(fields) = context else {
-        return Err(bad("while decoding context: context is not an object"));
-    };
-    // `null` says nothing, as if the field were not there.
-    let said = fields.iter().filter(|(_, value)| !value.is_null());
-    let said: Value = said.map(|(name, value)| (name.clone(), value.clone())).collect();
-    let mut context: Context = serde_path_to_error::deserialize(&said).map_err(|error| {
-        let problem = match error.inner().to_string() {
-            missing if missing.starts_with("missing field") => missing,
-            _ => "has the wrong type".to_owned(),
-        };
-        bad(&format!("while decoding context: {}: {problem}", error.path()))
-    })?;
+    let mut context = decoded(context)?;
     for (name, value) in [
         ("global accountID", &context.globalaccount_id),
         ("subAccountID", &context.subaccount_id),
@@ -46,6 +33,48 @@ pub(super) fn read(context: Option<&Value>) -> Result<Context, Error> {
     bounded(&context)?;
     context.user_id = context.user_id.to_lowercase();
     Ok(context)
+}
+
+/// Reads the context of a change: every field may be missing.
+pub(super) fn read_change(context: Option<&Value>) -> Result<ContextChange, Error> {
+    let Some(context) = context.filter(|context| !context.is_null()) else {
+        return Ok(ContextChange::default());
+    };
+    let said = decoded(context)?;
+    bounded(&said)?;
+    if !said.globalaccount_id.is_empty() {
+        label("context.globalaccount_id", &said.globalaccount_id)?;
+    }
+    Ok(ContextChange {
+        globalaccount_id: Some(said.globalaccount_id).filter(|account| !account.is_empty()),
+        sm_operator_credentials: said.sm_operator_credentials,
+        active: said.active,
+        commercial_model: said.commercial_model,
+        license_type: said.license_type,
+        origin: said.origin,
+        platform: said.platform,
+        region: said.region,
+    })
+}
+
+fn bad(problem: &str) -> Error {
+    Error::Bad(format!("{DOING}: {problem}"))
+}
+
+fn decoded(context: &Value) -> Result<Context, Error> {
+    let Value::Object(fields) = context else {
+        return Err(bad("while decoding context: context is not an object"));
+    };
+    // `null` says nothing, as if the field were not there.
+    let said = fields.iter().filter(|(_, value)| !value.is_null());
+    let said: Value = said.map(|(name, value)| (name.clone(), value.clone())).collect();
+    serde_path_to_error::deserialize(&said).map_err(|error| {
+        let problem = match error.inner().to_string() {
+            missing if missing.starts_with("missing field") => missing,
+            _ => "has the wrong type".to_owned(),
+        };
+        bad(&format!("while decoding context: {}: {problem}", error.path()))
+    })
 }
 
 /// Refuses what else the context says when it is too long to be kept and passed on.

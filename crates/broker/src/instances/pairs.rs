@@ -12,6 +12,11 @@ pub const PROVISION: &str = Provisioning::KIND;
 /// The kind of operation that removes an instance.
 pub const DEPROVISION: &str = Deprovisioning::KIND;
 
+/// The digest of a suspension. The request has no words, so all of them are the same one.
+pub const SUSPENSION: &[u8] = b"suspension";
+/// The digest of the return from a suspension.
+pub const UNSUSPENSION: &[u8] = b"unsuspension";
+
 /// What becomes of a new operation, `id` of this kind.
 ///
 /// A removal goes before everything but another removal; whatever else begins finds the place empty or is refused.
@@ -22,13 +27,68 @@ pub fn verdict(kind: &str, id: OperationId, unfinished: &[Unfinished]) -> Verdic
     if kind != DEPROVISION {
         return Verdict::Refuse(first.id);
     }
-    // One that was called off ends without having removed everything.
-    let removal = unfinished.iter().find(|other| other.kind == DEPROVISION && !other.canceling);
-    if let Some(removal) = removal {
+    if let Some(removal) = removal(unfinished) {
         return Verdict::Same(removal.id);
     }
     let in_the_way = unfinished.iter().filter(|other| !other.canceling).map(|other| other.id);
     Verdict::Supersede(in_the_way.collect(), format!("operation preempted by deprovisioning {id}"))
+}
+
+/// What becomes of a new suspension.
+///
+/// Orders and updates are seen through first: their platform follows them. Nobody waits for a return, so it is stopped,
+/// with everything that waits behind it.
+pub fn suspension(id: OperationId, unfinished: &[Unfinished]) -> Verdict {
+    if let Some(removal) = removal(unfinished) {
+        return Verdict::Refuse(removal.id);
+    }
+    let going: Vec<&Unfinished> = unfinished.iter().filter(|other| !other.canceling).collect();
+    match going.last() {
+        Some(last) if is_suspension(last) => return Verdict::Same(last.id),
+        _ => {}
+    }
+    match going.iter().position(|other| is_unsuspension(other)) {
+        None => Verdict::Queue,
+        Some(first) => {
+            let stopped = going[first..].iter().map(|other| other.id).collect();
+            Verdict::Supersede(stopped, format!("operation preempted by suspension {id}"))
+        }
+    }
+}
+
+/// What becomes of a new return from a suspension.
+///
+/// A suspension that has begun ends first; one that still waits need not begin. Behind an update nobody can say yet
+/// what the next cluster shall have.
+pub fn unsuspension(id: OperationId, unfinished: &[Unfinished]) -> Verdict {
+    let going: Vec<&Unfinished> = unfinished.iter().filter(|other| !other.canceling).collect();
+    if let Some(last) = going.last().filter(|last| is_unsuspension(last)) {
+        return Verdict::Same(last.id);
+    }
+    let known = |other: &&Unfinished| is_suspension(other) || other.kind == PROVISION;
+    if let Some(other) = going.iter().copied().find(|other| !known(other)) {
+        return Verdict::Refuse(other.id);
+    }
+    let waiting = going.iter().filter(|other| is_suspension(other) && !other.admitted);
+    let waiting: Vec<OperationId> = waiting.map(|other| other.id).collect();
+    if waiting.is_empty() {
+        return Verdict::Queue;
+    }
+    Verdict::Supersede(waiting, format!("operation preempted by unsuspension {id}"))
+}
+
+/// The removal that is under way. One that was called off ends without having removed everything.
+fn removal(unfinished: &[Unfinished]) -> Option<&Unfinished> {
+    let is_removal = |other: &&Unfinished| other.kind == DEPROVISION && !is_suspension(other);
+    unfinished.iter().find(|other| is_removal(other) && !other.canceling)
+}
+
+fn is_suspension(other: &Unfinished) -> bool {
+    other.kind == DEPROVISION && other.digest.as_deref() == Some(SUSPENSION)
+}
+
+fn is_unsuspension(other: &Unfinished) -> bool {
+    other.kind == PROVISION && other.digest.as_deref() == Some(UNSUSPENSION)
 }
 
 #[cfg(test)]
@@ -43,24 +103,41 @@ mod tests {
     /// Operations of these kinds, numbered from one, the first one admitted; a `!` marks one that is to end.
     fn unfinished(kinds: &[&str]) -> Vec<Unfinished> {
         let number = |at: usize| u128::try_from(at).unwrap() + 1;
-        let operation = |(at, kind): (usize, &&str)| Unfinished {
-            id: Uuid::from_u128(number(at)),
-            kind: kind.trim_end_matches('!').to_owned(),
-            state: if at == 0 { State::InProgress } else { State::Pending },
-            admitted: at == 0,
-            digest: None,
-            canceling: kind.ends_with('!'),
+        let operation = |(at, word): (usize, &&str)| {
+            let name = word.trim_end_matches('!');
+            let (kind, digest) = match name {
+                "suspension" => (DEPROVISION, Some(SUSPENSION.to_vec())),
+                "unsuspension" => (PROVISION, Some(UNSUSPENSION.to_vec())),
+                kind => (kind, None),
+            };
+            Unfinished {
+                id: Uuid::from_u128(number(at)),
+                kind: kind.to_owned(),
+                state: if at == 0 { State::InProgress } else { State::Pending },
+                admitted: at == 0,
+                digest,
+                canceling: word.ends_with('!'),
+            }
         };
         kinds.iter().enumerate().map(operation).collect()
+    }
+
+    fn verdict_of(request: &str, before: &[Unfinished]) -> Verdict {
+        match request {
+            "suspension" => suspension(NEW, before),
+            "unsuspension" => unsuspension(NEW, before),
+            kind => verdict(kind, NEW, before),
+        }
     }
 
     #[test]
     fn every_pair_has_its_verdict() {
         let id = Uuid::from_u128;
-        let supersede = |ids: &[u128]| {
+        let stopped = |word: &str, ids: &[u128]| {
             let ids = ids.iter().copied().map(id).collect();
-            Verdict::Supersede(ids, format!("operation preempted by deprovisioning {NEW}"))
+            Verdict::Supersede(ids, format!("operation preempted by {word} {NEW}"))
         };
+        let supersede = |ids: &[u128]| stopped("deprovisioning", ids);
         let table: Vec<(&str, &[&str], Verdict)> = vec![
             ("provision", &[], Verdict::Queue),
             ("provision", &["provision"], Verdict::Refuse(id(1))),
@@ -74,10 +151,36 @@ mod tests {
             ("deprovision", &["deprovision"], Verdict::Same(id(1))),
             ("deprovision", &["provision!", "deprovision"], Verdict::Same(id(2))),
             ("deprovision", &["deprovision!"], supersede(&[])),
+            ("deprovision", &["suspension"], supersede(&[1])),
+            ("deprovision", &["suspension", "unsuspension"], supersede(&[1, 2])),
+            ("deprovision", &["suspension!", "deprovision"], Verdict::Same(id(2))),
+            ("suspension", &[], Verdict::Queue),
+            ("suspension", &["provision"], Verdict::Queue),
+            ("suspension", &["update"], Verdict::Queue),
+            ("suspension", &["provision!"], Verdict::Queue),
+            ("suspension", &["suspension"], Verdict::Same(id(1))),
+            ("suspension", &["suspension!"], Verdict::Queue),
+            ("suspension", &["provision", "suspension"], Verdict::Same(id(2))),
+            ("suspension", &["unsuspension"], stopped("suspension", &[1])),
+            ("suspension", &["suspension", "unsuspension"], stopped("suspension", &[2])),
+            ("suspension", &["unsuspension", "update"], stopped("suspension", &[1, 2])),
+            ("suspension", &["deprovision"], Verdict::Refuse(id(1))),
+            ("suspension", &["unsuspension!", "deprovision"], Verdict::Refuse(id(2))),
+            ("suspension", &["deprovision!"], Verdict::Queue),
+            ("unsuspension", &[], Verdict::Queue),
+            ("unsuspension", &["suspension"], Verdict::Queue),
+            ("unsuspension", &["suspension!"], Verdict::Queue),
+            ("unsuspension", &["unsuspension"], Verdict::Same(id(1))),
+            ("unsuspension", &["suspension", "unsuspension"], Verdict::Same(id(2))),
+            ("unsuspension", &["provision", "suspension"], stopped("unsuspension", &[2])),
+            ("unsuspension", &["unsuspension!", "suspension"], stopped("unsuspension", &[2])),
+            ("unsuspension", &["update", "suspension"], Verdict::Refuse(id(1))),
+            ("unsuspension", &["deprovision"], Verdict::Refuse(id(1))),
         ];
 
         for (kind, before, expected) in table {
-            assert_eq!(verdict(kind, NEW, &unfinished(before)), expected, "{kind} on {before:?}");
+            let given = verdict_of(kind, &unfinished(before));
+            assert_eq!(given, expected, "{kind} on {before:?}");
         }
     }
 }

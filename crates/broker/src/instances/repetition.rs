@@ -4,7 +4,12 @@ use domain::OperationId;
 use engine::State;
 use uuid::Uuid;
 
-use super::{Broker, Error, Provisioned, pairs::DEPROVISION, provision::GONE, stored::Asked};
+use super::{
+    Broker, Error, Provisioned,
+    pairs::DEPROVISION,
+    provision::GONE,
+    stored::{Asked, is_suspension},
+};
 use crate::Order;
 
 impl Broker {
@@ -21,6 +26,7 @@ impl Broker {
         };
         if let Some(newest) = self.newest(&row.id, None).await?
             && newest.kind == DEPROVISION
+            && !is_suspension(&newest)?
         {
             return Err(if newest.state.is_final() { Error::Taken(GONE) } else { Error::Busy });
         }

@@ -45,6 +45,25 @@ pub struct Provision {
     pub accepts_incomplete: bool,
 }
 
+/// A change of an instance.
+#[derive(Clone, Default)]
+pub struct Update {
+    /// The instance, as the platform calls it.
+    pub instance_id: String,
+    /// The service; empty when none was named.
+    pub service_id: String,
+    /// The plan; empty when it stays.
+    pub plan_id: String,
+    /// What the platform says about the instance now.
+    pub context: Option<Value>,
+    /// The parameters that change; none when they all stay.
+    pub parameters: Option<Value>,
+    /// The version of the maintenance that the platform believes in.
+    pub maintenance_version: Option<String>,
+    /// Whether the platform can wait.
+    pub accepts_incomplete: bool,
+}
+
 /// The end of an instance.
 #[derive(Debug, Clone, Default)]
 pub struct Deprovision {

@@ -1,10 +1,16 @@
 //! How an operation is handed to the store: what its plan reads, and beside it what is kept for audit.
 
-use engine::{Operation, storage::NewOperation};
+use engine::{
+    Operation,
+    storage::{NewOperation, Snapshot},
+};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Caller, Error};
+use super::{
+    Caller, Error,
+    pairs::{DEPROVISION, PROVISION, SUSPENSION, UNSUSPENSION},
+};
 use crate::{
     Order,
     operations::{deprovisioning::Deprovisioning, provisioning::Provisioning},
@@ -18,6 +24,9 @@ pub(super) struct Asked {
     /// Whether the instance is to come back.
     #[serde(default)]
     pub(super) temporary: bool,
+    /// Whether it comes back.
+    #[serde(default)]
+    pub(super) returning: bool,
     /// The program that asked.
     #[serde(default)]
     pub(super) user_agent: Option<String>,
@@ -31,6 +40,7 @@ impl Asked {
         Self {
             order,
             temporary: false,
+            returning: false,
             user_agent: caller.user_agent.clone(),
             originating_identity: caller.originating_identity.clone(),
         }
@@ -45,6 +55,40 @@ pub(super) fn provision(id: Uuid, asked: &Asked) -> Result<NewOperation, Error> 
 /// The operation that removes an instance. Its first step brings what is known from the instance's row.
 pub(super) fn deprovision(id: Uuid, asked: &Asked) -> Result<NewOperation, Error> {
     operation::<Deprovisioning>(id, asked)
+}
+
+/// The operation that removes an instance's cluster until it returns.
+pub(super) fn suspension(id: Uuid, asked: Asked) -> Result<NewOperation, Error> {
+    let operation = operation::<Deprovisioning>(id, &Asked { temporary: true, ..asked })?;
+    Ok(NewOperation { digest: Some(SUSPENSION.to_vec()), ..operation })
+}
+
+/// The operation that makes a suspended instance's next cluster.
+pub(super) fn unsuspension(id: Uuid, asked: Asked) -> Result<NewOperation, Error> {
+    let operation = operation::<Provisioning>(id, &Asked { returning: true, ..asked })?;
+    Ok(NewOperation { digest: Some(UNSUSPENSION.to_vec()), ..operation })
+}
+
+/// Whether an operation is a suspension.
+pub(super) fn is_suspension(operation: &Snapshot) -> Result<bool, Error> {
+    Ok(operation.kind == DEPROVISION && purpose(operation)?.temporary)
+}
+
+/// Whether an operation is the return from a suspension.
+pub(super) fn is_unsuspension(operation: &Snapshot) -> Result<bool, Error> {
+    Ok(operation.kind == PROVISION && purpose(operation)?.returning)
+}
+
+/// The part of the input that tells orders from returns, and removals from suspensions.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Purpose {
+    temporary: bool,
+    returning: bool,
+}
+
+fn purpose(operation: &Snapshot) -> Result<Purpose, Error> {
+    Ok(serde_json::from_slice(&operation.input)?)
 }
 
 fn operation<O: Operation>(id: Uuid, asked: &Asked) -> Result<NewOperation, Error> {

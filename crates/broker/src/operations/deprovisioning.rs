@@ -200,6 +200,11 @@ pub fn plan(limits: &Limits, systems: Systems) -> Plan<Deprovisioning> {
         .each(remove_instance::RemoveInstance.failing_for(failing).waiting_for(AT_ONCE).or_skip())
 }
 
+/// Whether something of the cluster may still be there: itself, or what the Reconciler does in it.
+pub(super) fn keeps_cluster(left: &BTreeSet<String>) -> bool {
+    RUNTIME_STEPS.iter().chain(&RECONCILER_STEPS).any(|step| left.contains(*step))
+}
+
 /// The cluster, in the words of the systems that know it by its id; none was ordered without.
 fn runtime(cx: &Cx<'_, Deprovisioning>) -> Option<String> {
     cx.data.details.runtime_id.map(|id| id.to_string())

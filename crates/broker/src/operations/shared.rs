@@ -2,6 +2,7 @@
 
 pub(super) mod evaluations;
 pub(super) mod event_hubs;
+pub(super) mod known;
 pub(super) mod kyma;
 
 use std::time::Duration;

@@ -53,17 +53,18 @@ fn nothing_offered_means_no_service() {
 }
 
 #[test]
-fn updates_and_bindings_are_announced_once_they_are_switched_on() {
+fn plan_changes_and_bindings_are_announced_once_they_are_switched_on() {
     let shop = Shop::new();
-    let offer = Offer { updates: true, plan_updateable: true, bindable: true, ..Offer::default() };
+    let offer = Offer { plan_updateable: true, bindable: true, ..Offer::default() };
 
     let off = services(&shop, &Offer::default(), "cf-eu10");
     let on = services(&shop, &offer, "cf-eu10");
 
-    for key in ["bindable", "plan_updateable", "allow_context_updates"] {
+    for key in ["bindable", "plan_updateable"] {
         assert_eq!(off["services"][0][key], json!(false));
         assert_eq!(on["services"][0][key], json!(true));
     }
+    assert_eq!(off["services"][0]["allow_context_updates"], json!(true));
 }
 
 #[test]

@@ -32,7 +32,6 @@ impl Shop {
         let offer = Offer {
             plans: PLANS.map(str::to_owned).to_vec(),
             additional_parameters: true,
-            updates: true,
             ..Offer::default()
         };
         Self { catalog: Catalog::load(&files.with("eu-access.yaml", eu)).unwrap(), offer }

@@ -206,8 +206,13 @@ impl Landscape {
 
     /// Does the work of the job that cleans released accounts: there are few of them.
     async fn clean_accounts(&self, env: &Env) {
+        self.free_accounts(env, "dirty=true").await;
+    }
+
+    /// Gives the accounts that a selector finds back to the pool.
+    pub(crate) async fn free_accounts(&self, env: &Env, selector: &str) {
         let bindings = self.bindings().await;
-        for one in env.gardener.pool(BindingKind::Secret).list("dirty=true").await.unwrap() {
+        for one in env.gardener.pool(BindingKind::Secret).list(selector).await.unwrap() {
             let clean = json!({"metadata": {"labels": {"dirty": null, "tenantName": null}}});
             bindings.merge(one.name(), &clean).await.unwrap();
         }

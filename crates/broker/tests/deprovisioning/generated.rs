@@ -38,6 +38,8 @@ pub(crate) struct Trying {
     parts: Parts,
     /// Whether removals go the legacy way, with event hubs to remove.
     legacy: bool,
+    /// Whether the instances are to come back.
+    temporary: bool,
     /// Clients of the test's own: a system that failed is not left alone by them.
     eyes: Arc<Env>,
 }
@@ -54,7 +56,13 @@ impl Trying {
             count: AtomicUsize::new(0),
             parts,
             legacy: false,
+            temporary: false,
         }
+    }
+
+    /// Suspensions.
+    async fn suspending(postgres: bool) -> Self {
+        Self { temporary: true, ..Self::new(Parts::ALL, postgres).await }
     }
 
     /// By the legacy plan.
@@ -76,6 +84,10 @@ impl Scenario for Trying {
         let (rows, _) = self.databases.fill(clock).await.open().await;
         let eyes = self.eyes.clone();
         let env = Arc::new(self.landscape.env(rows.clone(), clock).await);
+        if self.temporary {
+            // The instances before keep theirs.
+            self.landscape.free_accounts(&eyes, "tenantName").await;
+        }
         let furnished = self.landscape.furnish(&eyes, at, self.parts).await;
         let Furnished { order, details } = &furnished;
         let mut azure = None;
@@ -83,7 +95,8 @@ impl Scenario for Trying {
             azure = Some(self.landscape.furnish_event_hubs(&eyes, order).await.1);
         }
         rows.insert(&row(order, Some(details))).await.unwrap();
-        let input = Input { order: order.clone(), user_agent: None, temporary: false };
+        let temporary = self.temporary;
+        let input = Input { order: order.clone(), user_agent: None, temporary };
         let instance = order.instance_id.clone();
         let plan = if self.legacy { legacy::plan } else { plan };
         let rest = self.landscape.running.clusters().rest();
@@ -115,7 +128,11 @@ impl Scenario for Trying {
     }
 
     fn stored(&self) -> Option<PathBuf> {
-        let name = if self.legacy { "legacy_removal.json" } else { "removal.json" };
+        let name = match (self.legacy, self.temporary) {
+            (true, _) => "legacy_removal.json",
+            (_, true) => "suspension.json",
+            _ => "removal.json",
+        };
         Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deprovisioning/expected").join(name))
     }
 
@@ -163,6 +180,41 @@ async fn everything_that_the_older_documents_make_is_gone_in_the_end() {
     let tried = trying.once().await;
 
     is_gone(&tried);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_suspension_removes_everything_but_the_account_and_the_row() {
+    let trying = Trying::suspending(false).await;
+
+    let tried = trying.once().await;
+
+    assert_eq!(tried.end.state, engine::State::Succeeded, "{:#?}", tried.journal);
+    assert_eq!(tried.end.incomplete, Vec::<String>::new(), "{:#?}", tried.journal);
+    assert_eq!(tried.end.world, json!(["account", "row"]));
+    assert_eq!(tried.end.data["details"]["runtime_id"], json!(false));
+}
+
+/// One part of the proof for a suspension, on the embedded database.
+async fn suspends_the_same_way(part: usize, of: usize) {
+    let trying = Trying::suspending(false).await;
+
+    let proof = Box::pin(prove_part(&trying, &trying.databases, part, of)).await;
+
+    assert!(proof.crashes * of > 60 && proof.lost_answers * of > 8, "{proof:?}");
+}
+
+engine::proven_in_parts!(suspends_the_same_way:
+    a_suspension_ends_the_same_way_whatever_happens_on_sqlite_in_the_first_half
+    a_suspension_ends_the_same_way_whatever_happens_on_sqlite_in_the_second_half
+);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_suspension_ends_the_same_way_whatever_happens_on_postgres() {
+    let trying = Trying::suspending(true).await;
+
+    let proof = Box::pin(prove_some(&trying, &trying.databases, 17)).await;
+
+    assert!(proof.trials > 5, "{proof:?}");
 }
 
 /// One part of the proof, on the embedded database.

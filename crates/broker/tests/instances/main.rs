@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod accounts;
+mod activity;
 mod deprovisioning;
 mod finding;
 mod following;
@@ -11,6 +12,8 @@ mod limits;
 mod listing;
 mod provisioning;
 mod repeating;
+mod suspending;
+mod updating;
 mod world;
 
 store::promises! { world::World on sqlite, postgres: {
@@ -45,6 +48,39 @@ store::promises! { world::World on sqlite, postgres: {
         what_a_removal_has_left_is_gone_on_with,
         another_tenants_instance_is_not_there,
         of_twenty_removals_at_once_one_operation_answers_all;
+    suspending:
+        a_suspension_is_seen_from_the_moment_it_is_accepted,
+        an_instance_comes_back_with_its_names,
+        a_return_waits_for_the_suspension_and_need_not_begin,
+        a_suspension_stops_a_return_and_waits_for_an_order,
+        a_removal_goes_before_suspension_and_return,
+        a_suspended_instance_is_removed_for_good,
+        what_failed_is_tried_again,
+        an_order_that_failed_is_not_brought_back,
+        a_continued_suspension_is_still_one,
+        an_expired_instance_never_comes_back,
+        an_instance_expires_in_its_sleep,
+        what_does_not_expire_is_told_so,
+        of_twenty_suspensions_at_once_one_operation_answers_all,
+        the_same_order_finds_a_suspended_instance_there;
+    activity:
+        a_trial_is_suspended_and_comes_back_by_its_context,
+        the_context_of_a_suspension_is_kept_for_the_return,
+        parameters_beside_a_suspension_are_refused,
+        parameters_of_a_suspended_instance_are_refused,
+        other_plans_ignore_whether_they_are_active,
+        the_plans_are_those_that_the_settings_name,
+        a_failed_suspension_is_tried_again_with_any_change,
+        a_trial_expires_by_its_parameters_and_is_only_removed_from_then_on,
+        what_cannot_expire_by_its_parameters_is_told_so;
+    updating:
+        a_context_alone_is_stored_without_an_operation,
+        a_change_that_says_nothing_changes_nothing,
+        what_is_wrong_with_a_change_is_told_and_nothing_is_stored,
+        unknown_parameters_and_wrong_types_are_told,
+        an_instance_that_is_not_there_cannot_be_changed,
+        an_instance_that_failed_or_is_removed_cannot_be_changed,
+        an_account_moves_with_its_context;
     finding:
         an_instance_is_found_once_it_is_complete,
         the_dashboard_has_one_address_in_every_answer,

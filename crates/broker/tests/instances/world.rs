@@ -8,7 +8,7 @@ use broker::{
     catalog::{Catalog, Offer},
     instances::{
         Broker, Caller, Deprovision, Error, LastOperation, Parts, Provision, Provisioned, Settings,
-        TrialNotice,
+        SuspensionPlans, TrialNotice,
     },
 };
 use domain::OperationId;
@@ -53,6 +53,23 @@ impl World {
         Self::on(TestDatabase::postgres().await, None).await
     }
 
+    /// The same with other settings.
+    pub(crate) fn with_suspended(&self, plans: &[&str]) -> Broker {
+        let parts = self.broker.parts();
+        let suspended = plans.iter().map(ToString::to_string).collect();
+        let suspension = SuspensionPlans { suspended, ..SuspensionPlans::default() };
+        Broker::new(Parts {
+            store: parts.store.clone(),
+            operations: parts.operations.clone(),
+            shapes: parts.shapes.clone(),
+            catalog: parts.catalog.clone(),
+            offer: parts.offer.clone(),
+            accounts: None,
+            settings: Settings { suspension, ..parts.settings.clone() },
+            clock: parts.clock.clone(),
+        })
+    }
+
     /// Whose clusters are paid from these accounts.
     pub(crate) async fn paid_from(accounts: Arc<dyn Accounts>) -> Self {
         Self::on(TestDatabase::sqlite(), Some(accounts)).await
@@ -79,6 +96,7 @@ impl World {
             accounts,
             settings: Settings {
                 legacy: None,
+                suspension: SuspensionPlans::default(),
                 dashboard: "https://dashboard.test".into(),
                 shoot_domain: "kyma.test".into(),
                 kubeconfig_label: Some("https://stage.test".into()),
@@ -243,6 +261,7 @@ impl World {
             Ask { replica: joined.replica, kinds: &kinds, room: 100, crowded: &[], after_lane: "" };
         let claimed = self.engine.claim(&ask).await.unwrap().operations;
         let mut held = claimed.into_iter().find(|held| held.id == operation.uuid()).unwrap();
+        held.position.started_at = held.position.started_at.or(Some(self.clock.now()));
         change(&mut held.position);
         let commit = Commit {
             id: held.id,

@@ -7,7 +7,7 @@ use api::Credentials;
 use broker::{
     catalog::{Catalog, Files, Offer},
     creations::Creations,
-    instances::{self, LegacyNeeds, TrialNotice},
+    instances::{self, LegacyNeeds, SuspensionPlans, TrialNotice},
     operations::{
         Env, Limits, StepSettings, deprovisioning,
         env::{EventHubs, Logging, ServiceManager},
@@ -56,6 +56,8 @@ pub(super) fn catalog(settings: &CatalogSettings) -> anyhow::Result<(Arc<Catalog
         oidc_issuer_url,
         oidc_client_id,
         customer_networks: networks,
+        suspended_plans,
+        expiring_plans,
     } = settings;
     let files = match folder {
         Some(folder) => Files::folder(folder).context("catalog.folder")?,
@@ -86,6 +88,14 @@ pub(super) fn catalog(settings: &CatalogSettings) -> anyhow::Result<(Arc<Catalog
         ..Offer::default()
     };
     offer.check(&catalog).context("catalog.plans")?;
+    for (key, named) in [("suspended_plans", suspended_plans), ("expiring_plans", expiring_plans)] {
+        let unknown = named.iter().find(|name| catalog.plan_named(name).is_none());
+        ensure!(
+            unknown.is_none(),
+            "catalog.{key}: plan \"{}\" is not in the catalog",
+            unknown.map_or("", String::as_str)
+        );
+    }
     Ok((Arc::new(catalog), offer))
 }
 
@@ -140,6 +150,10 @@ pub(super) fn answers(settings: &Settings) -> instances::Settings {
             .runtimes
             .legacy
             .then(|| LegacyNeeds { service_manager: settings.service_manager.url.is_none() }),
+        suspension: SuspensionPlans {
+            suspended: settings.catalog.suspended_plans.clone(),
+            expiring: settings.catalog.expiring_plans.clone(),
+        },
     }
 }
 

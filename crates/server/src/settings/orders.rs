@@ -25,6 +25,12 @@ pub struct CatalogSettings {
     /// Networks that kubeconfigs of orders may lead to, besides public addresses: `10.0.0.0/8`, `::1/128` or one address.
     #[config(env = "KCP_BROKER_CATALOG_CUSTOMER_NETWORKS", default = [], parse_env = confique::env::parse::list_by_comma)]
     pub customer_networks: Vec<String>,
+    /// The names of the plans whose instances platforms suspend and bring back by `context.active`; it is ignored for the others.
+    #[config(env = "KCP_BROKER_CATALOG_SUSPENDED_PLANS", default = ["trial"], parse_env = confique::env::parse::list_by_comma)]
+    pub suspended_plans: Vec<String>,
+    /// The names of the plans whose instances can expire: they are suspended and do not come back.
+    #[config(env = "KCP_BROKER_CATALOG_EXPIRING_PLANS", default = ["trial", "free"], parse_env = confique::env::parse::list_by_comma)]
+    pub expiring_plans: Vec<String>,
     /// Whether the schemas publish `oidc` and `administrators`.
     #[config(env = "KCP_BROKER_CATALOG_ADDITIONAL_PARAMETERS", default = true)]
     pub additional_parameters: bool,

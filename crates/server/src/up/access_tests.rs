@@ -53,7 +53,7 @@ const WATCHING: [Row; 6] = [
     ("get", "/operations/{id}/waiting", "", Operators(OPERATIONS_READ)),
     ("get", "/metrics", "", Operators(METRICS_READ)),
 ];
-const BROKER: [Row; 10] = [
+const BROKER: [Row; 11] = [
     ("get", "/", "", Open),
     ("post", "/operations/{id}/cancel", "", Operators(OPERATIONS_WRITE)),
     ("post", "/demonstrations", "", Operators(OPERATIONS_WRITE)),
@@ -62,6 +62,7 @@ const BROKER: [Row; 10] = [
     ("get", "/may-exist", "", Operators(OPERATIONS_READ)),
     ("delete", "/may-exist/{id}", "", Operators(OPERATIONS_WRITE)),
     ("get", "/runtimes", "", Tenants(RUNTIMES_READ)),
+    ("put", "/expire/service_instance/{instance_id}", "", Tenants(BROKER_WRITE)),
     ("get", "/openapi/osb.yaml", "", Open),
     ("get", "/openapi/runtimes.yaml", "", Open),
 ];

@@ -11,19 +11,24 @@ use crate::{
     accepted::{self, Row, check_instance},
 };
 
-// $5: there is an order. Without one it changes nothing, and still holds the row until the operation can
-// be seen.
+// $5: there is an order. $6: it expires. Without either it changes nothing, and still holds the row until the
+// operation can be seen.
 const TOUCH: &str = "
     UPDATE instances
     SET ordered = COALESCE($2, ordered),
-        revision = revision + CASE WHEN $5 THEN 1 ELSE 0 END,
-        updated_at = CASE WHEN $5 THEN $4 ELSE updated_at END
+        expired_at = CASE WHEN $6 THEN COALESCE(expired_at, $4) ELSE expired_at END,
+        revision = revision + CASE WHEN $5 OR $6 THEN 1 ELSE 0 END,
+        updated_at = CASE WHEN $5 OR $6 THEN $4 ELSE updated_at END
     WHERE id = $1 AND (NOT $5 OR revision = $3)";
+const EXPIRE: &str = "
+    UPDATE instances
+    SET expired_at = COALESCE(expired_at, $2), revision = revision + 1, updated_at = $2
+    WHERE id = $1";
 const IS_THERE: &str = "SELECT count(*) FROM instances WHERE id = $1";
 
 /// Every statement; they go by primary keys.
 #[cfg(test)]
-pub(super) const TEXTS: &[(&str, &str)] = &[(TOUCH, ""), (IS_THERE, "")];
+pub(super) const TEXTS: &[(&str, &str)] = &[(TOUCH, ""), (EXPIRE, ""), (IS_THERE, "")];
 
 impl BrokerStore {
     /// Accepts an operation on an instance in one transaction, also when something of it is only left over.
@@ -42,8 +47,39 @@ impl BrokerStore {
         if !can_be(instance) {
             return Ok(Accepted::Gone);
         }
-        let row = Touched { store: self, instance, revision, order };
+        let row = Touched { store: self, instance, revision, order, expires: false };
         accepted::accept(&self.engine, &row, operation, pairs).await
+    }
+
+    /// Accepts the operation with which an instance expires, in one transaction; when it expired is kept once it is
+    /// stored.
+    pub async fn accept_expiring(
+        &self,
+        instance: &str,
+        operation: NewOperation,
+        pairs: &Pairs<'_>,
+    ) -> Result<Accepted, Error> {
+        check_instance(instance, "instance", &operation)?;
+        if !can_be(instance) {
+            return Ok(Accepted::Gone);
+        }
+        let row = Touched { store: self, instance, revision: 0, order: None, expires: true };
+        accepted::accept(&self.engine, &row, operation, pairs).await
+    }
+
+    /// Stores that an instance has expired that needs no operation for it. Whether it is there.
+    pub async fn mark_expired(&self, instance: &str) -> Result<bool, Error> {
+        let now = Moment::from(self.clock.now());
+        let marked = on!(self.database().writer(), |pool| {
+            sqlx::query(EXPIRE)
+                .bind(instance)
+                .bind(now)
+                .execute(pool)
+                .await
+                .map(|done| done.rows_affected())
+        })
+        .map_err(Error::writing)?;
+        Ok(marked == 1)
     }
 }
 
@@ -53,6 +89,7 @@ struct Touched<'a> {
     instance: &'a str,
     revision: i64,
     order: Option<&'a [u8]>,
+    expires: bool,
 }
 
 impl Row for Touched<'_> {
@@ -67,6 +104,7 @@ impl Row for Touched<'_> {
                 .bind(self.revision)
                 .bind(now)
                 .bind(self.order.is_some())
+                .bind(self.expires)
                 .execute(connection)
                 .await
                 .map(|done| done.rows_affected())

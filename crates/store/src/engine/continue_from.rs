@@ -5,6 +5,8 @@ use ::engine::{OperationId, storage::NewOperation};
 use super::{EngineStore, accept::Candidate};
 use crate::Error;
 
+const DIGEST: &str = "SELECT digest FROM operations WHERE id = $1";
+
 impl EngineStore {
     /// A new operation with the data of the old one, in which only what was not completed runs.
     pub(super) async fn continuation(
@@ -19,6 +21,10 @@ impl EngineStore {
         if !old.state.is_final() {
             return Err(Error::Refused(format!("operation {} has not ended", old.id)));
         }
+        // What it was asked for is asked for again.
+        let digest = on!(self.database.reader(), |pool| {
+            sqlx::query_scalar(DIGEST).bind(old.id).fetch_one(pool).await
+        })?;
         let reopened =
             |stage: &str| old.incomplete.iter().any(|step| step.split('/').next() == Some(stage));
         let closed = old.closed.iter().filter(|stage| !reopened(stage)).cloned().collect();
@@ -33,7 +39,7 @@ impl EngineStore {
                 lane: old.lane,
                 input: old.input,
                 data: old.data,
-                digest: None,
+                digest,
             },
         })
     }

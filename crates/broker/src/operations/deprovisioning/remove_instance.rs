@@ -4,10 +4,7 @@ use engine::wait;
 use store::broker::{InstanceChange, RuntimeId};
 
 use super::{Deprovisioning, btpoperator_cleanup::BtpOperatorCleanup};
-use crate::{
-    Details,
-    operations::{prelude::*, shared::document},
-};
+use crate::operations::{prelude::*, shared::document};
 
 pub(super) struct RemoveInstance;
 
@@ -23,12 +20,14 @@ impl Step<Deprovisioning> for RemoveInstance {
         let clean = cx.data.left.is_empty();
         let temporary = cx.input.temporary;
         if clean && temporary {
-            cx.data.details = remaining(&cx.data.details);
+            cx.data.details = cx.data.details.without_cluster();
         }
+        // What is left of a suspension may be anything; once the cluster is gone, nobody is led to it any more.
+        let cleared = clean || (temporary && !cx.data.cluster_may_exist());
         let change = InstanceChange {
             removed: clean && !temporary,
             deleted: !clean && !temporary,
-            runtime_id: if clean { RuntimeId::Cleared } else { RuntimeId::Unchanged },
+            runtime_id: if cleared { RuntimeId::Cleared } else { RuntimeId::Unchanged },
             details: Some(document(&cx.data.details)?),
             ..InstanceChange::default()
         };
@@ -39,10 +38,4 @@ impl Step<Deprovisioning> for RemoveInstance {
         let left: Vec<&str> = cx.data.left.iter().map(String::as_str).collect();
         wait(format!("something of the instance is left: {}", left.join(", ")))
     }
-}
-
-/// The details of a suspended instance: what its next cluster shall have again.
-fn remaining(details: &Details) -> Details {
-    let Details { sm_cluster_id, kyma_namespace, kyma_name, kyma_template, .. } = details.clone();
-    Details { sm_cluster_id, kyma_namespace, kyma_name, kyma_template, ..Details::default() }
 }

@@ -7,7 +7,7 @@ use url::Url;
 
 use super::super::{
     Provisioning, check_runtime::dashboard, check_runtime::failed,
-    provision_initialization::ProvisionInitialization,
+    provision_initialization::ProvisionInitialization, starting::take_over,
 };
 use crate::operations::{
     prelude::*,
@@ -28,6 +28,9 @@ impl Step<Provisioning> for Initialization {
         .failing_for(mins(60));
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
+        if cx.data.runtime_id.is_none() {
+            take_over(cx).await?;
+        }
         if cx.data.runtime_id.is_none() {
             return ProvisionInitialization.run(cx).await;
         }

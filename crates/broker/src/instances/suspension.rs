@@ -1,0 +1,208 @@
+//! Suspension, return and expiry: an instance loses its cluster for a time, or for good, and keeps everything else.
+//!
+//! What a reader would get wrong: nothing says of an instance whether it is suspended. Its operations do: the newest of
+//! those that make and remove clusters, whether it has ended or not, is what was asked for last.
+
+use domain::OperationId;
+use engine::{
+    State,
+    storage::{Acceptance, NewOperation, Snapshot, Verdict},
+};
+use store::{Accepted, broker::Instance};
+use uuid::Uuid;
+
+use super::{
+    Broker, Caller, Error,
+    pairs::{self, DEPROVISION, PROVISION},
+    stored::{self, Asked},
+};
+use crate::operations::deprovisioning::left_nothing;
+
+/// How often it is begun again when somebody else has changed the instance meanwhile.
+const TRIES: usize = 20;
+/// The operations that make and remove clusters.
+const KINDS: [&str; 2] = [PROVISION, DEPROVISION];
+
+pub(super) const EXPIRED: &str = "cannot update an expired instance";
+const DEPROVISIONED: &str = "Unable to process an update of a deprovisioned instance";
+const FAILED: &str = "Unable to process an update of a failed instance";
+
+/// Where its operations lead an instance.
+pub(super) enum Course {
+    /// It has a cluster, or gets one.
+    Made(Snapshot),
+    /// Its cluster is gone for a time, or goes.
+    Suspended(Snapshot),
+    /// It is gone, or goes.
+    Removed(Snapshot),
+}
+
+impl Broker {
+    /// Suspends an instance, unless it is suspended or on the way there. Gives the operation that does, or did.
+    pub async fn suspend(&self, caller: &Caller, instance: &str) -> Result<OperationId, Error> {
+        self.put_to_sleep(caller, instance, false).await
+    }
+
+    /// Expires an instance: it is suspended, and never comes back.
+    pub async fn expire(&self, caller: &Caller, instance: &str) -> Result<OperationId, Error> {
+        let row = self.owned(caller, instance).await?;
+        if !self.parts().settings.suspension.expiring.contains(&row.plan_name) {
+            return Err(Error::Bad(format!("unsupported plan: {}", row.plan_name)));
+        }
+        self.put_to_sleep(caller, instance, true).await
+    }
+
+    /// Brings a suspended instance back: a new cluster under its old names. Gives the operation that does; none when
+    /// it has its cluster.
+    pub async fn unsuspend(
+        &self,
+        caller: &Caller,
+        instance: &str,
+    ) -> Result<Option<OperationId>, Error> {
+        for _ in 0..TRIES {
+            let row = self.owned(caller, instance).await?;
+            if row.expired_at.is_some() {
+                return Err(Error::Bad(EXPIRED.into()));
+            }
+            let begun = match self.course(&row.id).await? {
+                Some(Course::Made(made)) if stands(&made) => return Ok(None),
+                Some(Course::Made(made)) if !stored::is_unsuspension(&made)? => {
+                    return Err(Error::Unchangeable(FAILED.into()));
+                }
+                Some(Course::Removed(_)) | None => {
+                    return Err(Error::Unchangeable(DEPROVISIONED.into()));
+                }
+                Some(Course::Suspended(gone)) if stands(&gone) => {
+                    self.accept_return(caller, &row).await?
+                }
+                // What is left of the last cluster goes first; then it is looked again.
+                Some(Course::Made(_) | Course::Suspended(_)) => {
+                    self.accept_suspension(caller, &row, false).await?;
+                    None
+                }
+            };
+            if let Some(operation) = begun {
+                return Ok(Some(operation.into()));
+            }
+        }
+        Err(Error::Busy)
+    }
+
+    async fn put_to_sleep(
+        &self,
+        caller: &Caller,
+        instance: &str,
+        expires: bool,
+    ) -> Result<OperationId, Error> {
+        for _ in 0..TRIES {
+            let row = self.owned(caller, instance).await?;
+            let asleep = match self.course(&row.id).await? {
+                Some(Course::Removed(removal)) if expires => Some(removal.id),
+                Some(Course::Removed(_)) => return Err(Error::Unchangeable(DEPROVISIONED.into())),
+                Some(Course::Suspended(gone)) if stands(&gone) => Some(gone.id),
+                _ => None,
+            };
+            match asleep {
+                // Once that is stored, no return is accepted any more; one that came before is seen in the next round.
+                Some(_) if expires && row.expired_at.is_none() => {
+                    self.parts().store.mark_expired(&row.id).await?;
+                }
+                Some(operation) => return Ok(operation.into()),
+                None => {
+                    if let Some(begun) = self.accept_suspension(caller, &row, expires).await? {
+                        return Ok(begun.into());
+                    }
+                }
+            }
+        }
+        Err(Error::Busy)
+    }
+
+    /// `None`: the instance was changed meanwhile, look again.
+    async fn accept_suspension(
+        &self,
+        caller: &Caller,
+        row: &Instance,
+        expires: bool,
+    ) -> Result<Option<Uuid>, Error> {
+        let id = OperationId::new().uuid();
+        let asked = Asked::by(caller, serde_json::from_slice(&row.order)?);
+        let operation = stored::suspension(id, asked)?;
+        let pairs = |unfinished: &[_]| pairs::suspension(id, unfinished);
+        let store = &self.parts().store;
+        let accepted = if expires {
+            store.accept_expiring(&row.id, operation, &pairs).await?
+        } else {
+            store.accept(&row.id, row.revision, operation, &pairs, None).await?
+        };
+        answer(accepted, id)
+    }
+
+    /// `None`: the instance was changed meanwhile, look again.
+    async fn accept_return(&self, caller: &Caller, row: &Instance) -> Result<Option<Uuid>, Error> {
+        let id = OperationId::new().uuid();
+        let asked = Asked::by(caller, serde_json::from_slice(&row.order)?);
+        let operation: NewOperation = stored::unsuspension(id, asked)?;
+        let pairs = |unfinished: &[_]| -> Verdict { pairs::unsuspension(id, unfinished) };
+        // With the order as it was read: neither an update nor an expiry has come in between.
+        let order = Some(row.order.as_slice());
+        let accepted =
+            self.parts().store.accept(&row.id, row.revision, operation, &pairs, order).await?;
+        answer(accepted, id)
+    }
+
+    /// Where its operations lead an instance. One that was stopped before it began leads nowhere.
+    pub(super) async fn course(&self, instance: &str) -> Result<Option<Course>, Error> {
+        let Some(mut newest) = self.newest(instance, Some(&KINDS)).await? else { return Ok(None) };
+        if is_void(&newest) {
+            let all = self.parts().operations.of_instances(&[instance]).await?;
+            let counts = |it: &&Snapshot| KINDS.contains(&it.kind.as_str()) && !is_void(it);
+            if let Some(other) = all.iter().rev().find(counts)
+                && let Some(read) = self.snapshot(other.id).await?
+            {
+                newest = read;
+            }
+        }
+        Ok(Some(if newest.kind == PROVISION {
+            Course::Made(newest)
+        } else if stored::is_suspension(&newest)? {
+            Course::Suspended(newest)
+        } else {
+            Course::Removed(newest)
+        }))
+    }
+
+    /// An instance that is there for the caller.
+    async fn owned(&self, caller: &Caller, instance: &str) -> Result<Instance, Error> {
+        let there = self.parts().store.find(instance).await?;
+        there.filter(|row| caller.sees(&row.global_account)).ok_or_else(|| {
+            Error::NotFound(format!("Cannot find Instance for instanceID:'{instance}'"))
+        })
+    }
+}
+
+/// Whether an operation ended, or will, before it began.
+fn is_void(operation: &Snapshot) -> bool {
+    let ended = matches!(operation.state, State::Failed | State::Canceled);
+    let stopped = ended || operation.cancel.is_some();
+    stopped && operation.started_at.is_none()
+}
+
+/// Whether an operation has done what it was asked to do, or is about to.
+pub(super) fn stands(operation: &Snapshot) -> bool {
+    match operation.state {
+        State::Pending | State::InProgress => operation.cancel.is_none(),
+        State::Succeeded => operation.kind == PROVISION || left_nothing(operation),
+        State::Failed | State::Canceled => false,
+    }
+}
+
+fn answer(accepted: Accepted, id: Uuid) -> Result<Option<Uuid>, Error> {
+    match accepted {
+        Accepted::Yes(Acceptance::Started | Acceptance::Queued) => Ok(Some(id)),
+        Accepted::Yes(Acceptance::Same(other)) => Ok(Some(other)),
+        Accepted::Yes(Acceptance::Refused(_)) => Err(Error::Busy),
+        Accepted::Changed => Ok(None),
+        Accepted::Gone => Err(Error::Unchangeable(DEPROVISIONED.into())),
+    }
+}

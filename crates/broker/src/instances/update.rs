@@ -1,0 +1,183 @@
+//! A change of an instance: what the platform says about it is stored at once, what its runtime needs is an operation.
+//!
+//! What a reader would get wrong: nothing of a request that is refused is stored, so everything is checked before the first
+//! write.
+
+use domain::{OperationId, parameters};
+use engine::{State, storage::Snapshot};
+use store::broker::Instance;
+
+use super::{
+    Broker, Caller, Error, Labels, Update,
+    activity::{Activity, ActivityChange},
+    labels, orderer, stored,
+    suspension::{Course, EXPIRED},
+};
+use crate::{
+    ContextChange, Order,
+    catalog::{Change, Place, Plan, Refusal, Rule},
+};
+
+/// How often it is begun again when somebody else has changed the instance meanwhile.
+const TRIES: usize = 5;
+
+/// An accepted change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Updated {
+    /// The operation that carries the change to the runtime; none when the change is stored already.
+    pub operation: Option<OperationId>,
+    /// Where its owner manages the instance.
+    pub dashboard_url: String,
+    /// What its owner is told.
+    pub labels: Labels,
+}
+
+/// A change that was checked against the instance that it is for.
+struct Checked {
+    row: Instance,
+    order: Order,
+    context: ContextChange,
+    parameters: parameters::Update,
+    /// Whether the runtime has to change with it.
+    changes_runtime: bool,
+}
+
+impl Broker {
+    /// Changes an instance.
+    pub async fn update(&self, caller: &Caller, request: Update) -> Result<Updated, Error> {
+        if request.service_id.is_empty() {
+            return Err(Error::Bad("service_id missing".into()));
+        }
+        for _ in 0..TRIES {
+            let checked = self.checked_update(caller, &request).await?;
+            if let Some(updated) = self.apply_update(caller, &checked).await? {
+                return Ok(updated);
+            }
+        }
+        Err(Error::Busy)
+    }
+
+    /// Stores a change, or begins the operation that carries it. `None`: the instance was changed meanwhile, look again.
+    async fn apply_update(
+        &self,
+        caller: &Caller,
+        checked: &Checked,
+    ) -> Result<Option<Updated>, Error> {
+        let Checked { row, order, context, parameters, changes_runtime } = checked;
+        let activity = ActivityChange { row, order, context, parameters };
+        match self.change_activity(caller, &activity).await? {
+            Activity::Unchanged => {}
+            Activity::Changed => return Ok(Some(self.updated(None, order))),
+            Activity::Again => return Ok(None),
+        }
+        if *changes_runtime {
+            return Err(Error::Unchangeable("parameters cannot be changed".into()));
+        }
+        let changed = Order { context: context.applied_to(&order.context), ..order.clone() };
+        if changed == *order {
+            return Ok(Some(self.updated(None, order)));
+        }
+        let account = &changed.context.globalaccount_id;
+        let moved = (*account != row.global_account).then_some(account.as_str());
+        let bytes = serde_json::to_vec(&changed)?;
+        let stored = self.parts().store.change_order(&row.id, row.revision, &bytes, moved).await?;
+        Ok(stored.then(|| self.updated(None, &changed)))
+    }
+
+    fn updated(&self, operation: Option<OperationId>, order: &Order) -> Updated {
+        Updated {
+            operation,
+            dashboard_url: order.dashboard_url.clone(),
+            labels: labels::of(&self.parts().settings, order),
+        }
+    }
+
+    /// Everything about a change that can be decided without writing. Clients see the first thing that is wrong, so the
+    /// order of the checks is part of the protocol.
+    async fn checked_update(&self, caller: &Caller, request: &Update) -> Result<Checked, Error> {
+        let parts = self.parts();
+        let id = &request.instance_id;
+        let there = parts.store.find(id).await?;
+        let row = there.filter(|row| caller.sees(&row.global_account)).ok_or_else(|| {
+            Error::NotFound(format!("instance with instanceID {id} does not exist"))
+        })?;
+        if request.service_id != parts.catalog.service_id() {
+            return Err(Error::Bad("service-id not in the catalog".into()));
+        }
+        let plan = self.updated_plan(&row, &request.plan_id)?;
+        if request.maintenance_version.is_some() {
+            return Err(Error::MaintenanceInfo);
+        }
+        let order: Order = serde_json::from_slice(&row.order)?;
+        let context = orderer::read_change(request.context.as_ref())?;
+        if context.globalaccount_id.as_deref().is_some_and(|account| !caller.sees(account)) {
+            return Err(Error::Foreign);
+        }
+        self.changeable(&row).await?;
+        let change = Change {
+            place: &place(&order),
+            stored: &order.parameters,
+            parameters: request.parameters.as_ref(),
+            active: context.active,
+        };
+        let checked = parts.catalog.check_update(&parts.offer, plan, &change);
+        let parameters = checked.map_err(refused)?;
+        let changes_runtime =
+            (request.parameters.is_some() && !parameters.expired) || context.reaches_runtime();
+        if changes_runtime && row.expired_at.is_some() {
+            return Err(Error::Bad(EXPIRED.into()));
+        }
+        if changes_runtime && !request.accepts_incomplete {
+            return Err(Error::AsyncRequired);
+        }
+        Ok(Checked { row, order, context, parameters, changes_runtime })
+    }
+
+    /// The instance's plan, which is the one that the request names or which it leaves as it is.
+    fn updated_plan(&self, row: &Instance, named: &str) -> Result<&Plan, Error> {
+        let parts = self.parts();
+        let unknown = || Error::Bad("plan-id not in the catalog".into());
+        let plan = parts.catalog.plan(&row.plan_id).ok_or_else(unknown)?;
+        if named.is_empty() || named == plan.id() {
+            return Ok(plan);
+        }
+        let other = parts.catalog.offered_plan(&parts.offer, named).ok_or_else(unknown)?;
+        Err(Error::Unchangeable(format!(
+            "the plan of an instance cannot be changed from {} to {}",
+            plan.name(),
+            other.name()
+        )))
+    }
+
+    /// Refuses the change of an instance that was never complete, or that is being removed or was.
+    async fn changeable(&self, row: &Instance) -> Result<(), Error> {
+        let failed = |it: &Snapshot| matches!(it.state, State::Failed | State::Canceled);
+        let text = match self.course(&row.id).await? {
+            // A return that failed is tried again; nothing else is.
+            Some(Course::Made(made)) if failed(&made) && !stored::is_unsuspension(&made)? => {
+                "an instance that could not be provisioned cannot be changed"
+            }
+            Some(Course::Removed(removal)) if !removal.state.is_final() => return Err(Error::Busy),
+            Some(Course::Removed(_)) => "an instance that was deprovisioned cannot be changed",
+            Some(Course::Made(_) | Course::Suspended(_)) | None => return Ok(()),
+        };
+        Err(Error::Unchangeable(text.into()))
+    }
+}
+
+/// From where an instance was ordered.
+fn place(order: &Order) -> Place {
+    Place {
+        platform_region: order.platform_region.clone(),
+        provider: order.platform_provider,
+        eu_access: order.resolved.eu_access,
+    }
+}
+
+/// Platforms know values that cannot be together as 422 in a change, as they always were.
+fn refused(refusal: Refusal) -> Error {
+    match refusal.rule {
+        Rule::AutoScaler | Rule::Oidc => Error::Unprocessable(refusal),
+        _ => Error::Refused(refusal),
+    }
+}
