@@ -8,20 +8,10 @@ use axum::{
     http::StatusCode,
     routing::{get, post},
 };
-use broker::operations::{
-    demonstration,
-    view::{Entry, Explanation, OperationId, Operations, OperationsError, Page, Snapshot},
-};
-use serde::Serialize;
+use broker::operations::view::{Entry, Explanation, Operations, Page, Snapshot};
 
 use crate::{auth::Principal, error::Error, events};
 use extract::{PathId, QueryParams};
-
-/// An accepted order.
-#[derive(Serialize)]
-struct Accepted {
-    operation: OperationId,
-}
 
 /// Routes that only read.
 pub(crate) fn reading() -> Router<Operations> {
@@ -31,11 +21,6 @@ pub(crate) fn reading() -> Router<Operations> {
         .route("/operations/{id}", get(find))
         .route("/operations/{id}/journal", get(journal))
         .route("/operations/{id}/waiting", get(waiting))
-}
-
-/// Routes that change something.
-pub(crate) fn changing() -> Router<Operations> {
-    calling_off().route("/demonstrations", post(demonstrate))
 }
 
 /// The route that cancels an operation.
@@ -78,12 +63,4 @@ async fn cancel(
 ) -> Result<(StatusCode, Json<Snapshot>), Error> {
     let reason = format!("called off by {}", principal.subject);
     Ok((StatusCode::ACCEPTED, Json(operations.cancel(id, reason).await?)))
-}
-
-async fn demonstrate(
-    State(operations): State<Operations>,
-) -> Result<(StatusCode, Json<Accepted>), Error> {
-    let accepted = demonstration::accept(operations.engine(), "an operator").await;
-    let operation = accepted.map_err(OperationsError::from)?;
-    Ok((StatusCode::ACCEPTED, Json(Accepted { operation })))
 }

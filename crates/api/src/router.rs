@@ -29,10 +29,8 @@ pub struct BrokerParts {
 
 /// The broker's routes, without the layers.
 pub fn broker(parts: BrokerParts) -> Router {
-    let changing = RequireScope::of_operators(parts.verifier.clone(), scope::OPERATIONS_WRITE)
-        .around(operations::changing());
-    let changing = changing.with_state(parts.operations.clone());
-    watching(parts.operations, parts.verifier).merge(changing).merge(open(parts.readiness))
+    let cancelling = calling_off(parts.operations.clone(), parts.verifier.clone());
+    watching(parts.operations, parts.verifier).merge(cancelling).merge(open(parts.readiness))
 }
 
 /// What operators may see of a service's operations.

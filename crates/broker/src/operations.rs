@@ -1,7 +1,6 @@
 //! Operations: the plans that change things, and what operators may see and do about them.
 
 pub mod creator;
-pub mod demonstration;
 pub mod deprovisioning;
 pub mod env;
 pub mod limits;

@@ -121,13 +121,6 @@ impl Client {
         self.reached(self.http.send(&format!("settling {id}"), request).await).map(drop)
     }
 
-    pub(crate) async fn demonstrate(&self) -> anyhow::Result<OperationId> {
-        let request = self.http.post("/demonstrations");
-        let accepted = self.send("ordering a demonstration", request).await?;
-        let id = accepted.get("operation").and_then(|id| id.as_str()?.parse().ok());
-        id.context("the broker did not say which operation it accepted")
-    }
-
     async fn send(&self, doing: &str, request: RequestBuilder) -> anyhow::Result<Value> {
         let answer = self.http.send(doing, request).await;
         self.reached(answer.and_then(|answer| answer.json()))

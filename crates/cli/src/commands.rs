@@ -3,7 +3,6 @@
 pub(crate) mod bench;
 pub(crate) mod broker;
 pub(crate) mod check;
-pub(crate) mod demonstrate;
 pub(crate) mod deprovision;
 pub(crate) mod keys;
 pub(crate) mod landscape;

@@ -13,8 +13,8 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, broker, check, demonstrate, deprovision, keys, landscape, leftovers, operations, plan,
-    provision, provisioner, runtimes, up,
+    bench, broker, check, deprovision, keys, landscape, leftovers, operations, plan, provision,
+    provisioner, runtimes, up,
 };
 
 /// A control plane for managed Kubernetes runtimes.
@@ -39,7 +39,6 @@ enum Command {
     Runtimes(runtimes::Runtimes),
     Leftovers(leftovers::Leftovers),
     Operations(operations::Operations),
-    Demonstrate(demonstrate::Demonstrate),
     Plan(plan::Plan),
     Check(check::Check),
     Keys(keys::Keys),
@@ -60,7 +59,6 @@ async fn main() -> ExitCode {
         Command::Runtimes(command) => command.run(data).await,
         Command::Leftovers(command) => command.run(data).await,
         Command::Operations(command) => command.run(data).await,
-        Command::Demonstrate(command) => command.run(data).await,
         Command::Plan(command) => command.run(),
         Command::Check(command) => command.run().await,
         Command::Keys(command) => command.run().await,

@@ -29,7 +29,7 @@ fn the_version_is_told() {
 fn without_a_control_plane_the_way_to_one_is_told() {
     let folder = tempfile::tempdir().unwrap();
 
-    for words in [&["operations"][..], &["demonstrate"]] {
+    for words in [&["operations"][..], &["runtimes"]] {
         let error = errors(kcp().args(words).current_dir(&folder));
         assert!(
             error.starts_with("Error: no control plane found: ./.kcp/connection.json"),

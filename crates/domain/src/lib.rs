@@ -1,7 +1,6 @@
 //! The words of the business as types; no I/O, no async.
 
 pub mod ids;
-pub mod operation;
 pub mod parameters;
 pub mod plan;
 

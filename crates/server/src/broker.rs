@@ -15,7 +15,7 @@ use base::Clock;
 use broker::{
     accounts::PooledAccounts,
     instances::{Broker, Parts},
-    operations::{self as steps, Env, Limits, demonstration, deprovisioning, provisioning},
+    operations::{self as steps, Env, Limits, deprovisioning, provisioning},
 };
 use clients::provisioner::Provisioner;
 use engine::{Builder, Engine};
@@ -24,7 +24,6 @@ use tokio::net::TcpListener;
 
 use crate::{
     Settings,
-    demonstration::surroundings,
     gates::Gates,
     keys,
     metrics::{self, Metrics},
@@ -75,8 +74,7 @@ impl Service {
         let pool = env.gardener.pool(env.settings.account_bindings);
         let accounts = PooledAccounts::new(pool, clock.clone());
         let engine_settings = engine_settings(&settings.operations, place.replica, place.speed);
-        let engine = Engine::builder(Arc::new(operations.clone()), clock.clone(), engine_settings)
-            .serve(demonstration::plan(settings.operations.limit), surroundings(place.speed))?;
+        let engine = Engine::builder(Arc::new(operations.clone()), clock.clone(), engine_settings);
         let provisioner = env.provisioner.clone();
         let engine = serve(engine, &limits, &env, settings)?.start();
         let broker = Broker::new(Parts {

@@ -2,7 +2,6 @@
 
 mod access;
 pub mod broker;
-mod demonstration;
 pub mod gates;
 pub mod keys;
 pub mod metrics;

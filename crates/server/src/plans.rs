@@ -7,11 +7,11 @@ mod printed;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use anyhow::Context;
 use broker::operations::{
-    Limits as ProvisioningLimits, System, Systems, demonstration,
+    Limits as ProvisioningLimits, System, Systems,
     deprovisioning::{self, Limits as DeprovisioningLimits},
     provisioning::{self, legacy},
 };
@@ -25,9 +25,6 @@ use crate::{
     settings::{self, Settings, provisioner as provisioner_settings},
     systems::Section as _,
 };
-
-/// How long a demonstration may take when nobody says anything else.
-const DEMONSTRATION: Duration = Duration::from_hours(24);
 
 /// Whose plan it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +61,6 @@ pub struct Named {
 /// What the broker's plans depend on.
 struct There {
     systems: Systems,
-    demonstration: Duration,
     provisioning: ProvisioningLimits,
     removal: DeprovisioningLimits,
 }
@@ -74,7 +70,6 @@ impl There {
     fn everything() -> Self {
         Self {
             systems: Systems::ALL,
-            demonstration: DEMONSTRATION,
             provisioning: ProvisioningLimits::default(),
             removal: DeprovisioningLimits::default(),
         }
@@ -84,7 +79,7 @@ impl There {
     fn of(settings: &Settings) -> anyhow::Result<Self> {
         let (provisioning, removal) =
             (limits(settings, &settings.systems)?, removal_limits(settings));
-        let (demonstration, settings) = (settings.operations.limit, &settings.systems);
+        let settings = &settings.systems;
         let classes = [
             settings.avs.gardener_shoot_name_tag_class_id,
             settings.avs.gardener_seed_name_tag_class_id,
@@ -99,7 +94,7 @@ impl There {
             .with(System::EventHubs, settings.azure.is_given())
             .with(System::LifecycleManager, settings.lifecycle_manager.is_given())
             .with(System::Reconciler, settings.reconciler.is_given());
-        Ok(Self { systems, demonstration, provisioning, removal })
+        Ok(Self { systems, provisioning, removal })
     }
 }
 
@@ -138,8 +133,7 @@ pub fn called(settings: &Settings) -> anyhow::Result<BTreeSet<String>> {
 }
 
 fn broker(there: &There) -> Result<Vec<Named>, PlanError> {
-    let There { systems, demonstration: limit, .. } = *there;
-    let (limits, removal) = (there.provisioning, there.removal);
+    let There { systems, provisioning: limits, removal } = *there;
     let named = |name, about, shape| Named { name, service: Service::Broker, about, shape };
     Ok(vec![
         named(
@@ -161,11 +155,6 @@ fn broker(there: &There) -> Result<Vec<Named>, PlanError> {
             "legacy-deprovisioning",
             "removes an instance of the legacy plan: one stage, ordered by weights",
             shape(deprovisioning::legacy::plan(&removal, systems))?,
-        ),
-        named(
-            "demonstration",
-            "changes nothing outside and shows how operations go by",
-            shape(demonstration::plan(limit))?,
         ),
     ])
 }

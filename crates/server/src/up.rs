@@ -29,7 +29,6 @@ use crate::{
     Settings,
     access::Doors,
     broker::Service as Broker,
-    demonstration::first,
     patience::Patience,
     provisioner::Service as Provisioning,
     serving::{Acceptance, Serving, listen},
@@ -172,7 +171,6 @@ impl Up {
 
         wait_for_lease(&runtimes.engine).await?;
         wait_for_lease(&broker.engine).await?;
-        first(&broker.operations()).await.context("the first demonstration cannot be accepted")?;
         connection.write(&folder)?;
         let drain = settings.operations.drain;
         let provisioner = runtimes;

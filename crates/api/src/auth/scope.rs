@@ -12,7 +12,7 @@ pub const ORCHESTRATIONS_READ: &str = "orchestrations:read";
 pub const ORCHESTRATIONS_WRITE: &str = "orchestrations:write";
 /// See operations.
 pub const OPERATIONS_READ: &str = "operations:read";
-/// Call operations off, order demonstrations.
+/// Cancel operations.
 pub const OPERATIONS_WRITE: &str = "operations:write";
 /// Read metrics.
 pub const METRICS_READ: &str = "metrics:read";

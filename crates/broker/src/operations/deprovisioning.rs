@@ -36,6 +36,7 @@ use super::{
 };
 use crate::{Details, Order};
 
+pub(super) use left::keeps_cluster;
 use left::removal;
 pub(crate) use left::{left_nothing, what_is_left};
 
@@ -198,11 +199,6 @@ pub fn plan(limits: &Limits, systems: Systems) -> Plan<Deprovisioning> {
                 .or_leave("the kubeconfig in the control plane"),
         )
         .each(remove_instance::RemoveInstance.failing_for(failing).waiting_for(AT_ONCE).or_skip())
-}
-
-/// Whether something of the cluster may still be there: itself, or what the Reconciler does in it.
-pub(super) fn keeps_cluster(left: &BTreeSet<String>) -> bool {
-    RUNTIME_STEPS.iter().chain(&RECONCILER_STEPS).any(|step| left.contains(*step))
 }
 
 /// The cluster, in the words of the systems that know it by its id; none was ordered without.

@@ -54,7 +54,7 @@ fn every_kind_that_the_services_have_is_there() {
         mine.map(|plan| plan.shape.kind.clone()).collect()
     };
 
-    let of_the_broker = ["demonstration", "deprovision", "provision"].map(String::from);
+    let of_the_broker = ["deprovision", "provision"].map(String::from);
     assert_eq!(kinds(Service::Broker), of_the_broker.into());
     let of_the_provisioner = [
         "deprovision",
@@ -108,7 +108,8 @@ fn the_budgets_are_summed_up_beside_the_limit() {
 
     assert!(small.shape.budget() > small.shape.limit, "{}", note(&small));
     assert!(note(&large).contains("the operation's limit of 4h 15m comes before that"));
-    assert!(note(&find("demonstration", None).unwrap()).contains("within the operation's limit"));
+    let within = find("legacy-deprovisioning", None).unwrap();
+    assert!(note(&within).contains("within the operation's limit"));
 }
 
 #[test]

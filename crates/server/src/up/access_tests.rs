@@ -53,10 +53,9 @@ const WATCHING: [Row; 6] = [
     ("get", "/operations/{id}/waiting", "", Operators(OPERATIONS_READ)),
     ("get", "/metrics", "", Operators(METRICS_READ)),
 ];
-const BROKER: [Row; 11] = [
+const BROKER: [Row; 10] = [
     ("get", "/", "", Open),
     ("post", "/operations/{id}/cancel", "", Operators(OPERATIONS_WRITE)),
-    ("post", "/demonstrations", "", Operators(OPERATIONS_WRITE)),
     ("get", "/leftovers", "", Operators(OPERATIONS_READ)),
     ("get", "/leftovers/{instance}", "", Operators(OPERATIONS_READ)),
     ("get", "/may-exist", "", Operators(OPERATIONS_READ)),

@@ -4,15 +4,19 @@
 //! something (`or_leave`), and a step is taken off when it is done. A step that a condition keeps from running would stay on it
 //! for ever, so conditions of removal steps stand in the steps.
 
-use std::{collections::BTreeMap, sync::OnceLock};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::OnceLock,
+};
 
 use engine::{
     Cx, Ending, PlannedStep, Retry, Shape, Step, StepResult, plan::StepShape, storage::Snapshot,
 };
 
 use super::{
-    Data, Deprovisioning, Limits, check_runtime_removal::CheckRuntimeRemoval, legacy, plan,
-    remove_runtime::RemoveRuntime,
+    Data, Deprovisioning, Limits, check_cluster_deregistration::CheckClusterDeregistration,
+    check_runtime_removal::CheckRuntimeRemoval, deregister_cluster::DeregisterCluster, legacy,
+    plan, remove_runtime::RemoveRuntime,
 };
 use crate::operations::systems::Systems;
 
@@ -67,6 +71,18 @@ impl Data {
         self.gone::<RemoveRuntime>();
         self.gone::<CheckRuntimeRemoval>();
     }
+}
+
+/// Whether something of the cluster may still be there: itself, or what the Reconciler does in it.
+pub(in crate::operations) fn keeps_cluster(left: &BTreeSet<String>) -> bool {
+    [
+        RemoveRuntime::NAME,
+        CheckRuntimeRemoval::NAME,
+        DeregisterCluster::NAME,
+        CheckClusterDeregistration::NAME,
+    ]
+    .iter()
+    .any(|step| left.contains(*step))
 }
 
 /// The steps of a plan that remove something.
