@@ -7,6 +7,7 @@ pub mod error;
 mod events;
 pub mod graphql;
 pub mod health;
+pub mod kubeconfig;
 mod leftovers;
 mod operations;
 pub mod osb;

@@ -19,7 +19,7 @@ mod orderer;
 pub mod pairs;
 mod provision;
 mod repetition;
-mod requests;
+pub(crate) mod requests;
 mod stored;
 
 use std::{collections::HashMap, sync::Arc};
@@ -113,7 +113,7 @@ impl Broker {
     }
 
     /// The newest operation of an instance, of any kind or of these.
-    async fn newest(
+    pub(crate) async fn newest(
         &self,
         instance: &str,
         kinds: Option<&[&str]>,

@@ -1,12 +1,9 @@
-//! Endpoints of the specification that the catalog does not offer: updates and bindings.
+//! Endpoints of the specification that the catalog does not offer: updates.
 
 use axum::{http::StatusCode, response::Response};
 use serde_json::json;
 
-use super::{
-    extract::Authenticated,
-    respond::{answer, described},
-};
+use super::{extract::Authenticated, respond::answer};
 
 /// `PATCH /v2/service_instances/{instance_id}`: the same request would be refused again, and the instance is as good as
 /// before.
@@ -17,10 +14,4 @@ pub(super) async fn update(_: Authenticated) -> Response {
         "update_repeatable": false,
     });
     answer(StatusCode::UNPROCESSABLE_ENTITY, &body)
-}
-
-/// `/v2/service_instances/{instance_id}/service_bindings/…`
-pub(super) async fn binding(_: Authenticated) -> Response {
-    let text = "binding is not supported: the catalog offers no bindable plan";
-    described(StatusCode::UNPROCESSABLE_ENTITY, Some("BindingNotSupported"), text)
 }

@@ -24,13 +24,14 @@ async fn what_is_not_offered_says_so() {
     let mut shown = String::new();
 
     for (method, path) in [
-        ("PATCH", INSTANCE),
-        ("PUT", &binding),
-        ("GET", &binding),
-        ("DELETE", &binding),
-        ("GET", &format!("{binding}/last_operation")),
+        ("patch", INSTANCE),
+        ("put", &binding),
+        ("get", &binding),
+        ("delete", &binding),
+        ("delete", &format!("{binding}?service_id=s&plan_id=p")),
+        ("get", &format!("{binding}/last_operation")),
     ] {
-        let reply = service.call(method, path).await;
+        let reply = service.put_or_call(method, path).await;
         writeln!(shown, "{method} {path}: {}\n", reply.shown()).unwrap();
     }
 

@@ -13,7 +13,7 @@ use axum::{
     http::{HeaderMap, Request, StatusCode, header, request::Builder},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
-use broker::instances::Broker;
+use broker::{bindings::Bindings, instances::Broker};
 use jsonwebtoken::{Algorithm, Header, encode};
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -79,7 +79,9 @@ impl Service {
         platforms: Vec<Credentials>,
     ) -> Self {
         let keys = KeyServer::start().await;
-        let parts = Parts { broker, verifier: Arc::new(keys.verifier()), platforms, assume_async };
+        let bindings = Bindings::without_runtimes(broker.clone());
+        let verifier = Arc::new(keys.verifier());
+        let parts = Parts { broker, bindings, verifier, platforms, assume_async };
         let limits = Limits { body: 100_000, ..Limits::DEFAULT };
         Self { routes: shielded(router::platforms(parts), limits), keys, token: OnceLock::new() }
     }
