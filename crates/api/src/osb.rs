@@ -3,10 +3,10 @@
 //! What a reader would get wrong: the same routes are served at three places, with different credentials. Under `/oauth` with
 //! a token, where a platform's region may stand before `v2`; under `/v2` with user and password.
 
+mod bindings;
 mod deprovision;
 mod extract;
 mod fetch;
-mod not_offered;
 mod provision;
 mod respond;
 mod update;
@@ -14,8 +14,8 @@ mod version;
 
 use std::sync::Arc;
 
-use axum::{Extension, Router, middleware::from_fn, routing::get};
-use broker::instances::Broker;
+use axum::{Extension, Router, extract::FromRef, middleware::from_fn, routing::get};
+use broker::{bindings::Bindings, instances::Broker};
 
 use extract::AssumeAsync;
 pub(crate) use extract::Authenticated;
@@ -26,8 +26,10 @@ use crate::auth::{Credentials, RequireBasic, RequireScope, Verifier, scope};
 /// What the API needs.
 #[derive(Clone)]
 pub struct Parts {
-    /// The use cases.
+    /// The use cases of instances.
     pub broker: Broker,
+    /// The use cases of their bindings.
+    pub bindings: Bindings,
     /// Checks tokens.
     pub verifier: Arc<Verifier>,
     /// Platforms that use Basic authentication.
@@ -43,12 +45,31 @@ pub fn routes(parts: Parts) -> Router {
     let with_token = Router::new().nest("/oauth", endpoints()).nest("/oauth/{region}", endpoints());
     let with_token = token.around(with_token.route_layer(from_fn(version::check)));
     let with_password = password.around(endpoints().route_layer(from_fn(version::check)));
-    let routes = with_token.merge(with_password).with_state(parts.broker);
+    let services = Services { broker: parts.broker, bindings: parts.bindings };
+    let routes = with_token.merge(with_password).with_state(services);
     if parts.assume_async { routes.layer(Extension(AssumeAsync)) } else { routes }
 }
 
-fn endpoints() -> Router<Broker> {
-    use not_offered::binding;
+/// The use cases.
+#[derive(Clone)]
+struct Services {
+    broker: Broker,
+    bindings: Bindings,
+}
+
+impl FromRef<Services> for Broker {
+    fn from_ref(services: &Services) -> Self {
+        services.broker.clone()
+    }
+}
+
+impl FromRef<Services> for Bindings {
+    fn from_ref(services: &Services) -> Self {
+        services.bindings.clone()
+    }
+}
+
+fn endpoints() -> Router<Services> {
     const INSTANCE: &str = "/v2/service_instances/{instance_id}";
     const BINDING: &str = "/v2/service_instances/{instance_id}/service_bindings/{binding_id}";
     let instance =
@@ -57,6 +78,6 @@ fn endpoints() -> Router<Broker> {
         .route("/v2/catalog", get(fetch::catalog))
         .route(INSTANCE, instance)
         .route(&format!("{INSTANCE}/last_operation"), get(fetch::last_operation))
-        .route(BINDING, get(binding).put(binding).delete(binding))
-        .route(&format!("{BINDING}/last_operation"), get(binding))
+        .route(BINDING, get(bindings::find).put(bindings::bind).delete(bindings::unbind))
+        .route(&format!("{BINDING}/last_operation"), get(bindings::last_operation))
 }

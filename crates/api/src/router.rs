@@ -11,7 +11,7 @@ use crate::{
     documents, expire,
     graphql::{self, QueryLimits},
     health::{self, Readiness},
-    leftovers, operations, osb, runtimes, version,
+    kubeconfig, leftovers, operations, osb, runtimes, version,
 };
 
 pub use crate::shield::{Limits, Overloaded, shielded};
@@ -70,6 +70,11 @@ pub fn expiry(broker: Broker, verifier: Arc<Verifier>) -> Router {
 /// The routes that tell what runs, without the layers; beside those of [`broker`].
 pub fn runtimes(parts: runtimes::Parts) -> Router {
     runtimes::routes(parts)
+}
+
+/// The routes of kubeconfigs and bindings, without the layers; beside those of [`broker`].
+pub fn kubeconfigs(parts: kubeconfig::Parts) -> Router {
+    kubeconfig::routes(parts)
 }
 
 /// What the provisioner's routes need.

@@ -29,7 +29,7 @@ pub use accounts::Account;
 pub use data::{Counting, Defaults, Limits};
 pub use error::{CatalogError, Finding};
 pub use files::Files;
-pub use offer::Offer;
+pub use offer::{BindingOffer, Offer};
 pub use place::Place;
 pub use plan::Plan;
 pub use provision::{Accepted, Request};

@@ -20,7 +20,7 @@ mod orderer;
 pub mod pairs;
 mod provision;
 mod repetition;
-mod requests;
+pub(crate) mod requests;
 mod stored;
 mod suspension;
 mod update;
@@ -135,7 +135,7 @@ impl Broker {
     }
 
     /// The newest operation of an instance, of any kind or of these.
-    async fn newest(
+    pub(crate) async fn newest(
         &self,
         instance: &str,
         kinds: Option<&[&str]>,

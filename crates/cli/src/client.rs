@@ -1,5 +1,6 @@
 //! The operator's calls to the broker, and to the landscape.
 
+mod bindings;
 mod orders;
 
 use std::{path::Path, sync::Arc};

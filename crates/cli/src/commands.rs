@@ -1,10 +1,12 @@
 //! One file per command.
 
 pub(crate) mod bench;
+pub(crate) mod bindings;
 pub(crate) mod broker;
 pub(crate) mod check;
 pub(crate) mod deprovision;
 pub(crate) mod keys;
+pub(crate) mod kubeconfig;
 pub(crate) mod landscape;
 pub(crate) mod leftovers;
 pub(crate) mod operations;
@@ -13,3 +15,4 @@ pub(crate) mod provision;
 pub(crate) mod provisioner;
 pub(crate) mod runtimes;
 pub(crate) mod up;
+mod which;

@@ -13,8 +13,8 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, broker, check, deprovision, keys, landscape, leftovers, operations, plan, provision,
-    provisioner, runtimes, up,
+    bench, bindings, broker, check, deprovision, keys, kubeconfig, landscape, leftovers,
+    operations, plan, provision, provisioner, runtimes, up,
 };
 
 /// A control plane for managed Kubernetes runtimes.
@@ -37,6 +37,10 @@ enum Command {
     Provision(provision::Provision),
     Deprovision(deprovision::Deprovision),
     Runtimes(runtimes::Runtimes),
+    Kubeconfig(kubeconfig::Kubeconfig),
+    Bind(bindings::Bind),
+    Unbind(bindings::Unbind),
+    Bindings(bindings::Bindings),
     Leftovers(leftovers::Leftovers),
     Operations(operations::Operations),
     Plan(plan::Plan),
@@ -57,6 +61,10 @@ async fn main() -> ExitCode {
         Command::Provision(command) => command.run(data).await,
         Command::Deprovision(command) => command.run(data).await,
         Command::Runtimes(command) => command.run(data).await,
+        Command::Kubeconfig(command) => command.run(data).await,
+        Command::Bind(command) => command.run(data).await,
+        Command::Unbind(command) => command.run(data).await,
+        Command::Bindings(command) => command.run(data).await,
         Command::Leftovers(command) => command.run(data).await,
         Command::Operations(command) => command.run(data).await,
         Command::Plan(command) => command.run(),

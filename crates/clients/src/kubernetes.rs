@@ -7,6 +7,7 @@
 mod classify;
 mod clusters;
 mod connect;
+mod kubeconfigs;
 mod layer;
 mod manifests;
 mod networks;
@@ -27,6 +28,7 @@ pub use self::{
     classify::error as classified,
     clusters::Clusters,
     connect::problem_of_customer,
+    kubeconfigs::{ClusterAddress, OidcLogin},
     layer::{GateLayer, Gated},
     networks::{Network, Networks, NoNetwork},
     objects::{Objects, is_no_kind},

@@ -1,5 +1,7 @@
 //! What we read and write inside of a runtime cluster.
 
+mod access;
+mod access_name;
 mod administrators;
 mod catalog;
 mod connection;
@@ -10,6 +12,8 @@ pub(crate) mod secrets;
 use crate::kubernetes::{Cluster, Resource};
 
 pub use self::{
+    access::Token,
+    access_name::access_name,
     connection::{Connection, Report},
     installer::{Install, InstallState, Installation, Module, Override, Scope},
     operators::Groups,

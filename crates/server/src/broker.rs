@@ -7,20 +7,21 @@ use std::{sync::Arc, time::Duration};
 use anyhow::{Context, ensure};
 use api::{
     Credentials, RequireScope, Verifier, osb,
-    router::{self, expiry, leftovers, platforms, runtimes, shielded},
+    router::{self, expiry, kubeconfigs, leftovers, platforms, runtimes, shielded},
     scope,
 };
 use axum::Router;
 use base::Clock;
 use broker::{
     accounts::PooledAccounts,
+    bindings::{self, Bindings, RuntimeReach},
     instances::{Broker, Parts},
     operations::{self as steps, Env, Limits, deprovisioning, provisioning},
 };
-use clients::provisioner::Provisioner;
+use clients::{Component, provisioner::Provisioner};
 use engine::{Builder, Engine};
 use store::{BrokerStore, EngineStore, Set, operations::Operations};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, task::JoinSet};
 
 use crate::{
     Settings,
@@ -46,6 +47,8 @@ pub(crate) struct Service {
     /// The provisioner that it reaches.
     provisioner: Provisioner,
     broker: Broker,
+    bindings: Bindings,
+    chores: JoinSet<()>,
     metrics: Arc<Metrics>,
     /// Whether platforms need not say `accepts_incomplete`.
     assume_async: bool,
@@ -59,7 +62,7 @@ impl Service {
         place: Place,
         clock: &Clock,
     ) -> anyhow::Result<Self> {
-        let (catalog, offer) = outside::catalog(&settings.catalog)?;
+        let (catalog, offer) = outside::catalog(settings)?;
         let limits = outside::limits(settings, systems)?;
         let metrics = Arc::new(Metrics::default());
         let gates = Gates::observed(clock, settings.transport.hosts(), metrics.calls());
@@ -76,6 +79,10 @@ impl Service {
         let engine_settings = engine_settings(&settings.operations, place.replica, place.speed);
         let engine = Engine::builder(Arc::new(operations.clone()), clock.clone(), engine_settings);
         let provisioner = env.provisioner.clone();
+        let runtimes = RuntimeReach {
+            provisioner: provisioner.clone(),
+            clusters: gates.clusters(Component::RUNTIME, outside::CLIENTS),
+        };
         let engine = serve(engine, &limits, &env, settings)?.start();
         let broker = Broker::new(Parts {
             accounts: Some(Arc::new(accounts)),
@@ -87,8 +94,11 @@ impl Service {
             settings: outside::answers(settings),
             clock: clock.clone(),
         });
+        let bindings = Bindings::new(broker.clone(), runtimes, settings.bindings.time);
+        let mut chores = JoinSet::new();
+        chores.spawn(bindings::keep(bindings.clone()));
         let assume_async = settings.answers.assume_async;
-        Ok(Self { engine, provisioner, broker, metrics, assume_async })
+        Ok(Self { engine, provisioner, broker, bindings, chores, metrics, assume_async })
     }
 
     /// What it answers, without the layers around it.
@@ -99,6 +109,7 @@ impl Service {
             .around(metrics::router(counted, self.engine.clone()));
         let orders = platforms(osb::Parts {
             broker: self.broker.clone(),
+            bindings: self.bindings.clone(),
             verifier: verifier.clone(),
             platforms: known,
             assume_async: self.assume_async,
@@ -116,6 +127,10 @@ impl Service {
             broker: self.broker.clone(),
             verifier: verifier.clone(),
         }))
+        .merge(kubeconfigs(api::kubeconfig::Parts {
+            bindings: self.bindings.clone(),
+            verifier: verifier.clone(),
+        }))
     }
 
     /// The operators' view of its operations.
@@ -124,7 +139,8 @@ impl Service {
     }
 
     /// Finishes what runs, hands back the rest, closes everything.
-    pub(crate) async fn stop(self, drain: Duration) {
+    pub(crate) async fn stop(mut self, drain: Duration) {
+        self.chores.abort_all();
         self.engine.stop(drain).await;
         self.engine.storage().database().close().await;
     }
@@ -176,7 +192,7 @@ fn engine_settings(
 
 /// What a start would refuse, as far as that can be told without anything outside.
 pub(crate) fn check(settings: &Settings) -> anyhow::Result<()> {
-    outside::catalog(&settings.catalog)?;
+    outside::catalog(settings)?;
     outside::limits(settings, &settings.systems)?;
     outside::platforms(&settings.access)?;
     Ok(())

@@ -3,6 +3,7 @@
 //! The comments below are the documentation of the settings: the sample file is made of them.
 
 pub mod access;
+pub mod bindings;
 pub mod links;
 pub mod orders;
 pub mod provisioner;
@@ -50,6 +51,9 @@ pub struct Settings {
     /// What owners are told.
     #[config(nested)]
     pub answers: orders::AnswerSettings,
+    /// Which instances can be bound, and how.
+    #[config(nested)]
+    pub bindings: bindings::BindingSettings,
     /// The Service Manager; legacy.
     #[config(nested)]
     pub service_manager: orders::ServiceManagerSettings,

@@ -7,6 +7,7 @@
 
 mod accept;
 mod accept_new;
+mod bindings;
 mod change_order;
 mod changes;
 mod creations;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 use base::Clock;
 
 pub use accept_new::AcceptedInstance;
+pub use bindings::{Attempt, BeginBinding, Binding, BindingState, NewBinding};
 pub use changes::{InstanceChange, RuntimeId, StateChange, TOPIC};
 pub use creations::{Creation, NewCreation};
 pub use instances::Counted;

@@ -52,10 +52,11 @@ pub const ENGINE: [SealedColumn; 2] = [
 ];
 
 /// The sealed columns of the broker's tables.
-pub const BROKER: [SealedColumn; 3] = [
+pub const BROKER: [SealedColumn; 4] = [
     SealedColumn { table: "instances", id: "id", kind: IdKind::Text, column: "ordered" },
     SealedColumn { table: "instances", id: "id", kind: IdKind::Text, column: "details" },
     SealedColumn { table: "runtime_states", id: "id", kind: IdKind::Uuid, column: "payload" },
+    SealedColumn { table: "bindings", id: "id", kind: IdKind::Uuid, column: "credentials" },
 ];
 
 /// The sealed columns of the provisioner's tables.

@@ -116,6 +116,14 @@ impl Broker {
         Self { store, engine, clock, sealer, database }
     }
 
+    /// The files of its database, as text.
+    pub(crate) fn raw_database(&self) -> Vec<String> {
+        let url = self.database.url();
+        let file = url.strip_prefix("sqlite://").unwrap();
+        let raw = ["", "-wal"].map(|end| std::fs::read(format!("{file}{end}")).unwrap_or_default());
+        raw.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).into()
+    }
+
     /// Takes an order to its end.
     pub(crate) async fn provision(&self, outside: &Outside, wish: &Wish<'_>) -> Ended {
         let (order, id) = self.order(outside, wish).await;

@@ -1,6 +1,7 @@
 //! Provisioning by the broker, against the landscape and a provisioner that works.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod bindings;
 mod client;
 mod faults;
 mod generated;

@@ -22,11 +22,13 @@ pub const PROVISIONER_READ: &str = "provisioner:read";
 pub const PROVISIONER_WRITE: &str = "provisioner:write";
 /// Read the kubeconfigs of runtimes from the provisioner.
 pub const PROVISIONER_KUBECONFIG: &str = "provisioner:kubeconfig";
+/// Fetch the kubeconfigs of instances from the broker.
+pub const KUBECONFIG_READ: &str = "kubeconfig:read";
 /// Speak for any tenant, with a token that names none.
 pub const ANY_TENANT: &str = "tenants:any";
 
 /// All of them.
-pub const ALL: [&str; 12] = [
+pub const ALL: [&str; 13] = [
     BROKER_WRITE,
     CLD_READ,
     RUNTIMES_READ,
@@ -38,5 +40,6 @@ pub const ALL: [&str; 12] = [
     PROVISIONER_READ,
     PROVISIONER_WRITE,
     PROVISIONER_KUBECONFIG,
+    KUBECONFIG_READ,
     ANY_TENANT,
 ];

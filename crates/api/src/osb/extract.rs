@@ -72,6 +72,8 @@ pub(super) struct PathParams {
     pub(super) region: Option<String>,
     /// The instance; empty where the path has none.
     pub(super) instance_id: String,
+    /// The binding; empty where the path has none.
+    pub(super) binding_id: String,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for PathParams {
@@ -91,7 +93,8 @@ impl<S: Send + Sync> FromRequestParts<S> for PathParams {
             let text = "region in the path may have letters, digits, '-', '_' and '.' only, and 64 of them";
             return Err(Refusal::bad(text));
         }
-        Ok(Self { region, instance_id: names.remove("instance_id").unwrap_or_default() })
+        let mut named = |name: &str| names.remove(name).unwrap_or_default();
+        Ok(Self { region, instance_id: named("instance_id"), binding_id: named("binding_id") })
     }
 }
 

@@ -88,6 +88,7 @@ fn refused(error: &Error) -> Response {
         Error::Unprocessable(_) | Error::Unchangeable(_) => {
             (StatusCode::UNPROCESSABLE_ENTITY, None)
         }
+        Error::NotBindable(_) => (StatusCode::UNPROCESSABLE_ENTITY, Some("BindingNotSupported")),
         Error::Foreign => (StatusCode::FORBIDDEN, None),
         Error::NotFound(_) => (StatusCode::NOT_FOUND, None),
         Error::Taken(_) => (StatusCode::CONFLICT, None),
@@ -96,13 +97,17 @@ fn refused(error: &Error) -> Response {
             tracing::warn!(error = chain(error), "cannot read instances");
             (StatusCode::SERVICE_UNAVAILABLE, None)
         }
+        Error::Runtime { .. } => {
+            tracing::warn!(error = chain(error), "cannot reach a runtime");
+            (StatusCode::SERVICE_UNAVAILABLE, None)
+        }
         Error::Internal(_) => {
             tracing::error!(error = chain(error), "cannot read instances");
             (StatusCode::INTERNAL_SERVER_ERROR, None)
         }
     };
     let mut response = described(status, code, &error.to_string());
-    if matches!(error, Error::Unavailable(_)) {
+    if matches!(error, Error::Unavailable(_) | Error::Runtime { .. }) {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
     }
     response
@@ -221,6 +226,8 @@ mod tests {
             ("gone", Error::Gone),
             ("unavailable", Error::Unavailable("password=hush".into())),
             ("internal", Error::Internal("password=hush".into())),
+            ("not_bindable", Error::NotBindable("plan \"azure\" is not bindable".into())),
+            ("runtime", Error::Runtime { instance: "i-1".into(), source: "password=hush".into() }),
         ];
         let mut shown = String::new();
 

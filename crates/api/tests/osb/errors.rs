@@ -27,9 +27,10 @@ async fn what_is_not_offered_says_so() {
         ("PUT", &binding),
         ("GET", &binding),
         ("DELETE", &binding),
+        ("DELETE", &format!("{binding}?service_id=s&plan_id=p")),
         ("GET", &format!("{binding}/last_operation")),
     ] {
-        let reply = service.call(method, path).await;
+        let reply = service.put_or_call(method, path).await;
         writeln!(shown, "{method} {path}: {}\n", reply.shown()).unwrap();
     }
 

@@ -13,7 +13,7 @@ use axum::{
     http::{HeaderMap, Request, StatusCode, header, request::Builder},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
-use broker::instances::Broker;
+use broker::{bindings::Bindings, instances::Broker};
 use jsonwebtoken::{Algorithm, Header, encode};
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -79,7 +79,9 @@ impl Service {
         platforms: Vec<Credentials>,
     ) -> Self {
         let keys = KeyServer::start().await;
-        let parts = Parts { broker, verifier: Arc::new(keys.verifier()), platforms, assume_async };
+        let bindings = Bindings::without_runtimes(broker.clone());
+        let verifier = Arc::new(keys.verifier());
+        let parts = Parts { broker, bindings, verifier, platforms, assume_async };
         let limits = Limits { body: 100_000, ..Limits::DEFAULT };
         Self { routes: shielded(router::platforms(parts), limits), keys, token: OnceLock::new() }
     }
@@ -127,11 +129,12 @@ impl Service {
 
     /// A request with the body that its method needs.
     pub(crate) async fn put_or_call(&self, method: &str, uri: &str) -> Reply {
-        if ["put", "patch"].contains(&method) {
+        let method = method.to_uppercase();
+        if ["PUT", "PATCH"].contains(&method.as_str()) {
             let body = json!({"service_id": "s", "plan_id": "p"});
-            return self.send_json(&method.to_uppercase(), uri, &body).await;
+            return self.send_json(&method, uri, &body).await;
         }
-        self.call(&method.to_uppercase(), uri).await
+        self.call(&method, uri).await
     }
 
     pub(crate) async fn put(&self, uri: &str, body: &Value) -> Reply {

@@ -20,12 +20,39 @@ pub struct Offer {
     pub on_demand_versions: bool,
     /// Whether an instance can go from one plan to another.
     pub plan_updateable: bool,
-    /// Whether instances can be bound.
-    pub bindable: bool,
+    /// Which instances can be bound, and for how long; none when none can.
+    pub bindings: Option<BindingOffer>,
     /// Where kubeconfigs of orders may lead besides public addresses.
     pub customer_networks: Networks,
     /// How long platforms should poll at most; as long as an operation may take.
     pub maximum_polling: Option<Duration>,
+}
+
+/// Which instances can be bound, and for how long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BindingOffer {
+    /// The names of the plans whose instances can be bound.
+    pub plans: Vec<String>,
+    /// How long credentials are valid when nobody says.
+    pub usual: Duration,
+    /// The shortest time that can be asked for.
+    pub shortest: Duration,
+    /// The longest time that can be asked for.
+    pub longest: Duration,
+    /// How many bindings an instance has at most, those not counted that have expired.
+    pub most: u32,
+}
+
+impl Default for BindingOffer {
+    fn default() -> Self {
+        Self {
+            plans: vec!["aws".to_owned()],
+            usual: Duration::from_secs(600),
+            shortest: Duration::from_secs(600),
+            longest: Duration::from_secs(7200),
+            most: 10,
+        }
+    }
 }
 
 impl Default for Offer {
@@ -36,7 +63,7 @@ impl Default for Offer {
             closed: true,
             on_demand_versions: false,
             plan_updateable: false,
-            bindable: false,
+            bindings: None,
             customer_networks: Networks::default(),
             maximum_polling: Some(Duration::from_secs(24 * 60 * 60)),
         }
@@ -46,7 +73,9 @@ impl Default for Offer {
 impl Offer {
     /// Refuses to offer what does not exist.
     pub fn check(&self, catalog: &Catalog) -> Result<(), CatalogError> {
-        match self.plans.iter().find(|name| catalog.plan_named(name).is_none()) {
+        let bound = self.bindings.iter().flat_map(|bindings| &bindings.plans);
+        let mut named = self.plans.iter().chain(bound);
+        match named.find(|name| catalog.plan_named(name).is_none()) {
             Some(unknown) => Err(CatalogError::UnknownPlan(unknown.clone())),
             None => Ok(()),
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Catalog, Offer, Place, Plan};
+use super::{BindingOffer, Catalog, Offer, Place, Plan};
 
 impl Catalog {
     /// The answer to a platform that asks what can be ordered from a place.
@@ -22,18 +22,23 @@ impl Catalog {
             .filter(said)
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect();
-        json!({"services": [{
+        let mut service = json!({
             "id": self.service.id,
             "name": self.service.name,
             "description": self.service.description,
-            "bindable": offer.bindable,
+            // Plans say otherwise, one by one.
+            "bindable": false,
             "instances_retrievable": true,
             "tags": self.service.tags,
             "plan_updateable": offer.plan_updateable,
             "plans": plans,
             "metadata": metadata,
             "allow_context_updates": true,
-        }]})
+        });
+        if offer.bindings.is_some() {
+            service["bindings_retrievable"] = json!(true);
+        }
+        json!({"services": [service]})
     }
 
     fn published(&self, offer: &Offer, plan: &Plan, place: &Place) -> Value {
@@ -47,10 +52,19 @@ impl Catalog {
                     "create": {"parameters": self.create_schema(offer, plan, place)},
                     "update": {"parameters": self.update_schema(offer, plan, place)},
                 },
-                // Bindings take no parameters, and `null` is not a schema.
+                // Without a schema nothing can be told, and `null` is not a schema.
                 "service_binding": {"create": {}},
             },
         });
+        let bindings = offer.bindings.as_ref();
+        if let Some(bindings) =
+            bindings.filter(|it| it.plans.iter().any(|name| name == plan.name()))
+        {
+            published["bindable"] = json!(true);
+            published["binding_rotatable"] = json!(true);
+            published["schemas"]["service_binding"]["create"]["parameters"] =
+                schema(bindings, offer.closed);
+        }
         if let Some(free) = plan.data().free {
             published["free"] = json!(free);
         }
@@ -59,4 +73,22 @@ impl Catalog {
         }
         published
     }
+}
+
+/// What a bind can be told.
+fn schema(bindings: &BindingOffer, closed: bool) -> Value {
+    json!({
+        "$schema": "http://json-schema.org/draft-04/schema#",
+        "type": "object",
+        "additionalProperties": !closed,
+        "properties": {
+            "expiration_seconds": {
+                "type": "integer",
+                "title": "Lifetime of the credentials in seconds",
+                "minimum": bindings.shortest.as_secs(),
+                "maximum": bindings.longest.as_secs(),
+                "default": bindings.usual.as_secs(),
+            },
+        },
+    })
 }

@@ -49,12 +49,33 @@ pub enum Error {
     /// The caller may not speak for this global account.
     #[error("the credentials are for another global account than context.globalaccount_id")]
     Foreign,
+    /// Instances of this kind cannot be bound.
+    #[error("binding is not supported: {0}")]
+    NotBindable(String),
+    /// The instance's runtime, or the way to it, is not there right now.
+    #[error("the runtime of instance {instance} is not available, try again later")]
+    Runtime {
+        /// The instance.
+        instance: String,
+        /// What went wrong, for operators.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The store is not there right now, or did not say whether it wrote.
     #[error("the database is not available, try again later")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Something is wrong here.
     #[error("something is wrong in the broker")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Error {
+    pub(crate) fn runtime(
+        instance: &str,
+        source: Box<dyn std::error::Error + Send + Sync>,
+    ) -> Self {
+        Self::Runtime { instance: instance.to_owned(), source }
+    }
 }
 
 impl From<store::Error> for Error {

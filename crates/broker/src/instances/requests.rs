@@ -19,7 +19,7 @@ pub struct Caller {
 
 impl Caller {
     /// Whether something of this global account is there for the caller.
-    pub(super) fn sees(&self, global_account: &str) -> bool {
+    pub(crate) fn sees(&self, global_account: &str) -> bool {
         self.tenant.as_deref().is_none_or(|own| own == global_account)
     }
 }
@@ -81,7 +81,7 @@ pub struct Deprovision {
 const LONGEST_NAME: usize = 255;
 
 /// Whether both databases can keep a name, and find it again.
-pub(super) fn storable(field: &str, name: &str) -> Result<(), Error> {
+pub(crate) fn storable(field: &str, name: &str) -> Result<(), Error> {
     let problem = if name.is_empty() {
         "is empty"
     } else if name.len() > LONGEST_NAME {
@@ -112,7 +112,7 @@ pub(super) fn label(field: &str, name: &str) -> Result<(), Error> {
 }
 
 /// Whether a request names its service and its plan.
-pub(super) fn named(service_id: &str, plan_id: &str) -> Result<(), Error> {
+pub(crate) fn named(service_id: &str, plan_id: &str) -> Result<(), Error> {
     if service_id.is_empty() {
         return Err(Error::Bad("service_id missing".into()));
     }

@@ -1,6 +1,6 @@
 //! The catalog as platforms read it.
 
-use broker::catalog::Offer;
+use broker::catalog::{BindingOffer, Offer};
 use serde_json::{Value, json};
 
 use crate::support::{PLANS, Shop};
@@ -53,18 +53,45 @@ fn nothing_offered_means_no_service() {
 }
 
 #[test]
-fn plan_changes_and_bindings_are_announced_once_they_are_switched_on() {
+fn plan_changes_are_announced_once_they_are_switched_on() {
     let shop = Shop::new();
-    let offer = Offer { plan_updateable: true, bindable: true, ..Offer::default() };
+    let offer = Offer { plan_updateable: true, ..Offer::default() };
 
     let off = services(&shop, &Offer::default(), "cf-eu10");
     let on = services(&shop, &offer, "cf-eu10");
 
-    for key in ["bindable", "plan_updateable"] {
+    for key in ["plan_updateable"] {
         assert_eq!(off["services"][0][key], json!(false));
         assert_eq!(on["services"][0][key], json!(true));
     }
     assert_eq!(off["services"][0]["allow_context_updates"], json!(true));
+}
+
+#[test]
+fn bindable_plans_are_announced_with_their_bounds_once_bindings_are_switched_on() {
+    let shop = Shop::new();
+    let plans = vec!["aws".to_owned(), "azure".to_owned()];
+    let offer = Offer { plans, bindings: Some(BindingOffer::default()), ..Offer::default() };
+
+    let on = services(&shop, &offer, "cf-eu10");
+    let off = services(&shop, &Offer { bindings: None, ..offer.clone() }, "cf-eu10");
+
+    let plan = |catalog: &Value, name: &str| {
+        let plans = catalog["services"][0]["plans"].as_array().unwrap();
+        plans.iter().find(|plan| plan["name"] == name).unwrap().clone()
+    };
+    let aws = plan(&on, "aws");
+    assert_eq!((&aws["bindable"], &aws["binding_rotatable"]), (&json!(true), &json!(true)));
+    let schema = &aws["schemas"]["service_binding"]["create"]["parameters"];
+    let seconds = &schema["properties"]["expiration_seconds"];
+    assert_eq!((&seconds["minimum"], &seconds["maximum"]), (&json!(600), &json!(7200)));
+    assert_eq!(plan(&on, "azure").get("bindable"), None);
+    assert_eq!(plan(&off, "aws").get("bindable"), None);
+    assert_eq!(on["services"][0]["bindings_retrievable"], json!(true));
+    assert_eq!(off["services"][0].get("bindings_retrievable"), None);
+    for catalog in [&on, &off] {
+        assert_eq!(catalog["services"][0]["bindable"], json!(false), "plans say otherwise");
+    }
 }
 
 #[test]

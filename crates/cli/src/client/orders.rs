@@ -56,7 +56,7 @@ impl Catalog {
     }
 
     /// Any plan, where the broker asks for one and does not look at it.
-    fn any(&self) -> anyhow::Result<Chosen> {
+    pub(super) fn any(&self) -> anyhow::Result<Chosen> {
         let first = self.services.iter().flat_map(|it| &it.plans).next();
         self.plan(&first.context("the catalog is empty")?.name)
     }
@@ -154,7 +154,7 @@ impl Client {
     }
 }
 
-fn versioned(request: RequestBuilder) -> RequestBuilder {
+pub(super) fn versioned(request: RequestBuilder) -> RequestBuilder {
     request.header(VERSION.0, VERSION.1)
 }
 
@@ -165,7 +165,7 @@ fn prefix(region: Option<&str>) -> anyhow::Result<String> {
     Ok(format!("/oauth/{region}"))
 }
 
-fn instance_path(instance: &str) -> anyhow::Result<String> {
+pub(super) fn instance_path(instance: &str) -> anyhow::Result<String> {
     let id = segment(instance).with_context(|| format!("\"{instance}\" is not an instance"))?;
     Ok(format!("/v2/service_instances/{id}"))
 }

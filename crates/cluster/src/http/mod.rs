@@ -96,7 +96,8 @@ fn authenticate(
     if let Some(header) = headers.get(header::AUTHORIZATION) {
         let token = header.to_str().ok().and_then(|header| header.strip_prefix("Bearer "));
         let identity = token.map(str::trim).and_then(|token| {
-            let own = server.tokens().check(&cluster.uid, token, now);
+            let is_there = |user: &str, uid: &str| has_account(cluster, user, uid);
+            let own = server.tokens().check(&cluster.uid, token, now, is_there);
             own.or_else(|| cluster.catalog.authenticate(server, &cluster.name, token))
         });
         return identity.ok_or_else(Status::unauthorized);
@@ -105,6 +106,13 @@ fn authenticate(
         Some(Ok(identity)) => Ok(identity),
         Some(Err(())) | None => Err(Status::unauthorized()),
     }
+}
+
+/// Whether a service account still exists.
+fn has_account(cluster: &Cluster, user: &str, uid: &str) -> bool {
+    let named = user.strip_prefix("system:serviceaccount:").and_then(|rest| rest.split_once(':'));
+    let found = named.and_then(|(inside, name)| cluster.get("serviceaccounts", inside, name));
+    found.is_some_and(|account| account["metadata"]["uid"] == uid)
 }
 
 impl Incoming {

@@ -63,7 +63,9 @@ impl Incoming {
                 format!("system:serviceaccounts:{inside}"),
             ],
         };
-        let token = self.server.tokens().issue(&self.cluster.uid, &who, Some(until));
+        let uid = account["metadata"]["uid"].as_str().unwrap_or_default();
+        let tokens = self.server.tokens();
+        let token = tokens.issue_to_account(&self.cluster.uid, &who, uid, until);
         body["apiVersion"] = json!("authentication.k8s.io/v1");
         body["kind"] = json!("TokenRequest");
         body["status"] = json!({"token": token, "expirationTimestamp": written(until)});

@@ -40,13 +40,13 @@ use crate::{
 /// The shortest password that platforms may have.
 const SHORTEST_PASSWORD: usize = 12;
 /// How many clients of runtimes are kept.
-const CLIENTS: NonZeroUsize = NonZeroUsize::new(200).unwrap();
+pub(super) const CLIENTS: NonZeroUsize = NonZeroUsize::new(200).unwrap();
 /// Where everybody finds releases, and what is not released yet.
 const RELEASED: &str = "https://storage.googleapis.com/kyma-prow-artifacts";
 const DEVELOPMENT: &str = "https://storage.googleapis.com/kyma-development-artifacts";
 
 /// What can be ordered, and which part of it.
-pub(super) fn catalog(settings: &CatalogSettings) -> anyhow::Result<(Arc<Catalog>, Offer)> {
+pub(super) fn catalog(all: &Settings) -> anyhow::Result<(Arc<Catalog>, Offer)> {
     let CatalogSettings {
         folder,
         plans,
@@ -58,7 +58,7 @@ pub(super) fn catalog(settings: &CatalogSettings) -> anyhow::Result<(Arc<Catalog
         customer_networks: networks,
         suspended_plans,
         expiring_plans,
-    } = settings;
+    } = &all.catalog;
     let files = match folder {
         Some(folder) => Files::folder(folder).context("catalog.folder")?,
         None => Files::embedded(),
@@ -85,6 +85,7 @@ pub(super) fn catalog(settings: &CatalogSettings) -> anyhow::Result<(Arc<Catalog
         closed: *closed,
         on_demand_versions: *on_demand_versions,
         customer_networks: customer_networks(networks)?,
+        bindings: all.bindings.offer(&catalog, all.requests.time)?,
         ..Offer::default()
     };
     offer.check(&catalog).context("catalog.plans")?;

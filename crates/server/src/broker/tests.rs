@@ -114,7 +114,7 @@ fn settings_of_answers_reach_those_who_ask() {
 fn settings_of_the_catalog_reach_the_offer() {
     let offer = |line: &str| {
         let settings = read(&format!("[catalog]\n{line}\n"));
-        outside::catalog(&settings.catalog).unwrap().1
+        outside::catalog(&settings).unwrap().1
     };
 
     for given in [true, false] {
@@ -127,7 +127,7 @@ fn settings_of_the_catalog_reach_the_offer() {
     let settings = read(
         "[catalog]\noidc_issuer_url = \"https://people.example.test/\"\noidc_client_id = \"c-1\"\n",
     );
-    let (catalog, _) = outside::catalog(&settings.catalog).unwrap();
+    let (catalog, _) = outside::catalog(&settings).unwrap();
     let printed = format!("{catalog:?}");
     assert!(printed.contains("https://people.example.test\"") && printed.contains("c-1"));
 }

@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::scope::{
-    ALL, ANY_TENANT, BROKER_WRITE, METRICS_READ, OPERATIONS_READ, OPERATIONS_WRITE,
-    ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE, PROVISIONER_READ, PROVISIONER_WRITE, RUNTIMES_READ,
+    ALL, ANY_TENANT, BROKER_WRITE, KUBECONFIG_READ, METRICS_READ, OPERATIONS_READ,
+    OPERATIONS_WRITE, ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE, PROVISIONER_READ,
+    PROVISIONER_WRITE, RUNTIMES_READ,
 };
 use axum::{
     Router,
@@ -53,7 +54,7 @@ const WATCHING: [Row; 6] = [
     ("get", "/operations/{id}/waiting", "", Operators(OPERATIONS_READ)),
     ("get", "/metrics", "", Operators(METRICS_READ)),
 ];
-const BROKER: [Row; 10] = [
+const BROKER: [Row; 13] = [
     ("get", "/", "", Open),
     ("post", "/operations/{id}/cancel", "", Operators(OPERATIONS_WRITE)),
     ("get", "/leftovers", "", Operators(OPERATIONS_READ)),
@@ -62,6 +63,9 @@ const BROKER: [Row; 10] = [
     ("delete", "/may-exist/{id}", "", Operators(OPERATIONS_WRITE)),
     ("get", "/runtimes", "", Tenants(RUNTIMES_READ)),
     ("put", "/expire/service_instance/{instance_id}", "", Tenants(BROKER_WRITE)),
+    ("get", "/bindings/{instance_id}", "", Tenants(RUNTIMES_READ)),
+    ("get", "/kubeconfig/", "", Tenants(KUBECONFIG_READ)),
+    ("get", "/kubeconfig/{instance_id}", "", Tenants(KUBECONFIG_READ)),
     ("get", "/openapi/osb.yaml", "", Open),
     ("get", "/openapi/runtimes.yaml", "", Open),
 ];

@@ -10,8 +10,8 @@ use crate::{
     sql::{Text, list, sql},
 };
 
-// $2 keeps the locks of accounts and subaccounts apart, and both from the engine's.
-const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended($1, $2))";
+// $2 keeps the locks of accounts, subaccounts and bindings apart, and both from the engine's.
+pub(super) const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended($1, $2))";
 
 sql!(IN_ACCOUNT = "
     SELECT count(*) FROM (

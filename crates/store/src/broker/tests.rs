@@ -1,8 +1,8 @@
 //! Every statement goes by an index.
 
 use super::{
-    accept, accept_new, change_order, changes, creations, instances, limits, list, lms_tenants,
-    removed, states,
+    accept, accept_new, bindings, change_order, changes, creations, instances, limits, list,
+    lms_tenants, removed, states,
 };
 use crate::{
     Set,
@@ -26,6 +26,7 @@ async fn every_statement_goes_by_an_index() {
         let texts = [
             accept::TEXTS,
             accept_new::TEXTS,
+            bindings::TEXTS,
             change::TEXTS,
             change_order::TEXTS,
             changes::TEXTS,

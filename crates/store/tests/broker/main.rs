@@ -4,6 +4,7 @@
 
 mod accepting;
 mod bench;
+mod bindings;
 mod changes;
 mod creations;
 mod limits;
@@ -71,6 +72,17 @@ store::promises! { bench::Bench on sqlite, postgres: {
         what_was_begun_stays_until_a_commit_keeps_its_result,
         what_was_answered_is_told_and_what_is_forgotten_is_not,
         pages_of_creations_follow_each_other;
+    bindings:
+        a_binding_is_written_down_before_it_is_made_and_forgotten_after_it_is_gone,
+        one_binding_id_is_one_binding_of_its_instance,
+        of_twenty_bindings_at_once_only_as_many_are_begun_as_may_be,
+        what_has_expired_or_goes_does_not_count_to_the_limit,
+        an_attempt_that_was_taken_over_neither_finishes_nor_forgets_a_binding,
+        of_many_who_clean_up_one_gets_each_binding,
+        a_binding_is_made_in_the_runtime_of_its_instance_only,
+        bindings_go_with_their_instance,
+        s1_credentials_of_bindings_are_nowhere_in_clear,
+        s3_bindings_are_read_without_the_old_key_after_a_rotation;
     lms_tenants:
         one_operation_makes_the_tenant_and_the_others_get_it,
         of_fifty_claims_at_once_one_is_granted,

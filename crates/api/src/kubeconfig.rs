@@ -1,0 +1,126 @@
+//! `GET /kubeconfig/{instance_id}`: the kubeconfig with which an instance's people log in. `GET /bindings/{instance_id}`: its bindings,
+//! without their credentials.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension, Json, Router,
+    extract::{Path, State},
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use base::failure::chain;
+use broker::{
+    bindings::{BindingSummary, Bindings},
+    instances::Error,
+};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::{
+    auth::{Principal, RequireScope, Verifier, scope},
+    osb::Authenticated,
+};
+
+/// What the API needs.
+#[derive(Clone)]
+pub struct Parts {
+    /// The use cases.
+    pub bindings: Bindings,
+    /// Who checks tokens.
+    pub verifier: Arc<Verifier>,
+}
+
+/// The routes, each behind its door.
+pub(crate) fn routes(parts: Parts) -> Router {
+    let reading = Router::new().route("/bindings/{instance_id}", get(list));
+    let reading = RequireScope::new(parts.verifier.clone(), scope::RUNTIMES_READ).around(reading);
+    let kubeconfigs = Router::new()
+        .route("/kubeconfig/{instance_id}", get(kubeconfig))
+        .route("/kubeconfig/", get(without_instance));
+    RequireScope::new(parts.verifier, scope::KUBECONFIG_READ)
+        .around(kubeconfigs)
+        .merge(reading)
+        .with_state(parts.bindings)
+}
+
+async fn kubeconfig(
+    State(bindings): State<Bindings>,
+    Extension(principal): Extension<Principal>,
+    Authenticated(caller): Authenticated,
+    Path(instance): Path<String>,
+) -> Result<Response, Refused> {
+    let found = bindings.kubeconfig(&caller, &instance).await;
+    audit(&principal, &instance, found.is_ok());
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/x-yaml")),
+        (
+            header::CONTENT_DISPOSITION,
+            HeaderValue::from_static("attachment; filename=kubeconfig.yaml"),
+        ),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    Ok((headers, found?).into_response())
+}
+
+async fn without_instance(_: Authenticated) -> Refused {
+    Refused(StatusCode::NOT_FOUND, "instanceID is required".into())
+}
+
+/// Who has asked for whose kubeconfig, and whether it was given. The one place that knows.
+fn audit(principal: &Principal, instance: &str, given: bool) {
+    let (subject, issuer) = (principal.subject.as_str(), principal.issuer.as_str());
+    tracing::info!(target: "audit", subject, issuer, instance.id = instance, given, "kubeconfig requested");
+}
+
+/// All bindings of an instance.
+#[derive(Serialize)]
+struct Listed {
+    bindings: Vec<BindingSummary>,
+}
+
+async fn list(
+    State(bindings): State<Bindings>,
+    Authenticated(caller): Authenticated,
+    Path(instance): Path<String>,
+) -> Result<Json<Listed>, Refused> {
+    Ok(Json(Listed { bindings: bindings.list(&caller, &instance).await? }))
+}
+
+/// A request that is not answered as asked, in the words of these routes: one text, under a name that begins with a capital.
+struct Refused(StatusCode, String);
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        match &error {
+            Error::NotFound(text) => Self(StatusCode::NOT_FOUND, text.clone()),
+            Error::Bad(text) => Self(StatusCode::BAD_REQUEST, text.clone()),
+            Error::Unavailable(_) | Error::Runtime { .. } => {
+                tracing::warn!(error = chain(&error), "cannot fetch kubeconfig");
+                Self(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    format!("cannot fetch SKR kubeconfig: {error}"),
+                )
+            }
+            _ => {
+                tracing::error!(error = chain(&error), "cannot fetch kubeconfig");
+                Self(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    format!("cannot fetch SKR kubeconfig: {error}"),
+                )
+            }
+        }
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let Self(status, text) = self;
+        let mut response = (status, Json(json!({ "Error": text }))).into_response();
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        }
+        response
+    }
+}

@@ -1,0 +1,132 @@
+//! Asking for credentials.
+
+use store::broker::{BeginBinding, Binding, BindingState, Instance, NewBinding, Standing};
+
+use super::{Bind, Bindings, Bound, bound, is_usable, making::Making, parameters};
+use crate::{
+    catalog::BindingOffer,
+    instances::{
+        Caller, Error,
+        requests::{named, storable},
+    },
+};
+
+/// How often it is begun again when somebody else was faster.
+const TRIES: usize = 3;
+const DIFFERENT: &str = "binding already exists but with different parameters";
+
+impl Bindings {
+    /// Makes a binding, or finds the one that the same request has made.
+    pub async fn bind(&self, caller: &Caller, request: Bind) -> Result<Bound, Error> {
+        let parts = self.broker().parts();
+        named(&request.service_id, &request.plan_id)?;
+        let bindings = parts.offer.bindings.as_ref();
+        let offer =
+            bindings.ok_or_else(|| Error::NotBindable("bindings are switched off".into()))?;
+        storable("binding_id", &request.binding_id)?;
+        let missing = || Error::NotFound("instance does not exist".into());
+        let row = self.instance(caller, &request.instance_id).await?.ok_or_else(missing)?;
+        offered(offer, &row.plan_name)?;
+        let asked = parameters::lifetime(request.parameters.as_ref(), offer, parts.offer.closed)?;
+        let (instance, id) = (row.id.as_str(), request.binding_id.as_str());
+        let predecessor = request.predecessor.as_deref();
+        for _ in 0..TRIES {
+            if let Some(there) = self.store().find_binding(instance, id).await? {
+                let same = there.predecessor.as_deref() == predecessor
+                    && (predecessor.is_some() || there.lifetime == asked);
+                if !same {
+                    return Err(Error::Taken(DIFFERENT));
+                }
+                match there.state {
+                    BindingState::Active => return self.repeated(there, &row),
+                    BindingState::Removing => return Err(Error::Busy),
+                    BindingState::Creating => {}
+                }
+                let resumed = self.store().resume_binding(&there, self.hold()).await?;
+                let attempt = resumed.ok_or(Error::Busy)?;
+                let (binding, lifetime) = (there.binding, there.lifetime);
+                return self.make(Making { row, binding, lifetime, attempt }).await;
+            }
+            let runtime = ready(&row)?;
+            let lifetime = match predecessor {
+                Some(predecessor) => self.predecessor(&row, predecessor).await?.lifetime,
+                None => asked,
+            };
+            let new = NewBinding { instance, binding: id, runtime, lifetime, predecessor };
+            match self.store().begin_binding(&new, offer.most, self.hold()).await? {
+                BeginBinding::Begun(attempt) => {
+                    let binding = id.to_owned();
+                    return self.make(Making { row, binding, lifetime, attempt }).await;
+                }
+                BeginBinding::Exists => {}
+                BeginBinding::Full => {
+                    let text = format!(
+                        "maximum number of non expired bindings reached: {}; unbind one, or wait until one expires",
+                        offer.most
+                    );
+                    return Err(Error::Limit(text));
+                }
+                BeginBinding::Gone => return Err(Error::Busy),
+            }
+        }
+        Err(Error::Busy)
+    }
+
+    /// The answer to the same request again.
+    fn repeated(&self, there: Binding, row: &Instance) -> Result<Bound, Error> {
+        if is_usable(&there, row, self.now()) {
+            return bound(there, false);
+        }
+        let text = if there.expires_at <= self.now() {
+            format!(
+                "binding {} expired at {}: unbind it, or use another id",
+                there.binding, there.expires_at
+            )
+        } else {
+            format!(
+                "binding {} was for a runtime that is gone: unbind it, or use another id",
+                there.binding
+            )
+        };
+        Err(Error::Bad(text))
+    }
+
+    /// The binding that another one is to replace.
+    async fn predecessor(&self, row: &Instance, id: &str) -> Result<Binding, Error> {
+        let found = self.store().find_binding(&row.id, id).await?;
+        found.filter(|it| is_usable(it, row, self.now())).ok_or_else(|| {
+            let text = "does not exist, or has expired";
+            Error::Bad(format!("predecessor_binding_id: binding {id} of this instance {text}"))
+        })
+    }
+}
+
+/// Refuses plans whose instances cannot be bound.
+fn offered(offer: &BindingOffer, plan: &str) -> Result<(), Error> {
+    if offer.plans.iter().any(|name| name == plan) {
+        return Ok(());
+    }
+    let plans = offer.plans.join(", ");
+    Err(Error::NotBindable(format!("plan \"{plan}\" is not bindable, these are: {plans}")))
+}
+
+/// The runtime of an instance that can be bound.
+fn ready(row: &Instance) -> Result<uuid::Uuid, Error> {
+    let id = &row.id;
+    let bad = |problem: &str| Err(Error::Bad(format!("instance {id} {problem}")));
+    match row.standing {
+        // It ends by itself, and the same request succeeds then.
+        Standing::Provisioning | Standing::Deprovisioning => return Err(Error::Busy),
+        Standing::Suspended => return bad("is suspended: it has no runtime"),
+        Standing::Failed => return bad("creation failed"),
+        Standing::Deprovisioned => return Err(Error::NotFound("instance does not exist".into())),
+        Standing::Updating | Standing::Upgrading | Standing::Succeeded | Standing::Error => {}
+    }
+    if row.deleted_at.is_some() {
+        return Err(Error::NotFound("instance does not exist".into()));
+    }
+    if row.expired_at.is_some() {
+        return bad("has expired");
+    }
+    row.runtime_id.map_or_else(|| bad("has no runtime"), Ok)
+}

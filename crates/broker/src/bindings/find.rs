@@ -1,0 +1,94 @@
+//! What there is of bindings.
+
+use jiff::Timestamp;
+use serde::Serialize;
+use store::broker::BindingState;
+
+use super::{Bindings, Bound, bound, is_usable};
+use crate::instances::{Caller, Error, Progress};
+
+/// How far a binding is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastBindingOperation {
+    pub progress: Progress,
+    /// What is done, for people.
+    pub description: &'static str,
+}
+
+/// A binding without its credentials.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BindingSummary {
+    /// As the platform calls it.
+    pub id: String,
+    /// `creating`, `active`, `expired` or `removing`.
+    pub state: &'static str,
+    /// For how long it was asked for.
+    pub expiration_seconds: u64,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// When it ends.
+    pub expires_at: Timestamp,
+}
+
+impl Bindings {
+    /// A binding with its credentials.
+    pub async fn find(&self, caller: &Caller, instance: &str, id: &str) -> Result<Bound, Error> {
+        let missing = |text: &str| Error::NotFound(text.to_owned());
+        let row = self.instance(caller, instance).await?;
+        let row = row.ok_or_else(|| missing("Binding not found"))?;
+        let found = self.store().find_binding(&row.id, id).await?;
+        let binding = found.ok_or_else(|| missing("Binding not found"))?;
+        match binding.state {
+            BindingState::Creating => return Err(missing("Binding creation in progress")),
+            BindingState::Active if binding.expires_at <= self.now() => {
+                return Err(missing("Binding expired"));
+            }
+            BindingState::Active if is_usable(&binding, &row, self.now()) => {}
+            BindingState::Active | BindingState::Removing => {
+                return Err(missing("Binding not found"));
+            }
+        }
+        bound(binding, false)
+    }
+
+    /// How far a binding is. Platforms need not ask: a bind and an unbind are over when they are answered.
+    pub async fn last_operation(
+        &self,
+        caller: &Caller,
+        instance: &str,
+        id: &str,
+    ) -> Result<LastBindingOperation, Error> {
+        let missing = || Error::NotFound("Binding not found".into());
+        let row = self.instance(caller, instance).await?.ok_or_else(missing)?;
+        let binding = self.store().find_binding(&row.id, id).await?.ok_or_else(missing)?;
+        let (progress, description) = match binding.state {
+            BindingState::Creating => (Progress::InProgress, "the binding is being created"),
+            BindingState::Active => (Progress::Succeeded, "the binding was created"),
+            BindingState::Removing => (Progress::InProgress, "the binding is being removed"),
+        };
+        Ok(LastBindingOperation { progress, description })
+    }
+
+    /// All bindings of an instance.
+    pub async fn list(
+        &self,
+        caller: &Caller,
+        instance: &str,
+    ) -> Result<Vec<BindingSummary>, Error> {
+        let missing = || Error::NotFound(format!("instance {instance}"));
+        let row = self.instance(caller, instance).await?.ok_or_else(missing)?;
+        let now = self.now();
+        let found = self.store().bindings_of(&row.id).await?;
+        let summary = |it: store::broker::Binding| BindingSummary {
+            state: match it.state {
+                BindingState::Active if it.expires_at <= now => "expired",
+                state => state.as_str(),
+            },
+            id: it.binding,
+            expiration_seconds: it.lifetime.as_secs(),
+            created_at: it.created_at,
+            expires_at: it.expires_at,
+        };
+        Ok(found.into_iter().map(summary).collect())
+    }
+}

@@ -1,0 +1,90 @@
+//! Kubeconfigs and bindings.
+
+use anyhow::{Context, bail};
+use clients::{Kind, http::segment};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    Client,
+    orders::{Chosen, instance_path, versioned},
+};
+
+/// Credentials.
+#[derive(Deserialize)]
+pub(crate) struct Bound {
+    pub(crate) credentials: Credentials,
+    pub(crate) metadata: Metadata,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Credentials {
+    pub(crate) kubeconfig: String,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Metadata {
+    pub(crate) expires_at: String,
+}
+
+impl Client {
+    /// The kubeconfig with which people log in to an instance's runtime.
+    pub(crate) async fn kubeconfig(&self, instance: &str) -> anyhow::Result<String> {
+        let request = self.http.get(&format!("/kubeconfig/{}", escaped(instance)?));
+        let doing = format!("fetching the kubeconfig of instance {instance}");
+        let answer = self.http.send(&doing, request).await;
+        self.reached(answer.and_then(|answer| answer.text()))
+    }
+
+    /// Binds an instance. The same request again gives the same credentials.
+    pub(crate) async fn bind(
+        &self,
+        instance: &str,
+        binding: &str,
+        seconds: Option<u64>,
+    ) -> anyhow::Result<Bound> {
+        let Chosen { service_id, plan_id } = self.catalog(None).await?.any()?;
+        let mut body = json!({"service_id": service_id, "plan_id": plan_id});
+        if let Some(seconds) = seconds {
+            body["parameters"] = json!({"expiration_seconds": seconds});
+        }
+        let request = versioned(self.http.put(&binding_path(instance, binding)?)).json(&body);
+        let answer = self.http.send(&format!("binding instance {instance}"), request).await;
+        let lost = matches!(&answer, Err(error) if error.kind == Kind::AnswerLost);
+        let answer = self.reached(answer.and_then(|answer| answer.json()));
+        if lost {
+            let hint = || format!("it may be made: the same command with --id {binding} tells");
+            return answer.with_context(hint);
+        }
+        answer
+    }
+
+    /// Removes a binding.
+    pub(crate) async fn unbind(&self, instance: &str, binding: &str) -> anyhow::Result<()> {
+        let Chosen { service_id, plan_id } = self.catalog(None).await?.any()?;
+        let query = [("service_id", service_id.as_str()), ("plan_id", plan_id.as_str())];
+        let path = binding_path(instance, binding)?;
+        let request = versioned(self.http.delete(&path)).query(&query);
+        let answer = self.http.send(&format!("removing binding {binding}"), request).await;
+        if matches!(&answer, Err(error) if error.kind == Kind::NotFound) {
+            bail!("there is no binding {binding} of instance {instance}");
+        }
+        self.reached(answer).map(drop)
+    }
+
+    /// The bindings of an instance, without their credentials.
+    pub(crate) async fn bindings(&self, instance: &str) -> anyhow::Result<Vec<Value>> {
+        let request = self.http.get(&format!("/bindings/{}", escaped(instance)?));
+        let mut answer = self.send("listing bindings", request).await?;
+        Ok(serde_json::from_value(answer["bindings"].take())?)
+    }
+}
+
+fn binding_path(instance: &str, binding: &str) -> anyhow::Result<String> {
+    let binding = segment(binding).with_context(|| format!("\"{binding}\" is not a binding"))?;
+    Ok(format!("/oauth{}/service_bindings/{binding}", instance_path(instance)?))
+}
+
+fn escaped(instance: &str) -> anyhow::Result<String> {
+    segment(instance).with_context(|| format!("\"{instance}\" is not an instance"))
+}

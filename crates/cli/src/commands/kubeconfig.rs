@@ -1,0 +1,141 @@
+//! `kcp kubeconfig`: how people reach a runtime.
+
+use std::{
+    fs::OpenOptions,
+    io::{ErrorKind, Write},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::{Context, bail};
+use clap::Args;
+
+use super::which;
+use crate::{client::Client, output};
+
+/// Fetch the kubeconfig with which people log in to a runtime; it holds no credentials.
+#[derive(Args)]
+#[command(visible_alias = "kc")]
+pub(crate) struct Kubeconfig {
+    /// The instance, or the runtime of this name or Shoot if there is only one.
+    #[arg(value_name = "NAME")]
+    which: String,
+    #[command(flatten)]
+    file: KubeconfigFile,
+}
+
+/// Where a kubeconfig goes.
+#[derive(Args)]
+pub(crate) struct KubeconfigFile {
+    /// Write it to this file, for its owner only, instead of printing it.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace the file if it is there; nothing of it is kept.
+    #[arg(long, requires = "output")]
+    overwrite: bool,
+}
+
+impl Kubeconfig {
+    pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+        self.file.check()?;
+        let client = Client::connect(data)?;
+        let instance = which::instance(&client, &self.which).await?;
+        let kubeconfig = client.kubeconfig(&instance).await?;
+        self.file.write(&kubeconfig)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl KubeconfigFile {
+    /// Refuses a file that would be replaced, before anything is asked for.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        match &self.output {
+            Some(path) if path.exists() && !self.overwrite => Err(taken(path)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Prints a kubeconfig, or writes it to its file and says so.
+    pub(crate) fn write(&self, kubeconfig: &str) -> anyhow::Result<()> {
+        let Some(path) = &self.output else { return output::print(kubeconfig) };
+        if self.overwrite {
+            // A file that is there keeps its permissions, and those are not ours.
+            match std::fs::remove_file(path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(error)
+                        .with_context(|| format!("{} cannot be replaced", path.display()));
+                }
+                _ => {}
+            }
+        }
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = match options.open(path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(taken(path)),
+            opened => opened.with_context(|| format!("{} cannot be written", path.display()))?,
+        };
+        file.write_all(kubeconfig.as_bytes())?;
+        output::print(&format!("Kubeconfig saved to {}\n", path.display()))
+    }
+}
+
+fn taken(path: &Path) -> anyhow::Error {
+    let shown = path.display();
+    anyhow::anyhow!(
+        "{shown} exists: choose another file, or say --overwrite; kubeconfigs are never merged"
+    )
+}
+
+/// How long, as a person writes it: `600`, `10m`, `2h`.
+pub(crate) fn seconds(text: &str) -> anyhow::Result<u64> {
+    let (number, unit) = match text.find(|c: char| !c.is_ascii_digit()) {
+        Some(at) => text.split_at(at),
+        None => (text, "s"),
+    };
+    let Ok(number) = number.parse::<u64>() else { bail!("write it like 600, 10m or 2h") };
+    let each = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        _ => bail!("write it like 600, 10m or 2h"),
+    };
+    number.checked_mul(each).context("it is too long")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        assert_eq!(seconds("600").unwrap(), 600);
+        assert_eq!(seconds("10m").unwrap(), 600);
+        assert_eq!(seconds("2h").unwrap(), 7200);
+        for wrong in ["", "m", "1d", "-1", "1.5h", "99999999999999999999"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_replaced_only_when_that_is_said_and_nobody_else_may_read_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("k.yaml");
+        let file = |overwrite| KubeconfigFile { output: Some(path.clone()), overwrite };
+        std::fs::write(&path, "mine").unwrap();
+
+        let refused = file(false).check().unwrap_err().to_string();
+        assert!(refused.contains("never merged"), "{refused}");
+        assert!(file(false).write("other").is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+        file(true).write("other").unwrap();
+
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "other");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+}
