@@ -14,6 +14,7 @@ use axum::Router;
 use base::Clock;
 use broker::{
     accounts::PooledAccounts,
+    following::Follower,
     instances::{Broker, Parts},
     operations::{
         Env, Limits, demonstration,
@@ -51,6 +52,8 @@ pub(crate) struct Service {
     /// The provisioner that it reaches.
     provisioner: Provisioner,
     broker: Broker,
+    /// Wakes the steps that wait for the provisioner.
+    follower: Option<Follower>,
     metrics: Arc<Metrics>,
     /// Whether platforms need not say `accepts_incomplete`.
     assume_async: bool,
@@ -86,7 +89,7 @@ impl Service {
         let engine_settings = engine_settings(&settings.operations, place.replica, place.speed);
         let engine = Engine::builder(Arc::new(operations.clone()), clock.clone(), engine_settings)
             .serve(demonstration::plan(settings.operations.limit), surroundings(place.speed))?;
-        let provisioner = env.provisioner.clone();
+        let (provisioner, follower) = (env.provisioner.clone(), env.follower.clone());
         let engine = serve(engine, &limits, env, reach, settings)?.start();
         let broker = Broker::new(Parts {
             accounts: Some(Arc::new(accounts)),
@@ -99,7 +102,7 @@ impl Service {
             clock: clock.clone(),
         });
         let assume_async = settings.answers.assume_async;
-        Ok(Self { engine, provisioner, broker, metrics, assume_async })
+        Ok(Self { engine, provisioner, broker, follower, metrics, assume_async })
     }
 
     /// What it answers, without the layers around it.
@@ -135,6 +138,9 @@ impl Service {
 
     /// Finishes what runs, hands back the rest, closes everything.
     pub(crate) async fn stop(self, drain: Duration) {
+        if let Some(follower) = &self.follower {
+            follower.stop();
+        }
         self.engine.stop(drain).await;
         self.engine.storage().database().close().await;
     }

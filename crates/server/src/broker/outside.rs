@@ -7,6 +7,7 @@ use api::Credentials;
 use broker::{
     catalog::{Catalog, Files, Offer},
     creations::Creations,
+    following::Follower,
     instances::{self, LegacyNeeds, TrialNotice},
     operations::{
         Env, Limits, StepSettings, deprovisioning,
@@ -193,6 +194,7 @@ pub(super) fn env(
         None => (None, false),
     };
     let from = |url: Url| Http::through(gates.gate(Component::RELEASES), url);
+    let provisioner = systems.provisioner.with_context(|| needed("provisioner"))?;
     Ok(Env {
         catalog,
         gardener,
@@ -203,7 +205,12 @@ pub(super) fn env(
                 .clusters(Component::RUNTIME, CLIENTS)
                 .of_customers(customer_networks(&settings.catalog.customer_networks)?),
         ),
-        provisioner: systems.provisioner.with_context(|| needed("provisioner"))?,
+        follower: Some(Follower::new(
+            provisioner.clone(),
+            store.engine().clone(),
+            gates.clock().clone(),
+        )),
+        provisioner,
         components: ComponentLists::new(from(releases.released)?, from(releases.development)?),
         director: systems.director,
         avs: systems.avs,
