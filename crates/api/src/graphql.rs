@@ -15,6 +15,8 @@ mod query;
 mod strict;
 mod transport;
 
+use std::time::Duration;
+
 use async_graphql::EmptySubscription;
 use axum::{Router, routing::any};
 use provisioner::Provisioner;
@@ -38,13 +40,15 @@ pub struct QueryLimits {
     pub depth: usize,
     /// How much may be asked for: one for each field, and [`QueryLimits::CALL`] for each use case.
     pub complexity: usize,
+    /// How long a query may wait for a change; shorter than the time that a request may take.
+    pub wait: Duration,
 }
 
 impl QueryLimits {
     /// What one call of a use case costs, besides its fields.
     pub const CALL: usize = 20;
     /// Enough for every known client and for reading the whole schema.
-    pub const DEFAULT: Self = Self { depth: 20, complexity: 1_000 };
+    pub const DEFAULT: Self = Self { depth: 20, complexity: 1_000, wait: Duration::from_secs(20) };
 }
 
 /// The route of the API. It wants a [`crate::Principal`] in the extensions of each request.
@@ -65,6 +69,7 @@ fn schema(provisioner: Option<Provisioner>, limits: QueryLimits) -> Schema {
         schema = schema.data(provisioner);
     }
     schema
+        .data(limits)
         .limit_depth(limits.depth)
         .limit_complexity(limits.complexity)
         .limit_directives(MOST_DIRECTIVES)

@@ -11,6 +11,7 @@ mod figures;
 mod latency;
 mod load;
 pub mod orders;
+pub mod overhead;
 mod pgbench;
 mod plan;
 mod postgres;

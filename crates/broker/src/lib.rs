@@ -6,6 +6,7 @@ pub mod catalog;
 pub mod chores;
 pub mod creations;
 pub mod details;
+pub mod following;
 pub mod instances;
 pub mod operations;
 pub mod order;

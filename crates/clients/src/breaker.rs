@@ -63,6 +63,15 @@ impl Breaker {
         }
     }
 
+    /// For how long the system is left alone, if it is.
+    pub(crate) fn rests(&self) -> Option<Duration> {
+        let now = self.clock.monotonic();
+        match &*self.state() {
+            State::Closed { .. } => None,
+            State::Open { until, .. } => Some(until.saturating_sub(now).max(FIRST_PAUSE)),
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -75,6 +75,8 @@ pub(crate) struct CallSpec {
     pub(crate) counted: bool,
     /// Whether its answer goes on and on: a watch takes nobody's turn.
     pub(crate) lasting: bool,
+    /// Whether nobody depends on its answer: it says nothing about the system's health, and is no probe of it.
+    pub(crate) hint: bool,
 }
 
 impl Gate {
@@ -170,7 +172,12 @@ impl Gate {
         };
         count.waited = self.clock.monotonic().saturating_sub(count.began);
         let guarded = async |call: Option<Call>| {
-            let ticket = match self.breaker.enter() {
+            let entered = if asked.hint {
+                self.breaker.rests().map_or(Ok(None), Err)
+            } else {
+                self.breaker.enter().map(Some)
+            };
+            let ticket = match entered {
                 Ok(ticket) => ticket,
                 Err(retry_after) => {
                     let paused = failed(Kind::Paused { retry_after });
@@ -186,7 +193,7 @@ impl Gate {
             let of_another = result.as_ref().is_err_and(|error| error.component != self.component);
             // A token that could not be renewed says nothing about the system that wants one.
             let kind = judge(&result);
-            if !of_another && let Some(health) = health(kind) {
+            if !of_another && let (Some(ticket), Some(health)) = (ticket, health(kind)) {
                 if let Health::Broken { .. } = health {
                     // An answer that tells a failure is no error yet: the client makes one of it later.
                     let told = result.as_ref().err().cloned().or_else(|| kind.map(failed));

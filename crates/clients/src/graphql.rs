@@ -3,6 +3,8 @@
 //! What a reader would get wrong: success needs a good status *and* no errors *and* data. A
 //! `result` of null is data: it says that the thing is not there.
 
+use base::Clock;
+use reqwest::RequestBuilder;
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
@@ -74,6 +76,11 @@ impl GraphQl {
         self.http.component()
     }
 
+    /// The clock that its calls go by.
+    pub(crate) fn clock(&self) -> &Clock {
+        self.http.clock()
+    }
+
     /// Asks and gives `result`; `None` when it is null.
     pub async fn ask<T: DeserializeOwned>(
         &self,
@@ -82,6 +89,31 @@ impl GraphQl {
         headers: &[(&'static str, &str)],
         variables: impl Serialize,
     ) -> Result<Option<T>, Error> {
+        let request = self.request(doing, operation, headers, variables)?;
+        let raw = self.http.raw(operation.name, doing, request).await?;
+        self.read(&raw, doing).await
+    }
+
+    /// The same for a question whose answer may take long, and on which nobody depends.
+    pub(crate) async fn hint<T: DeserializeOwned>(
+        &self,
+        doing: &str,
+        operation: Operation,
+        headers: &[(&'static str, &str)],
+        variables: impl Serialize,
+    ) -> Result<Option<T>, Error> {
+        let request = self.request(doing, operation, headers, variables)?;
+        let raw = self.http.hint(operation.name, doing, request).await?;
+        self.read(&raw, doing).await
+    }
+
+    fn request(
+        &self,
+        doing: &str,
+        operation: Operation,
+        headers: &[(&'static str, &str)],
+        variables: impl Serialize,
+    ) -> Result<RequestBuilder, Error> {
         let body = serde_json::to_vec(&Question { query: operation.text, variables })
             .map_err(|error| Error::below(self.component(), UNSENDABLE, doing, error))?;
         let mut request = self
@@ -93,11 +125,14 @@ impl GraphQl {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let raw = self.http.raw(operation.name, doing, request).await?;
-        match self.result(&raw, doing) {
+        Ok(request)
+    }
+
+    async fn read<T: DeserializeOwned>(&self, raw: &Raw, doing: &str) -> Result<Option<T>, Error> {
+        match self.result(raw, doing) {
             Err(error) => {
                 if error.kind == Kind::Unauthorized {
-                    self.http.withdraw_token(&raw).await;
+                    self.http.withdraw_token(raw).await;
                 }
                 Err(error)
             }

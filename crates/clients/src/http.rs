@@ -87,6 +87,11 @@ impl Http {
         self.gate.component()
     }
 
+    /// The clock that its calls go by.
+    pub(crate) fn clock(&self) -> &Clock {
+        self.gate.clock()
+    }
+
     /// Begins a request for `path` below the base address.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, self.address(path))
@@ -145,6 +150,23 @@ impl Http {
         self.gate
             .pass(asked, Raw::kind, |call| self.with_token_of(doing, request, token, call))
             .await
+    }
+
+    /// Makes a call whose answer may take long and on which nobody depends: it takes nobody's turn, belongs to no step and
+    /// says nothing about the system's health.
+    pub(crate) async fn hint(
+        &self,
+        route: &str,
+        doing: &str,
+        request: RequestBuilder,
+    ) -> Result<Raw, Error> {
+        let request = self.built(doing, request)?;
+        let token = match &self.token {
+            Some(source) => Some(source.current().await?),
+            None => None,
+        };
+        let asked = CallSpec { lasting: true, hint: true, ..asked(route, doing, &request, false) };
+        self.gate.pass(asked, Raw::kind, |_| self.with_token_of(doing, request, token, None)).await
     }
 
     /// Makes a call that belongs to no step: without headers, and without counting it.
@@ -229,7 +251,7 @@ impl Http {
 
 fn asked(route: &str, doing: &str, request: &Request, counted: bool) -> CallSpec {
     let (route, doing, method) = (route.into(), doing.into(), request.method().clone());
-    CallSpec { route, doing, method, counted, lasting: false }
+    CallSpec { route, doing, method, counted, lasting: false, hint: false }
 }
 
 /// Reads a body up to `limit`; `None` when there is more.

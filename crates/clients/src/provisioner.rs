@@ -5,16 +5,21 @@
 //! step; elsewhere it makes a second runtime.
 
 mod codes;
+mod follow;
 mod input;
 mod operations;
 mod status;
 
-use std::sync::Arc;
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use secrecy::SecretString;
 use url::Url;
 
 pub use self::{
+    follow::Seen,
     input::{
         AwsProvider, AwsZone, AzureProvider, AzureZone, Cluster, Component as KymaComponent,
         ConflictStrategy, Dns, DnsProvider, Entry, GcpProvider, Kyma, Oidc, OpenStackProvider,
@@ -34,7 +39,7 @@ use crate::{
 /// Its name in errors and metrics.
 pub const COMPONENT: Component = Component::PROVISIONER;
 /// How it is treated: it asks the Director and Gardener before it answers.
-pub const LIMITS: Limits = Limits { call: std::time::Duration::from_secs(120), ..Limits::DEFAULT };
+pub const LIMITS: Limits = Limits { call: Duration::from_secs(120), ..Limits::DEFAULT };
 /// What its tokens allow. The last one lets us speak for every tenant.
 pub const SCOPE: &str = "provisioner:read provisioner:write provisioner:kubeconfig tenants:any";
 
@@ -78,12 +83,14 @@ impl<'a> Tenant<'a> {
 #[derive(Debug, Clone)]
 pub struct Provisioner {
     graphql: GraphQl,
+    /// Until when it is not asked to wait for changes, because it does not know how.
+    polled_until: Arc<Mutex<Option<Duration>>>,
 }
 
 impl Provisioner {
     /// The provisioner at the base of `http`, which brings the token.
     pub fn new(http: Http) -> Self {
-        Self { graphql: GraphQl::new(http, codes::meaning) }
+        Self { graphql: GraphQl::new(http, codes::meaning), polled_until: Arc::default() }
     }
 
     /// The provisioner of `settings`, behind `gate`; `tokens` is the gate of the issuer.

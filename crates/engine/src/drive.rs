@@ -20,7 +20,7 @@ use crate::{
     events::Event,
     guard::WhileHeld,
     hooks::{Flow, Hooks, Point},
-    landing::{Finding, Hand},
+    landing::{Finding, Hand, subject},
     lanes::Lanes,
     lease::Lease,
     memory::Memories,
@@ -134,7 +134,9 @@ impl Incarnation {
             runs: held.runs,
             journal: held.journal,
             // Without its memory it was taken over or starts over: the journal's last entry is no wait.
-            last_wait: kept.as_ref().and(position.step.clone().zip(position.note.clone())),
+            last_wait: kept
+                .as_ref()
+                .and(position.step.clone().zip(position.note.as_deref().map(subject))),
             position,
             cancel: held.cancel,
             memory: kept.map(|kept| (kept.memory, kept.since)),

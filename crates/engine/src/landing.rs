@@ -33,8 +33,13 @@ pub(crate) struct Hand {
     pub(crate) position: Position,
     pub(crate) cancel: Option<Cancel>,
     pub(crate) memory: Option<(Memory, Timestamp)>,
-    /// The step and reason of the journal's last entry, if that was a wait.
+    /// The step of the journal's last entry and the subject of its reason, if that was a wait.
     pub(crate) last_wait: Option<(String, String)>,
+}
+
+/// What a reason for waiting is about. Behind the first colon stands how far it is, which changes while the wait is the same.
+pub(crate) fn subject(reason: &str) -> String {
+    reason.split_once(": ").map_or(reason, |(subject, _)| subject).to_owned()
 }
 
 /// The result of a run, on its way to the store.
@@ -129,7 +134,7 @@ impl Incarnation {
             _ => None,
         };
         let this_wait = (moved.outcome == Outcome::Wait && next_at.is_some())
-            .then(|| (step.clone(), moved.position.note.clone().unwrap_or_default()));
+            .then(|| (step.clone(), subject(moved.position.note.as_deref().unwrap_or_default())));
         let repeats = (this_wait.is_some() && this_wait == hand.last_wait).then_some(hand.journal);
         let run = Run {
             stage: result.stage,

@@ -177,7 +177,8 @@ pub enum Ending {
 /// What a step waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
-    /// For people: "the cluster is being created (40 %)".
+    /// For people: "the cluster is being made: 40 %". Waits whose reasons differ only behind the first colon are one
+    /// entry of the journal, which tells the newest of them.
     pub reason: Cow<'static, str>,
     /// When to look again at the latest; the step's polling interval when absent.
     pub at_latest: Option<Duration>,

@@ -1,5 +1,6 @@
 //! The runtime provisioner: Shoots from requests.
 
+mod changes;
 pub mod checking;
 pub mod chores;
 pub mod configuration;
@@ -13,5 +14,6 @@ pub mod runtimes;
 pub mod shoots;
 pub mod status;
 
+pub use changes::PLACES;
 pub use error::Error;
-pub use runtimes::{Caller, Parts, Provisioner};
+pub use runtimes::{Caller, Follow, Parts, Provisioner};

@@ -224,10 +224,20 @@ pub fn shoot_signal(name: &str) -> String {
 /// How far Gardener is, for people.
 fn progress(shoot: &Shoot) -> String {
     match shoot.last_operation() {
-        Some(last) => {
-            format!("{} {} % ({})", last.kind.to_lowercase(), last.progress, last.description)
-        }
+        Some(last) => format!("{} %: {}", last.progress, in_a_sentence(&last.description)),
         None => "Gardener has not begun".into(),
+    }
+}
+
+/// A description as it stands inside of a sentence.
+fn in_a_sentence(description: &str) -> String {
+    let text = description.trim_end_matches('.');
+    let mut letters = text.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => {
+            first.to_lowercase().chain(text.chars().skip(1)).collect()
+        }
+        _ => text.to_owned(),
     }
 }
 

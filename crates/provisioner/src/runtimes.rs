@@ -7,6 +7,7 @@ mod access;
 mod begin;
 mod deprovision;
 mod hibernate;
+mod operation_change;
 mod operation_status;
 mod problems;
 mod provision;
@@ -23,10 +24,12 @@ use engine::Engine;
 use store::{EngineStore, ProvisionerStore};
 
 use crate::{
+    changes::Changes,
     checking::Defaults,
     limits::{Limits, Longest},
     operations::Env,
 };
+pub use operation_change::Follow;
 pub(crate) use provision::INTENT_LABEL;
 
 /// The caller, and its tenant.
@@ -45,7 +48,20 @@ pub struct Caller {
 
 /// The provisioner. Clones are the same one.
 #[derive(Clone)]
-pub struct Provisioner(Arc<Parts>);
+pub struct Provisioner(Arc<Inner>);
+
+struct Inner {
+    parts: Parts,
+    changes: Changes,
+}
+
+impl std::ops::Deref for Inner {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.parts
+    }
+}
 
 /// What the provisioner is made of.
 pub struct Parts {
@@ -66,7 +82,8 @@ pub struct Parts {
 impl Provisioner {
     /// A provisioner of these parts.
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(parts))
+        let changes = Changes::new(parts.engine.clone(), parts.clock.clone());
+        Self(Arc::new(Inner { parts, changes }))
     }
 
     /// The longest that its operations may take.
@@ -76,6 +93,16 @@ impl Provisioner {
 
     /// What it is made of.
     pub fn parts(&self) -> &Parts {
-        &self.0
+        &self.0.parts
+    }
+
+    /// How many callers wait for an operation to change.
+    pub fn waiting(&self) -> usize {
+        self.0.changes.waiting()
+    }
+
+    /// Answers everybody who waits for an operation to change, and lets nobody wait any more: the service ends.
+    pub fn end_waits(&self) {
+        self.0.changes.stop();
     }
 }

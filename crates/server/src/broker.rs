@@ -15,6 +15,7 @@ use base::Clock;
 use broker::{
     accounts::PooledAccounts,
     bindings::{self, Bindings, RuntimeReach},
+    following::Follower,
     instances::{Broker, Parts},
     operations::{self as steps, Env, Limits, deprovisioning, provisioning},
 };
@@ -49,6 +50,8 @@ pub(crate) struct Service {
     broker: Broker,
     bindings: Bindings,
     chores: JoinSet<()>,
+    /// Wakes the steps that wait for the provisioner.
+    follower: Option<Follower>,
     metrics: Arc<Metrics>,
     /// Whether platforms need not say `accepts_incomplete`.
     assume_async: bool,
@@ -78,7 +81,7 @@ impl Service {
         let accounts = PooledAccounts::new(pool, clock.clone());
         let engine_settings = engine_settings(&settings.operations, place.replica, place.speed);
         let engine = Engine::builder(Arc::new(operations.clone()), clock.clone(), engine_settings);
-        let provisioner = env.provisioner.clone();
+        let (provisioner, follower) = (env.provisioner.clone(), env.follower.clone());
         let runtimes = RuntimeReach {
             provisioner: provisioner.clone(),
             clusters: gates.clusters(Component::RUNTIME, outside::CLIENTS),
@@ -98,7 +101,7 @@ impl Service {
         let mut chores = JoinSet::new();
         chores.spawn(bindings::keep(bindings.clone()));
         let assume_async = settings.answers.assume_async;
-        Ok(Self { engine, provisioner, broker, bindings, chores, metrics, assume_async })
+        Ok(Self { engine, provisioner, broker, bindings, chores, follower, metrics, assume_async })
     }
 
     /// What it answers, without the layers around it.
@@ -141,6 +144,9 @@ impl Service {
     /// Finishes what runs, hands back the rest, closes everything.
     pub(crate) async fn stop(mut self, drain: Duration) {
         self.chores.abort_all();
+        if let Some(follower) = &self.follower {
+            follower.stop();
+        }
         self.engine.stop(drain).await;
         self.engine.storage().database().close().await;
     }

@@ -102,12 +102,17 @@ impl Service {
             provisioner: self.provisioner.clone(),
             readiness: Arc::new(Working(self.engine.clone())),
             verifier: verifier.clone(),
-            limits: QueryLimits::DEFAULT,
+            limits: query_limits(limits.time),
         });
         let operations = store::operations::Operations::new(self.engine.clone());
         let operations = watching(operations.clone(), verifier.clone())
             .merge(calling_off(operations, verifier.clone()));
         shielded(routes.merge(metrics).merge(operations), limits)
+    }
+
+    /// Answers those who wait for a change: requests end soon.
+    pub(crate) fn end_waits(&self) {
+        self.provisioner.end_waits();
     }
 
     /// Finishes what runs, hands back the rest, closes everything.
@@ -116,6 +121,12 @@ impl Service {
         self.engine.stop(drain).await;
         self.engine.storage().database().close().await;
     }
+}
+
+/// What queries may cost, when a request may take so long.
+fn query_limits(request: std::time::Duration) -> QueryLimits {
+    let wait = QueryLimits::DEFAULT.wait.min(request * 2 / 3);
+    QueryLimits { wait, ..QueryLimits::DEFAULT }
 }
 
 /// How the engine works.
@@ -161,6 +172,7 @@ pub async fn run(settings: ProvisionerSettings) -> anyhow::Result<()> {
     serving.add("the provisioner", listener, service.router(&verifier, limits), acceptance);
     tracing::info!(%address, "the provisioner answers");
     shutdown::asked().await?;
+    service.end_waits();
     let drain = settings.operations.drain;
     serving.stop(GRACE.min(drain)).await;
     service.stop(drain).await;

@@ -191,6 +191,7 @@ impl Up {
     /// Finishes what runs, hands back the rest, closes everything.
     pub async fn stop(self) {
         Connection::remove(&self.folder);
+        self.provisioner.end_waits();
         let grace = GRACE.min(self.drain);
         let ((), (), ()) = tokio::join!(
             self.serving.stop(grace),

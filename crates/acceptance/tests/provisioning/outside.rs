@@ -104,6 +104,7 @@ impl Outside {
             catalog: self.catalog.clone(),
             gardener: service::gardener(running, clock, calls, "kcp-broker").await,
             clusters: service::clusters(clock, calls),
+            follower: None,
             customer_clusters: Arc::new(service::clusters(clock, calls).of_customers(local())),
             provisioner: Provisioner::new(provisioner),
             components: ComponentLists::new(

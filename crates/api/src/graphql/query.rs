@@ -1,13 +1,15 @@
 //! What can be asked.
 
+use std::time::Duration;
+
 use async_graphql::{Context, Object};
-use provisioner::{Caller, Provisioner};
+use provisioner::{Caller, Follow, Provisioner};
 
 use super::{
     QueryLimits,
     answer::nullable,
     kubeconfig::wanted,
-    outputs::{OperationLimits, OperationStatus, RuntimeStatus},
+    outputs::{OperationLimits, OperationState, OperationStatus, RuntimeStatus},
 };
 
 pub(super) struct Query;
@@ -27,9 +29,23 @@ impl Query {
         &self,
         ctx: &Context<'_>,
         id: String,
+        #[graphql(
+            desc = "Waits for so long, 20 at most, until the state or the message differs from what was seen; the end of the operation is answered at once."
+        )]
+        wait_seconds: Option<i32>,
+        #[graphql(desc = "The state that the caller saw last; without it, the present one.")]
+        seen_state: Option<OperationState>,
+        #[graphql(desc = "The message that the caller saw last; without it, the present one.")]
+        seen_message: Option<String>,
     ) -> Option<OperationStatus> {
         let (provisioner, caller) = parts(ctx);
-        nullable(ctx, provisioner.operation_status(caller, &id)).await
+        let wait = wait_seconds.and_then(|seconds| u64::try_from(seconds).ok()).unwrap_or_default();
+        let follow = Follow {
+            wait: Duration::from_secs(wait).min(ctx.data_unchecked::<QueryLimits>().wait),
+            seen_state: seen_state.and_then(OperationState::known),
+            seen_message,
+        };
+        nullable(ctx, provisioner.operation_change(caller, &id, follow)).await
     }
 
     /// The longest that each operation may take, in seconds. Callers that wait for an operation must wait longer.

@@ -14,7 +14,7 @@ fn refused(reply: &Reply, message: &str) {
 
 #[tokio::test]
 async fn a_query_that_is_nested_too_deep_is_not_valid() {
-    let service = Service::limited(QueryLimits { depth: 3, complexity: 1_000 }).await;
+    let service = Service::limited(QueryLimits { depth: 3, ..QueryLimits::DEFAULT }).await;
     let three = "{ runtimeStatus(id: \"r\") { runtimeConfiguration { kubeconfig } } }";
     let four = "{ runtimeStatus(id: \"r\") { runtimeConfiguration { kymaConfig { version } } } }";
 
@@ -25,7 +25,7 @@ async fn a_query_that_is_nested_too_deep_is_not_valid() {
 
 #[tokio::test]
 async fn a_query_that_asks_for_too_much_is_not_valid() {
-    let service = Service::limited(QueryLimits { depth: 20, complexity: 60 }).await;
+    let service = Service::limited(QueryLimits { complexity: 60, ..QueryLimits::DEFAULT }).await;
     let calls = |count: usize| {
         let call = |n: usize| format!("a{n}: runtimeOperationStatus(id: \"o\") {{ id }} ");
         format!("{{ {} }}", (0..count).map(call).collect::<String>())

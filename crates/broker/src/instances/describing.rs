@@ -9,6 +9,7 @@ use super::{
     durations::Usual,
     failures::{self, Reader},
 };
+use crate::following::percentage;
 
 /// Platforms show no more than this many characters.
 const LONGEST: usize = 255;
@@ -68,10 +69,18 @@ fn doing(operation: &Snapshot, told: &Told<'_>) -> String {
 }
 
 /// What is waited for. Behind a colon stands what another system says about it, with names of objects that are not for those who
-/// order.
+/// order; how far it is, in percent, is.
 fn awaited(reason: &str, reader: Reader) -> String {
-    let outer = reason.split_once(": ").map_or(reason, |(outer, _)| outer);
-    if reader == Reader::Customer { outer.to_owned() } else { reason.to_owned() }
+    if reader == Reader::Operator {
+        return reason.to_owned();
+    }
+    match reason.split_once(": ") {
+        Some((outer, said)) => match percentage(said) {
+            Some(percentage) => format!("{outer}: {percentage}"),
+            None => outer.to_owned(),
+        },
+        None => reason.to_owned(),
+    }
 }
 
 /// A time as platforms have always been told it: `24h0m0s`.

@@ -21,7 +21,7 @@ use clients::{
 use secrecy::SecretString;
 use store::BrokerStore;
 
-use crate::{catalog::Catalog, creations::Creations};
+use crate::{catalog::Catalog, creations::Creations, following::Follower};
 
 /// What steps may reach.
 pub struct Env {
@@ -39,6 +39,8 @@ pub struct Env {
     pub customer_clusters: Arc<Clusters>,
     /// The provisioner.
     pub provisioner: Provisioner,
+    /// Wakes steps that wait for the provisioner; without it they only poll.
+    pub follower: Option<Follower>,
     /// What releases of Kyma consist of.
     pub components: ComponentLists,
     /// The registry of runtimes; asked for the dashboard's address.

@@ -149,6 +149,7 @@ impl Landscape {
             gardener: Gardener::new(garden(&self.running, clock, self.calls).await, PROJECT, OWNER),
             control_plane,
             clusters: Clusters::new(Component::RUNTIME, self.calls, clock.clone(), kept),
+            follower: None,
             customer_clusters: Arc::new(
                 Clusters::new(Component::RUNTIME, self.calls, clock.clone(), kept)
                     .of_customers(local()),

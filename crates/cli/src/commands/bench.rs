@@ -7,7 +7,7 @@ use std::{
 };
 
 use bench::{
-    Options, Report, orders,
+    Options, Report, orders, overhead,
     runtimes::{self, Load},
 };
 use clap::{Args, Subcommand};
@@ -26,6 +26,7 @@ enum What {
     Engine(Engine),
     Runtimes(Runtimes),
     Orders(Orders),
+    Overhead(Overhead),
     /// One replica of the benchmark, as a process of its own.
     #[command(hide = true)]
     Replica,
@@ -88,6 +89,33 @@ struct Orders {
     postgres_bin: Option<PathBuf>,
 }
 
+/// Order instances from the control plane that runs on this machine, remove them again, and compare with what the outside systems needed.
+#[derive(Args)]
+struct Overhead {
+    /// How many orders.
+    #[arg(long = "orders", value_name = "N", default_value_t = 20)]
+    count: usize,
+    /// How many of them are under way at once.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    at_once: usize,
+}
+
+impl Overhead {
+    async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+        let connection = connection::find(data)?;
+        let address = |url: &url::Url| url.as_str().trim_end_matches('/').to_owned();
+        let load = overhead::Load {
+            broker: address(&connection.broker),
+            landscape: address(&connection.landscape),
+            token: connection.token,
+            orders: self.count,
+            at_once: self.at_once,
+        };
+        output::print(&overhead::run(load).await?.text())?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
 impl Orders {
     async fn run(self) -> anyhow::Result<ExitCode> {
         let every = std::time::Duration::try_from_secs_f64(self.kill_every)?;
@@ -123,6 +151,7 @@ impl Bench {
             What::Engine(engine) => engine.run().await,
             What::Runtimes(runtimes) => runtimes.run(data).await,
             What::Orders(orders) => orders.run().await,
+            What::Overhead(overhead) => overhead.run(data).await,
             What::Replica => bench::replica().await.map(|()| ExitCode::SUCCESS),
         }
     }

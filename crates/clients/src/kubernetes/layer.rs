@@ -122,7 +122,7 @@ fn asked(request: &Request<Body>) -> CallSpec {
     let doing = request.extensions().get().map(|Doing(doing)| doing.clone());
     let doing = doing.unwrap_or_else(|| format!("making a call: {route}"));
     let counted = !lasting && request.extensions().get::<Uncounted>().is_none();
-    CallSpec { route, doing, method, counted, lasting }
+    CallSpec { route, doing, method, counted, lasting, hint: false }
 }
 
 fn with_headers(mut request: Request<Body>, call: Option<&Call>) -> Request<Body> {

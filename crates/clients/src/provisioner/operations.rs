@@ -203,15 +203,20 @@ impl Provisioner {
         operation: Operation,
         variables: Value,
     ) -> Result<T, Error> {
-        let mut headers = vec![("tenant", tenant.id)];
-        headers.extend(tenant.subaccount.map(|subaccount| ("sub-account", subaccount)));
-        let answer = self.graphql.ask(doing, operation, &headers, variables).await?;
+        let answer = self.graphql.ask(doing, operation, &headers(tenant), variables).await?;
         // Nothing without an error: some provisioners do not do what they offer.
         answer.ok_or_else(|| {
             Error::new(self.graphql.component(), Kind::Malformed, doing)
                 .saying("there is no result")
         })
     }
+}
+
+/// The headers that say for whom a call is made.
+pub(super) fn headers(tenant: Tenant<'_>) -> Vec<(&'static str, &str)> {
+    let mut headers = vec![("tenant", tenant.id)];
+    headers.extend(tenant.subaccount.map(|subaccount| ("sub-account", subaccount)));
+    headers
 }
 
 /// A refusal of an override may repeat its value.

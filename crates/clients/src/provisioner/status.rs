@@ -40,6 +40,18 @@ pub enum OperationState {
     Failed,
 }
 
+impl OperationState {
+    /// The provisioner's word for it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "Pending",
+            Self::InProgress => "InProgress",
+            Self::Succeeded => "Succeeded",
+            Self::Failed => "Failed",
+        }
+    }
+}
+
 /// The longest that operations may take, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct OperationLimits {

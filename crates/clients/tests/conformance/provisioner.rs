@@ -16,8 +16,8 @@ use clients::{
     Component, Gate, Kind, Limits,
     provisioner::{
         self, AwsProvider, AwsZone, Cluster, OperationLimits, OperationState, OperationType,
-        Provider, Provision, Provisioner, RuntimeInput, Settings, ShootChange, Tenant, Upgrade,
-        UpgradeShoot,
+        Provider, Provision, Provisioner, RuntimeInput, Seen, Settings, ShootChange, Tenant,
+        Upgrade, UpgradeShoot,
     },
 };
 use secrecy::ExposeSecret;
@@ -314,4 +314,76 @@ async fn limits_are_asked_for_and_a_provisioner_that_does_not_know_them_is_no_pr
     assert_eq!(journal.last().json()["query"], text);
     assert_eq!(older.limits().await.unwrap(), None);
     assert_eq!(away.limits().await.unwrap_err().kind, Kind::Unavailable);
+}
+
+/// What the original provisioner says to an argument that it does not have.
+fn unknown_argument() -> Response {
+    let text =
+        "Unknown argument \"waitSeconds\" on field \"runtimeOperationStatus\" of type \"Query\".";
+    let body = json!({"errors": [{"message": text}], "data": null});
+    (StatusCode::UNPROCESSABLE_ENTITY, Json(body)).into_response()
+}
+
+fn seen() -> Seen {
+    let (state, message) = (OperationState::InProgress, Some("m".into()));
+    Seen { operation: "o-1".into(), state, message }
+}
+
+#[tokio::test]
+async fn a_wait_for_a_change_tells_what_was_seen() {
+    let (provisioner, heard) = provisioner(|_| data(&status())).await;
+
+    let answer = provisioner.follow(TENANT, &seen(), Duration::from_secs(20)).await.unwrap();
+
+    assert!(!seen().differs(&answer.unwrap()));
+    let query = format!(
+        "query ($id: String!, $wait: Int, $state: OperationState, $message: String) {{ result: runtimeOperationStatus(id: $id, waitSeconds: $wait, seenState: $state, seenMessage: $message) {STATUS}"
+    );
+    let variables = json!({"id": "o-1", "wait": 20, "state": "InProgress", "message": "m"});
+    assert_eq!(heard.last().json(), json!({"query": query, "variables": variables}));
+    assert_eq!(heard.last().header("tenant"), Some("ga"));
+}
+
+#[tokio::test]
+async fn a_provisioner_that_cannot_wait_is_asked_again_only_after_a_while() {
+    let (url, heard) =
+        answering(move |number, _| if number < 3 { unknown_argument() } else { data(&status()) })
+            .await;
+    let clock = noon();
+    let gate = || Gate::new(provisioner::COMPONENT, Limits::DEFAULT, clock.clone());
+    let settings = Settings { url: url.join("/graphql").unwrap(), access: None };
+    let provisioner = Provisioner::through(gate(), gate(), &settings).unwrap();
+    let follow = async || provisioner.follow(TENANT, &seen(), Duration::from_secs(1)).await;
+
+    for _ in 0..5 {
+        assert_eq!(follow().await.unwrap(), None);
+    }
+    assert_eq!(heard.len(), 1);
+    clock.advance(Duration::from_secs(599));
+    assert_eq!(follow().await.unwrap(), None);
+    assert_eq!(heard.len(), 1);
+    clock.advance(Duration::from_secs(2));
+    assert_eq!(follow().await.unwrap(), None);
+    assert_eq!(heard.len(), 2);
+    clock.advance(Duration::from_secs(601));
+    assert!(follow().await.unwrap().is_some(), "it has learnt to wait");
+}
+
+#[tokio::test]
+async fn waits_that_fail_do_not_keep_other_calls_from_a_provisioner() {
+    let (url, _) = answering(|_, heard| {
+        let waits = heard.body.contains("waitSeconds");
+        if waits { StatusCode::BAD_GATEWAY.into_response() } else { data(&status()) }
+    })
+    .await;
+    let gate = || Gate::new(provisioner::COMPONENT, Limits::DEFAULT, noon());
+    let settings = Settings { url: url.join("/graphql").unwrap(), access: None };
+    let provisioner = Provisioner::through(gate(), gate(), &settings).unwrap();
+
+    for _ in 0..20 {
+        let failed = provisioner.follow(TENANT, &seen(), Duration::from_secs(1)).await;
+        assert_eq!(failed.unwrap_err().kind, Kind::Unavailable);
+    }
+
+    provisioner.operation_status(TENANT, "o-1").await.unwrap();
 }

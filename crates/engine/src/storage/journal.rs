@@ -29,7 +29,7 @@ pub struct Run {
     /// When it is tried again.
     pub next_at: Option<Timestamp>,
     /// The journal entry that this run may be counted into, if that is still the newest one: the
-    /// same step waiting for the same reason.
+    /// same step waiting for the same thing. The entry then has the reason of the newest run.
     pub repeats: Option<i64>,
 }
 

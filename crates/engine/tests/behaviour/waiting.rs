@@ -41,6 +41,31 @@ async fn repeated_waits_for_the_same_reason_are_one_entry_with_a_count() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn waits_that_differ_in_their_progress_are_one_entry_that_tells_the_newest() {
+    let bench = Bench::new();
+    let _engine = bench.start(settings());
+    let waits = [
+        Act::Wait("the cluster is being made: 10 %"),
+        Act::Wait("the cluster is being made: 62 %"),
+        Act::Wait("the cluster is being made: 90 %"),
+        Act::Wait("the agent connects"),
+    ];
+    let id = bench.order("Use", &waits).await;
+
+    bench.succeeds(id).await;
+
+    let waits: Vec<_> = bench
+        .store
+        .history(id)
+        .into_iter()
+        .filter(|entry| entry.step.as_deref() == Some("Use"))
+        .map(|entry| (entry.reason.unwrap_or_default(), entry.times))
+        .collect();
+    let newest = "the cluster is being made: 90 %".to_owned();
+    assert_eq!(waits, [(newest, 3), ("the agent connects".into(), 1), (String::new(), 1)]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn why_it_waits_is_told_with_the_next_try_and_what_happens_at_the_limit() {
     let bench = Bench::new();
     let engine = bench.start(settings());

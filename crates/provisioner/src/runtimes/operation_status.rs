@@ -63,7 +63,7 @@ impl Provisioner {
                     }
                     _ => input.first_message,
                 };
-                (OperationState::InProgress, message)
+                (OperationState::InProgress, with_progress(message, snapshot))
             }
         };
         Ok(OperationStatus {
@@ -80,6 +80,15 @@ impl Provisioner {
 
 fn unknown(id: Uuid) -> Error {
     Error::not_found(format!("Operation not found for id: {id}"))
+}
+
+/// A message, and how far another system is with what is waited for: it stands behind the colon of the reason.
+fn with_progress(message: String, snapshot: &Snapshot) -> String {
+    let reason = snapshot.waiting_since.and(snapshot.note.as_deref());
+    match reason.and_then(|reason| reason.split_once(": ")) {
+        Some((_, progress)) => format!("{message}. {progress}"),
+        None => message,
+    }
 }
 
 /// A message, and what callers should know besides.

@@ -12,4 +12,5 @@ mod providers;
 mod repairs;
 mod repetition;
 mod requests;
+mod waiting;
 mod world;

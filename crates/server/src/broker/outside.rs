@@ -7,6 +7,7 @@ use api::Credentials;
 use broker::{
     catalog::{Catalog, Files, Offer},
     creations::Creations,
+    following::Follower,
     instances::{self, LegacyNeeds, SuspensionPlans, TrialNotice},
     operations::{
         Env, Limits, StepSettings, deprovisioning,
@@ -205,6 +206,7 @@ pub(super) fn env(
         None => releases::Client { released: RELEASED.parse()?, development: DEVELOPMENT.parse()? },
     };
     let from = |url: Url| Http::through(gates.gate(Component::RELEASES), url);
+    let provisioner = systems.provisioner.with_context(|| needed("provisioner"))?;
     Ok(Env {
         store: store.clone(),
         catalog,
@@ -216,7 +218,12 @@ pub(super) fn env(
                 .clusters(Component::RUNTIME, CLIENTS)
                 .of_customers(customer_networks(&settings.catalog.customer_networks)?),
         ),
-        provisioner: systems.provisioner.with_context(|| needed("provisioner"))?,
+        follower: Some(Follower::new(
+            provisioner.clone(),
+            store.engine().clone(),
+            gates.clock().clone(),
+        )),
+        provisioner,
         components: ComponentLists::new(from(releases.released)?, from(releases.development)?),
         director: systems.director,
         avs: systems.avs,

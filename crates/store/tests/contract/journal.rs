@@ -62,7 +62,9 @@ pub(crate) async fn repeated_waits_are_one_entry<S: Storage>(bench: impl Deref<T
         let again = bench.claim(replica, 1).await.remove(0);
         assert_eq!(again.journal, 3);
         waits = bench.sleeps(&again, 5, None);
-        waits.run.as_mut().unwrap().repeats = Some(again.journal);
+        let run = waits.run.as_mut().unwrap();
+        run.repeats = Some(again.journal);
+        run.reason = Some(format!("the cluster is being made: {} %", again.runs));
     }
 
     let journal = bench.store.journal(held.id).await.unwrap();
@@ -71,6 +73,7 @@ pub(crate) async fn repeated_waits_are_one_entry<S: Storage>(bench: impl Deref<T
     let waited = &journal[2];
     assert_eq!((waited.times, waited.run, waited.began_at), (4, Some(4), began));
     assert_eq!(waited.next_at, Some(bench.clock.now()));
+    assert_eq!(waited.reason.as_deref(), Some("the cluster is being made: 3 %"));
     assert_eq!(bench.read(held.id).await.runs, 4);
 }
 

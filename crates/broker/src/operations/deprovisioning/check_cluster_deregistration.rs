@@ -15,7 +15,7 @@ pub(super) struct CheckClusterDeregistration;
 
 impl Step<Deprovisioning> for CheckClusterDeregistration {
     const NAME: &'static str = "Check_Cluster_Deregistration";
-    const RETRY: Retry = Retry::DEFAULT.polling(secs(30), secs(30)).backing_off(secs(15), secs(60));
+    const RETRY: Retry = Retry::DEFAULT.polling(secs(1), secs(30)).backing_off(secs(15), secs(60));
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         // Nothing is done again unless the step before could not get through.

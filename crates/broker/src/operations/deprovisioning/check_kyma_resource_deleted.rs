@@ -14,7 +14,7 @@ pub(super) struct CheckKymaResourceDeleted;
 
 impl Step<Deprovisioning> for CheckKymaResourceDeleted {
     const NAME: &'static str = "Check_Kyma_Resource_Deleted";
-    const RETRY: Retry = Retry::DEFAULT.polling(secs(5), secs(15)).backing_off(secs(1), secs(30));
+    const RETRY: Retry = Retry::DEFAULT.polling(secs(1), secs(15)).backing_off(secs(1), secs(30));
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         let env = cx.env;

@@ -14,14 +14,14 @@ use super::{
     Deprovisioning, calling,
     remove_runtime::{Ordered, order},
 };
-use crate::operations::prelude::*;
+use crate::{following::for_operation, operations::prelude::*};
 
 pub(super) struct CheckRuntimeRemoval;
 
 impl Step<Deprovisioning> for CheckRuntimeRemoval {
     const NAME: &'static str = "Check_Runtime_Removal";
     const CALLS: &'static [&'static str] = &["provisioner", "director", "gardener"];
-    const RETRY: Retry = Retry::DEFAULT.polling(secs(30), secs(30)).backing_off(secs(5), secs(60));
+    const RETRY: Retry = Retry::DEFAULT.polling(secs(1), secs(30)).backing_off(secs(5), secs(60));
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         if !cx.data.cluster_may_exist() {
@@ -36,7 +36,12 @@ impl Step<Deprovisioning> for CheckRuntimeRemoval {
                     return gone(cx);
                 }
                 Some(status) if status.state == OperationState::Failed => failed = Some(status),
-                Some(status) => return wait(progress(&status)),
+                Some(status) => {
+                    let tenant = Tenant::new(&cx.input.order.context.globalaccount_id);
+                    let follower = cx.env.follower.as_ref();
+                    let reason = "the provisioner removes the cluster";
+                    return for_operation(follower, tenant, &status, reason).into();
+                }
             }
         }
         match order(cx).await? {
@@ -44,7 +49,7 @@ impl Step<Deprovisioning> for CheckRuntimeRemoval {
             Ordered::NotYet(reason) => wait(reason),
             Ordered::Yes => match failed {
                 Some(status) => Err(StepError::transient(failure(status))),
-                None => wait("the provisioner was told to remove the cluster"),
+                None => wait("the provisioner removes the cluster: it was told to"),
             },
         }
     }
@@ -66,11 +71,6 @@ async fn status(
         Err(error) if error.kind == Kind::NotFound => Ok(None),
         status => status.map(Some).map_err(calling),
     }
-}
-
-fn progress(status: &OperationStatus) -> String {
-    let said = status.message.as_deref().unwrap_or("it has begun");
-    format!("the provisioner removes the cluster: {said}")
 }
 
 /// What the provisioner says about a removal that failed.

@@ -26,7 +26,7 @@ pub(super) struct RemoveRuntime;
 impl Step<Deprovisioning> for RemoveRuntime {
     const NAME: &'static str = "Remove_Runtime";
     const CALLS: &'static [&'static str] = &["provisioner", "director", "gardener"];
-    const RETRY: Retry = Retry::DEFAULT.polling(secs(10), secs(30)).backing_off(secs(5), secs(30));
+    const RETRY: Retry = Retry::DEFAULT.polling(secs(1), secs(30)).backing_off(secs(5), secs(30));
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         match order(cx).await? {

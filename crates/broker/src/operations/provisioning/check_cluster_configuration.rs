@@ -16,7 +16,7 @@ pub(super) struct CheckClusterConfiguration {
 
 impl Step<Provisioning> for CheckClusterConfiguration {
     const NAME: &'static str = "Check_Cluster_Configuration";
-    const RETRY: Retry = Retry::DEFAULT.polling(secs(10), secs(30)).backing_off(secs(5), mins(1));
+    const RETRY: Retry = Retry::DEFAULT.polling(secs(1), secs(30)).backing_off(secs(5), mins(1));
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
         let reconciler = needed(cx.env.reconciler.as_ref(), System::Reconciler)?;

@@ -5,9 +5,12 @@ use serde_json::Value;
 use store::broker::InstanceChange;
 
 use super::Provisioning;
-use crate::operations::{
-    prelude::*,
-    shared::{missing, runtime_id, tenant, update_instance},
+use crate::{
+    following::for_operation,
+    operations::{
+        prelude::*,
+        shared::{missing, runtime_id, tenant, update_instance},
+    },
 };
 
 /// The Director's label with the dashboard's address.
@@ -18,7 +21,7 @@ pub(super) struct CheckRuntime;
 impl Step<Provisioning> for CheckRuntime {
     const NAME: &'static str = "Check_Runtime";
     const CALLS: &'static [&'static str] = &["provisioner", "director"];
-    const RETRY: Retry = Retry::DEFAULT.polling(secs(20), mins(2)).backing_off(secs(5), mins(1));
+    const RETRY: Retry = Retry::DEFAULT.polling(secs(1), mins(1)).backing_off(secs(5), mins(1));
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
         let runtime = runtime_id(cx)?;
@@ -30,8 +33,9 @@ impl Step<Provisioning> for CheckRuntime {
         match status.state {
             OperationState::Succeeded => {}
             OperationState::Pending | OperationState::InProgress => {
-                let said = status.message.map(|said| format!(": {said}")).unwrap_or_default();
-                return waiting(format!("the cluster is being made{said}")).into();
+                let follower = cx.env.follower.as_ref();
+                return for_operation(follower, tenant, &status, "the cluster is being made")
+                    .into();
             }
             OperationState::Failed => return Err(failed(status)),
         }

@@ -223,6 +223,7 @@ impl Row {
             entry.run = Some(run.number);
             entry.ended_at = run.ended_at;
             entry.next_at = run.next_at;
+            entry.reason.clone_from(&run.reason);
             entry.epoch = commit.epoch;
             return;
         }

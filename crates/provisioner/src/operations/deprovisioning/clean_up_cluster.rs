@@ -9,7 +9,7 @@ pub(super) struct CleanUpCluster;
 impl<O: OnRuntime> Step<O> for CleanUpCluster {
     const NAME: &'static str = "Clean_Up_Cluster";
     const CALLS: &'static [&'static str] = &["gardener", "runtime"];
-    const RETRY: Retry = Retry::DEFAULT.polling(secs(10), secs(10)).backing_off(secs(2), secs(20));
+    const RETRY: Retry = Retry::DEFAULT.polling(secs(1), secs(10)).backing_off(secs(2), secs(20));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
         let Some(shoot) = shoot(cx).await? else { return done() };

@@ -12,7 +12,7 @@ pub(in crate::operations) struct WaitForAgent;
 impl<O: OnRuntime> Step<O> for WaitForAgent {
     const NAME: &'static str = "Wait_For_Agent";
     const CALLS: &'static [&'static str] = &["gardener", "runtime", "director"];
-    const RETRY: Retry = Retry::DEFAULT.polling(secs(2), secs(5)).backing_off(secs(2), secs(20));
+    const RETRY: Retry = Retry::DEFAULT.polling(secs(1), secs(5)).backing_off(secs(2), secs(20));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
         let runtime = runtime(cx).await?;

@@ -12,7 +12,7 @@ pub(in crate::operations) struct WaitForInstallation;
 impl<O: OnRuntime> Step<O> for WaitForInstallation {
     const NAME: &'static str = "Wait_For_Installation";
     const CALLS: &'static [&'static str] = &["gardener", "runtime"];
-    const RETRY: Retry = Retry::DEFAULT.polling(secs(5), secs(30)).backing_off(secs(5), secs(30));
+    const RETRY: Retry = Retry::DEFAULT.polling(secs(1), secs(30)).backing_off(secs(5), secs(30));
 
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
         let runtime = runtime(cx).await?;

@@ -59,7 +59,7 @@ const WRITE: &str = "
         FROM landed l WHERE l.run IS NOT NULL
         ON CONFLICT (operation_id, seq) DO UPDATE
         SET times = r.times + 1, run = excluded.run, ended_at = excluded.ended_at,
-            next_at = excluded.next_at
+            next_at = excluded.next_at, reason = excluded.reason
     ), learnt AS (
         UPDATE operation_data d SET data = l.data
         FROM landed l WHERE d.operation_id = l.id AND l.data IS NOT NULL

@@ -58,7 +58,7 @@ const NOTE: &str = "
     FROM json_each($1) WHERE true
     ON CONFLICT (operation_id, seq) DO UPDATE
     SET times = times + 1, run = excluded.run, ended_at = excluded.ended_at,
-        next_at = excluded.next_at";
+        next_at = excluded.next_at, reason = excluded.reason";
 
 const LEARN: &str = "
     UPDATE operation_data SET data = unhex(g.value ->> 1)

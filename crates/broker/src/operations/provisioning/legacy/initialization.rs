@@ -9,9 +9,12 @@ use super::super::{
     Provisioning, check_runtime::dashboard, check_runtime::failed,
     provision_initialization::ProvisionInitialization, starting::take_over,
 };
-use crate::operations::{
-    prelude::*,
-    shared::{missing, outlasted, runtime_id, tenant, update_instance},
+use crate::{
+    following::for_operation,
+    operations::{
+        prelude::*,
+        shared::{missing, outlasted, runtime_id, tenant, update_instance},
+    },
 };
 
 /// How long IAS may fail to hear where the dashboards are.
@@ -23,7 +26,7 @@ impl Step<Provisioning> for Initialization {
     const NAME: &'static str = "Initialization";
     const CALLS: &'static [&'static str] = &["kyma releases", "provisioner", "director", "ias"];
     const RETRY: Retry = Retry::DEFAULT
-        .polling(secs(20), mins(2))
+        .polling(secs(1), mins(2))
         .backing_off(secs(2), mins(1))
         .failing_for(mins(60));
 
@@ -43,8 +46,9 @@ impl Step<Provisioning> for Initialization {
         match status.state {
             OperationState::Succeeded => {}
             OperationState::Pending | OperationState::InProgress => {
-                let said = status.message.unwrap_or_default();
-                return waiting(format!("the runtime is being made: {said}")).into();
+                let follower = cx.env.follower.as_ref();
+                return for_operation(follower, tenant, &status, "the runtime is being made")
+                    .into();
             }
             OperationState::Failed => return Err(failed(status)),
         }
