@@ -8,6 +8,7 @@ pub mod limits;
 mod prelude;
 pub mod provisioning;
 mod shared;
+pub mod update;
 pub mod view;
 
 pub use env::{Env, StepSettings};

@@ -19,6 +19,7 @@ use broker::{
         Env, Limits, demonstration,
         deprovisioning::{self, Reach},
         provisioning::{self, legacy::LegacySwitches},
+        update,
     },
 };
 use clients::provisioner::Provisioner;
@@ -140,7 +141,7 @@ impl Service {
     }
 }
 
-/// The plans of orders and removals: today's, or the legacy ones.
+/// The plans of orders, changes and removals: today's, or the legacy ones.
 fn serve(
     engine: Builder<EngineStore>,
     limits: &Limits,
@@ -158,7 +159,8 @@ fn serve(
     } else {
         (provisioning::plan(limits, switches), deprovisioning::plan(&removal, systems))
     };
-    Ok(engine.serve(making, env)?.serve(removing, reach)?)
+    let changing = update::plan(&outside::update_limits(settings), systems.reconciler);
+    Ok(engine.serve(making, env)?.serve(removing, reach.clone())?.serve(changing, reach)?)
 }
 
 /// How the engine works.

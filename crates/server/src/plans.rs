@@ -17,6 +17,7 @@ use broker::operations::{
         self, Switches,
         legacy::{self, LegacySwitches},
     },
+    update::{self, Limits as UpdateLimits},
 };
 use engine::{Operation, Plan, Shape, plan::PlanError};
 use provisioner::{limits::Limits as RuntimeLimits, operations as runtime};
@@ -24,7 +25,7 @@ use provisioner::{limits::Limits as RuntimeLimits, operations as runtime};
 pub use printed::{HEAD, json, markdown, notes, rows, span};
 
 use crate::{
-    broker::outside::{limits, removal_limits},
+    broker::outside::{limits, removal_limits, update_limits},
     settings::{self, Settings, provisioner as provisioner_settings},
     systems::Section as _,
 };
@@ -72,6 +73,7 @@ struct There {
     demonstration: Duration,
     provisioning: ProvisioningLimits,
     removal: DeprovisioningLimits,
+    update: UpdateLimits,
 }
 
 impl There {
@@ -85,12 +87,14 @@ impl There {
             demonstration: DEMONSTRATION,
             provisioning: ProvisioningLimits::default(),
             removal: DeprovisioningLimits::default(),
+            update: UpdateLimits::default(),
         }
     }
 
     /// The systems that these settings name, and their limits.
     fn of(settings: &Settings) -> anyhow::Result<Self> {
         let (provisioning, removal) = (limits(settings)?, removal_limits(settings));
+        let update = update_limits(settings);
         let (demonstration, settings) = (settings.operations.limit, &settings.systems);
         let default = StepSettings::default().edp_required;
         let (avs, edp) = (settings.avs.is_given(), settings.edp.is_given());
@@ -111,6 +115,7 @@ impl There {
             demonstration,
             provisioning,
             removal,
+            update,
         })
     }
 }
@@ -141,7 +146,9 @@ pub fn find(name: &str, file: Option<&Path>) -> anyhow::Result<Named> {
 pub fn called(settings: &Settings) -> anyhow::Result<BTreeSet<String>> {
     let legacy = settings.runtimes.legacy;
     let followed = broker(&There::of(settings)?)?.into_iter();
-    let followed = followed.filter(|plan| plan.name.starts_with("legacy-") == legacy);
+    let is_followed =
+        |plan: &Named| plan.name == "update" || plan.name.starts_with("legacy-") == legacy;
+    let followed = followed.filter(is_followed);
     let calls = |plan: Named| {
         let steps = plan.shape.stages.iter().flat_map(|stage| &stage.steps);
         steps.flat_map(|step| step.calls.clone()).collect::<Vec<_>>()
@@ -151,13 +158,18 @@ pub fn called(settings: &Settings) -> anyhow::Result<BTreeSet<String>> {
 
 fn broker(there: &There) -> Result<Vec<Named>, PlanError> {
     let There { switches, legacy, systems, demonstration: limit, .. } = *there;
-    let (limits, removal) = (there.provisioning, there.removal);
+    let (limits, removal, update) = (there.provisioning, there.removal, there.update);
     let named = |name, about, shape| Named { name, service: Service::Broker, about, shape };
     Ok(vec![
         named(
             "provisioning",
             "makes a runtime and everything around it",
             shape(provisioning::plan(&limits, switches))?,
+        ),
+        named(
+            "update",
+            "carries a change of an instance to its runtime",
+            shape(update::plan(&update, systems.reconciler))?,
         ),
         named(
             "deprovisioning",

@@ -10,6 +10,7 @@ mod accept_new;
 mod change_order;
 mod changes;
 mod creations;
+mod digests;
 #[cfg(any(test, feature = "testing"))]
 mod insert;
 mod instances;

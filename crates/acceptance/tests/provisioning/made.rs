@@ -11,6 +11,7 @@ use broker::{
         Env, Input, Limits,
         deprovisioning::{self, Deprovisioning, Reach, Systems},
         provisioning::{self, Provisioning, Switches},
+        update::{self, Updating},
     },
 };
 use engine::{
@@ -40,6 +41,7 @@ pub(crate) struct Plans {
 }
 
 /// An operation that has ended.
+#[derive(Clone)]
 pub(crate) struct Ended {
     pub(crate) order: Order,
     pub(crate) details: Details,
@@ -109,11 +111,14 @@ impl Broker {
         env.creations = Creations::new(store.clone(), clock.clone());
         let env = Arc::new(env);
         let (rows, operations) = (store.clone(), storage.clone());
-        let reach = Reach { env: env.clone(), store: rows, operations };
+        let changing = update::plan(&update::Limits::default(), env.reconciler.is_some());
+        let reach = Arc::new(Reach { env: env.clone(), store: rows, operations });
         let engine = Engine::builder(Arc::new(storage), clock.clone(), settings)
             .serve(plans.provisioning, env)
             .unwrap()
-            .serve(plans.deprovisioning, Arc::new(reach))
+            .serve(plans.deprovisioning, reach.clone())
+            .unwrap()
+            .serve(changing, reach)
             .unwrap()
             .start();
         Self { store, engine, clock, sealer, database }
@@ -134,6 +139,17 @@ impl Broker {
         let input = Input { order: order.clone() };
         let id = self.accept::<Provisioning>(&order, input, Details::default()).await;
         (order, id)
+    }
+
+    /// Takes a change to its end.
+    pub(crate) async fn update(&self, input: update::Input) -> Ended {
+        let order = input.order.clone();
+        let id = self.accept::<Updating>(&order, input, update::Data::default()).await;
+        let details = |snapshot: &Snapshot| {
+            let data: update::Data = serde_json::from_slice(&snapshot.data).unwrap();
+            data.details
+        };
+        self.ended(order, id, details).await
     }
 
     /// Removes an instance, with everything.

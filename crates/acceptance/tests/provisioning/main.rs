@@ -18,3 +18,4 @@ mod table;
 mod trying;
 mod tutorial;
 mod unconfirmed;
+mod updating;

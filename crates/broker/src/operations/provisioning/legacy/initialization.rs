@@ -6,12 +6,11 @@ use store::broker::InstanceChange;
 use url::Url;
 
 use super::super::{
-    Provisioning, check_runtime::dashboard, check_runtime::failed,
-    provision_initialization::ProvisionInitialization,
+    Provisioning, check_runtime::dashboard, provision_initialization::ProvisionInitialization,
 };
 use crate::operations::{
     prelude::*,
-    shared::{missing, outlasted, runtime_id, tenant, update_instance},
+    shared::{failed, missing, outlasted, runtime_id, tenant, update_instance},
 };
 
 /// How long IAS may fail to hear where the dashboards are.
