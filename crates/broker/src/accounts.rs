@@ -54,7 +54,7 @@ impl<'a> Need<'a> {
         let cluster = order.resolved.cluster.as_ref()?;
         let shared = order.plan_kind == Kind::Trial;
         Some(Self {
-            tenant: &order.context.globalaccount_id,
+            tenant: order.paying_account(),
             hyperscaler: cluster.provider.as_str(),
             // The shared ones serve both sides of the border.
             eu_access: order.resolved.eu_access && !shared,

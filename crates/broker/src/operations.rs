@@ -8,6 +8,7 @@ mod prelude;
 pub mod provisioning;
 mod shared;
 pub mod systems;
+pub mod update;
 pub mod view;
 
 pub use env::{Env, StepSettings};

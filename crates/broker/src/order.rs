@@ -37,6 +37,16 @@ pub struct Order {
     /// Whether it may name any provider account, and not only its global account's own.
     #[serde(default)]
     pub any_account: bool,
+    /// The global account whose provider account pays, where the instance has moved to another one since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subscription_account: Option<String>,
+}
+
+impl Order {
+    /// The global account whose provider account pays.
+    pub fn paying_account(&self) -> &str {
+        self.subscription_account.as_deref().unwrap_or(&self.context.globalaccount_id)
+    }
 }
 
 /// Who ordered, and for whom: the platform's words.
@@ -126,6 +136,20 @@ impl ContextChange {
     /// Whether the runtime has to change with it.
     pub fn reaches_runtime(&self) -> bool {
         self.sm_operator_credentials.is_some() || self.license_type.is_some()
+    }
+
+    /// The part that does not depend on the runtime: whose the instance is, and whether it is active.
+    pub fn at_once(&self) -> Self {
+        Self {
+            globalaccount_id: self.globalaccount_id.clone(),
+            active: self.active,
+            ..Self::default()
+        }
+    }
+
+    /// The other part.
+    pub fn later(&self) -> Self {
+        Self { globalaccount_id: None, active: None, ..self.clone() }
     }
 
     /// The context after the change.

@@ -17,7 +17,7 @@ use broker::{
     bindings::{self, Bindings, RuntimeReach},
     following::Follower,
     instances::{Broker, Parts},
-    operations::{self as steps, Env, Limits, deprovisioning, provisioning},
+    operations::{self as steps, Env, Limits, deprovisioning, provisioning, update},
 };
 use clients::{Component, provisioner::Provisioner};
 use engine::{Builder, Engine};
@@ -152,7 +152,7 @@ impl Service {
     }
 }
 
-/// The plans of orders and removals: today's, or the legacy ones.
+/// The plans of orders, changes and removals: today's, or the legacy ones.
 fn serve(
     engine: Builder<EngineStore>,
     limits: &Limits,
@@ -167,7 +167,9 @@ fn serve(
     } else {
         (provisioning::plan(limits, systems), deprovisioning::plan(&removal, systems))
     };
-    Ok(engine.serve(making, env.clone())?.serve(removing, env.clone())?)
+    let changing = update::plan(&outside::update_limits(settings), systems);
+    let engine = engine.serve(making, env.clone())?.serve(removing, env.clone())?;
+    Ok(engine.serve(changing, env.clone())?)
 }
 
 /// How the engine works.

@@ -14,6 +14,7 @@ use broker::operations::{
     Limits as ProvisioningLimits, System, Systems,
     deprovisioning::{self, Limits as DeprovisioningLimits},
     provisioning::{self, legacy},
+    update::{self, Limits as UpdateLimits},
 };
 use engine::{Operation, Plan, Shape, plan::PlanError};
 use provisioner::{limits::Limits as RuntimeLimits, operations as runtime};
@@ -21,7 +22,7 @@ use provisioner::{limits::Limits as RuntimeLimits, operations as runtime};
 pub use printed::{HEAD, json, markdown, notes, rows, span};
 
 use crate::{
-    broker::outside::{limits, removal_limits},
+    broker::outside::{limits, removal_limits, update_limits},
     settings::{self, Settings, provisioner as provisioner_settings},
     systems::Section as _,
 };
@@ -63,6 +64,7 @@ struct There {
     systems: Systems,
     provisioning: ProvisioningLimits,
     removal: DeprovisioningLimits,
+    update: UpdateLimits,
 }
 
 impl There {
@@ -72,6 +74,7 @@ impl There {
             systems: Systems::ALL,
             provisioning: ProvisioningLimits::default(),
             removal: DeprovisioningLimits::default(),
+            update: UpdateLimits::default(),
         }
     }
 
@@ -79,6 +82,7 @@ impl There {
     fn of(settings: &Settings) -> anyhow::Result<Self> {
         let (provisioning, removal) =
             (limits(settings, &settings.systems)?, removal_limits(settings));
+        let update = update_limits(settings);
         let settings = &settings.systems;
         let classes = [
             settings.avs.gardener_shoot_name_tag_class_id,
@@ -94,7 +98,7 @@ impl There {
             .with(System::EventHubs, settings.azure.is_given())
             .with(System::LifecycleManager, settings.lifecycle_manager.is_given())
             .with(System::Reconciler, settings.reconciler.is_given());
-        Ok(Self { systems, provisioning, removal })
+        Ok(Self { systems, provisioning, removal, update })
     }
 }
 
@@ -124,7 +128,9 @@ pub fn find(name: &str, file: Option<&Path>) -> anyhow::Result<Named> {
 pub fn called(settings: &Settings) -> anyhow::Result<BTreeSet<String>> {
     let legacy = settings.runtimes.legacy;
     let followed = broker(&There::of(settings)?)?.into_iter();
-    let followed = followed.filter(|plan| plan.name.starts_with("legacy-") == legacy);
+    let is_followed =
+        |plan: &Named| plan.name == "update" || plan.name.starts_with("legacy-") == legacy;
+    let followed = followed.filter(is_followed);
     let calls = |plan: Named| {
         let steps = plan.shape.stages.iter().flat_map(|stage| &stage.steps);
         steps.flat_map(|step| step.calls.clone()).collect::<Vec<_>>()
@@ -133,13 +139,18 @@ pub fn called(settings: &Settings) -> anyhow::Result<BTreeSet<String>> {
 }
 
 fn broker(there: &There) -> Result<Vec<Named>, PlanError> {
-    let There { systems, provisioning: limits, removal } = *there;
+    let There { systems, provisioning: limits, removal, update } = *there;
     let named = |name, about, shape| Named { name, service: Service::Broker, about, shape };
     Ok(vec![
         named(
             "provisioning",
             "makes a runtime and everything around it",
             shape(provisioning::plan(&limits, systems))?,
+        ),
+        named(
+            "update",
+            "carries a change of an instance to its runtime",
+            shape(update::plan(&update, systems))?,
         ),
         named(
             "deprovisioning",

@@ -11,6 +11,7 @@ mod bindings;
 mod change_order;
 mod changes;
 mod creations;
+mod digests;
 #[cfg(any(test, feature = "testing"))]
 mod insert;
 mod instances;

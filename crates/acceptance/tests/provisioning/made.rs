@@ -11,6 +11,7 @@ use broker::{
         Env, Input, Limits, Systems,
         deprovisioning::{self, Deprovisioning},
         provisioning::{self, Provisioning},
+        update::{self, Updating},
     },
 };
 use engine::{
@@ -40,6 +41,7 @@ pub(crate) struct Plans {
 }
 
 /// An operation that has ended.
+#[derive(Clone)]
 pub(crate) struct Ended {
     pub(crate) order: Order,
     pub(crate) details: Details,
@@ -107,10 +109,13 @@ impl Broker {
         };
         let creations = Creations::new(store.clone(), clock.clone());
         let env = Arc::new(Env { store: store.clone(), creations, ..env });
+        let changing = update::plan(&update::Limits::default(), Systems::of(&env));
         let engine = Engine::builder(Arc::new(storage), clock.clone(), settings)
             .serve(plans.provisioning, env.clone())
             .unwrap()
-            .serve(plans.deprovisioning, env)
+            .serve(plans.deprovisioning, env.clone())
+            .unwrap()
+            .serve(changing, env)
             .unwrap()
             .start();
         Self { store, engine, clock, sealer, database }
@@ -139,6 +144,17 @@ impl Broker {
         let input = Input { order: order.clone() };
         let id = self.accept::<Provisioning>(&order, input, Details::default()).await;
         (order, id)
+    }
+
+    /// Takes a change to its end.
+    pub(crate) async fn update(&self, input: update::Input) -> Ended {
+        let order = input.order.clone();
+        let id = self.accept::<Updating>(&order, input, update::Data::default()).await;
+        let details = |snapshot: &Snapshot| {
+            let data: update::Data = serde_json::from_slice(&snapshot.data).unwrap();
+            data.details
+        };
+        self.ended(order, id, details).await
     }
 
     /// Removes an instance, with everything.

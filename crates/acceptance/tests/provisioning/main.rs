@@ -20,3 +20,4 @@ mod table;
 mod trying;
 mod tutorial;
 mod unconfirmed;
+mod updating;

@@ -81,6 +81,7 @@ impl Wish<'_> {
             shoot_name: shoot,
             dashboard_url: "https://dashboard.example.test".into(),
             any_account: false,
+            subscription_account: None,
             parameters: accepted.parameters,
             resolved: resolved.unwrap(),
         }

@@ -7,7 +7,7 @@ mod form;
 mod rules;
 
 pub(super) use form::form;
-pub(super) use rules::auto_scaler;
+pub(super) use rules::{administrators, auto_scaler, nodes};
 
 use domain::{
     parameters::Provisioning,

@@ -56,9 +56,7 @@ impl Catalog {
             profile: plan.profile(),
             licence_type: plan.licence_type().map(str::to_owned),
             administrators,
-            network_filter_disabled: orderer
-                .license_type
-                .is_some_and(|licence| UNFILTERED_LICENCES.contains(&licence)),
+            network_filter_disabled: orderer.license_type.is_some_and(is_unfiltered),
             cluster,
         })
     }
@@ -126,8 +124,13 @@ impl Catalog {
     }
 }
 
+/// Whether a cluster under this licence may reach any address.
+pub(super) fn is_unfiltered(licence: &str) -> bool {
+    UNFILTERED_LICENCES.contains(&licence)
+}
+
 /// Without those that were named before.
-fn once_each(mut named: Vec<String>) -> Vec<String> {
+pub(super) fn once_each(mut named: Vec<String>) -> Vec<String> {
     let mut seen = HashSet::new();
     named.retain(|person| seen.insert(person.clone()));
     named

@@ -1,14 +1,15 @@
 //! Whether a change of an instance can be accepted.
 
 use domain::{
-    parameters::{Provisioning, Update},
+    parameters::{Provisioning, Resolved, Update},
     plan::Kind,
 };
 use serde_json::Value;
 
 use super::{
     Catalog, Offer, Place, Plan, Refusal, Rule, bounds, kubeconfig, oidc,
-    provision::{auto_scaler, form},
+    provision::{administrators, auto_scaler, form, nodes},
+    resolve::{is_unfiltered, once_each},
     validate::validate,
 };
 
@@ -37,10 +38,8 @@ impl Catalog {
         let mut update: Update = form(raw, "while unmarshaling update parameters")?;
         expiration(&update, change.active)?;
         oidc::check(update.oidc.as_ref())?;
-        let merged = change.stored.changed_by(&update);
+        self.merge(plan, change.place, change.stored, &update)?;
         let provider = self.provider(plan, change.place, change.stored)?;
-        let nodes = self.nodes(plan, provider);
-        auto_scaler(nodes, merged.auto_scaler_min, merged.auto_scaler_max)?;
         bounds::check(raw)?;
         if !raw.is_null() {
             let schema = self.update_schema(offer, plan, change.place);
@@ -54,7 +53,54 @@ impl Catalog {
             // Only what the change says: what was stored was accepted under the catalog of its time.
             self.sizes(plan, provider, &Provisioning::default().changed_by(&update))?;
         }
+        administrators(update.administrators.as_deref())?;
         Ok(update)
+    }
+
+    /// The parameters after a change, if they can be together.
+    pub fn merge(
+        &self,
+        plan: &Plan,
+        place: &Place,
+        stored: &Provisioning,
+        update: &Update,
+    ) -> Result<Provisioning, Refusal> {
+        let merged = stored.changed_by(update);
+        let range = self.nodes(plan, self.provider(plan, place, stored)?);
+        auto_scaler(range, merged.auto_scaler_min, merged.auto_scaler_max)?;
+        nodes(&merged)?;
+        Ok(merged)
+    }
+
+    /// What is known about a runtime after a change: only what the change says is other than before, whatever the catalog has become
+    /// since the order. `license`: the licence, where it changes.
+    pub fn resolve_again(
+        &self,
+        resolved: &Resolved,
+        update: &Update,
+        license: Option<&str>,
+    ) -> Resolved {
+        let mut resolved = resolved.clone();
+        if let Some(named) = update.administrators.clone().filter(|named| !named.is_empty()) {
+            resolved.administrators = once_each(named);
+        }
+        if let Some(license) = license {
+            resolved.network_filter_disabled = is_unfiltered(license);
+        }
+        let Some(cluster) = &mut resolved.cluster else { return resolved };
+        let set = |field: &mut u32, said: Option<u32>| *field = said.unwrap_or(*field);
+        let count = |said: Option<i64>| said.and_then(|said| u32::try_from(said).ok());
+        set(&mut cluster.auto_scaler_min, count(update.auto_scaler_min));
+        set(&mut cluster.auto_scaler_max, count(update.auto_scaler_max));
+        set(&mut cluster.max_surge, update.max_surge);
+        set(&mut cluster.max_unavailable, update.max_unavailable);
+        if let Some(machine) = update.machine_type.as_ref().filter(|it| !it.is_empty()) {
+            cluster.machine_type.clone_from(machine);
+        }
+        if let Some(oidc) = update.oidc.as_ref().filter(|oidc| oidc.is_provided()) {
+            cluster.oidc = oidc.over(&cluster.oidc);
+        }
+        resolved
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     Broker, Caller, Error,
     suspension::{Course, EXPIRED, stands},
 };
-use crate::{ContextChange, Order};
+use crate::ContextChange;
 
 const NOT_EXPIRING: &str = "expiration of a non-trial instance is not supported";
 const TWO_REQUESTS: &str =
@@ -22,8 +22,6 @@ const SUSPENDED: &str =
 pub(super) struct ActivityChange<'a> {
     /// The instance's row.
     pub(super) row: &'a Instance,
-    /// What is stored as its order.
-    pub(super) order: &'a Order,
     /// What the request's context says; `active` is the wish.
     pub(super) context: &'a ContextChange,
     /// What the request says about the runtime; `expired` is the wish for the instance's end of life.
@@ -37,8 +35,6 @@ pub(super) enum Activity {
     Unchanged,
     /// Suspension, return or expiry has begun, and the context is stored: the request is answered with 200.
     Changed,
-    /// The instance was changed meanwhile: the request is looked at again.
-    Again,
 }
 
 /// What is to be done.
@@ -59,10 +55,8 @@ impl Broker {
         change: &ActivityChange<'_>,
     ) -> Result<Activity, Error> {
         let Some(action) = self.action(change).await? else { return Ok(Activity::Unchanged) };
-        if !self.store_context(change).await? {
-            return Ok(Activity::Again);
-        }
         let instance = &change.row.id;
+        self.store_context(instance, change.context).await?;
         match action {
             Action::Suspend => drop(self.suspend(caller, instance).await?),
             Action::Return => drop(self.unsuspend(caller, instance).await?),
@@ -105,18 +99,5 @@ impl Broker {
         }
         let text = if action == Action::Keep { SUSPENDED } else { TWO_REQUESTS };
         Err(Error::Unchangeable(text.into()))
-    }
-
-    /// Whether what the context says is stored.
-    async fn store_context(&self, change: &ActivityChange<'_>) -> Result<bool, Error> {
-        let ActivityChange { row, order, context, .. } = change;
-        let changed = Order { context: context.applied_to(&order.context), ..(*order).clone() };
-        if changed == **order {
-            return Ok(true);
-        }
-        let account = &changed.context.globalaccount_id;
-        let moved = (*account != row.global_account).then_some(account.as_str());
-        let bytes = serde_json::to_vec(&changed)?;
-        Ok(self.parts().store.change_order(&row.id, row.revision, &bytes, moved).await?)
     }
 }

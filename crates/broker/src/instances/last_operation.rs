@@ -9,11 +9,11 @@ use super::{
     Broker, Caller, Error,
     describing::{Told, describe},
     failures::Reader,
-    pairs::{DEPROVISION, PROVISION},
+    pairs::{DEPROVISION, PROVISION, UPDATE},
 };
 
 /// The kinds that platforms have asked for; what operators do to an instance is not theirs to follow.
-const PLATFORMS: [&str; 3] = [PROVISION, DEPROVISION, "update"];
+const PLATFORMS: [&str; 3] = [PROVISION, DEPROVISION, UPDATE];
 
 /// Platforms come back after this time when nothing better is known, and never later or sooner than these.
 const USUAL: Duration = Duration::from_secs(10);
@@ -67,7 +67,7 @@ impl Broker {
             Some(named) => self.operation_named(caller, instance, named).await?,
             None => {
                 let newest = self.newest(instance, Some(&PLATFORMS)).await?;
-                newest.filter(|found| caller.sees(&found.lane)).ok_or_else(|| {
+                self.visible(caller, newest).await?.ok_or_else(|| {
                     Error::NotFound(format!("Operation with instance_id {instance} not exist"))
                 })?
             }
@@ -84,11 +84,26 @@ impl Broker {
         let unknown = || Error::NotFound(format!("Operation with id {named} not exist"));
         let id: OperationId = named.parse().map_err(|_| unknown())?;
         let found = self.snapshot(id.uuid()).await?;
-        let found = found.filter(|found| caller.sees(&found.lane)).ok_or_else(unknown)?;
+        let found = self.visible(caller, found).await?.ok_or_else(unknown)?;
         if found.instance != instance {
             return Err(Error::Bad("operation exists, but instanceID is invalid".into()));
         }
         Ok(found)
+    }
+
+    /// An operation, if the caller may see it: it began for the caller's account, or its instance is that account's now.
+    async fn visible(
+        &self,
+        caller: &Caller,
+        found: Option<Snapshot>,
+    ) -> Result<Option<Snapshot>, Error> {
+        let Some(found) = found else { return Ok(None) };
+        let row = match &caller.tenant {
+            None => return Ok(Some(found)),
+            Some(_) => self.parts().store.find(&found.instance).await?,
+        };
+        let account = row.as_ref().map_or(&found.lane, |row| &row.global_account);
+        Ok(caller.sees(account).then_some(found))
     }
 
     /// What an operation is doing, or how it ended, without looking at how long others took.

@@ -1,11 +1,21 @@
 //! The table of pairs: what becomes of a request that meets unfinished operations of its instance.
+//!
+//! | Asked for | On a provision | On an update | On an upgrade | On a deprovision |
+//! |---|---|---|---|---|
+//! | provision | refused | refused | refused | refused |
+//! | update | queued | the same one if it is the newest and says the same, else queued | queued | refused |
+//! | deprovision | supersedes it | supersedes it | supersedes it | the same one |
+//!
+//! Refused is `ConcurrencyError`. `docs/updates.md` has the same table for platforms.
 
 use engine::{
     Operation, OperationId,
     storage::{Unfinished, Verdict},
 };
 
-use crate::operations::{deprovisioning::Deprovisioning, provisioning::Provisioning};
+use crate::operations::{
+    deprovisioning::Deprovisioning, provisioning::Provisioning, update::Updating,
+};
 
 /// The kind of operation that makes an instance.
 pub const PROVISION: &str = Provisioning::KIND;
@@ -16,6 +26,28 @@ pub const DEPROVISION: &str = Deprovisioning::KIND;
 pub const SUSPENSION: &[u8] = b"suspension";
 /// The digest of the return from a suspension.
 pub const UNSUSPENSION: &[u8] = b"unsuspension";
+/// The kind of operation that changes an instance.
+pub const UPDATE: &str = Updating::KIND;
+
+/// What becomes of a change; `is_same` recognises its digest.
+///
+/// Only the newest operation answers a repetition: a change that says again what was said before another one came is to have the
+/// last word.
+pub fn update_verdict(unfinished: &[Unfinished], is_same: impl Fn(&[u8]) -> bool) -> Verdict {
+    if let Some(removal) = unfinished.iter().find(|other| other.kind == DEPROVISION) {
+        return Verdict::Refuse(removal.id);
+    }
+    match unfinished.last() {
+        Some(last)
+            if last.kind == UPDATE
+                && !last.canceling
+                && last.digest.as_deref().is_some_and(is_same) =>
+        {
+            Verdict::Same(last.id)
+        }
+        _ => Verdict::Queue,
+    }
+}
 
 /// What becomes of a new operation, `id` of this kind.
 ///
@@ -128,6 +160,30 @@ mod tests {
             "unsuspension" => unsuspension(NEW, before),
             kind => verdict(kind, NEW, before),
         }
+    }
+
+    #[test]
+    fn a_change_waits_for_everything_but_a_removal_and_is_recognised_as_the_newest() {
+        let id = Uuid::from_u128;
+        let said = |kinds: &[&str], digests: &[u8]| {
+            let mut unfinished = unfinished(kinds);
+            for (other, digest) in unfinished.iter_mut().zip(digests) {
+                other.digest = Some(vec![*digest]);
+            }
+            update_verdict(&unfinished, |digest| digest == [1])
+        };
+
+        assert_eq!(said(&[], &[]), Verdict::Queue);
+        assert_eq!(said(&["provision"], &[]), Verdict::Queue);
+        assert_eq!(said(&["upgradeKyma"], &[]), Verdict::Queue);
+        assert_eq!(said(&["upgradeCluster", "update"], &[0, 2]), Verdict::Queue);
+        assert_eq!(said(&["update"], &[1]), Verdict::Same(id(1)));
+        assert_eq!(said(&["provision", "update"], &[0, 1]), Verdict::Same(id(2)));
+        assert_eq!(said(&["update", "update"], &[1, 2]), Verdict::Queue);
+        assert_eq!(said(&["update!"], &[1]), Verdict::Queue);
+        assert_eq!(said(&["deprovision"], &[]), Verdict::Refuse(id(1)));
+        assert_eq!(said(&["update!", "deprovision"], &[1]), Verdict::Refuse(id(2)));
+        assert_eq!(said(&["deprovision!"], &[]), Verdict::Refuse(id(1)));
     }
 
     #[test]

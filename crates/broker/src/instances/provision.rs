@@ -232,6 +232,7 @@ impl Broker {
             shoot_name,
             shoot_domain,
             any_account: false,
+            subscription_account: None,
         })
     }
 }

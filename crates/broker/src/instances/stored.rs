@@ -1,5 +1,6 @@
 //! How an operation is handed to the store: what its plan reads, and beside it what is kept for audit.
 
+use domain::parameters;
 use engine::{
     Operation,
     storage::{NewOperation, Snapshot},
@@ -12,8 +13,8 @@ use super::{
     pairs::{DEPROVISION, PROVISION, SUSPENSION, UNSUSPENSION},
 };
 use crate::{
-    Order,
-    operations::{deprovisioning::Deprovisioning, provisioning::Provisioning},
+    ContextChange, Order,
+    operations::{deprovisioning::Deprovisioning, provisioning::Provisioning, update::Updating},
 };
 
 /// The input of every operation that a platform asks for. Plans leave out what they do not know.
@@ -91,16 +92,41 @@ fn purpose(operation: &Snapshot) -> Result<Purpose, Error> {
     Ok(serde_json::from_slice(&operation.input)?)
 }
 
+/// What a change says, beside what every operation is stored with.
+#[derive(Serialize)]
+pub(super) struct AskedUpdate<'a> {
+    #[serde(flatten)]
+    pub(super) asked: &'a Asked,
+    /// The parameters that change.
+    pub(super) parameters: &'a parameters::Update,
+    /// What changes in the context.
+    pub(super) context: &'a ContextChange,
+}
+
+/// The operation that changes an instance. Its first step works out what the change makes of the instance's row.
+pub(super) fn update(
+    id: Uuid,
+    asked: &AskedUpdate<'_>,
+    digest: Vec<u8>,
+) -> Result<NewOperation, Error> {
+    let input = serde_json::to_vec(asked)?;
+    Ok(NewOperation { digest: Some(digest), ..new::<Updating>(id, &asked.asked.order, input) })
+}
+
 fn operation<O: Operation>(id: Uuid, asked: &Asked) -> Result<NewOperation, Error> {
-    Ok(NewOperation {
+    Ok(new::<O>(id, &asked.order, serde_json::to_vec(asked)?))
+}
+
+fn new<O: Operation>(id: Uuid, order: &Order, input: Vec<u8>) -> NewOperation {
+    NewOperation {
         id,
-        instance: asked.order.instance_id.clone(),
+        instance: order.instance_id.clone(),
         kind: O::KIND.to_owned(),
         data_version: O::VERSION,
-        lane: asked.order.context.globalaccount_id.clone(),
-        input: serde_json::to_vec(asked)?,
+        lane: order.context.globalaccount_id.clone(),
+        input,
         // Plans know nothing yet; every field of their data has a default.
         data: b"{}".to_vec(),
         digest: None,
-    })
+    }
 }

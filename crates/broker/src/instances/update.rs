@@ -4,13 +4,14 @@
 //! write.
 
 use domain::{OperationId, parameters};
-use engine::{State, storage::Snapshot};
-use store::broker::Instance;
+use engine::{State, storage::Acceptance, storage::Snapshot};
+use store::{Accepted, broker::Instance};
 
 use super::{
     Broker, Caller, Error, Labels, Update,
     activity::{Activity, ActivityChange},
-    labels, orderer, stored,
+    labels, orderer, pairs,
+    stored::{self, Asked, AskedUpdate},
     suspension::{Course, EXPIRED},
 };
 use crate::{
@@ -64,24 +65,75 @@ impl Broker {
         checked: &Checked,
     ) -> Result<Option<Updated>, Error> {
         let Checked { row, order, context, parameters, changes_runtime } = checked;
-        let activity = ActivityChange { row, order, context, parameters };
+        let activity = ActivityChange { row, context, parameters };
         match self.change_activity(caller, &activity).await? {
             Activity::Unchanged => {}
             Activity::Changed => return Ok(Some(self.updated(None, order))),
-            Activity::Again => return Ok(None),
         }
         if *changes_runtime {
-            return Err(Error::Unchangeable("parameters cannot be changed".into()));
+            let begun = self.begin_update(caller, checked).await?;
+            let Some(operation) = begun else { return Ok(None) };
+            // Whose instance it is, and whether it is active, does not depend on how the operation ends.
+            self.store_context(&row.id, &context.at_once()).await?;
+            return Ok(Some(self.updated(Some(operation), order)));
         }
-        let changed = Order { context: context.applied_to(&order.context), ..order.clone() };
-        if changed == *order {
-            return Ok(Some(self.updated(None, order)));
+        self.store_context(&row.id, context).await?;
+        Ok(Some(self.updated(None, order)))
+    }
+
+    /// Begins the operation that carries a change to the runtime, or finds the one that does already. `None`: look again.
+    async fn begin_update(
+        &self,
+        caller: &Caller,
+        checked: &Checked,
+    ) -> Result<Option<OperationId>, Error> {
+        let Checked { row, order, context, parameters, .. } = checked;
+        let store = &self.parts().store;
+        let id = OperationId::new();
+        let said = context.later();
+        let request = serde_json::to_vec(&(parameters, &said))?;
+        // The operation counts to the account that the instance belongs to from now on.
+        let present = context.at_once().applied_to(&order.context);
+        let asked = Asked::by(caller, Order { context: present, ..order.clone() });
+        let asked = AskedUpdate { asked: &asked, parameters, context: &said };
+        let operation = stored::update(id.uuid(), &asked, store.digest(&request))?;
+        let pairs = |unfinished: &[_]| {
+            pairs::update_verdict(unfinished, |digest| store.is_digest_of(&request, digest))
+        };
+        match store.accept(&row.id, row.revision, operation, &pairs, None).await? {
+            Accepted::Yes(Acceptance::Started | Acceptance::Queued) => Ok(Some(id)),
+            Accepted::Yes(Acceptance::Same(other)) => Ok(Some(other.into())),
+            Accepted::Yes(Acceptance::Refused(_)) => Err(Error::Busy),
+            Accepted::Changed | Accepted::Gone => Ok(None),
         }
-        let account = &changed.context.globalaccount_id;
-        let moved = (*account != row.global_account).then_some(account.as_str());
-        let bytes = serde_json::to_vec(&changed)?;
-        let stored = self.parts().store.change_order(&row.id, row.revision, &bytes, moved).await?;
-        Ok(stored.then(|| self.updated(None, &changed)))
+    }
+
+    /// Stores what a change says about the context, whoever else changes the instance meanwhile.
+    pub(super) async fn store_context(
+        &self,
+        instance: &str,
+        change: &ContextChange,
+    ) -> Result<(), Error> {
+        for _ in 0..TRIES {
+            // Removed meanwhile: there is nothing to be said about it any more.
+            let Some(row) = self.parts().store.find(instance).await? else { return Ok(()) };
+            let order: Order = serde_json::from_slice(&row.order)?;
+            let context = change.applied_to(&order.context);
+            if context == order.context {
+                return Ok(());
+            }
+            let account = context.globalaccount_id.clone();
+            let moved = (account != row.global_account).then_some(account.as_str());
+            let mut changed = Order { context, ..order };
+            if moved.is_some() {
+                changed.subscription_account.get_or_insert(row.global_account);
+            }
+            let bytes = serde_json::to_vec(&changed)?;
+            if self.parts().store.change_order(instance, row.revision, &bytes, moved).await? {
+                return Ok(());
+            }
+        }
+        Err(Error::Busy)
     }
 
     fn updated(&self, operation: Option<OperationId>, order: &Order) -> Updated {

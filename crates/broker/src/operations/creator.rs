@@ -13,16 +13,17 @@ mod runtime_version;
 
 pub use error::CreatorError;
 pub use plan_configuration::PlanConfiguration;
-pub use provision::Place;
+pub use provision::{Place, change};
 
 pub(super) use plan_configuration::plan_configuration;
-pub(super) use runtime_version::runtime_version;
+pub(super) use runtime_version::{major, runtime_version};
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use clients::releases::ListedComponent;
+use uuid::Uuid;
 
-use crate::{Order, overrides::Overrides};
+use crate::{Order, order::OperatorCredentials, overrides::Overrides};
 
 /// The component that connects a runtime with the Service Manager.
 pub(super) const BTP_OPERATOR: &str = "btp-operator";
@@ -83,6 +84,23 @@ impl Creator {
     /// Has a component in that is there on demand.
     pub fn enable(&mut self, component: &str) {
         self.optional.insert(component.to_owned(), true);
+    }
+
+    /// Has the operator for the Service Manager in, with these credentials. The Service Manager knows the cluster by its id.
+    pub fn connect_operator(&mut self, given: &OperatorCredentials, cluster: Uuid) {
+        let values = [
+            ("manager.secret.clientid", given.clientid.as_str(), true),
+            ("manager.secret.clientsecret", given.clientsecret.expose(), true),
+            ("manager.secret.url", &given.sm_url, false),
+            ("manager.secret.sm_url", &given.sm_url, false),
+            ("manager.secret.tokenurl", &given.url, false),
+            ("cluster.id", &cluster.to_string(), false),
+            ("manager.priorityClassName", "kyma-system", false),
+        ];
+        for (key, value, secret) in values {
+            self.overrides.set(Some(BTP_OPERATOR), key, value, secret);
+        }
+        self.enable(BTP_OPERATOR);
     }
 
     /// Has events go through Event Hubs, whatever the provider: the component that reads from them is in, NATS is out.

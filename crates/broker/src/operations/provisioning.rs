@@ -26,15 +26,18 @@ mod resolve_target_secret;
 mod starting;
 mod sync_kubeconfig;
 
-use engine::{Operation, Plan, PlannedStep, Step};
+use engine::{Cx, Operation, Plan, PlannedStep, Step};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::{
     creator::Creator,
     env::Env,
     limits::Limits,
-    shared::{has_operator_credentials, is_kept_available, is_not_preview, is_ours, is_theirs},
+    shared::{
+        InRuntime, has_operator_credentials, is_kept_available, is_not_preview, is_ours, is_theirs,
+    },
     systems::{System, Systems},
 };
 use crate::{Details, Order};
@@ -48,6 +51,24 @@ impl Operation for Provisioning {
     type Data = Details;
     type Memory = Memory;
     type Env = Env;
+}
+
+impl InRuntime for Provisioning {
+    fn order<'a>(cx: &'a Cx<'_, Self>) -> &'a Order {
+        &cx.input.order
+    }
+
+    fn runtime(cx: &Cx<'_, Self>) -> Option<Uuid> {
+        cx.data.runtime_id
+    }
+
+    fn reach<'a>(cx: &Cx<'a, Self>) -> &'a Env {
+        cx.env
+    }
+
+    fn kubeconfig<'a>(cx: &'a mut Cx<'_, Self>) -> &'a mut Option<SecretString> {
+        &mut cx.memory.kubeconfig
+    }
 }
 
 /// What was asked for.

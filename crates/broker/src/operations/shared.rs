@@ -4,6 +4,7 @@ pub(super) mod evaluations;
 pub(super) mod event_hubs;
 pub(super) mod known;
 pub(super) mod kyma;
+pub(super) mod reconciliation;
 
 use std::time::Duration;
 
@@ -11,22 +12,25 @@ use base::failure::chain;
 use clients::{
     Component, Error, Kind,
     kubernetes::{Cluster, Clusters, is_no_kind},
-    provisioner::Tenant,
+    provisioner::{OperationStatus, Tenant},
 };
 use domain::plan::Kind as PlanKind;
-use engine::{Applies, Condition, Cx, StepError};
+use engine::{Applies, Condition, Cx, Operation, StepError};
 use jiff::Timestamp;
 use secrecy::SecretString;
 use serde::Serialize;
 use store::{broker::InstanceChange, engine::Document};
+use uuid::Uuid;
 
-use super::{creator::Creator, prelude::Failure, provisioning::Provisioning, systems::System};
+use super::{
+    creator::Creator, env::Env, prelude::Failure, provisioning::Provisioning, systems::System,
+};
 use crate::Order;
 
 type Context<'a> = Cx<'a, Provisioning>;
 
 /// The plan whose runtimes get Kyma from the Lifecycle Manager alone. Nothing else tells it from its elder.
-const PREVIEW: &str = "preview";
+pub(super) const PREVIEW: &str = "preview";
 
 /// Only for clusters that are made here.
 pub(super) const fn is_ours() -> Condition<Provisioning> {
@@ -102,8 +106,8 @@ pub(super) async fn ordering(cx: &mut Context<'_>) -> Result<(), StepError> {
 }
 
 /// The runtime's id, once it is ordered.
-pub(super) fn runtime_id(cx: &Context<'_>) -> Result<String, StepError> {
-    let id = cx.data.runtime_id.map(|id| id.to_string());
+pub(super) fn runtime_id<O: InRuntime>(cx: &Cx<'_, O>) -> Result<String, StepError> {
+    let id = O::runtime(cx).map(|id| id.to_string());
     id.ok_or_else(|| missing("the runtime was never ordered"))
 }
 
@@ -138,25 +142,57 @@ pub(super) fn outlasted(
     Ok(failure)
 }
 
+/// What the provisioner says about an operation that failed.
+pub(super) fn failed(status: OperationStatus) -> StepError {
+    let failure = status.last_error.map_or_else(
+        || Failure::new("provisioner", "failed", status.message.unwrap_or_default()),
+        |error| Failure::new(error.component, error.reason, error.message),
+    );
+    StepError::fatal(failure)
+}
+
 /// For whom the provisioner is called.
 pub(super) fn tenant(order: &Order) -> Tenant<'_> {
     Tenant { id: &order.context.globalaccount_id, subaccount: Some(&order.context.subaccount_id) }
 }
 
+/// An operation whose steps reach into the runtime.
+pub(super) trait InRuntime: Operation {
+    /// What was ordered, as it is now.
+    fn order<'a>(cx: &'a Cx<'_, Self>) -> &'a Order
+    where
+        Self: Sized;
+    /// The runtime's id, once it is ordered.
+    fn runtime(cx: &Cx<'_, Self>) -> Option<Uuid>
+    where
+        Self: Sized;
+    /// What all steps may reach.
+    fn reach<'a>(cx: &Cx<'a, Self>) -> &'a Env
+    where
+        Self: Sized;
+    /// The runtime's kubeconfig, while it is remembered.
+    fn kubeconfig<'a>(cx: &'a mut Cx<'_, Self>) -> &'a mut Option<SecretString>
+    where
+        Self: Sized;
+}
+
 /// The runtime's kubeconfig: the one in memory, the order's, or the provisioner's; none until there is one. One that cannot be
 /// used is not kept, so that the next run asks for another.
-pub(super) async fn kubeconfig(cx: &mut Context<'_>) -> Result<Option<SecretString>, StepError> {
-    if let Some(kept) = &cx.memory.kubeconfig {
+pub(super) async fn kubeconfig<O: InRuntime>(
+    cx: &mut Cx<'_, O>,
+) -> Result<Option<SecretString>, StepError> {
+    if let Some(kept) = O::kubeconfig(cx) {
         return Ok(Some(kept.clone()));
     }
-    let order = &cx.input.order;
+    let order = O::order(cx);
     let found = if order.plan_kind == PlanKind::OwnCluster {
         let given = order.parameters.kubeconfig.as_ref();
         let given = given.ok_or_else(|| missing("the order brings no kubeconfig"))?;
         Some(SecretString::from(given.expose()))
     } else {
         let runtime = runtime_id(cx)?;
-        cx.env.provisioner.runtime_status(tenant(order), &runtime).await?.kubeconfig().cloned()
+        let status = O::reach(cx).provisioner.runtime_status(tenant(order), &runtime).await?;
+        status.kubeconfig().cloned()
     };
     if let Some(found) = &found {
         let opened = open(cx, found).await;
@@ -164,19 +200,22 @@ pub(super) async fn kubeconfig(cx: &mut Context<'_>) -> Result<Option<SecretStri
             return Err(inside(cx, error));
         }
     }
-    cx.memory.kubeconfig.clone_from(&found);
+    O::kubeconfig(cx).clone_from(&found);
     Ok(found)
 }
 
 /// The runtime, opened. One that the order brings is reached where customers' clusters may be, and nowhere else.
-pub(super) async fn open(cx: &Context<'_>, kubeconfig: &SecretString) -> Result<Cluster, Error> {
+pub(super) async fn open<O: InRuntime>(
+    cx: &Cx<'_, O>,
+    kubeconfig: &SecretString,
+) -> Result<Cluster, Error> {
     clusters(cx).get(kubeconfig).await
 }
 
-fn clusters<'a>(cx: &Context<'a>) -> &'a Clusters {
-    match cx.input.order.plan_kind {
-        PlanKind::OwnCluster => &cx.env.customer_clusters,
-        _ => &cx.env.clusters,
+fn clusters<'a, O: InRuntime>(cx: &Cx<'a, O>) -> &'a Clusters {
+    match O::order(cx).plan_kind {
+        PlanKind::OwnCluster => &O::reach(cx).customer_clusters,
+        _ => &O::reach(cx).clusters,
     }
 }
 
@@ -187,16 +226,16 @@ pub(super) fn in_cluster(error: Error) -> StepError {
 }
 
 /// A failed call into the runtime. The next run asks for the kubeconfig again: this one may be out of date, or wrong.
-pub(super) fn inside(cx: &mut Context<'_>, error: Error) -> StepError {
+pub(super) fn inside<O: InRuntime>(cx: &mut Cx<'_, O>, error: Error) -> StepError {
     if error.component != Component::RUNTIME {
         return in_cluster(error);
     }
-    if let Some(kubeconfig) = cx.memory.kubeconfig.take()
+    if let Some(kubeconfig) = O::kubeconfig(cx).take()
         && error.kind == Kind::Unauthorized
     {
         clusters(cx).forget(&kubeconfig);
     }
-    if cx.input.order.plan_kind == PlanKind::OwnCluster {
+    if O::order(cx).plan_kind == PlanKind::OwnCluster {
         return theirs(cx, error);
     }
     in_cluster(error)
@@ -204,7 +243,7 @@ pub(super) fn inside(cx: &mut Context<'_>, error: Error) -> StepError {
 
 /// A failed call into a cluster that the order brings. What it answered is not told: an order could make it speak for any host that
 /// this process reaches.
-fn theirs(cx: &Context<'_>, error: Error) -> StepError {
+fn theirs<O: InRuntime>(cx: &Cx<'_, O>, error: Error) -> StepError {
     tracing::warn!(operation.id = %cx.operation, error = chain(&error), "a cluster that an order brings cannot be used");
     let failure = Failure::new(
         Component::RUNTIME.0,

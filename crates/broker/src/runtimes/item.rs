@@ -143,6 +143,7 @@ fn ordered(broker: &Broker, order: Option<Order>) -> Runtime {
         region: order.resolved.region_word().to_owned(),
         provider: provider(order.resolved.provider_word()),
         parameters: Some(order.parameters.shown()),
+        subscription_global_account_id: order.subscription_account.unwrap_or_default(),
         sub_account_id: order.context.subaccount_id,
         sub_account_region: order.platform_region,
         shoot_name: order.shoot_name,

@@ -8,10 +8,9 @@ use uuid::Uuid;
 use super::{Detail, Group, OperationItem, Status};
 use crate::{
     details::RuntimeVersion,
-    instances::pairs::{DEPROVISION, PROVISION},
+    instances::pairs::{DEPROVISION, PROVISION, UPDATE},
 };
 
-const UPDATE: &str = "update";
 const UPGRADE_KYMA: &str = "upgradeKyma";
 const UPGRADE_CLUSTER: &str = "upgradeCluster";
 /// How many updates and upgrades are told.

@@ -98,6 +98,7 @@ pub(crate) fn order(at: usize, plan: &str) -> Order {
         shoot_domain: format!("c-{at}.kyma.example.test"),
         dashboard_url: String::new(),
         any_account: false,
+        subscription_account: None,
     }
 }
 

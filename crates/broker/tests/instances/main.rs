@@ -80,7 +80,14 @@ store::promises! { world::World on sqlite, postgres: {
         unknown_parameters_and_wrong_types_are_told,
         an_instance_that_is_not_there_cannot_be_changed,
         an_instance_that_failed_or_is_removed_cannot_be_changed,
-        an_account_moves_with_its_context;
+        an_account_moves_with_its_context,
+        parameters_are_an_operation_that_is_told_from_its_acceptance,
+        empty_parameters_credentials_and_a_licence_are_operations_too,
+        the_same_change_again_is_answered_with_the_same_operation,
+        changes_at_once_are_all_kept_one_after_the_other,
+        a_change_waits_for_a_running_order_and_is_stopped_by_a_removal,
+        what_the_context_says_meanwhile_survives_the_end_of_a_change,
+        after_an_account_move_every_call_works_for_the_new_account;
     finding:
         an_instance_is_found_once_it_is_complete,
         the_dashboard_has_one_address_in_every_answer,

@@ -1,10 +1,11 @@
 //! Changes, in every state of an instance.
 
 use broker::instances::{Caller, Error, Update, Updated};
-use engine::State;
+use engine::{State, storage::Change};
+use futures::future::join_all;
 use serde_json::{Value, json};
 
-use crate::world::{AWS, SERVICE, TRIAL, World, tenant};
+use crate::world::{AWS, SERVICE, TRIAL, World, removal, tenant};
 
 /// A change that says nothing yet.
 pub(crate) fn change(instance: &str) -> Update {
@@ -178,4 +179,124 @@ pub(crate) async fn an_account_moves_with_its_context(world: World) {
     assert_eq!(world.store.find("i-1").await.unwrap().unwrap().global_account, "ga-2");
     assert!(world.broker.find(&tenant("ga-2"), "i-1").await.is_ok());
     assert!(world.broker.find(&tenant("ga-1"), "i-1").await.is_err());
+}
+
+/// Asks for other parameters, and gives the operation.
+async fn changes(world: &World, parameters: Value) -> domain::OperationId {
+    let answer = ask(world, |request| request.parameters = Some(parameters)).await;
+    answer.unwrap().operation.unwrap()
+}
+
+pub(crate) async fn parameters_are_an_operation_that_is_told_from_its_acceptance(world: World) {
+    world.made("i-1").await;
+
+    let operation =
+        changes(&world, json!({"autoScalerMax": 9, "machineType": "m6i.2xlarge"})).await;
+
+    let stored = world.read(&operation).await;
+    assert_eq!((stored.kind.as_str(), stored.state), ("update", State::Pending));
+    let input: Value = serde_json::from_slice(&stored.input).unwrap();
+    assert_eq!(input["parameters"], json!({"autoScalerMax": 9, "machineType": "m6i.2xlarge"}));
+    let last = world.follow("i-1", None).await.unwrap();
+    assert_eq!((last.progress.as_str(), &*last.description), ("in progress", "Operation created"));
+    let found = world.broker.find(&Caller::default(), "i-1").await.unwrap();
+    assert_eq!(found.record.parameters.auto_scaler_max, None, "it is stored when it succeeds");
+}
+
+pub(crate) async fn empty_parameters_credentials_and_a_licence_are_operations_too(world: World) {
+    world.made("i-1").await;
+    let credentials = json!({
+        "clientid": "d", "clientsecret": "hush", "sm_url": "https://sm.test", "url": "https://a.test",
+    });
+
+    let empty = ask(&world, |it| it.parameters = Some(json!({}))).await.unwrap();
+    let licence = ask(&world, |it| it.context = Some(json!({"license_type": "PARTNER"}))).await;
+    let credentials = ask(&world, |request| {
+        request.context = Some(json!({"sm_operator_credentials": credentials}));
+    });
+    let credentials = credentials.await.unwrap();
+
+    let all = [empty.operation, licence.unwrap().operation, credentials.operation];
+    assert!(all.iter().all(Option::is_some));
+    assert_eq!(world.operations().await, 4);
+}
+
+pub(crate) async fn the_same_change_again_is_answered_with_the_same_operation(world: World) {
+    world.made("i-1").await;
+
+    let first = changes(&world, json!({"autoScalerMax": 9})).await;
+    let again = changes(&world, json!({"autoScalerMax": 9})).await;
+    let other = changes(&world, json!({"autoScalerMax": 10})).await;
+    let back = changes(&world, json!({"autoScalerMax": 9})).await;
+
+    assert_eq!(again, first);
+    assert_ne!(other, first);
+    assert!(back != first && back != other, "the last word counts");
+    assert_eq!(world.operations().await, 4);
+}
+
+pub(crate) async fn changes_at_once_are_all_kept_one_after_the_other(world: World) {
+    world.made("i-1").await;
+
+    let answers =
+        join_all((0..20).map(|at| changes(&world, json!({"autoScalerMax": 10 + at % 4}))));
+    let answers: std::collections::HashSet<_> = answers.await.into_iter().collect();
+
+    assert!(answers.len() >= 4);
+    let mut due = 0;
+    for operation in &answers {
+        due += usize::from(world.read(operation).await.due_at.is_some());
+    }
+    assert_eq!(due, 1, "one of them runs");
+}
+
+pub(crate) async fn a_change_waits_for_a_running_order_and_is_stopped_by_a_removal(world: World) {
+    let order = world.ordered("i-1").await;
+
+    let update = changes(&world, json!({"autoScalerMax": 9})).await;
+    assert_eq!(world.read(&update).await.due_at, None);
+    world.end(&order, State::Succeeded, vec![]).await;
+    assert!(world.read(&update).await.due_at.is_some());
+    world.broker.deprovision(&Caller::default(), removal("i-1")).await.unwrap();
+
+    assert_eq!(world.read(&update).await.cancel.unwrap().state, State::Failed);
+    let refused = ask(&world, |it| it.parameters = Some(json!({"autoScalerMax": 8}))).await;
+    assert!(matches!(refused, Err(Error::Busy)));
+}
+
+pub(crate) async fn what_the_context_says_meanwhile_survives_the_end_of_a_change(world: World) {
+    world.made("i-1").await;
+    let update = changes(&world, json!({"autoScalerMax": 9})).await;
+    ask(&world, |it| it.context = Some(json!({"origin": "meanwhile"}))).await.unwrap();
+
+    let fields = json!({"/parameters": {"name": "dev", "autoScalerMax": 9}, "/context/license_type": "IkEi"});
+    let change = Change { topic: "instance".into(), body: json!({"order_fields": fields}) };
+    world.end(&update, State::Succeeded, vec![change]).await;
+
+    let found = world.broker.find(&Caller::default(), "i-1").await.unwrap();
+    assert_eq!(found.record.parameters.auto_scaler_max, Some(9));
+    assert_eq!(found.record.ers_context.origin.as_deref(), Some("meanwhile"));
+    assert_eq!(found.record.ers_context.license_type.as_deref(), Some("A"));
+}
+
+pub(crate) async fn after_an_account_move_every_call_works_for_the_new_account(world: World) {
+    let order = world.made("i-1").await;
+    ask(&world, |it| it.context = Some(json!({"globalaccount_id": "ga-2"}))).await.unwrap();
+    let new = tenant("ga-2");
+
+    let told = world.broker.last_operation(&new, "i-1", None).await;
+    let named = world.broker.last_operation(&new, "i-1", Some(&order.to_string())).await;
+    let old = world.broker.last_operation(&tenant("ga-1"), "i-1", None).await;
+    let mut request = change("i-1");
+    request.context = None;
+    request.parameters = Some(json!({"autoScalerMax": 9}));
+    let changed = world.broker.update(&new, request).await.unwrap().operation.unwrap();
+    let removed = world.broker.deprovision(&new, removal("i-1")).await;
+
+    assert!(told.is_ok() && named.is_ok() && removed.is_ok());
+    assert!(matches!(old, Err(Error::NotFound(_))));
+    assert_eq!(world.read(&changed).await.lane, "ga-2");
+    let row = world.store.find("i-1").await.unwrap().unwrap();
+    let order: broker::Order = serde_json::from_slice(&row.order).unwrap();
+    assert_eq!(order.paying_account(), "ga-1");
 }

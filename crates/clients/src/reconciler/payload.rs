@@ -3,11 +3,11 @@
 use std::fmt;
 
 use secrecy::{ExposeSecret, SecretString};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 /// A cluster and the Kyma that it shall have.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cluster {
     /// The runtime's id.
@@ -40,7 +40,7 @@ impl Cluster {
 }
 
 /// What people call a runtime.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct RuntimeInput {
     /// Its name.
     pub name: String,
@@ -49,7 +49,7 @@ pub struct RuntimeInput {
 }
 
 /// A version of Kyma and its parts.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Kyma {
     /// The version.
     pub version: String,
@@ -62,7 +62,7 @@ pub struct Kyma {
 }
 
 /// One part of Kyma.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct KymaComponent {
     /// Its name.
     pub component: String,
@@ -78,7 +78,7 @@ pub struct KymaComponent {
 }
 
 /// One setting of a part.
-#[derive(Clone, Serialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct Setting {
     /// Its name.
     pub key: String,
@@ -96,7 +96,7 @@ impl fmt::Debug for Setting {
 }
 
 /// Whose a cluster is, and where.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Metadata {
     /// The tenant.

@@ -12,6 +12,7 @@ use broker::{
     operations::{
         Env, Limits, StepSettings, deprovisioning,
         env::{EventHubs, Logging, ServiceManager},
+        update,
     },
 };
 use clients::{
@@ -138,6 +139,15 @@ pub(crate) fn removal_limits(settings: &Settings) -> deprovisioning::Limits {
     }
 }
 
+/// How long changes, and what they wait for, may take.
+pub(crate) fn update_limits(settings: &Settings) -> update::Limits {
+    update::Limits {
+        operation: settings.operations.limit,
+        runtime: settings.runtimes.update_limit,
+        reconciler: settings.runtimes.reconciliation_limit,
+    }
+}
+
 /// What owners are told.
 pub(super) fn answers(settings: &Settings) -> instances::Settings {
     let AnswerSettings { dashboard, address, trial_documentation, assume_async: _ } =
@@ -250,6 +260,7 @@ fn steps(
         // These are read where plans and answers are made.
         legacy: _,
         limit: _,
+        update_limit: _,
         removal_limit: _,
         reconciliation_limit: _,
         account_limit: _,

@@ -2,14 +2,17 @@
 //!
 //! A change does not name the instance: it is the one that the operation works on.
 
+use std::collections::BTreeMap;
+
 use base::Clock;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::{
     creations,
-    rows::{seal_details, seal_order},
+    rows::{open_order, seal_details, seal_order},
     states::{self, Written},
 };
 use crate::{
@@ -30,6 +33,9 @@ pub struct InstanceChange {
     /// The order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<Document>,
+    /// Parts of the order, by their JSON pointers: each is replaced, whatever else has changed in the order since it was read.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub order_fields: BTreeMap<String, Document>,
     /// Its runtime.
     #[serde(skip_serializing_if = "RuntimeId::is_unchanged")]
     pub runtime_id: RuntimeId,
@@ -118,11 +124,13 @@ const APPLY: &str = "
         revision = revision + 1,
         updated_at = $2
     WHERE id = $1";
+// Locks the row until the commit: nobody changes the order meanwhile.
+const LOCK: &str = "UPDATE instances SET revision = revision WHERE id = $1 RETURNING ordered";
 const REMOVE: &str = "DELETE FROM instances WHERE id = $1";
 
 /// Every statement; they go by primary keys.
 #[cfg(test)]
-pub(super) const TEXTS: &[(&str, &str)] = &[(APPLY, ""), (REMOVE, "")];
+pub(super) const TEXTS: &[(&str, &str)] = &[(APPLY, ""), (LOCK, ""), (REMOVE, "")];
 
 /// Applies instance changes.
 pub(super) struct Changes {
@@ -174,15 +182,19 @@ impl Changes {
 
     async fn write(
         &self,
-        connection: Connection<'_>,
+        mut connection: Connection<'_>,
         instance: &str,
         body: &InstanceChange,
         now: Moment,
     ) -> Result<(), Error> {
         let details = body.details.as_ref();
         let details = details.map(|details| seal_details(&self.sealer, instance, details.bytes()));
-        let order = body.order.as_ref();
-        let order = order.map(|order| seal_order(&self.sealer, instance, order.bytes()));
+        let order = match &body.order {
+            Some(order) => Some(order.bytes().to_vec()),
+            None if body.order_fields.is_empty() => None,
+            None => Some(self.changed_order(connection.lend(), instance, body).await?),
+        };
+        let order = order.map(|order| seal_order(&self.sealer, instance, &order));
         let changed = on!(connection, |connection| {
             sqlx::query(APPLY)
                 .bind(instance)
@@ -202,7 +214,33 @@ impl Changes {
         if changed == 1 {
             return Ok(());
         }
-        Err(Error::Refused(format!("there is no instance \"{instance}\" to change")))
+        Err(nothing_to_change(instance))
+    }
+
+    /// The stored order with other values in some of its fields.
+    async fn changed_order(
+        &self,
+        connection: Connection<'_>,
+        instance: &str,
+        body: &InstanceChange,
+    ) -> Result<Vec<u8>, Error> {
+        let sealed: Option<Vec<u8>> = on!(connection, |connection| {
+            sqlx::query_scalar(LOCK).bind(instance).fetch_optional(connection).await
+        })?;
+        let sealed = sealed.ok_or_else(|| nothing_to_change(instance))?;
+        let refused = |why: &str| Error::Refused(format!("the order of \"{instance}\" {why}"));
+        let order = open_order(&self.sealer, instance, &sealed)?;
+        let mut order: Value =
+            serde_json::from_slice(&order).map_err(|_| refused("cannot be read"))?;
+        for (pointer, value) in &body.order_fields {
+            let (parent, field) = pointer.rsplit_once('/').unwrap_or_default();
+            let parent = order.pointer_mut(parent).and_then(Value::as_object_mut);
+            let parent = parent.ok_or_else(|| refused("has no place for a changed field"))?;
+            let value = serde_json::from_slice(value.bytes());
+            let value = value.map_err(|_| refused("has no place for what is not JSON"))?;
+            parent.insert(field.to_owned(), value);
+        }
+        serde_json::to_vec(&order).map_err(|_| refused("cannot be written"))
     }
 
     async fn record(
@@ -225,4 +263,8 @@ impl Changes {
         }
         Err(Error::Refused(format!("instance \"{instance}\" has no runtime to keep a state of")))
     }
+}
+
+fn nothing_to_change(instance: &str) -> Error {
+    Error::Refused(format!("there is no instance \"{instance}\" to change"))
 }

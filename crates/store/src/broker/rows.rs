@@ -234,6 +234,11 @@ pub(super) fn seal_order(sealer: &Sealer, instance: &str, order: &[u8]) -> Vec<u
     sealer.seal(Place { row: instance, ..ORDERED }, order)
 }
 
+/// Opens an instance's order.
+pub(super) fn open_order(sealer: &Sealer, instance: &str, sealed: &[u8]) -> Result<Vec<u8>, Error> {
+    Ok(sealer.open(Place { row: instance, ..ORDERED }, sealed)?)
+}
+
 /// Seals an instance's details.
 pub(super) fn seal_details(sealer: &Sealer, instance: &str, details: &[u8]) -> Vec<u8> {
     sealer.seal(Place { row: instance, ..DETAILS }, details)

@@ -14,7 +14,7 @@ use crate::catalog::{
 const MOST_ZONES: usize = 4;
 
 /// No administrator is empty: the Reconciler would refuse it after the cluster was made.
-pub(super) fn administrators(named: Option<&[String]>) -> Result<(), Refusal> {
+pub(in crate::catalog) fn administrators(named: Option<&[String]>) -> Result<(), Refusal> {
     let empty = named.into_iter().flatten().position(|person| person.trim().is_empty());
     let Some(at) = empty else { return Ok(()) };
     let (field, text) = (format!("/administrators/{at}"), format!("administrators.{at}: is empty"));
@@ -22,7 +22,7 @@ pub(super) fn administrators(named: Option<&[String]>) -> Result<(), Refusal> {
 }
 
 /// What Gardener refuses about nodes, whatever the plan.
-pub(super) fn nodes(parameters: &Provisioning) -> Result<(), Refusal> {
+pub(in crate::catalog) fn nodes(parameters: &Provisioning) -> Result<(), Refusal> {
     let refuse = |field: &str, text: &str| Err(Refusal::new(Rule::Nodes, field, text));
     if parameters.max_surge == Some(0) && parameters.max_unavailable.unwrap_or_default() == 0 {
         return refuse("/maxSurge", "maxSurge and maxUnavailable must not both be 0");

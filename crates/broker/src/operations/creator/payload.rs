@@ -52,6 +52,14 @@ impl Creator {
         })
     }
 
+    /// The operator for the Service Manager as the Reconciler is told about it; none where the version of Kyma has none.
+    pub fn operator(&self, order: &Order) -> Result<Option<KymaComponent>, CreatorError> {
+        let listed = self.wanted().find(|it| it.name == BTP_OPERATOR);
+        let made: Vec<_> = listed.map(|it| self.component(order, it)).into_iter().collect();
+        check_operator(&made)?;
+        Ok(made.into_iter().next())
+    }
+
     fn component(
         &self,
         order: &Order,

@@ -2,7 +2,8 @@
 
 use clients::provisioner::{
     AwsProvider, AwsZone, AzureProvider, AzureZone, Cluster, Dns, DnsProvider, GcpProvider, Oidc,
-    OpenStackProvider, Provider as ProviderConfig, Provision, RuntimeInput,
+    OpenStackProvider, Provider as ProviderConfig, Provision, RuntimeInput, ShootChange,
+    UpgradeShoot,
 };
 use domain::{
     parameters::{Cluster as Resolved, Zone},
@@ -75,6 +76,23 @@ fn cluster(order: &Order, resolved: &Resolved, place: Place<'_>) -> Result<Clust
         control_plane_failure_tolerance: resolved.failure_tolerance.clone(),
         eu_access: Some(order.resolved.eu_access),
     })
+}
+
+/// What the provisioner is asked for when a cluster that is there shall be as it is ordered now. All of it, not only what was just
+/// said: an earlier change may have got half-way.
+pub fn change(order: &Order) -> Result<UpgradeShoot, CreatorError> {
+    let resolved = order.resolved.cluster.as_ref().ok_or(CreatorError::NoCluster)?;
+    let cluster = ShootChange {
+        machine_type: Some(resolved.machine_type.clone()),
+        auto_scaler_min: Some(number(resolved.auto_scaler_min)),
+        auto_scaler_max: Some(number(resolved.auto_scaler_max)),
+        max_surge: Some(number(resolved.max_surge)),
+        max_unavailable: Some(number(resolved.max_unavailable)),
+        oidc_config: Some(oidc(resolved)),
+        shoot_networking_filter_disabled: Some(order.resolved.network_filter_disabled),
+        ..ShootChange::default()
+    };
+    Ok(UpgradeShoot { cluster, administrators: order.resolved.administrators.clone() })
 }
 
 fn oidc(resolved: &Resolved) -> Oidc {

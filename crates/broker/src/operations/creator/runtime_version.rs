@@ -34,7 +34,7 @@ pub(in crate::operations) async fn runtime_version(
 }
 
 /// The first number of a version; what is not released has the default's.
-fn major(version: &str, default: &str) -> u32 {
+pub(in crate::operations) fn major(version: &str, default: &str) -> u32 {
     let first = |version: &str| version.split('.').next().and_then(|first| first.parse().ok());
     first(version).or_else(|| first(default)).unwrap_or(2)
 }

@@ -43,6 +43,7 @@ fn order(plan: &str, region: &str, parameters: &Value) -> Order {
         shoot_domain: "c-1234567.kyma.test".into(),
         dashboard_url: "https://dashboard.test".into(),
         any_account: false,
+        subscription_account: None,
     }
 }
 

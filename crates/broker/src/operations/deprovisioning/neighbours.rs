@@ -22,8 +22,11 @@ pub(super) async fn in_subaccount(cx: &mut Cx<'_, Deprovisioning>) -> Result<boo
 
 /// Whether another instance of the global account is there to stay whose clusters are paid from the same account.
 pub(super) async fn in_account(cx: &mut Cx<'_, Deprovisioning>) -> Result<bool, StepError> {
-    let account = cx.input.order.context.globalaccount_id.clone();
-    let filter = InstanceFilter { accounts: vec![account], ..InstanceFilter::default() };
+    let order = &cx.input.order;
+    // Neighbours may have moved along, or stayed.
+    let accounts = [order.paying_account(), &order.context.globalaccount_id];
+    let accounts = accounts.map(str::to_owned).to_vec();
+    let filter = InstanceFilter { accounts, ..InstanceFilter::default() };
     let provider = cx.input.order.resolved.provider_word();
     // Event hubs stand in an Azure account whatever the provider, and no Shoot tells of them.
     let events = cx.env.event_hubs.is_some();

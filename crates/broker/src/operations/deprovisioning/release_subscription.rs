@@ -24,9 +24,8 @@ impl Step<Deprovisioning> for ReleaseSubscription {
         if cx.data.cluster_may_exist() {
             return wait("the cluster may still exist: its account is kept");
         }
-        let account = &order.context.globalaccount_id;
         let pool = cx.env.gardener.pool(cx.env.settings.account_bindings);
-        let owned = pool.owned_by(account).await.map_err(calling)?;
+        let owned = pool.owned_by(order.paying_account()).await.map_err(calling)?;
         let ours: Vec<Binding> = owned.into_iter().filter(|one| is_ours(cx, &pool, one)).collect();
         if ours.is_empty() || neighbours::in_account(cx).await? {
             return done();

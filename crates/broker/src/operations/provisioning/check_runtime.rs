@@ -1,6 +1,6 @@
 //! Waits until the provisioner has made the cluster, then asks the Director where its dashboard is.
 
-use clients::provisioner::{OperationState, OperationStatus};
+use clients::provisioner::OperationState;
 use serde_json::Value;
 use store::broker::InstanceChange;
 
@@ -9,7 +9,7 @@ use crate::{
     following::for_operation,
     operations::{
         prelude::*,
-        shared::{missing, runtime_id, tenant, update_instance},
+        shared::{failed, missing, runtime_id, tenant, update_instance},
     },
 };
 
@@ -48,14 +48,6 @@ impl Step<Provisioning> for CheckRuntime {
         }
         done()
     }
-}
-
-pub(super) fn failed(status: OperationStatus) -> StepError {
-    let failure = status.last_error.map_or_else(
-        || Failure::new("provisioner", "failed", status.message.unwrap_or_default()),
-        |error| Failure::new(error.component, error.reason, error.message),
-    );
-    StepError::fatal(failure)
 }
 
 /// Where the dashboard is, if the Director says so; the computed address serves otherwise. That the Director does not

@@ -18,7 +18,7 @@ pub(in crate::operations) async fn azure(env: &Env, order: &Order) -> Result<Azu
     let hubs = needed(env.event_hubs.as_ref(), System::EventHubs)?;
     let pool = env.gardener.pool(env.settings.account_bindings);
     let wanted = AccountNeed { hyperscaler: "azure", eu_access: order.resolved.eu_access };
-    let binding = pool.claim(&order.context.globalaccount_id, wanted).await;
+    let binding = pool.claim(order.paying_account(), wanted).await;
     let binding = binding.map_err(|error| match error.kind {
         Kind::NotFound => StepError::transient(error.failure()),
         _ => error.into(),

@@ -61,7 +61,7 @@ async fn azure(cx: &Cx<'_, Deprovisioning>) -> Result<Option<Azure>, StepError> 
     let (env, order) = (cx.env, &cx.input.order);
     let Some(hubs) = &env.event_hubs else { return Ok(None) };
     let pool = env.gardener.pool(env.settings.account_bindings);
-    let owned = pool.owned_by(&order.context.globalaccount_id).await.map_err(calling)?;
+    let owned = pool.owned_by(order.paying_account()).await.map_err(calling)?;
     let Some(account) = owned.iter().find(|one| fits(cx, one, "azure")) else { return Ok(None) };
     let name = pool.name_for_shoot(account).unwrap_or_default();
     let secrets = Resource::core("Secret", "secrets");

@@ -6,14 +6,14 @@ use store::broker::InstanceChange;
 use url::Url;
 
 use super::super::{
-    Provisioning, check_runtime::dashboard, check_runtime::failed,
-    provision_initialization::ProvisionInitialization, starting::take_over,
+    Provisioning, check_runtime::dashboard, provision_initialization::ProvisionInitialization,
+    starting::take_over,
 };
 use crate::{
     following::for_operation,
     operations::{
         prelude::*,
-        shared::{missing, outlasted, runtime_id, tenant, update_instance},
+        shared::{failed, missing, outlasted, runtime_id, tenant, update_instance},
     },
 };
 

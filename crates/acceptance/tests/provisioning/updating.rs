@@ -1,0 +1,40 @@
+//! Changes of instances, from acceptance to a runtime that has what was asked for.
+
+mod generated;
+mod life;
+mod table;
+mod trying;
+
+use broker::{ContextChange, Order, operations::update::Input, order::OperatorCredentials};
+use domain::parameters::{Oidc, Update};
+
+/// A change of nearly everything.
+fn change_of_everything(order: Order) -> Input {
+    let oidc = Oidc {
+        client_id: "new-client".into(),
+        issuer_url: "https://new.example.test".into(),
+        ..Oidc::default()
+    };
+    Input {
+        order,
+        parameters: Update {
+            auto_scaler_min: Some(4),
+            auto_scaler_max: Some(9),
+            machine_type: Some("m6i.2xlarge".into()),
+            administrators: Some(vec!["ada@example.test".into(), "bo@example.test".into()]),
+            oidc: Some(oidc),
+            ..Update::default()
+        },
+        context: ContextChange {
+            license_type: Some("PARTNER".into()),
+            sm_operator_credentials: Some(OperatorCredentials {
+                clientid: "other".into(),
+                clientsecret: "hush-other".to_owned().into(),
+                sm_url: "https://sm.example.test".into(),
+                url: "https://other.example.test".into(),
+                xsappname: String::new(),
+            }),
+            ..ContextChange::default()
+        },
+    }
+}

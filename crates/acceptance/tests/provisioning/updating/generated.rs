@@ -1,0 +1,30 @@
+//! The generated tests of the plan: each step twice, a crash at every point, every answer lost, each step failing for
+//! good; all of it on the embedded database, a sample on PostgreSQL.
+
+use engine::testing::{prove_part, prove_some};
+
+use super::trying::Trying;
+use crate::outside::Outside;
+
+/// One part of the proof, on the embedded database.
+async fn ends_the_same_way(part: usize, of: usize) {
+    let trying = Trying::on(Outside::start(&["aws"], 200).await, false);
+
+    let proof = Box::pin(prove_part(&trying, &trying.databases, part, of)).await;
+
+    assert!(proof.crashes * of > 20 && proof.lost_answers * of > 3, "{proof:?}");
+}
+
+engine::proven_in_parts!(ends_the_same_way:
+    a_change_ends_the_same_way_whatever_happens_on_sqlite_in_the_first_half
+    a_change_ends_the_same_way_whatever_happens_on_sqlite_in_the_second_half
+);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_ends_the_same_way_whatever_happens_on_postgres() {
+    let trying = Trying::on(Outside::start(&["aws"], 30).await, true);
+
+    let proof = prove_some(&trying, &trying.databases, 9).await;
+
+    assert!(proof.trials > 4, "{proof:?}");
+}

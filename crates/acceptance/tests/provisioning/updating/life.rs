@@ -1,0 +1,114 @@
+//! Changes of a runtime that works, one after the other.
+
+use broker::{ContextChange, Order, operations::update::Input};
+use domain::parameters::Update;
+use engine::State;
+use serde_json::{Value, json};
+
+use super::{
+    change_of_everything,
+    trying::{operator, shoot},
+};
+use crate::{
+    made::Broker,
+    orders::{Wish, own_cluster},
+    outside::Outside,
+};
+
+async fn stored(broker: &Broker, instance: &str) -> Order {
+    let row = broker.store.find(instance).await.unwrap().unwrap();
+    serde_json::from_slice(&row.order).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_reaches_the_shoot_the_reconciler_and_the_row() {
+    let outside = Outside::start(&["aws"], 1).await;
+    let broker = Broker::start(&outside).await;
+    let made = broker.provision(&outside, &Wish::aws("change")).await.succeeded();
+
+    broker.update(change_of_everything(made.order.clone())).await.completed();
+
+    assert_eq!(shoot(&outside, &made.order.shoot_name), json!(["m6i.2xlarge", 4, 9]));
+    assert_eq!(operator(&outside, &made.runtime()), json!("https://other.example.test"));
+    let order = stored(&broker, &made.order.instance_id).await;
+    assert_eq!(order.parameters.machine_type.as_deref(), Some("m6i.2xlarge"));
+    assert_eq!(order.parameters.auto_scaler_max, Some(9));
+    assert_eq!(order.context.license_type.as_deref(), Some("PARTNER"));
+    assert!(order.resolved.network_filter_disabled);
+    let oidc = order.resolved.cluster.unwrap().oidc;
+    assert_eq!((&*oidc.client_id, &*oidc.groups_claim), ("new-client", "groups"));
+    let runtime = made.details.runtime_id.unwrap();
+    let sent = broker.store.latest_runtime_state(runtime, Some("cluster-config")).await;
+    let sent: Value = serde_json::from_slice(&sent.unwrap().unwrap().payload).unwrap();
+    assert_eq!(sent["clusterConfig"]["gardenerConfig"]["autoScalerMax"], 9);
+    assert_eq!(
+        sent["clusterConfig"]["administrators"],
+        json!(["ada@example.test", "bo@example.test"])
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_gardener_refuses_fails_and_nothing_of_it_is_stored() {
+    let outside = Outside::start(&["aws"], 1).await;
+    let broker = Broker::start(&outside).await;
+    let made = broker.provision(&outside, &Wish::aws("abacus")).await.succeeded();
+    let parameters = Update {
+        machine_type: Some("abacus".into()),
+        auto_scaler_max: Some(7),
+        ..Update::default()
+    };
+    let context = ContextChange::default();
+
+    let ended = broker.update(Input { order: made.order.clone(), parameters, context }).await;
+
+    assert_eq!(ended.snapshot.state, State::Failed);
+    assert_eq!(stored(&broker, &made.order.instance_id).await, made.order);
+    let parameters = Update { auto_scaler_max: Some(8), ..Update::default() };
+    let context = ContextChange::default();
+    broker.update(Input { order: made.order.clone(), parameters, context }).await.completed();
+    let order = stored(&broker, &made.order.instance_id).await;
+    assert_eq!((order.parameters.machine_type, order.parameters.auto_scaler_max), (None, Some(8)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_no_longer_fits_what_is_stored_fails_with_both_numbers() {
+    let outside = Outside::start(&["aws"], 1).await;
+    let broker = Broker::start(&outside).await;
+    let made = broker.provision(&outside, &Wish::aws("bounds")).await.succeeded();
+    let change = |parameters| Input {
+        order: made.order.clone(),
+        parameters,
+        context: ContextChange::default(),
+    };
+    let most = Update { auto_scaler_max: Some(5), ..Update::default() };
+    broker.update(change(most)).await.completed();
+
+    let ended =
+        broker.update(change(Update { auto_scaler_min: Some(6), ..Update::default() })).await;
+
+    assert_eq!(ended.snapshot.state, State::Failed);
+    let failure = ended.snapshot.failure.unwrap().message;
+    assert!(
+        failure.starts_with("AutoScalerMax 5 should be larger than AutoScalerMin 6"),
+        "{failure}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_that_was_brought_along_gets_another_kubeconfig() {
+    let outside = Outside::start(&["aws"], 1).await;
+    outside.running.clusters().create_runtime("theirs").unwrap();
+    let kubeconfig = outside.running.clusters().kubeconfig("theirs").unwrap();
+    let broker = Broker::start(&outside).await;
+    let wish = own_cluster("brought", "theirs", &kubeconfig);
+    let made = broker.provision(&outside, &wish).await.succeeded();
+    let again = format!("{kubeconfig}\n# again\n");
+    let parameters = Update { kubeconfig: Some(again.clone().into()), ..Update::default() };
+    let context = ContextChange::default();
+
+    let ended = broker.update(Input { order: made.order.clone(), parameters, context }).await;
+
+    ended.completed();
+    let order = stored(&broker, &made.order.instance_id).await;
+    assert_eq!(order.parameters.kubeconfig.unwrap().expose(), again);
+}

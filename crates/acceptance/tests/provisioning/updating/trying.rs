@@ -1,0 +1,185 @@
+//! Changes that are tried on a clock that is held, each of a runtime of its own that was made before.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+};
+
+use base::Clock;
+use broker::operations::{
+    Env, Systems,
+    update::{self, Data, Limits, Updating},
+};
+use engine::testing::{Scenario, Setting, Tried, try_out};
+use serde_json::{Value, json};
+use store::{
+    BrokerStore,
+    broker::NewRuntimeState,
+    testing::{Sort, Trials},
+};
+use tokio::sync::OnceCell;
+use uuid::Uuid;
+
+use super::change_of_everything;
+use crate::{
+    made::{Broker, Ended},
+    orders::{Wish, row},
+    outside::Outside,
+};
+
+/// Changes, one after the other.
+pub(crate) struct Trying {
+    pub(crate) outside: Arc<Outside>,
+    pub(crate) limits: Limits,
+    pub(crate) databases: Trials<BrokerStore>,
+    /// Makes the runtimes.
+    maker: OnceCell<Broker>,
+    count: AtomicUsize,
+}
+
+impl Trying {
+    pub(crate) fn on(outside: Outside, postgres: bool) -> Self {
+        Self {
+            outside: Arc::new(outside),
+            limits: Limits::default(),
+            databases: Trials::on(if postgres { Sort::Postgres } else { Sort::Sqlite }),
+            maker: OnceCell::new(),
+            count: AtomicUsize::new(0),
+        }
+    }
+
+    /// Takes one change to its end.
+    pub(crate) async fn once(&self) -> Tried {
+        Box::pin(try_out(self, &self.databases, None)).await
+    }
+
+    /// A runtime, and the broker that made it.
+    async fn made(&self, mark: &str) -> (&Broker, Ended) {
+        let maker = self.maker.get_or_init(|| Box::pin(Broker::start(&self.outside))).await;
+        let made = Box::pin(maker.provision(&self.outside, &Wish::aws(mark))).await.succeeded();
+        (maker, made)
+    }
+
+    /// Writes what is stored about an instance into another database.
+    async fn copy(&self, rows: &BrokerStore, maker: &Broker, made: &Ended) {
+        let mut new = row(&made.order);
+        new.details = Some(serde_json::to_vec(&made.details).unwrap());
+        rows.insert(&new).await.unwrap();
+        let runtime = made.details.runtime_id.unwrap();
+        for holding in ["cluster-config", "cluster-setup"] {
+            let state = maker.store.latest_runtime_state(runtime, Some(holding)).await;
+            let state = state.unwrap().unwrap();
+            let state = NewRuntimeState {
+                instance: made.order.instance_id.clone(),
+                runtime,
+                operation: state.operation,
+                holds: state.holds,
+                payload: state.payload,
+            };
+            assert!(rows.add_runtime_state(&state).await.unwrap());
+        }
+    }
+}
+
+impl Scenario for Trying {
+    type Operation = Updating;
+
+    async fn fresh(&self, clock: &Clock) -> Setting<Updating> {
+        let at = self.count.fetch_add(1, SeqCst);
+        let (maker, made) = Box::pin(self.made(&format!("u{at}"))).await;
+        let (rows, _) = self.databases.fill(clock).await.open().await;
+        self.copy(&rows, maker, &made).await;
+        let env = Box::pin(self.outside.env(clock)).await;
+        let env = Arc::new(Env { store: rows.clone(), ..env });
+        let view = View { outside: self.outside.clone(), rows, made };
+        Setting {
+            plan: update::plan(&self.limits, Systems::of(&env)),
+            env,
+            instance: view.made.order.instance_id.clone(),
+            input: change_of_everything(view.made.order.clone()),
+            data: Data::default(),
+            world: Box::new(move || {
+                let view = view.clone();
+                Box::pin(async move { view.seen().await })
+            }),
+        }
+    }
+
+    fn stored(&self) -> Option<PathBuf> {
+        let file = "tests/provisioning/expected/update.json";
+        Some(Path::new(env!("CARGO_MANIFEST_DIR")).join(file))
+    }
+
+    fn comparable(&self, mut data: Value) -> Value {
+        // What belongs to the one instance is not compared; that it is there is.
+        let order = &data["order"];
+        data["order"] = json!({
+            "parameters": order["parameters"],
+            "administrators": order["resolved"]["administrators"],
+            "unfiltered": order["resolved"]["networkFilterDisabled"],
+        });
+        let details = &data["details"];
+        data["details"] = json!({
+            "runtime": details["runtime_id"].is_string(),
+            "operation": details["target_operation_id"].is_string(),
+            "configuration": details["cluster_configuration_version"].is_number(),
+            "version": details["runtime_version"]["version"],
+        });
+        data
+    }
+}
+
+/// What is looked at after a change.
+#[derive(Clone)]
+pub(crate) struct View {
+    outside: Arc<Outside>,
+    rows: BrokerStore,
+    made: Ended,
+}
+
+impl View {
+    /// The row, the Shoot and the Reconciler, without ids.
+    async fn seen(&self) -> Value {
+        let order = &self.made.order;
+        self.outside.running.clusters().rest().reached(&order.shoot_name).await;
+        let row = self.rows.find(&order.instance_id).await.unwrap().unwrap();
+        let stored: Value = serde_json::from_slice(&row.order).unwrap();
+        let runtime: Uuid = self.made.details.runtime_id.unwrap();
+        let config = self.rows.latest_runtime_state(runtime, Some("cluster-config")).await;
+        let config: Value = serde_json::from_slice(&config.unwrap().unwrap().payload).unwrap();
+        let config = &config["clusterConfig"];
+        json!({
+            "parameters": stored["parameters"],
+            "licence": stored["context"]["license_type"],
+            "clusterConfig": [
+                config["gardenerConfig"]["machineType"],
+                config["gardenerConfig"]["autoScalerMax"],
+                config["administrators"],
+            ],
+            "shoot": shoot(&self.outside, &order.shoot_name),
+            "operator": operator(&self.outside, &runtime.to_string()),
+        })
+    }
+}
+
+/// The workers of a Shoot.
+pub(crate) fn shoot(outside: &Outside, name: &str) -> Value {
+    let shoots = outside.running.clusters().server().list("garden", "shoots.core.gardener.cloud");
+    let shoot = shoots.iter().find(|it| it["metadata"]["name"] == *name).unwrap();
+    let worker = &shoot["spec"]["provider"]["workers"][0];
+    json!([worker["machine"]["type"], worker["minimum"], worker["maximum"]])
+}
+
+/// Where the BTP operator gets its tokens, as the Reconciler was told.
+pub(crate) fn operator(outside: &Outside, runtime: &str) -> Value {
+    let all = outside.objects("reconciler");
+    let found = all.into_iter().find(|object| object.id == runtime).unwrap();
+    let components = found.value["kyma"]["components"].as_array().unwrap().clone();
+    let operator = components.into_iter().find(|it| it["component"] == "btp-operator").unwrap();
+    let settings = operator["configuration"].as_array().unwrap().clone();
+    let client = settings.into_iter().find(|it| it["key"] == "manager.secret.tokenurl");
+    client.map_or(Value::Null, |client| client["value"].clone())
+}

@@ -1,0 +1,219 @@
+//! Carries a change to the runtime: the plan.
+//!
+//! What a reader would get wrong: the instance's row has the old order until the last step. What the change makes of it is worked out
+//! by the first step, from the row as it is when the operation begins, and kept in the operation's data; only what the change says
+//! is written to the row in the end, because the row's context may have changed meanwhile.
+
+mod apply_reconciler_configuration;
+mod btp_operator_overrides;
+mod check_reconciler_state;
+mod check_runtime;
+mod get_kubeconfig;
+mod save_parameters;
+mod update_init_kyma_version;
+mod update_kyma_initialization;
+mod upgrade_shoot;
+
+use std::time::Duration;
+
+use clients::reconciler::Cluster;
+use domain::{parameters, plan::Kind};
+use engine::{Applies, Condition, Cx, Operation, Plan, Step, StepError};
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::{
+    env::Env,
+    shared::{InRuntime, PREVIEW, missing},
+    systems::{System, Systems},
+};
+use crate::{ContextChange, Details, Order};
+
+/// A change of an instance.
+pub struct Updating;
+
+impl Operation for Updating {
+    const KIND: &'static str = "update";
+    type Input = Input;
+    type Data = Data;
+    type Memory = Memory;
+    type Env = Env;
+}
+
+impl InRuntime for Updating {
+    fn order<'a>(cx: &'a Cx<'_, Self>) -> &'a Order {
+        order(cx)
+    }
+
+    fn runtime(cx: &Cx<'_, Self>) -> Option<Uuid> {
+        cx.data.details.runtime_id
+    }
+
+    fn reach<'a>(cx: &Cx<'a, Self>) -> &'a Env {
+        cx.env
+    }
+
+    fn kubeconfig<'a>(cx: &'a mut Cx<'_, Self>) -> &'a mut Option<SecretString> {
+        &mut cx.memory.kubeconfig
+    }
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Input {
+    /// The order as it was when the change was accepted.
+    pub order: Order,
+    /// The parameters that change.
+    #[serde(default)]
+    pub parameters: parameters::Update,
+    /// What changes in the context.
+    #[serde(default)]
+    pub context: ContextChange,
+}
+
+/// What the steps have learnt.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Data {
+    /// What is known about the instance.
+    pub details: Details,
+    /// The order with the change, once the operation has begun.
+    pub order: Option<Order>,
+    /// Whether the Reconciler has got another configuration, which has to be waited for.
+    pub check_reconciler_status: bool,
+}
+
+/// What must not be stored.
+#[derive(Default)]
+pub struct Memory {
+    /// The runtime's kubeconfig.
+    kubeconfig: Option<SecretString>,
+    /// The configuration that the Reconciler has, or shall get.
+    configuration: Option<Cluster>,
+    /// Whether the Reconciler has to get it.
+    requires_reconciler_update: bool,
+}
+
+/// How long things may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The whole operation.
+    pub operation: Duration,
+    /// The provisioner, with one change of a runtime.
+    pub runtime: Duration,
+    /// The Reconciler, with one configuration.
+    pub reconciler: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            operation: Duration::from_hours(24),
+            runtime: Duration::from_mins(40),
+            reconciler: Duration::from_hours(2),
+        }
+    }
+}
+
+/// What is done for a change.
+pub fn plan(limits: &Limits, systems: Systems) -> Plan<Updating> {
+    Plan::within(limits.operation)
+        .reaching(systems.iter())
+        .stage("cluster")
+        .step(update_kyma_initialization::UpdateKymaInitialization)
+        .step(upgrade_shoot::UpgradeShoot.when(is_ours()))
+        .stage("btp-operator")
+        .step(update_init_kyma_version::UpdateInitKymaVersion)
+        .step(get_kubeconfig::GetKubeconfig.when(has_new_access()))
+        .step(
+            btp_operator_overrides::BtpOperatorOverrides
+                .when(has_operator_credentials())
+                .when(is_not_preview()),
+        )
+        .step(
+            apply_reconciler_configuration::ApplyReconcilerConfiguration
+                .when(requires_reconciler_update())
+                .when(is_not_preview())
+                .needs(System::Reconciler),
+        )
+        .stage("btp-operator-check")
+        .step(
+            check_reconciler_state::CheckReconcilerState
+                .when(has_been_configured())
+                .needs(System::Reconciler)
+                .waiting_for(limits.reconciler)
+                .failing_for(limits.reconciler),
+        )
+        .stage("check")
+        .step(
+            check_runtime::CheckRuntime
+                .when(is_ours())
+                .waiting_for(limits.runtime)
+                .failing_for(limits.runtime),
+        )
+        .step(save_parameters::SaveParameters)
+}
+
+/// The order with the change, or as it was accepted before the operation has begun.
+fn order<'a>(cx: &'a Cx<'_, Updating>) -> &'a Order {
+    cx.data.order.as_ref().unwrap_or(&cx.input.order)
+}
+
+/// The order with the change.
+fn changed<'a>(cx: &'a Cx<'_, Updating>) -> Result<&'a Order, StepError> {
+    cx.data.order.as_ref().ok_or_else(|| missing("the change was never worked out"))
+}
+
+/// A failure of the store passes.
+fn stored(error: &store::Error) -> StepError {
+    StepError::internal(error)
+}
+
+const fn is_ours() -> Condition<Updating> {
+    Condition::new("the plan is not own_cluster", |cx| {
+        let theirs = order(cx).plan_kind == Kind::OwnCluster;
+        Applies::when(!theirs, "the order brings its own cluster")
+    })
+}
+
+const fn is_not_preview() -> Condition<Updating> {
+    Condition::new("the plan is not preview", |cx| {
+        let preview = order(cx).plan_name == PREVIEW;
+        Applies::when(!preview, "the plan has no Kyma from the Reconciler")
+    })
+}
+
+const fn has_operator_credentials() -> Condition<Updating> {
+    Condition::new("the order has credentials for the BTP operator", |cx| {
+        let given = order(cx).context.sm_operator_credentials.is_some();
+        Applies::when(given, "the order has no credentials for the BTP operator")
+    })
+}
+
+const fn has_new_access() -> Condition<Updating> {
+    Condition::new(
+        "the order has credentials for the BTP operator, or the change brings a kubeconfig",
+        |cx| {
+            let given = order(cx).context.sm_operator_credentials.is_some();
+            let brought = cx.input.parameters.kubeconfig.is_some();
+            Applies::when(given || brought, "nothing in the runtime changes")
+        },
+    )
+}
+
+const fn requires_reconciler_update() -> Condition<Updating> {
+    Condition::new("the Reconciler's configuration changes", |cx| {
+        let changes = cx.memory.requires_reconciler_update && cx.memory.configuration.is_some();
+        Applies::when(changes, "the Reconciler has this configuration already")
+    })
+}
+
+const fn has_been_configured() -> Condition<Updating> {
+    Condition::new("the Reconciler has got another configuration", |cx| {
+        Applies::when(cx.data.check_reconciler_status, "the Reconciler has nothing to do")
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! Stores what the change says: the runtime has it now.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use store::broker::{InstanceChange, StateChange};
+
+use super::{Updating, changed, stored};
+use crate::operations::{creator, prelude::*, shared::document};
+
+pub(super) struct SaveParameters;
+
+impl Step<Updating> for SaveParameters {
+    const NAME: &'static str = "Save_Parameters";
+    const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(60)).failing_for(mins(5));
+
+    async fn run(&self, cx: &mut Cx<'_, Updating>) -> StepResult {
+        let order = changed(cx)?;
+        let mut order_fields = BTreeMap::from([
+            ("/parameters".to_owned(), document(&order.parameters)?),
+            ("/resolved".to_owned(), document(&order.resolved)?),
+        ]);
+        let said = serde_json::to_value(&cx.input.context);
+        let said = said.map_err(|error| StepError::internal(&error))?;
+        for (name, value) in said.as_object().into_iter().flatten() {
+            order_fields.insert(format!("/context/{name}"), document(&json!(value))?);
+        }
+        let change = InstanceChange {
+            order_fields,
+            details: Some(document(&cx.data.details)?),
+            runtime_state: cluster(cx).await?,
+            ..InstanceChange::default()
+        };
+        cx.change(&change)?;
+        done()
+    }
+}
+
+/// The cluster as it is now: as it was ordered, with everything that was changed since.
+async fn cluster(cx: &Cx<'_, Updating>) -> Result<Option<StateChange>, StepError> {
+    let order = changed(cx)?;
+    let (Some(runtime), true) = (cx.data.details.runtime_id, order.resolved.cluster.is_some())
+    else {
+        return Ok(None);
+    };
+    let last = cx.env.store.latest_runtime_state(runtime, Some("cluster-config")).await;
+    let Some(last) = last.map_err(|error| stored(&error))? else { return Ok(None) };
+    let Ok(mut payload) = serde_json::from_slice::<Value>(&last.payload) else { return Ok(None) };
+    let sent = serde_json::to_value(creator::change(order)?);
+    let sent = sent.map_err(|error| StepError::internal(&error))?;
+    if let Some(fields) = sent["gardenerConfig"].as_object() {
+        for (name, value) in fields {
+            payload["clusterConfig"]["gardenerConfig"][name] = value.clone();
+        }
+    }
+    payload["clusterConfig"]["administrators"] = json!(order.resolved.administrators);
+    let holds = vec!["cluster-config".into()];
+    Ok(Some(StateChange { runtime_id: Some(runtime), holds, payload: document(&payload)? }))
+}
