@@ -115,7 +115,6 @@ mod tests {
             ("longest = \"9m\"", "bindings.expiration (600 s) must be between"),
             ("expiration = \"3h\"", "bindings.expiration (10800 s) must be between"),
             ("time = \"46s\"", "bindings.time must be"),
-            ("time = \"0s\"", "bindings.time must be"),
             ("plans = [\"moon\"]", "there is no plan \"moon\""),
             ("plans = [\"own_cluster\"]", "instances of \"own_cluster\" cannot be bound"),
         ] {
