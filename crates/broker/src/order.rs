@@ -154,22 +154,22 @@ impl ContextChange {
 
     /// The context after the change.
     pub fn applied_to(&self, context: &Context) -> Context {
-        fn or<T: Clone>(said: &Option<T>, stored: &Option<T>) -> Option<T> {
-            said.clone().or_else(|| stored.clone())
+        fn or<T: Clone>(said: Option<&T>, stored: Option<&T>) -> Option<T> {
+            said.or(stored).cloned()
         }
         let account = self.globalaccount_id.clone();
         Context {
             globalaccount_id: account.unwrap_or_else(|| context.globalaccount_id.clone()),
             sm_operator_credentials: or(
-                &self.sm_operator_credentials,
-                &context.sm_operator_credentials,
+                self.sm_operator_credentials.as_ref(),
+                context.sm_operator_credentials.as_ref(),
             ),
-            active: or(&self.active, &context.active),
-            commercial_model: or(&self.commercial_model, &context.commercial_model),
-            license_type: or(&self.license_type, &context.license_type),
-            origin: or(&self.origin, &context.origin),
-            platform: or(&self.platform, &context.platform),
-            region: or(&self.region, &context.region),
+            active: or(self.active.as_ref(), context.active.as_ref()),
+            commercial_model: or(self.commercial_model.as_ref(), context.commercial_model.as_ref()),
+            license_type: or(self.license_type.as_ref(), context.license_type.as_ref()),
+            origin: or(self.origin.as_ref(), context.origin.as_ref()),
+            platform: or(self.platform.as_ref(), context.platform.as_ref()),
+            region: or(self.region.as_ref(), context.region.as_ref()),
             ..context.clone()
         }
     }

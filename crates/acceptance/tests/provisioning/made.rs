@@ -149,7 +149,8 @@ impl Broker {
     /// Takes a change to its end.
     pub(crate) async fn update(&self, input: update::Input) -> Ended {
         let order = input.order.clone();
-        let id = self.accept::<Updating>(&order, input, update::Data::default()).await;
+        let accept = self.accept::<Updating>(&order, input, update::Data::default());
+        let id = Box::pin(accept).await;
         let details = |snapshot: &Snapshot| {
             let data: update::Data = serde_json::from_slice(&snapshot.data).unwrap();
             data.details

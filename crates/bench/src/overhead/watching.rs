@@ -43,7 +43,7 @@ struct Log {
 /// When each piece of work began and ended.
 pub(super) struct Ended {
     log: Log,
-    began: HashMap<(usize, String, bool), Timestamp>,
+    began: HashMap<Work, Timestamp>,
 }
 
 impl Jobs {
@@ -78,8 +78,11 @@ impl Jobs {
     }
 }
 
-/// The work that a line of the ledger begins, if it does: system, object, whether it is a removal.
-fn begun(entry: &Value) -> anyhow::Result<Option<((usize, String, bool), Timestamp)>> {
+/// System, object, whether it is a removal.
+type Work = (usize, String, bool);
+
+/// The work that a line of the ledger begins, if it does.
+fn begun(entry: &Value) -> anyhow::Result<Option<(Work, Timestamp)>> {
     let text = |field: &str| entry[field].as_str().unwrap_or_default();
     let (system, method, route) = (text("system"), text("method"), text("route"));
     let Some(place) = WATCHED.iter().position(|(watched, _)| *watched == system) else {

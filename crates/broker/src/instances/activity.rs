@@ -58,9 +58,15 @@ impl Broker {
         let instance = &change.row.id;
         self.store_context(instance, change.context).await?;
         match action {
-            Action::Suspend => drop(self.suspend(caller, instance).await?),
-            Action::Return => drop(self.unsuspend(caller, instance).await?),
-            Action::Expire => drop(self.expire(caller, instance).await?),
+            Action::Suspend => {
+                self.suspend(caller, instance).await?;
+            }
+            Action::Return => {
+                self.unsuspend(caller, instance).await?;
+            }
+            Action::Expire => {
+                self.expire(caller, instance).await?;
+            }
             Action::Keep => {}
         }
         Ok(Activity::Changed)

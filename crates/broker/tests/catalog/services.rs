@@ -60,10 +60,8 @@ fn plan_changes_are_announced_once_they_are_switched_on() {
     let off = services(&shop, &Offer::default(), "cf-eu10");
     let on = services(&shop, &offer, "cf-eu10");
 
-    for key in ["plan_updateable"] {
-        assert_eq!(off["services"][0][key], json!(false));
-        assert_eq!(on["services"][0][key], json!(true));
-    }
+    assert_eq!(off["services"][0]["plan_updateable"], json!(false));
+    assert_eq!(on["services"][0]["plan_updateable"], json!(true));
     assert_eq!(off["services"][0]["allow_context_updates"], json!(true));
 }
 

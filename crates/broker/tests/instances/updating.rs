@@ -71,9 +71,9 @@ pub(crate) async fn a_change_that_says_nothing_changes_nothing(world: World) {
 }
 
 pub(crate) async fn what_is_wrong_with_a_change_is_told_and_nothing_is_stored(world: World) {
+    type Adjust = fn(&mut Update);
     world.made("i-1").await;
     let before = world.store.find("i-1").await.unwrap().unwrap().revision;
-    type Adjust = fn(&mut Update);
     let table: [(Adjust, &str); 9] = [
         (|it| it.service_id.clear(), "service_id missing"),
         (|it| it.service_id = "other".into(), "service-id not in the catalog"),

@@ -33,7 +33,7 @@ impl Client {
         let request = self.http.get(&format!("/kubeconfig/{}", escaped(instance)?));
         let doing = format!("fetching the kubeconfig of instance {instance}");
         let answer = self.http.send(&doing, request).await;
-        self.reached(answer.and_then(|answer| answer.text()))
+        self.reached(answer.and_then(clients::http::Answer::text))
     }
 
     /// Binds an instance. The same request again gives the same credentials.

@@ -24,7 +24,7 @@ engine::proven_in_parts!(ends_the_same_way:
 async fn a_change_ends_the_same_way_whatever_happens_on_postgres() {
     let trying = Trying::on(Outside::start(&["aws"], 30).await, true);
 
-    let proof = prove_some(&trying, &trying.databases, 9).await;
+    let proof = Box::pin(prove_some(&trying, &trying.databases, 9)).await;
 
     assert!(proof.trials > 4, "{proof:?}");
 }

@@ -26,7 +26,7 @@ async fn a_change_reaches_the_shoot_the_reconciler_and_the_row() {
     let broker = Broker::start(&outside).await;
     let made = broker.provision(&outside, &Wish::aws("change")).await.succeeded();
 
-    broker.update(change_of_everything(made.order.clone())).await.completed();
+    Box::pin(broker.update(change_of_everything(made.order.clone()))).await.completed();
 
     assert_eq!(shoot(&outside, &made.order.shoot_name), json!(["m6i.2xlarge", 4, 9]));
     assert_eq!(operator(&outside, &made.runtime()), json!("https://other.example.test"));
@@ -59,13 +59,16 @@ async fn a_change_that_gardener_refuses_fails_and_nothing_of_it_is_stored() {
     };
     let context = ContextChange::default();
 
-    let ended = broker.update(Input { order: made.order.clone(), parameters, context }).await;
+    let ended =
+        Box::pin(broker.update(Input { order: made.order.clone(), parameters, context })).await;
 
     assert_eq!(ended.snapshot.state, State::Failed);
     assert_eq!(stored(&broker, &made.order.instance_id).await, made.order);
     let parameters = Update { auto_scaler_max: Some(8), ..Update::default() };
     let context = ContextChange::default();
-    broker.update(Input { order: made.order.clone(), parameters, context }).await.completed();
+    Box::pin(broker.update(Input { order: made.order.clone(), parameters, context }))
+        .await
+        .completed();
     let order = stored(&broker, &made.order.instance_id).await;
     assert_eq!((order.parameters.machine_type, order.parameters.auto_scaler_max), (None, Some(8)));
 }
@@ -81,10 +84,11 @@ async fn a_change_that_no_longer_fits_what_is_stored_fails_with_both_numbers() {
         context: ContextChange::default(),
     };
     let most = Update { auto_scaler_max: Some(5), ..Update::default() };
-    broker.update(change(most)).await.completed();
+    Box::pin(broker.update(change(most))).await.completed();
 
     let ended =
-        broker.update(change(Update { auto_scaler_min: Some(6), ..Update::default() })).await;
+        Box::pin(broker.update(change(Update { auto_scaler_min: Some(6), ..Update::default() })))
+            .await;
 
     assert_eq!(ended.snapshot.state, State::Failed);
     let failure = ended.snapshot.failure.unwrap().message;
@@ -106,7 +110,8 @@ async fn a_cluster_that_was_brought_along_gets_another_kubeconfig() {
     let parameters = Update { kubeconfig: Some(again.clone().into()), ..Update::default() };
     let context = ContextChange::default();
 
-    let ended = broker.update(Input { order: made.order.clone(), parameters, context }).await;
+    let ended =
+        Box::pin(broker.update(Input { order: made.order.clone(), parameters, context })).await;
 
     ended.completed();
     let order = stored(&broker, &made.order.instance_id).await;

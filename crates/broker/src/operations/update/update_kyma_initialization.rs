@@ -73,7 +73,7 @@ fn change(cx: &Cx<'_, Updating>, order: &Order) -> Result<Order, StepError> {
     let context = cx.input.context.applied_to(&order.context);
     let license = cx.input.context.license_type.as_deref();
     let resolved = catalog.resolve_again(&order.resolved, said, license);
-    Ok(Order { parameters, context, resolved, ..order.clone() })
+    Ok(Order { context, parameters, resolved, ..order.clone() })
 }
 
 fn refused(reason: &str, text: &str) -> StepError {
