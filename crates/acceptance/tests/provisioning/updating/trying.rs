@@ -3,7 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
 };
@@ -37,6 +37,8 @@ pub(crate) struct Trying {
     pub(crate) databases: Trials<BrokerStore>,
     /// Makes the runtimes.
     maker: OnceCell<Broker>,
+    /// A runtime that was made ahead.
+    ahead: Mutex<Option<Ended>>,
     count: AtomicUsize,
 }
 
@@ -47,6 +49,7 @@ impl Trying {
             limits: Limits::default(),
             databases: Trials::on(if postgres { Sort::Postgres } else { Sort::Sqlite }),
             maker: OnceCell::new(),
+            ahead: Mutex::new(None),
             count: AtomicUsize::new(0),
         }
     }
@@ -56,10 +59,20 @@ impl Trying {
         Box::pin(try_out(self, &self.databases, None)).await
     }
 
+    /// Makes the runtime of the next change, before there is any trouble.
+    pub(crate) async fn make_ahead(&self) {
+        let (_, made) = Box::pin(self.made()).await;
+        *self.ahead.lock().unwrap() = Some(made);
+    }
+
     /// A runtime, and the broker that made it.
-    async fn made(&self, mark: &str) -> (&Broker, Ended) {
+    async fn made(&self) -> (&Broker, Ended) {
         let maker = self.maker.get_or_init(|| Box::pin(Broker::start(&self.outside))).await;
-        let made = Box::pin(maker.provision(&self.outside, &Wish::aws(mark))).await.succeeded();
+        if let Some(made) = self.ahead.lock().unwrap().take() {
+            return (maker, made);
+        }
+        let mark = format!("u{}", self.count.fetch_add(1, SeqCst));
+        let made = Box::pin(maker.provision(&self.outside, &Wish::aws(&mark))).await.succeeded();
         (maker, made)
     }
 
@@ -88,8 +101,7 @@ impl Scenario for Trying {
     type Operation = Updating;
 
     async fn fresh(&self, clock: &Clock) -> Setting<Updating> {
-        let at = self.count.fetch_add(1, SeqCst);
-        let (maker, made) = Box::pin(self.made(&format!("u{at}"))).await;
+        let (maker, made) = Box::pin(self.made()).await;
         let (rows, _) = self.databases.fill(clock).await.open().await;
         self.copy(&rows, maker, &made).await;
         let env = Box::pin(self.outside.env(clock)).await;
