@@ -273,7 +273,7 @@ async fn an_operation_tells_all_its_errors_the_newest_last() {
 
     assert_eq!(status.last_error, None, "it has succeeded");
     assert!(status.errors.len() >= 2, "{:?}", status.errors);
-    assert!(status.errors[0].contains("gardener is not available"), "{:?}", status.errors);
+    assert!(status.errors[0].contains("gardener: creating Shoot"), "{:?}", status.errors);
     let last = status.errors.last().unwrap();
     assert!(last.starts_with("cluster provisioning is held up. Last Shoot state: Error"), "{last}");
 }

@@ -91,7 +91,7 @@ fn a_row_says_all_that_is_known_of_a_step() {
     assert_eq!(
         row("Check_Runtime"),
         "check_runtime (works in create_runtime) | Check_Runtime | the plan is not own_cluster | 6h | 6h | the operation fails \
-         | 5s to 1m | 20s to 2m | 2m"
+         | 5s to 1m | 1s to 1m | 2m"
     );
     assert!(row("EDP_Registration").contains(
         "the plan is not own_cluster, and edp is configured | 30m | – | the step is skipped"
