@@ -35,7 +35,9 @@ use installer::Installer;
 
 pub(crate) use btp::{BINDINGS, INSTANCES};
 pub use definitions::definitions;
-pub(crate) use kinds::{AGENT, CONNECTION, CONNECTIONS, INSTALLATION, INSTALLATIONS, catalog};
+#[cfg(any(test, feature = "testing"))]
+pub(crate) use kinds::AGENT;
+pub(crate) use kinds::{CONNECTION, CONNECTIONS, INSTALLATION, INSTALLATIONS, catalog};
 pub(crate) use scenario::{ACTORS, OBJECT as SCENARIO};
 pub(crate) use wakes::Woken;
 pub use wakes::{Actor, Wakes};

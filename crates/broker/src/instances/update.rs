@@ -108,7 +108,7 @@ impl Broker {
         }
     }
 
-    /// Stores what a change says about the context, whoever else changes the instance meanwhile.
+    /// Stores the context of a change; concurrent changes of the instance are kept.
     pub(super) async fn store_context(
         &self,
         instance: &str,

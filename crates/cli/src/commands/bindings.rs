@@ -26,7 +26,7 @@ pub(crate) struct Bind {
     /// The id of the binding; a new one if none is named. The same id again gives the same credentials.
     #[arg(long)]
     id: Option<String>,
-    /// For how long: 600, 10m, 2h; the broker's usual time if it is not said.
+    /// Lifetime of the credentials: 600, 10m, 2h. Default: the broker's.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     expires_in: Option<u64>,
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! Waits until an operation changes, where the provisioner knows how.
 //!
 //! What a reader would get wrong: nothing may depend on it. It is a long call that proxies cut, that the original provisioner refuses, and
-//! whose failures say nothing about calls that are answered at once. Whoever uses it looks from time to time as well.
+//! whose failures say nothing about calls that are answered at once. Callers poll from time to time as well.
 
 use std::{sync::PoisonError, time::Duration};
 

@@ -18,7 +18,7 @@ const LONGEST_TIME: Duration = Duration::from_secs(45);
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct BindingSettings {
-    /// Whether instances can be bound. If it is not said, they can with `kcp up` and cannot with `kcp broker`.
+    /// Whether instances can be bound. Default: true with `kcp up`, false with `kcp broker`.
     #[config(env = "KCP_BROKER_BINDINGS_ENABLED")]
     pub enabled: Option<bool>,
     /// The names of the plans whose instances can be bound.

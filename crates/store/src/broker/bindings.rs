@@ -36,7 +36,7 @@ const RESUME: &str = "
 const FINISH: &str = "
     UPDATE bindings SET state = 'active', credentials = $3, expires_at = $4, due_at = $4
     WHERE id = $1 AND attempt = $2 AND state = 'creating'";
-// Whoever makes or removes it is not disturbed before its time is over.
+// An attempt in progress is not taken over before its time is over.
 const REMOVE: &str = "
     UPDATE bindings SET state = 'removing', credentials = NULL, attempt = $2, due_at = $3
     WHERE id = $1 AND (state = 'active' OR due_at <= $4 OR attempt = $5)";
