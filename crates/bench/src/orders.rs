@@ -6,6 +6,7 @@
 
 mod caller;
 mod fleet;
+pub mod mixed;
 
 use std::{
     path::PathBuf,
@@ -101,12 +102,12 @@ async fn orders(
     options: &Options,
 ) -> anyhow::Result<(Vec<Duration>, Duration, Duration)> {
     let began = Instant::now();
-    let took = caller.order(options.orders).await?;
-    caller.all_succeed(options.orders).await?;
+    let took = caller.order(0..options.orders).await?;
+    caller.all_succeed(0..options.orders).await?;
     let made_in = began.elapsed();
     let began = Instant::now();
-    caller.remove(options.orders).await?;
-    caller.all_succeed(options.orders).await?;
+    caller.remove(0..options.orders).await?;
+    caller.all_succeed(0..options.orders).await?;
     Ok((took, made_in, began.elapsed()))
 }
 

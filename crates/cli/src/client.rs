@@ -13,6 +13,8 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 use uuid::Uuid;
 
+pub(crate) use orders::InstanceChange;
+
 use crate::connection::{self, Connection};
 
 /// The public client under which people log in.

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod activity;
 pub(crate) mod bench;
 pub(crate) mod bindings;
 pub(crate) mod broker;
@@ -10,9 +11,11 @@ pub(crate) mod kubeconfig;
 pub(crate) mod landscape;
 pub(crate) mod leftovers;
 pub(crate) mod operations;
+mod parameters;
 pub(crate) mod plan;
 pub(crate) mod provision;
 pub(crate) mod provisioner;
 pub(crate) mod runtimes;
 pub(crate) mod up;
+pub(crate) mod update;
 mod which;

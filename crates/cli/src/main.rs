@@ -13,8 +13,8 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, bindings, broker, check, deprovision, keys, kubeconfig, landscape, leftovers,
-    operations, plan, provision, provisioner, runtimes, up,
+    activity, bench, bindings, broker, check, deprovision, keys, kubeconfig, landscape, leftovers,
+    operations, plan, provision, provisioner, runtimes, up, update,
 };
 
 /// A control plane for managed Kubernetes runtimes.
@@ -35,6 +35,9 @@ enum Command {
     Provisioner(provisioner::Provisioner),
     Landscape(landscape::Landscape),
     Provision(provision::Provision),
+    Update(update::Update),
+    Suspend(activity::Suspend),
+    Resume(activity::Resume),
     Deprovision(deprovision::Deprovision),
     Runtimes(runtimes::Runtimes),
     Kubeconfig(kubeconfig::Kubeconfig),
@@ -59,6 +62,9 @@ async fn main() -> ExitCode {
         Command::Provisioner(command) => command.run().await,
         Command::Landscape(command) => Box::pin(command.run(data)).await,
         Command::Provision(command) => command.run(data).await,
+        Command::Update(command) => command.run(data).await,
+        Command::Suspend(command) => command.run(data).await,
+        Command::Resume(command) => command.run(data).await,
         Command::Deprovision(command) => command.run(data).await,
         Command::Runtimes(command) => command.run(data).await,
         Command::Kubeconfig(command) => command.run(data).await,

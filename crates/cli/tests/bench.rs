@@ -59,3 +59,22 @@ fn orders_succeed_once_each_while_replicas_are_killed() {
     assert!(said.starts_with("50 orders at once to 3 replicas"), "{said}");
     assert!(!said.contains(" 0 of them killed"), "{said}");
 }
+
+#[test]
+fn orders_changes_and_removals_at_once_succeed_while_replicas_are_killed() {
+    let mut kcp = Command::new(env!("CARGO_BIN_EXE_kcp"));
+    kcp.args(["bench", "mixed", "--each", "10", "--updates", "20", "--kill-every", "5"]);
+    if let Some(binaries) = std::env::var_os("KCP_TEST_POSTGRES_BIN") {
+        kcp.arg("--postgres-bin").arg(binaries);
+    }
+
+    // It fails by itself when an operation does not succeed, a cluster is made twice, or anything is left.
+    let output = kcp.assert().success().get_output().stdout.clone();
+
+    let said = String::from_utf8(output).unwrap();
+    assert!(
+        said.starts_with("10 orders, 10 changes and 10 removals at once to 3 replicas"),
+        "{said}"
+    );
+    assert!(said.contains("20 changes of one instance: all succeeded"), "{said}");
+}

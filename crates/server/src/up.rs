@@ -107,6 +107,7 @@ impl Up {
         // Clusters that are brought along stand on this machine too.
         settings.catalog.customer_networks.extend(["127.0.0.0/8", "::1/128"].map(str::to_owned));
         settings.bindings.enabled.get_or_insert(true);
+        settings.catalog.plan_changes.get_or_insert(true);
         Patience::of(&settings).check(&provisioner)?;
         let last = port.checked_add(3).context("--port leaves no room for three more ports")?;
         let folder = Folder::open(&data)?;

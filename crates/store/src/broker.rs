@@ -31,7 +31,7 @@ use base::Clock;
 
 pub use accept_new::AcceptedInstance;
 pub use bindings::{Attempt, BeginBinding, Binding, BindingState, NewBinding};
-pub use changes::{InstanceChange, RuntimeId, StateChange, TOPIC};
+pub use changes::{InstanceChange, InstancePlan, RuntimeId, StateChange, TOPIC};
 pub use creations::{Creation, NewCreation};
 pub use instances::Counted;
 pub use limits::{Limit, Limits, Reached};

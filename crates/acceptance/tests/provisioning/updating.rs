@@ -8,6 +8,8 @@ mod trying;
 use broker::{ContextChange, Order, operations::update::Input, order::OperatorCredentials};
 use domain::parameters::{Oidc, Update};
 
+use crate::outside::Outside;
+
 /// A change of nearly everything.
 fn change_of_everything(order: Order) -> Input {
     let oidc = Oidc {
@@ -36,5 +38,16 @@ fn change_of_everything(order: Order) -> Input {
             }),
             ..ContextChange::default()
         },
+        plan_id: None,
+    }
+}
+
+/// A change to the plan azure.
+fn to_azure(outside: &Outside, order: Order) -> Input {
+    Input {
+        order,
+        parameters: Update::default(),
+        context: ContextChange::default(),
+        plan_id: Some(outside.catalog.plan_named("azure").unwrap().id().to_owned()),
     }
 }

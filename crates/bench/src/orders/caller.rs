@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    ops::Range,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -34,7 +35,7 @@ const ACCOUNTS: usize = 10;
 const SERVICE: &str = "47c9dcbf-ff30-448e-ab36-d3bad66ba281";
 const PLAN: &str = "361c511f-f939-4621-b228-d0fb79a1fe15";
 
-/// See the module. Clones are the same one.
+/// A platform. Clones are the same one.
 #[derive(Clone)]
 pub(super) struct Caller(Arc<Inner>);
 
@@ -64,9 +65,10 @@ impl Caller {
         self.0.again.load(Ordering::Relaxed)
     }
 
-    /// Sends all orders at once; how long the answer to each took.
-    pub(super) async fn order(&self, count: usize) -> anyhow::Result<Vec<Duration>> {
-        self.each(0..count, count, |caller, at| async move {
+    /// Sends these orders at once; how long the answer to each took.
+    pub(super) async fn order(&self, which: Range<usize>) -> anyhow::Result<Vec<Duration>> {
+        let count = which.len();
+        self.each(which, count, |caller, at| async move {
             let began = Instant::now();
             let body = json!({
                 "service_id": SERVICE,
@@ -89,9 +91,51 @@ impl Caller {
         .await
     }
 
-    /// Orders the removal of all instances at once.
-    pub(super) async fn remove(&self, count: usize) -> anyhow::Result<()> {
-        self.each(0..count, count, |caller, at| async move {
+    /// Changes these instances at once.
+    pub(super) async fn update(&self, which: Range<usize>) -> anyhow::Result<()> {
+        let count = which.len();
+        let change = |caller: Self, at| async move { caller.change(at, 9).await.map(drop) };
+        self.each(which, count, change).await.map(drop)
+    }
+
+    /// Changes one instance so many times, one request after the other, and waits until all of the operations have succeeded.
+    pub(super) async fn update_one(&self, at: usize, times: usize) -> anyhow::Result<()> {
+        let mut operations = BTreeSet::new();
+        for time in 0..times {
+            let most = 5 + time % 75;
+            operations.insert(self.change(at, most).await?);
+        }
+        let (clock, began) = (Clock::running(), Instant::now());
+        while let Some(operation) = operations.first().cloned() {
+            let path = format!("{}/last_operation?operation={operation}", instance(at));
+            let (status, answer) = self.ask(Method::GET, &path, None).await?;
+            match (status, answer["state"].as_str()) {
+                (StatusCode::OK, Some("succeeded")) => drop(operations.pop_first()),
+                (StatusCode::OK, Some("in progress")) => clock.sleep(PAUSE).await,
+                _ => bail!("change {operation} is {status}: {answer}"),
+            }
+            if began.elapsed() > PATIENCE {
+                bail!("{} changes do not end", operations.len());
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes the most nodes of an instance; the operation that does.
+    async fn change(&self, at: usize, most: usize) -> anyhow::Result<String> {
+        let body = json!({"service_id": SERVICE, "parameters": {"autoScalerMax": most}});
+        let path = format!("{}?accepts_incomplete=true", instance(at));
+        let (status, answer) = self.ask(Method::PATCH, &path, Some(&body)).await?;
+        match (status, answer["operation"].as_str()) {
+            (StatusCode::ACCEPTED, Some(operation)) => Ok(operation.to_owned()),
+            _ => bail!("change of {at} is answered with {status}: {answer}"),
+        }
+    }
+
+    /// Orders the removal of these instances at once.
+    pub(super) async fn remove(&self, which: Range<usize>) -> anyhow::Result<()> {
+        let count = which.len();
+        self.each(which, count, |caller, at| async move {
             let path = format!(
                 "{}?accepts_incomplete=true&service_id={SERVICE}&plan_id={PLAN}",
                 instance(at)
@@ -107,9 +151,9 @@ impl Caller {
     }
 
     /// Waits until the last operation of every instance has succeeded.
-    pub(super) async fn all_succeed(&self, count: usize) -> anyhow::Result<()> {
+    pub(super) async fn all_succeed(&self, which: Range<usize>) -> anyhow::Result<()> {
         let (clock, began) = (Clock::running(), Instant::now());
-        let mut left: BTreeSet<usize> = (0..count).collect();
+        let mut left: BTreeSet<usize> = which.collect();
         while !left.is_empty() {
             let asked = self.each(left.iter().copied(), LOOKING, |caller, at| async move {
                 let path = format!("{}/last_operation", instance(at));

@@ -44,6 +44,9 @@ pub(super) struct PlanData {
     pub(super) accounts: Accounts,
     pub(super) profile: Profile,
     pub(super) licence_type: Option<String>,
+    /// The names of the plans that its instances can change to.
+    #[serde(default)]
+    pub(super) upgradable_to: Vec<Spanned<String>>,
     #[serde(default)]
     pub(super) limits: Limits,
     pub(super) nodes: Option<Nodes>,

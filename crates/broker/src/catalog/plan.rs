@@ -60,6 +60,16 @@ impl Plan {
         &self.0.limits
     }
 
+    /// Whether its instances can change to a plan.
+    pub fn is_upgradable_to(&self, other: &Self) -> bool {
+        self.0.upgradable_to.iter().any(|name| name.value == other.name())
+    }
+
+    /// Whether its instances can change to any plan.
+    pub(super) fn is_upgradable(&self) -> bool {
+        !self.0.upgradable_to.is_empty()
+    }
+
     /// The providers it can be had on.
     pub fn providers(&self) -> impl Iterator<Item = Provider> + '_ {
         self.0.clusters.keys().copied()

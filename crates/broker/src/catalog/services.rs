@@ -65,6 +65,9 @@ impl Catalog {
             published["schemas"]["service_binding"]["create"]["parameters"] =
                 schema(bindings, offer.closed);
         }
+        if offer.plan_updateable {
+            published["plan_updateable"] = json!(plan.is_upgradable());
+        }
         if let Some(free) = plan.data().free {
             published["free"] = json!(free);
         }

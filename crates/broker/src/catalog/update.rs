@@ -104,6 +104,32 @@ impl Catalog {
     }
 }
 
+impl Catalog {
+    /// What a runtime has once its instance is of another plan. The cluster stays: only what the plan does not allow, a machine or a
+    /// number of nodes, becomes what is nearest to it.
+    pub fn move_to(&self, plan: &Plan, parameters: &mut Provisioning, resolved: &mut Resolved) {
+        resolved.profile = plan.profile();
+        resolved.licence_type = plan.licence_type().map(str::to_owned);
+        parameters.licence_type.clone_from(&resolved.licence_type);
+        let Some(cluster) = &mut resolved.cluster else { return };
+        let Some(data) = plan.cluster(cluster.provider) else { return };
+        if let Some(machines) = &data.machine_types {
+            let mut offered = machines.create.iter().chain(&machines.update_too);
+            if !offered.any(|machine| machine.value == cluster.machine_type) {
+                cluster.machine_type.clone_from(&data.machine_type.value);
+                parameters.machine_type = None;
+            }
+        }
+        let Some(nodes) = plan.nodes() else { return };
+        let (min, max) = (&nodes.min, &nodes.max);
+        cluster.auto_scaler_min = cluster.auto_scaler_min.clamp(min.minimum, max.maximum);
+        let fewest = max.minimum.max(cluster.auto_scaler_min);
+        cluster.auto_scaler_max = cluster.auto_scaler_max.clamp(fewest, max.maximum);
+        parameters.auto_scaler_min = Some(cluster.auto_scaler_min.into());
+        parameters.auto_scaler_max = Some(cluster.auto_scaler_max.into());
+    }
+}
+
 fn expiration(update: &Update, active: Option<bool>) -> Result<(), Refusal> {
     if update.expired && active != Some(false) {
         let text = "context.active=false is required for expiration";

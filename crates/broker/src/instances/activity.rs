@@ -13,10 +13,9 @@ use super::{
 use crate::ContextChange;
 
 const NOT_EXPIRING: &str = "expiration of a non-trial instance is not supported";
-const TWO_REQUESTS: &str =
-    "context.active and parameters cannot change together: suspend or resume the instance first";
+const TWO_REQUESTS: &str = "context.active and parameters cannot change together, nor the plan: suspend or resume the instance first";
 const SUSPENDED: &str =
-    "the instance is suspended: its parameters can be changed once it is active";
+    "the instance is suspended: its parameters and plan can be changed once it is active";
 
 /// What a change says that may end or begin the activity of an instance.
 pub(super) struct ActivityChange<'a> {
@@ -26,6 +25,8 @@ pub(super) struct ActivityChange<'a> {
     pub(super) context: &'a ContextChange,
     /// What the request says about the runtime; `expired` is the wish for the instance's end of life.
     pub(super) parameters: &'a parameters::Update,
+    /// Whether the instance changes to another plan.
+    pub(super) changes_plan: bool,
 }
 
 /// What became of it.
@@ -74,10 +75,10 @@ impl Broker {
 
     /// What follows from a change; none when it is not about being active.
     async fn action(&self, change: &ActivityChange<'_>) -> Result<Option<Action>, Error> {
-        let ActivityChange { row, context, parameters, .. } = change;
+        let ActivityChange { row, context, parameters, changes_plan } = change;
         let plans = &self.parts().settings.suspension;
         let others = parameters::Update { expired: false, ..(*parameters).clone() };
-        let changes_parameters = others != parameters::Update::default();
+        let changes_parameters = others != parameters::Update::default() || *changes_plan;
         if parameters.expired {
             return match plans.expiring.contains(&row.plan_name) {
                 false => Err(Error::Bad(NOT_EXPIRING.into())),

@@ -101,6 +101,9 @@ pub(super) struct AskedUpdate<'a> {
     pub(super) parameters: &'a parameters::Update,
     /// What changes in the context.
     pub(super) context: &'a ContextChange,
+    /// The plan that the instance changes to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) plan_id: Option<&'a str>,
 }
 
 /// The operation that changes an instance. Its first step works out what the change makes of the instance's row.

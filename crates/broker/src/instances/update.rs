@@ -10,7 +10,7 @@ use store::{Accepted, broker::Instance};
 use super::{
     Broker, Caller, Error, Labels, Update,
     activity::{Activity, ActivityChange},
-    labels, orderer, pairs,
+    labels, limits, orderer, pairs,
     stored::{self, Asked, AskedUpdate},
     suspension::{Course, EXPIRED},
 };
@@ -39,6 +39,8 @@ struct Checked {
     order: Order,
     context: ContextChange,
     parameters: parameters::Update,
+    /// The id of the plan that the instance changes to, if it changes.
+    plan_id: Option<String>,
     /// Whether the runtime has to change with it.
     changes_runtime: bool,
 }
@@ -64,8 +66,9 @@ impl Broker {
         caller: &Caller,
         checked: &Checked,
     ) -> Result<Option<Updated>, Error> {
-        let Checked { row, order, context, parameters, changes_runtime } = checked;
-        let activity = ActivityChange { row, context, parameters };
+        let Checked { row, order, context, parameters, plan_id, changes_runtime } = checked;
+        let changes_plan = plan_id.is_some();
+        let activity = ActivityChange { row, context, parameters, changes_plan };
         match self.change_activity(caller, &activity).await? {
             Activity::Unchanged => {}
             Activity::Changed => return Ok(Some(self.updated(None, order))),
@@ -87,15 +90,20 @@ impl Broker {
         caller: &Caller,
         checked: &Checked,
     ) -> Result<Option<OperationId>, Error> {
-        let Checked { row, order, context, parameters, .. } = checked;
+        let Checked { row, order, context, parameters, plan_id, .. } = checked;
         let store = &self.parts().store;
         let id = OperationId::new();
         let said = context.later();
-        let request = serde_json::to_vec(&(parameters, &said))?;
+        // A change that leaves the plan as it is has the digest that it always had.
+        let request = match plan_id {
+            Some(plan_id) => serde_json::to_vec(&(parameters, &said, plan_id))?,
+            None => serde_json::to_vec(&(parameters, &said))?,
+        };
         // The operation counts to the account that the instance belongs to from now on.
         let present = context.at_once().applied_to(&order.context);
         let asked = Asked::by(caller, Order { context: present, ..order.clone() });
-        let asked = AskedUpdate { asked: &asked, parameters, context: &said };
+        let plan_id = plan_id.as_deref();
+        let asked = AskedUpdate { asked: &asked, parameters, context: &said, plan_id };
         let operation = stored::update(id.uuid(), &asked, store.digest(&request))?;
         let pairs = |unfinished: &[_]| {
             pairs::update_verdict(unfinished, |digest| store.is_digest_of(&request, digest))
@@ -156,7 +164,7 @@ impl Broker {
         if request.service_id != parts.catalog.service_id() {
             return Err(Error::Bad("service-id not in the catalog".into()));
         }
-        let plan = self.updated_plan(&row, &request.plan_id)?;
+        let (present, target) = self.updated_plan(&row, &request.plan_id)?;
         if request.maintenance_version.is_some() {
             return Err(Error::MaintenanceInfo);
         }
@@ -166,39 +174,61 @@ impl Broker {
             return Err(Error::Foreign);
         }
         self.changeable(&row).await?;
+        let mut stored = order.parameters.clone();
+        if let Some(target) = target {
+            check_provider(&order, target)?;
+            self.check_limits(&row, target).await?;
+            parts.catalog.move_to(target, &mut stored, &mut order.resolved.clone());
+        }
         let change = Change {
             place: &place(&order),
-            stored: &order.parameters,
+            stored: &stored,
             parameters: request.parameters.as_ref(),
             active: context.active,
         };
+        let plan = target.unwrap_or(present);
         let checked = parts.catalog.check_update(&parts.offer, plan, &change);
         let parameters = checked.map_err(refused)?;
-        let changes_runtime =
-            (request.parameters.is_some() && !parameters.expired) || context.reaches_runtime();
+        let plan_id = target.map(|target| target.id().to_owned());
+        let changes_runtime = (request.parameters.is_some() && !parameters.expired)
+            || context.reaches_runtime()
+            || plan_id.is_some();
         if changes_runtime && row.expired_at.is_some() {
             return Err(Error::Bad(EXPIRED.into()));
         }
         if changes_runtime && !request.accepts_incomplete {
             return Err(Error::AsyncRequired);
         }
-        Ok(Checked { row, order, context, parameters, changes_runtime })
+        Ok(Checked { row, order, context, parameters, plan_id, changes_runtime })
     }
 
-    /// The instance's plan, which is the one that the request names or which it leaves as it is.
-    fn updated_plan(&self, row: &Instance, named: &str) -> Result<&Plan, Error> {
+    /// The instance's plan, and the one that the request changes it to, if it does.
+    fn updated_plan(&self, row: &Instance, named: &str) -> Result<(&Plan, Option<&Plan>), Error> {
         let parts = self.parts();
         let unknown = || Error::Bad("plan-id not in the catalog".into());
         let plan = parts.catalog.plan(&row.plan_id).ok_or_else(unknown)?;
         if named.is_empty() || named == plan.id() {
-            return Ok(plan);
+            return Ok((plan, None));
         }
         let other = parts.catalog.offered_plan(&parts.offer, named).ok_or_else(unknown)?;
+        if parts.offer.plan_updateable && plan.is_upgradable_to(other) {
+            return Ok((plan, Some(other)));
+        }
         Err(Error::Unchangeable(format!(
             "the plan of an instance cannot be changed from {} to {}",
             plan.name(),
             other.name()
         )))
+    }
+
+    /// Refuses a change to a plan of which the accounts have enough instances.
+    async fn check_limits(&self, row: &Instance, target: &Plan) -> Result<(), Error> {
+        let limits = limits::of(target);
+        let reached = self.parts().store.reached_by_change(row, &limits).await?;
+        match reached {
+            Some(which) => Err(limits::reached(target, which, true)),
+            None => Ok(()),
+        }
     }
 
     /// Refuses the change of an instance that was never complete, or that is being removed or was.
@@ -215,6 +245,20 @@ impl Broker {
         };
         Err(Error::Unchangeable(text.into()))
     }
+}
+
+/// The cluster stays where it is, so that the plan must have its provider.
+fn check_provider(order: &Order, target: &Plan) -> Result<(), Error> {
+    let provider = order.resolved.cluster.as_ref().map(|cluster| cluster.provider);
+    if target.providers().any(|offered| Some(offered) == provider) {
+        return Ok(());
+    }
+    Err(Error::Unchangeable(format!(
+        "the plan of an instance cannot be changed from {} to {}: its cluster is on {}",
+        order.plan_name,
+        target.name(),
+        order.resolved.provider_word()
+    )))
 }
 
 /// From where an instance was ordered.

@@ -12,6 +12,7 @@ mod provision;
 mod runtime_version;
 
 pub use error::CreatorError;
+pub(super) use payload::change_plan;
 pub use plan_configuration::PlanConfiguration;
 pub use provision::{Place, change};
 

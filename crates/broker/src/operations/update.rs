@@ -8,10 +8,12 @@ mod apply_reconciler_configuration;
 mod btp_operator_overrides;
 mod check_reconciler_state;
 mod check_runtime;
+mod edp_registration;
 mod get_kubeconfig;
 mod save_parameters;
 mod update_init_kyma_version;
 mod update_kyma_initialization;
+mod update_kyma_resource;
 mod upgrade_shoot;
 
 use std::time::Duration;
@@ -70,6 +72,9 @@ pub struct Input {
     /// What changes in the context.
     #[serde(default)]
     pub context: ContextChange,
+    /// The id of the plan that the instance changes to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_id: Option<String>,
 }
 
 /// What the steps have learnt.
@@ -152,6 +157,12 @@ pub fn plan(limits: &Limits, systems: Systems) -> Plan<Updating> {
                 .waiting_for(limits.runtime)
                 .failing_for(limits.runtime),
         )
+        .step(edp_registration::EdpRegistration.when(changes_plan()).needs(System::Edp))
+        .step(
+            update_kyma_resource::UpdateKymaResource
+                .when(changes_plan())
+                .needs(System::LifecycleManager),
+        )
         .step(save_parameters::SaveParameters)
 }
 
@@ -212,6 +223,12 @@ const fn requires_reconciler_update() -> Condition<Updating> {
 const fn has_been_configured() -> Condition<Updating> {
     Condition::new("the Reconciler has got another configuration", |cx| {
         Applies::when(cx.data.check_reconciler_status, "the Reconciler has nothing to do")
+    })
+}
+
+const fn changes_plan() -> Condition<Updating> {
+    Condition::new("the plan changes", |cx| {
+        Applies::when(cx.input.plan_id.is_some(), "the plan stays")
     })
 }
 

@@ -49,6 +49,10 @@ fn wrong_data_is_refused_with_file_line_and_rule() {
             "belongs to two plans",
         ),
         ("plans.yaml", "name: gcp", "name: aws", "name \"aws\" belongs to two plans"),
+        ("plans.yaml", "[azure]", "[azur]", "upgradableTo: there is no plan \"azur\""),
+        ("plans.yaml", "[azure]", "[azure_lite]", "upgradableTo: plan \"azure_lite\" is this plan"),
+        ("plans.yaml", "[azure]", "[trial]", "upgradableTo: plan \"trial\" uses other accounts"),
+        ("plans.yaml", "[azure]", "[gcp]", "upgradableTo: plan \"gcp\" has none of its providers"),
         (
             "plans.yaml",
             "region: eastus",

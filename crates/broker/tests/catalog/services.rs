@@ -55,13 +55,19 @@ fn nothing_offered_means_no_service() {
 #[test]
 fn plan_changes_are_announced_once_they_are_switched_on() {
     let shop = Shop::new();
-    let offer = Offer { plan_updateable: true, ..Offer::default() };
+    let plans = vec!["azure".to_owned(), "azure_lite".to_owned()];
+    let offer = Offer { plans, ..Offer::default() };
 
-    let off = services(&shop, &Offer::default(), "cf-eu10");
-    let on = services(&shop, &offer, "cf-eu10");
+    let off = services(&shop, &offer, "cf-eu10");
+    let on = services(&shop, &Offer { plan_updateable: true, ..offer }, "cf-eu10");
 
     assert_eq!(off["services"][0]["plan_updateable"], json!(false));
+    assert_eq!(off["services"][0]["plans"][1]["plan_updateable"], json!(null));
     assert_eq!(on["services"][0]["plan_updateable"], json!(true));
+    let plans = on["services"][0]["plans"].as_array().unwrap();
+    let announced: Vec<_> = plans.iter().map(|it| (&it["name"], &it["plan_updateable"])).collect();
+    let expected = [(json!("azure"), json!(false)), (json!("azure_lite"), json!(true))];
+    assert_eq!(announced, expected.iter().map(|(a, b)| (a, b)).collect::<Vec<_>>());
     assert_eq!(off["services"][0]["allow_context_updates"], json!(true));
 }
 

@@ -1,6 +1,6 @@
 //! Which changes are accepted, and what the others are told.
 
-use broker::catalog::{Change, Refusal, Rule};
+use broker::catalog::{Change, Orderer, Refusal, Rule};
 use domain::parameters::{Provisioning, Update};
 use serde_json::{Value, json};
 
@@ -92,4 +92,54 @@ fn bad_issuers_sizes_and_kubeconfigs_are_refused_in_changes_too() {
         assert_eq!(refusal.rule, rule, "{plan} {parameters}");
         assert!(!refusal.fields.is_empty(), "{plan} {parameters}");
     }
+}
+
+#[test]
+fn an_instance_that_changes_its_plan_keeps_what_the_plan_allows_and_gets_what_is_nearest_otherwise()
+{
+    let shop = Shop::new();
+    let orderer = Orderer { user_id: "jo@example.test", license_type: None };
+    let table = [
+        // Nodes asked for in azure_lite, and the nodes in azure.
+        (json!({"name": "a", "region": "westeurope"}), (3, 10)),
+        (
+            json!({"name": "a", "region": "westeurope", "autoScalerMin": 2, "autoScalerMax": 2}),
+            (3, 3),
+        ),
+        (
+            json!({"name": "a", "region": "westeurope", "autoScalerMin": 5, "autoScalerMax": 40}),
+            (5, 40),
+        ),
+    ];
+    for (parameters, (min, max)) in table {
+        let mut parameters: Provisioning = serde_json::from_value(parameters).unwrap();
+        let place = shop.place("cf-eu20");
+        let plan = shop.plan("azure_lite");
+        let resolved = shop.catalog.resolve(plan, &place, &parameters, &orderer, [1; 16]).unwrap();
+        let mut moved = resolved.clone();
+
+        shop.catalog.move_to(shop.plan("azure"), &mut parameters, &mut moved);
+
+        let (before, after) = (resolved.cluster.unwrap(), moved.cluster.unwrap());
+        assert_eq!((after.auto_scaler_min, after.auto_scaler_max), (min, max));
+        assert_eq!(parameters.auto_scaler_max, Some(i64::from(max)));
+        assert_eq!((after.machine_type, after.region), (before.machine_type, before.region));
+        assert_eq!((after.zones, after.worker_cidr), (before.zones, before.worker_cidr));
+        assert_eq!(moved.licence_type, None);
+    }
+}
+
+#[test]
+fn a_machine_that_the_new_plan_does_not_offer_becomes_its_usual_one() {
+    let shop = Shop::new();
+    let orderer = Orderer { user_id: "jo@example.test", license_type: None };
+    let mut parameters = Provisioning { name: "a".into(), ..Provisioning::default() };
+    let place = shop.place("cf-eu10");
+    let resolved = shop.catalog.resolve(shop.plan("free"), &place, &parameters, &orderer, [1; 16]);
+    let mut moved = resolved.unwrap();
+    moved.cluster.as_mut().unwrap().machine_type = "abacus".into();
+
+    shop.catalog.move_to(shop.plan("aws"), &mut parameters, &mut moved);
+
+    assert_eq!(moved.cluster.unwrap().machine_type, "m5.xlarge");
 }

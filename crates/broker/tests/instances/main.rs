@@ -87,7 +87,8 @@ store::promises! { world::World on sqlite, postgres: {
         changes_at_once_are_all_kept_one_after_the_other,
         a_change_waits_for_a_running_order_and_is_stopped_by_a_removal,
         what_the_context_says_meanwhile_survives_the_end_of_a_change,
-        after_an_account_move_every_call_works_for_the_new_account;
+        after_an_account_move_every_call_works_for_the_new_account,
+        a_plan_changes_only_to_one_that_the_catalog_names_and_that_has_the_provider;
     finding:
         an_instance_is_found_once_it_is_complete,
         the_dashboard_has_one_address_in_every_answer,

@@ -5,7 +5,7 @@ use engine::{State, storage::Change};
 use futures::future::join_all;
 use serde_json::{Value, json};
 
-use crate::world::{AWS, SERVICE, TRIAL, World, removal, tenant};
+use crate::world::{AWS, AZURE, FREE, SERVICE, TRIAL, World, removal, request, tenant};
 
 /// A change that says nothing yet.
 pub(crate) fn change(instance: &str) -> Update {
@@ -299,4 +299,41 @@ pub(crate) async fn after_an_account_move_every_call_works_for_the_new_account(w
     let row = world.store.find("i-1").await.unwrap().unwrap();
     let order: broker::Order = serde_json::from_slice(&row.order).unwrap();
     assert_eq!(order.paying_account(), "ga-1");
+}
+
+pub(crate) async fn a_plan_changes_only_to_one_that_the_catalog_names_and_that_has_the_provider(
+    world: World,
+) {
+    let broker = world.with_plan_changes();
+    let caller = Caller::default();
+    let mut order = request("i-1", FREE);
+    order.parameters = Some(json!({"name": "dev", "region": "eu-central-1"}));
+    order.region = Some("cf-eu10".into());
+    let made = broker.provision(&caller, order).await.unwrap().operation.unwrap();
+    world.end(&made, State::Succeeded, vec![]).await;
+    let to = |plan: &str| Update { plan_id: plan.into(), ..change("i-1") };
+
+    for (plan, text) in [
+        (TRIAL, "the plan of an instance cannot be changed from free to trial"),
+        (
+            AZURE,
+            "the plan of an instance cannot be changed from free to azure: its cluster is on AWS",
+        ),
+    ] {
+        let refused = broker.update(&caller, to(plan)).await.unwrap_err();
+        assert!(matches!(refused, Error::Unchangeable(_)), "{refused}");
+        assert_eq!(refused.to_string().to_lowercase(), text.to_lowercase());
+    }
+    let sync = Update { accepts_incomplete: false, ..to(AWS) };
+    assert!(matches!(broker.update(&caller, sync).await, Err(Error::AsyncRequired)));
+    let parameters = Some(json!({"machineType": "abacus"}));
+    let unknown = broker.update(&caller, Update { parameters, ..to(AWS) }).await.unwrap_err();
+    assert!(matches!(unknown, Error::Refused(_)), "{unknown}");
+    let off = world.broker.update(&caller, to(AWS)).await.unwrap_err();
+    assert!(matches!(off, Error::Unchangeable(_)), "{off}");
+
+    let first = broker.update(&caller, to(AWS)).await.unwrap().operation.unwrap();
+    let again = broker.update(&caller, to(AWS)).await.unwrap().operation.unwrap();
+    assert_eq!(first, again);
+    assert_eq!(world.store.find("i-1").await.unwrap().unwrap().plan_name, "free");
 }

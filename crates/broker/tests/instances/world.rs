@@ -27,6 +27,8 @@ use store::{
 
 pub(crate) const SERVICE: &str = "47c9dcbf-ff30-448e-ab36-d3bad66ba281";
 pub(crate) const AWS: &str = "361c511f-f939-4621-b228-d0fb79a1fe15";
+pub(crate) const AZURE: &str = "4deee563-e5ec-4731-b9b1-53b42d855f0c";
+pub(crate) const FREE: &str = "b1a5764e-2ea1-4f95-94c0-2b4538b37b55";
 pub(crate) const TRIAL: &str = "7d55d31d-35ae-4438-bf13-6ffdfa107d9f";
 
 pub(crate) struct World {
@@ -55,19 +57,30 @@ impl World {
 
     /// The same with other settings.
     pub(crate) fn with_suspended(&self, plans: &[&str]) -> Broker {
-        let parts = self.broker.parts();
         let suspended = plans.iter().map(ToString::to_string).collect();
         let suspension = SuspensionPlans { suspended, ..SuspensionPlans::default() };
-        Broker::new(Parts {
+        let settings = Settings { suspension, ..self.broker.parts().settings.clone() };
+        Broker::new(Parts { settings, ..self.parts() })
+    }
+
+    /// The same, with instances that can change to another plan where the catalog allows it.
+    pub(crate) fn with_plan_changes(&self) -> Broker {
+        let offer = Offer { plan_updateable: true, ..self.broker.parts().offer.clone() };
+        Broker::new(Parts { offer, ..self.parts() })
+    }
+
+    fn parts(&self) -> Parts {
+        let parts = self.broker.parts();
+        Parts {
             store: parts.store.clone(),
             operations: parts.operations.clone(),
             shapes: parts.shapes.clone(),
             catalog: parts.catalog.clone(),
             offer: parts.offer.clone(),
             accounts: None,
-            settings: Settings { suspension, ..parts.settings.clone() },
+            settings: parts.settings.clone(),
             clock: parts.clock.clone(),
-        })
+        }
     }
 
     /// Whose clusters are paid from these accounts.

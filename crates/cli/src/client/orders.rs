@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 use clients::{Kind, http::segment};
 use domain::OperationId;
-use reqwest::RequestBuilder;
+use reqwest::{Method, RequestBuilder};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -70,6 +70,19 @@ pub(crate) struct Ordered {
     pub(crate) dashboard_url: Option<String>,
 }
 
+/// What is to change about an instance.
+pub(crate) struct InstanceChange {
+    /// Another plan, by its name.
+    pub(crate) plan: Option<String>,
+    pub(crate) context: Option<Value>,
+    pub(crate) parameters: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Changing {
+    operation: Option<OperationId>,
+}
+
 #[derive(Deserialize)]
 struct Removing {
     operation: OperationId,
@@ -101,6 +114,31 @@ impl Client {
             return answer.with_context(hint);
         }
         answer
+    }
+
+    /// Changes an instance; gives the operation that carries the change, if the runtime changes with it.
+    pub(crate) async fn change_instance(
+        &self,
+        instance: &str,
+        change: &InstanceChange,
+    ) -> anyhow::Result<Option<OperationId>> {
+        let catalog = self.catalog(None).await?;
+        let mut body = json!({"service_id": catalog.any()?.service_id});
+        if let Some(plan) = &change.plan {
+            body["plan_id"] = json!(catalog.plan(plan)?.plan_id);
+        }
+        if let Some(context) = &change.context {
+            body["context"] = context.clone();
+        }
+        if let Some(parameters) = &change.parameters {
+            body["parameters"] = parameters.clone();
+        }
+        let path = format!("/oauth{}", instance_path(instance)?);
+        let request = versioned(self.http.request(Method::PATCH, &path));
+        let request = request.query(&[("accepts_incomplete", "true")]).json(&body);
+        let answer = self.http.send(&format!("changing instance {instance}"), request).await;
+        let Changing { operation } = self.reached(answer.and_then(|answer| answer.json()))?;
+        Ok(operation)
     }
 
     /// Removes an instance; gives the operation that does.

@@ -26,6 +26,7 @@ enum What {
     Engine(Engine),
     Runtimes(Runtimes),
     Orders(Orders),
+    Mixed(Mixed),
     Overhead(Overhead),
     /// One replica of the benchmark, as a process of its own.
     #[command(hide = true)]
@@ -87,6 +88,43 @@ struct Orders {
     /// The folder of initdb, postgres and pgbench.
     #[arg(long, value_name = "DIR")]
     postgres_bin: Option<PathBuf>,
+}
+
+/// Send orders, changes and removals at once to replicas of the broker that are killed while they work, then change one instance many
+/// times; remove everything again.
+#[derive(Args)]
+struct Mixed {
+    /// How many of each.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    each: usize,
+    /// How many changes of one instance.
+    #[arg(long, value_name = "N", default_value_t = 300)]
+    updates: usize,
+    /// How many replicas.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    replicas: usize,
+    /// How many seconds pass between two kills; 0 kills nobody.
+    #[arg(long, value_name = "S", default_value_t = 2.0)]
+    kill_every: f64,
+    /// The folder of initdb, postgres and pgbench.
+    #[arg(long, value_name = "DIR")]
+    postgres_bin: Option<PathBuf>,
+}
+
+impl Mixed {
+    async fn run(self) -> anyhow::Result<ExitCode> {
+        let every = std::time::Duration::try_from_secs_f64(self.kill_every)?;
+        let options = orders::Options {
+            orders: self.each,
+            replicas: self.replicas,
+            kill_every: (!every.is_zero()).then_some(every),
+            postgres_bin: self.postgres_bin,
+            program: None,
+        };
+        let seen = orders::mixed::run(options, self.updates);
+        output::print(&Box::pin(seen).await?.text())?;
+        Ok(ExitCode::SUCCESS)
+    }
 }
 
 /// Order instances from the control plane that runs on this machine, remove them again, and compare with what the outside systems needed.
@@ -151,6 +189,7 @@ impl Bench {
             What::Engine(engine) => engine.run().await,
             What::Runtimes(runtimes) => runtimes.run(data).await,
             What::Orders(orders) => orders.run().await,
+            What::Mixed(mixed) => mixed.run().await,
             What::Overhead(overhead) => overhead.run(data).await,
             What::Replica => bench::replica().await.map(|()| ExitCode::SUCCESS),
         }

@@ -1,17 +1,15 @@
 //! `kcp provision`: order a runtime, and perhaps watch how it is made.
 
-mod parameters;
-
-use std::{
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{path::Path, process::ExitCode};
 
 use clap::Args;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::operations::follow;
+use super::{
+    operations::follow,
+    parameters::{self, Parameters},
+};
 use crate::{
     client::Client,
     output::{self, Format},
@@ -33,12 +31,8 @@ pub(crate) struct Provision {
     /// The region of the platform that orders.
     #[arg(long, value_name = "REGION", default_value = "cf-eu10")]
     platform_region: String,
-    /// A further parameter; dots go deeper: oidc.clientID=me. Values may be JSON.
-    #[arg(long, value_name = "KEY=VALUE", value_parser = parameters::given)]
-    param: Vec<(String, Value)>,
-    /// A file with further parameters, a JSON object; `-` is standard input.
-    #[arg(long, value_name = "FILE")]
-    parameters: Option<PathBuf>,
+    #[command(flatten)]
+    parameters: Parameters,
     /// The global account that it is for.
     #[arg(short = 'g', long, value_name = "ID", default_value = "local-account")]
     global_account: String,
@@ -74,7 +68,7 @@ impl Provision {
                 "subaccount_id": self.subaccount,
                 "user_id": self.user,
             },
-            "parameters": self.asked_for()?,
+            "parameters": self.order_parameters()?,
         });
         let ordered = client.order(region, &instance, &order).await?;
         let operation = ordered.operation;
@@ -96,19 +90,13 @@ impl Provision {
         }
     }
 
-    /// The file's parameters, with those of the command line over them.
-    fn asked_for(&self) -> anyhow::Result<Value> {
-        let mut asked = match &self.parameters {
-            Some(path) => parameters::read(path)?,
-            None => json!({}),
-        };
-        for (key, value) in &self.param {
-            parameters::set(&mut asked, key, value.clone())?;
-        }
-        parameters::set(&mut asked, "name", json!(self.name))?;
+    /// The parameters with the name and the region.
+    fn order_parameters(&self) -> anyhow::Result<Value> {
+        let mut given = self.parameters.value()?.unwrap_or_else(|| json!({}));
+        parameters::set(&mut given, "name", json!(self.name))?;
         if let Some(region) = &self.region {
-            parameters::set(&mut asked, "region", json!(region))?;
+            parameters::set(&mut given, "region", json!(region))?;
         }
-        Ok(asked)
+        Ok(given)
     }
 }

@@ -60,6 +60,7 @@ pub(super) fn catalog(all: &Settings) -> anyhow::Result<(Arc<Catalog>, Offer)> {
         customer_networks: networks,
         suspended_plans,
         expiring_plans,
+        plan_changes,
     } = &all.catalog;
     let files = match folder {
         Some(folder) => Files::folder(folder).context("catalog.folder")?,
@@ -86,6 +87,7 @@ pub(super) fn catalog(all: &Settings) -> anyhow::Result<(Arc<Catalog>, Offer)> {
         additional_parameters: *additional_parameters,
         closed: *closed,
         on_demand_versions: *on_demand_versions,
+        plan_updateable: plan_changes.unwrap_or_default(),
         customer_networks: customer_networks(networks)?,
         bindings: all.bindings.offer(&catalog, all.requests.time)?,
         ..Offer::default()

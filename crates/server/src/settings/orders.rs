@@ -31,6 +31,10 @@ pub struct CatalogSettings {
     /// The names of the plans whose instances can expire: they are suspended and do not come back.
     #[config(env = "KCP_BROKER_CATALOG_EXPIRING_PLANS", default = ["trial", "free"], parse_env = confique::env::parse::list_by_comma)]
     pub expiring_plans: Vec<String>,
+    /// Whether instances can change to another plan. Which plans can follow which is in the catalog (`upgradableTo`). Off if nothing
+    /// is said, and on in `kcp up`.
+    #[config(env = "KCP_BROKER_CATALOG_PLAN_CHANGES")]
+    pub plan_changes: Option<bool>,
     /// Whether the schemas publish `oidc` and `administrators`.
     #[config(env = "KCP_BROKER_CATALOG_ADDITIONAL_PARAMETERS", default = true)]
     pub additional_parameters: bool,

@@ -36,6 +36,9 @@ pub struct InstanceChange {
     /// Parts of the order, by their JSON pointers: each is replaced, whatever else has changed in the order since it was read.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub order_fields: BTreeMap<String, Document>,
+    /// The plan that it is of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<InstancePlan>,
     /// Its runtime.
     #[serde(skip_serializing_if = "RuntimeId::is_unchanged")]
     pub runtime_id: RuntimeId,
@@ -58,6 +61,15 @@ pub struct InstanceChange {
     /// The creation whose result this commit stores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Uuid>,
+}
+
+/// The plan that an instance is of, as its row has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InstancePlan {
+    /// The id that orders name.
+    pub id: String,
+    pub name: String,
 }
 
 /// A record of what was sent for a runtime, to be stored.
@@ -121,6 +133,8 @@ const APPLY: &str = "
         region = COALESCE($8, region),
         dashboard_url = COALESCE($9, dashboard_url),
         deleted_at = CASE WHEN $10 THEN COALESCE(deleted_at, $2) ELSE deleted_at END,
+        plan_id = COALESCE($11, plan_id),
+        plan_name = COALESCE($12, plan_name),
         revision = revision + 1,
         updated_at = $2
     WHERE id = $1";
@@ -207,6 +221,8 @@ impl Changes {
                 .bind(body.region.as_deref())
                 .bind(body.dashboard_url.as_deref())
                 .bind(body.deleted)
+                .bind(body.plan.as_ref().map(|plan| plan.id.as_str()))
+                .bind(body.plan.as_ref().map(|plan| plan.name.as_str()))
                 .execute(connection)
                 .await
                 .map(|done| done.rows_affected())

@@ -3,7 +3,7 @@
 //! Every row counts, also those of instances that failed, expired, or were removed with something left
 //! over: what is left over may be a cluster.
 
-use super::NewInstance;
+use super::{BrokerStore, Instance, NewInstance};
 use crate::{
     Error, Transaction,
     database::Backend,
@@ -22,10 +22,23 @@ sql!(IN_SUBACCOUNT = "
         SELECT 1 FROM instances
         WHERE subaccount = $1 AND (" (unset "$2") " OR " (any "plan_id" "$2") ") LIMIT $3) AS counted");
 
+sql!(OTHERS_IN_ACCOUNT = "
+    SELECT count(*) FROM (
+        SELECT 1 FROM instances
+        WHERE global_account = $1 AND id <> $4 AND (" (unset "$2") " OR " (any "plan_id" "$2") ") LIMIT $3) AS counted");
+sql!(OTHERS_IN_SUBACCOUNT = "
+    SELECT count(*) FROM (
+        SELECT 1 FROM instances
+        WHERE subaccount = $1 AND id <> $4 AND (" (unset "$2") " OR " (any "plan_id" "$2") ") LIMIT $3) AS counted");
+
 /// Every statement on tables, with the index it goes by.
 #[cfg(test)]
-pub(super) const TEXTS: &[(Text, &str)] =
-    &[(IN_ACCOUNT, "instances_of_account"), (IN_SUBACCOUNT, "instances_of_subaccount")];
+pub(super) const TEXTS: &[(Text, &str)] = &[
+    (IN_ACCOUNT, "instances_of_account"),
+    (IN_SUBACCOUNT, "instances_of_subaccount"),
+    (OTHERS_IN_ACCOUNT, "instances_of_account"),
+    (OTHERS_IN_SUBACCOUNT, "instances_of_subaccount"),
+];
 
 /// How many instances there may be, the new one included.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -59,6 +72,48 @@ pub enum Reached {
     GlobalAccount,
     /// That of the subaccount.
     Subaccount,
+}
+
+impl BrokerStore {
+    /// The limit that an instance would go past if it changed to a plan with these limits. Orders that come in between are not
+    /// counted: unlike a new instance, a changed one is there already.
+    pub async fn reached_by_change(
+        &self,
+        instance: &Instance,
+        limits: &Limits,
+    ) -> Result<Option<Reached>, Error> {
+        let counts = [
+            (
+                &limits.per_global_account,
+                OTHERS_IN_ACCOUNT,
+                &instance.global_account,
+                Reached::GlobalAccount,
+            ),
+            (
+                &limits.per_subaccount,
+                OTHERS_IN_SUBACCOUNT,
+                &instance.subaccount,
+                Reached::Subaccount,
+            ),
+        ];
+        for (limit, text, name, reached) in counts {
+            let Some(limit) = limit else { continue };
+            let plans = limit.plans.as_deref().map(list);
+            let others: i64 = on!(self.database().reader(), text, |text, pool| {
+                sqlx::query_scalar(text)
+                    .bind(name)
+                    .bind(plans)
+                    .bind(i64::from(limit.most))
+                    .bind(&instance.id)
+                    .fetch_one(pool)
+                    .await
+            })?;
+            if others >= i64::from(limit.most) {
+                return Ok(Some(reached));
+            }
+        }
+        Ok(None)
+    }
 }
 
 /// Keeps others from counting until the transaction ends. To be called before it has touched anything;

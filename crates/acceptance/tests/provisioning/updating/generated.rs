@@ -1,7 +1,7 @@
 //! The generated tests of the plan: each step twice, a crash at every point, every answer lost, each step failing for
 //! good; all of it on the embedded database, a sample on PostgreSQL.
 
-use engine::testing::{prove_part, prove_some};
+use engine::testing::{prove_part, prove_some, prove_step};
 
 use super::trying::Trying;
 use crate::outside::Outside;
@@ -27,4 +27,14 @@ async fn a_change_ends_the_same_way_whatever_happens_on_postgres() {
     let proof = Box::pin(prove_some(&trying, &trying.databases, 9)).await;
 
     assert!(proof.trials > 4, "{proof:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_of_the_plan_ends_the_same_way_whatever_happens() {
+    let trying = Trying::of_plans(Outside::start(&["azure"], 60).await);
+
+    for step in ["EDP_Registration", "Update_Kyma_Resource", "Save_Parameters"] {
+        let proof = Box::pin(prove_step(&trying, &trying.databases, step)).await;
+        assert!(proof.crashes > 1, "{step}: {proof:?}");
+    }
 }

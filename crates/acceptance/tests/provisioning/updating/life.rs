@@ -6,8 +6,8 @@ use engine::State;
 use serde_json::{Value, json};
 
 use super::{
-    change_of_everything,
-    trying::{operator, shoot},
+    change_of_everything, to_azure,
+    trying::{azure_lite, operator, plan_seen, shoot},
 };
 use crate::{
     made::Broker,
@@ -59,16 +59,26 @@ async fn a_change_that_gardener_refuses_fails_and_nothing_of_it_is_stored() {
     };
     let context = ContextChange::default();
 
-    let ended =
-        Box::pin(broker.update(Input { order: made.order.clone(), parameters, context })).await;
+    let ended = Box::pin(broker.update(Input {
+        order: made.order.clone(),
+        parameters,
+        context,
+        plan_id: None,
+    }))
+    .await;
 
     assert_eq!(ended.snapshot.state, State::Failed);
     assert_eq!(stored(&broker, &made.order.instance_id).await, made.order);
     let parameters = Update { auto_scaler_max: Some(8), ..Update::default() };
     let context = ContextChange::default();
-    Box::pin(broker.update(Input { order: made.order.clone(), parameters, context }))
-        .await
-        .completed();
+    Box::pin(broker.update(Input {
+        order: made.order.clone(),
+        parameters,
+        context,
+        plan_id: None,
+    }))
+    .await
+    .completed();
     let order = stored(&broker, &made.order.instance_id).await;
     assert_eq!((order.parameters.machine_type, order.parameters.auto_scaler_max), (None, Some(8)));
 }
@@ -82,6 +92,7 @@ async fn a_change_that_no_longer_fits_what_is_stored_fails_with_both_numbers() {
         order: made.order.clone(),
         parameters,
         context: ContextChange::default(),
+        plan_id: None,
     };
     let most = Update { auto_scaler_max: Some(5), ..Update::default() };
     Box::pin(broker.update(change(most))).await.completed();
@@ -110,10 +121,37 @@ async fn a_cluster_that_was_brought_along_gets_another_kubeconfig() {
     let parameters = Update { kubeconfig: Some(again.clone().into()), ..Update::default() };
     let context = ContextChange::default();
 
-    let ended =
-        Box::pin(broker.update(Input { order: made.order.clone(), parameters, context })).await;
+    let ended = Box::pin(broker.update(Input {
+        order: made.order.clone(),
+        parameters,
+        context,
+        plan_id: None,
+    }))
+    .await;
 
     ended.completed();
     let order = stored(&broker, &made.order.instance_id).await;
     assert_eq!(order.parameters.kubeconfig.unwrap().expose(), again);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_plan_reaches_the_shoot_the_reconciler_edp_the_kyma_resource_and_the_row() {
+    let outside = Outside::start(&["azure"], 1).await;
+    let broker = Broker::start(&outside).await;
+    let made = broker.provision(&outside, &azure_lite("grown")).await.succeeded();
+    let runtime = made.runtime();
+    assert_eq!(shoot(&outside, &made.order.shoot_name), json!(["Standard_D4_v3", 2, 10]));
+
+    Box::pin(broker.update(to_azure(&outside, made.order.clone()))).await.completed();
+
+    assert_eq!(shoot(&outside, &made.order.shoot_name), json!(["Standard_D4_v3", 3, 10]));
+    let row = broker.store.find(&made.order.instance_id).await.unwrap().unwrap();
+    assert_eq!(row.plan_name, "azure");
+    let order = stored(&broker, &made.order.instance_id).await;
+    assert_eq!((&*order.plan_id, &*order.plan_name), (&*row.plan_id, "azure"));
+    assert_eq!(order.resolved.licence_type, None);
+    assert_eq!(
+        plan_seen(&outside, &made.order, &runtime),
+        json!(["azure", "Production", ["standard"], "azure"])
+    );
 }

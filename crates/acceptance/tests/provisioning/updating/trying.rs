@@ -9,9 +9,12 @@ use std::{
 };
 
 use base::Clock;
-use broker::operations::{
-    Env, Systems,
-    update::{self, Data, Limits, Updating},
+use broker::{
+    Order,
+    operations::{
+        Env, Systems,
+        update::{self, Data, Limits, Updating},
+    },
 };
 use engine::testing::{Scenario, Setting, Tried, try_out};
 use serde_json::{Value, json};
@@ -23,7 +26,7 @@ use store::{
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
-use super::change_of_everything;
+use super::{change_of_everything, to_azure};
 use crate::{
     made::{Broker, Ended},
     orders::{Wish, row},
@@ -37,6 +40,8 @@ pub(crate) struct Trying {
     pub(crate) databases: Trials<BrokerStore>,
     /// Makes the runtimes.
     maker: OnceCell<Broker>,
+    /// Whether the changes are of the plan, or of nearly everything else.
+    changes_plan: bool,
     /// A runtime that was made ahead.
     ahead: Mutex<Option<Ended>>,
     count: AtomicUsize,
@@ -49,9 +54,15 @@ impl Trying {
             limits: Limits::default(),
             databases: Trials::on(if postgres { Sort::Postgres } else { Sort::Sqlite }),
             maker: OnceCell::new(),
+            changes_plan: false,
             ahead: Mutex::new(None),
             count: AtomicUsize::new(0),
         }
+    }
+
+    /// The same with changes of the plan.
+    pub(crate) fn of_plans(outside: Outside) -> Self {
+        Self { changes_plan: true, ..Self::on(outside, false) }
     }
 
     /// Takes one change to its end.
@@ -72,7 +83,8 @@ impl Trying {
             return (maker, made);
         }
         let mark = format!("u{}", self.count.fetch_add(1, SeqCst));
-        let made = Box::pin(maker.provision(&self.outside, &Wish::aws(&mark))).await.succeeded();
+        let wish = if self.changes_plan { azure_lite(&mark) } else { Wish::aws(&mark) };
+        let made = Box::pin(maker.provision(&self.outside, &wish)).await.succeeded();
         (maker, made)
     }
 
@@ -106,12 +118,17 @@ impl Scenario for Trying {
         self.copy(&rows, maker, &made).await;
         let env = Box::pin(self.outside.env(clock)).await;
         let env = Arc::new(Env { store: rows.clone(), ..env });
+        let order = made.order.clone();
+        let input = match self.changes_plan {
+            true => to_azure(&self.outside, order),
+            false => change_of_everything(order),
+        };
         let view = View { outside: self.outside.clone(), rows, made };
         Setting {
             plan: update::plan(&self.limits, Systems::of(&env)),
             env,
             instance: view.made.order.instance_id.clone(),
-            input: change_of_everything(view.made.order.clone()),
+            input,
             data: Data::default(),
             world: Box::new(move || {
                 let view = view.clone();
@@ -121,8 +138,9 @@ impl Scenario for Trying {
     }
 
     fn stored(&self) -> Option<PathBuf> {
-        let file = "tests/provisioning/expected/update.json";
-        Some(Path::new(env!("CARGO_MANIFEST_DIR")).join(file))
+        let name = if self.changes_plan { "update_plan.json" } else { "update.json" };
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/provisioning/expected");
+        Some(folder.join(name))
     }
 
     fn comparable(&self, mut data: Value) -> Value {
@@ -173,8 +191,40 @@ impl View {
             ],
             "shoot": shoot(&self.outside, &order.shoot_name),
             "operator": operator(&self.outside, &runtime.to_string()),
+            "plan": [row.plan_name, plan_seen(&self.outside, order, &runtime.to_string())],
         })
     }
+}
+
+/// An order of the plan that can change to azure.
+pub(crate) fn azure_lite(mark: &str) -> Wish<'static> {
+    Wish {
+        plan: "azure_lite",
+        region: "cf-eu20",
+        parameters: json!({"name": "Small", "region": "westeurope"}),
+        mark: mark.into(),
+        account: None,
+    }
+}
+
+/// The plan as the Reconciler, with the profile that follows from it, EDP and the Kyma resource have it.
+pub(crate) fn plan_seen(outside: &Outside, order: &Order, runtime: &str) -> Value {
+    let reconciled = outside.objects("reconciler").into_iter().find(|it| it.id == runtime).unwrap();
+    let subaccount = order.context.subaccount_id.to_lowercase();
+    let tenants = outside.objects("edp").into_iter();
+    let tenant = tenants.map(|it| format!("{} {}", it.id, it.value));
+    let tenant = tenant.into_iter().find(|it| it.contains(&subaccount)).unwrap();
+    // As EDP calls azure_lite, and the others.
+    let billed = ["tdd", "standard"].into_iter();
+    let billed: Vec<_> = billed.filter(|plan| tenant.contains(&format!("\"{plan}\""))).collect();
+    let kymas = outside.running.clusters().server().list("kcp", "kymas.operator.kyma-project.io");
+    let kyma = kymas.iter().find(|it| it["metadata"]["name"] == runtime).unwrap();
+    json!([
+        reconciled.value["metadata"]["servicePlanName"],
+        reconciled.value["kyma"]["profile"],
+        billed,
+        kyma["metadata"]["labels"]["kyma-project.io/broker-plan-name"],
+    ])
 }
 
 /// The workers of a Shoot.

@@ -34,6 +34,7 @@ pub(super) fn all(catalog: &Catalog, findings: &mut Findings<'_>) {
         }
         shape(plan, findings);
         nodes(plan, findings);
+        upgrades(catalog, plan, findings);
         for (provider, cluster) in &plan.data().clusters {
             self::cluster(catalog, plan, *provider, cluster, findings);
         }
@@ -71,6 +72,27 @@ fn shape(plan: &Plan, findings: &mut Findings<'_>) {
             says(!unplaced, "is a trial: its regions are in regions.yaml");
         }
         Kind::OwnCluster => says(sized, "is own_cluster: there is nothing to choose"),
+    }
+}
+
+/// An instance keeps its cluster when its plan changes, so that both plans pay alike and share a provider.
+fn upgrades(catalog: &Catalog, plan: &Plan, findings: &mut Findings<'_>) {
+    for target in &plan.data().upgradable_to {
+        let name = &target.value;
+        let Some(other) = catalog.plan_named(name) else {
+            findings.at(PLANS, target, format!("upgradableTo: there is no plan \"{name}\""));
+            continue;
+        };
+        let shares = plan.providers().any(|provider| other.cluster(provider).is_some());
+        if other.id() == plan.id() {
+            findings.at(PLANS, target, format!("upgradableTo: plan \"{name}\" is this plan"));
+        } else if other.accounts() != plan.accounts() {
+            let rule = format!("upgradableTo: plan \"{name}\" uses other accounts");
+            findings.at(PLANS, target, rule);
+        } else if !shares {
+            let rule = format!("upgradableTo: plan \"{name}\" has none of its providers");
+            findings.at(PLANS, target, rule);
+        }
     }
 }
 

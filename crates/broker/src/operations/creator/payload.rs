@@ -96,6 +96,12 @@ fn setting(key: &str, value: &overrides::Value) -> Setting {
     Setting { key: key.to_owned(), value: text, secret: value.secret }
 }
 
+/// Changes the plan in a configuration that the Reconciler has: whom it is counted to, and how much its components get.
+pub(in crate::operations) fn change_plan(configuration: &mut Cluster, order: &Order) {
+    configuration.metadata = metadata(order);
+    configuration.kyma_config.profile = order.resolved.profile.to_string();
+}
+
 fn metadata(order: &Order) -> Metadata {
     let region = order.resolved.cluster.as_ref().map(|cluster| cluster.region.clone());
     Metadata {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use store::broker::{InstanceChange, StateChange};
+use store::broker::{InstanceChange, InstancePlan, StateChange};
 
 use super::{Updating, changed, stored};
 use crate::operations::{creator, prelude::*, shared::document};
@@ -20,6 +20,13 @@ impl Step<Updating> for SaveParameters {
             ("/parameters".to_owned(), document(&order.parameters)?),
             ("/resolved".to_owned(), document(&order.resolved)?),
         ]);
+        let mut plan = None;
+        if cx.input.plan_id.is_some() {
+            order_fields.insert("/plan_id".into(), document(&order.plan_id)?);
+            order_fields.insert("/plan_name".into(), document(&order.plan_name)?);
+            order_fields.insert("/plan_kind".into(), document(&order.plan_kind)?);
+            plan = Some(InstancePlan { id: order.plan_id.clone(), name: order.plan_name.clone() });
+        }
         let said = serde_json::to_value(&cx.input.context);
         let said = said.map_err(|error| StepError::internal(&error))?;
         for (name, value) in said.as_object().into_iter().flatten() {
@@ -27,6 +34,7 @@ impl Step<Updating> for SaveParameters {
         }
         let change = InstanceChange {
             order_fields,
+            plan,
             details: Some(document(&cx.data.details)?),
             runtime_state: cluster(cx).await?,
             ..InstanceChange::default()

@@ -2,7 +2,7 @@
 
 use clients::reconciler::Cluster;
 
-use super::{Updating, stored};
+use super::{Updating, changed, stored};
 use crate::{
     details::RuntimeVersion,
     operations::{creator, prelude::*},
@@ -18,7 +18,7 @@ impl Step<Updating> for UpdateInitKymaVersion {
         let Some(runtime) = cx.data.details.runtime_id else { return done() };
         let last = cx.env.store.latest_runtime_state(runtime, Some("cluster-setup")).await;
         if let Some(last) = last.map_err(|error| stored(&error))? {
-            let configuration: Cluster =
+            let mut configuration: Cluster =
                 serde_json::from_slice(&last.payload).map_err(|error| {
                     let text =
                         format!("the Reconciler's last configuration cannot be read: {error}");
@@ -30,9 +30,13 @@ impl Step<Updating> for UpdateInitKymaVersion {
                 let origin = "runtime-state".to_owned();
                 cx.data.details.runtime_version = Some(RuntimeVersion { version, origin, major });
             }
+            if cx.input.plan_id.is_some() {
+                creator::change_plan(&mut configuration, changed(cx)?);
+            }
             cx.memory.configuration = Some(configuration);
         }
-        cx.memory.requires_reconciler_update = cx.input.parameters.kubeconfig.is_some();
+        cx.memory.requires_reconciler_update =
+            cx.input.parameters.kubeconfig.is_some() || cx.input.plan_id.is_some();
         done()
     }
 }

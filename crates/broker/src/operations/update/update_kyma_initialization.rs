@@ -58,14 +58,22 @@ async fn was_made(cx: &Cx<'_, Updating>) -> Result<bool, StepError> {
 /// The order with the change in it.
 fn change(cx: &Cx<'_, Updating>, order: &Order) -> Result<Order, StepError> {
     let catalog = &cx.env.catalog;
-    let plan: &Plan = catalog.plan(&order.plan_id).ok_or_else(|| {
-        refused("unknown_plan", &format!("plan {} is not in the catalog", order.plan_name))
-    })?;
+    let plan_id = cx.input.plan_id.as_deref().unwrap_or(&order.plan_id);
+    let plan: &Plan = catalog
+        .plan(plan_id)
+        .ok_or_else(|| refused("unknown_plan", &format!("plan {plan_id} is not in the catalog")))?;
     let place = Place {
         platform_region: order.platform_region.clone(),
         provider: order.platform_provider,
         eu_access: order.resolved.eu_access,
     };
+    let mut order = order.clone();
+    if cx.input.plan_id.is_some() {
+        catalog.move_to(plan, &mut order.parameters, &mut order.resolved);
+        order.plan_id = plan.id().to_owned();
+        order.plan_name = plan.name().to_owned();
+        order.plan_kind = plan.kind();
+    }
     let said = &cx.input.parameters;
     let merged = catalog.merge(plan, &place, &order.parameters, said);
     let parameters =
@@ -73,7 +81,7 @@ fn change(cx: &Cx<'_, Updating>, order: &Order) -> Result<Order, StepError> {
     let context = cx.input.context.applied_to(&order.context);
     let license = cx.input.context.license_type.as_deref();
     let resolved = catalog.resolve_again(&order.resolved, said, license);
-    Ok(Order { context, parameters, resolved, ..order.clone() })
+    Ok(Order { context, parameters, resolved, ..order })
 }
 
 fn refused(reason: &str, text: &str) -> StepError {

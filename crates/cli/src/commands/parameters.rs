@@ -1,12 +1,43 @@
-//! Parameters of an order: from a file, and one by one from the command line.
+//! Parameters of an order or a change: from a file, and one by one from the command line.
 
-use std::{fs, io::Read as _, path::Path};
+use std::{
+    fs,
+    io::Read as _,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context as _, bail};
+use clap::Args;
 use serde_json::{Value, json};
 
+/// The flags with which parameters are given.
+#[derive(Args)]
+pub(super) struct Parameters {
+    /// A further parameter; dots go deeper: oidc.clientID=me. Values may be JSON.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = given)]
+    param: Vec<(String, Value)>,
+    /// A file with further parameters, a JSON object; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    parameters: Option<PathBuf>,
+}
+
+impl Parameters {
+    /// The file's parameters, with those of the command line over them; `None` when none is given.
+    pub(super) fn value(&self) -> anyhow::Result<Option<Value>> {
+        let mut parameters = match &self.parameters {
+            Some(path) => read(path)?,
+            None if self.param.is_empty() => return Ok(None),
+            None => json!({}),
+        };
+        for (key, value) in &self.param {
+            set(&mut parameters, key, value.clone())?;
+        }
+        Ok(Some(parameters))
+    }
+}
+
 /// `key=value`. What is not JSON is taken as it stands: names need no quotes.
-pub(super) fn given(text: &str) -> Result<(String, Value), String> {
+fn given(text: &str) -> Result<(String, Value), String> {
     let (key, value) = text.split_once('=').ok_or("it is not of the form KEY=VALUE")?;
     if key.split('.').any(str::is_empty) {
         return Err("its key is empty, or has an empty part".into());
@@ -16,7 +47,7 @@ pub(super) fn given(text: &str) -> Result<(String, Value), String> {
 }
 
 /// The parameters in a file.
-pub(super) fn read(path: &Path) -> anyhow::Result<Value> {
+fn read(path: &Path) -> anyhow::Result<Value> {
     let shown = path.display();
     let text = if path == Path::new("-") {
         let mut text = String::new();

@@ -1,0 +1,56 @@
+//! `kcp update`: change a runtime, and perhaps watch how it goes.
+
+use std::{path::Path, process::ExitCode};
+
+use anyhow::bail;
+use clap::Args;
+use serde_json::json;
+
+use super::{operations::follow, parameters::Parameters, which};
+use crate::{
+    client::{Client, InstanceChange},
+    output::{self, Format},
+};
+
+/// Change the parameters or the plan of a runtime.
+#[derive(Args)]
+#[command(after_help = "Example: kcp update dev --param autoScalerMax=9 --watch")]
+pub(crate) struct Update {
+    /// The instance, or the runtime of this name or Shoot if there is only one.
+    #[arg(value_name = "NAME")]
+    which: String,
+    #[command(flatten)]
+    parameters: Parameters,
+    /// Another plan, by its name in the catalog. Which plans can follow which is in the catalog.
+    #[arg(short, long)]
+    plan: Option<String>,
+    /// Watch until it is changed: each stage and step as it goes by. Fails when the change does.
+    #[arg(short, long, conflicts_with = "output")]
+    watch: bool,
+    /// How the answer looks.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: Format,
+}
+
+impl Update {
+    pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+        let parameters = self.parameters.value()?;
+        if parameters.is_none() && self.plan.is_none() {
+            bail!("nothing to change: give --param KEY=VALUE, --parameters FILE or --plan NAME");
+        }
+        let client = Client::connect(data)?;
+        let instance = which::instance(&client, &self.which).await?;
+        let change = InstanceChange { plan: self.plan, context: None, parameters };
+        let operation = client.change_instance(&instance, &change).await?;
+        if self.output == Format::Json {
+            output::json(&json!({"instance": instance, "operation": operation}))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let shown = operation.as_ref().map_or("none: it is stored".into(), ToString::to_string);
+        output::print(&format!("Instance   {instance}\nOperation  {shown}\n"))?;
+        match operation {
+            Some(operation) if self.watch => follow::follow(&client, &operation).await,
+            _ => Ok(ExitCode::SUCCESS),
+        }
+    }
+}
