@@ -1,5 +1,6 @@
 //! All HTTP in: parse, authenticate, call, answer.
 
+mod audit;
 pub mod auth;
 mod correlation;
 mod documents;
@@ -8,6 +9,7 @@ mod events;
 mod expire;
 pub mod graphql;
 pub mod health;
+mod history;
 pub mod kubeconfig;
 mod leftovers;
 mod operations;

@@ -11,7 +11,7 @@ use crate::{
     documents, expire,
     graphql::{self, QueryLimits},
     health::{self, Readiness},
-    kubeconfig, leftovers, operations, osb, runtimes, version,
+    history, kubeconfig, leftovers, operations, osb, runtimes, version,
 };
 
 pub use crate::shield::{Limits, Overloaded, shielded};
@@ -29,8 +29,8 @@ pub struct BrokerParts {
 
 /// The broker's routes, without the layers.
 pub fn broker(parts: BrokerParts) -> Router {
-    let cancelling = calling_off(parts.operations.clone(), parts.verifier.clone());
-    watching(parts.operations, parts.verifier).merge(cancelling).merge(open(parts.readiness))
+    let unsticking = unsticking(parts.operations.clone(), parts.verifier.clone());
+    watching(parts.operations, parts.verifier).merge(unsticking).merge(open(parts.readiness))
 }
 
 /// What operators may see of a service's operations.
@@ -40,11 +40,28 @@ pub fn watching(operations: Operations, verifier: Arc<Verifier>) -> Router {
         .with_state(operations)
 }
 
-/// How operators cancel a service's operations.
-pub fn calling_off(operations: Operations, verifier: Arc<Verifier>) -> Router {
+/// How operators cancel, retry, skip steps of and abandon a service's operations.
+pub fn unsticking(operations: Operations, verifier: Arc<Verifier>) -> Router {
     RequireScope::of_operators(verifier, scope::OPERATIONS_WRITE)
-        .around(operations::calling_off())
+        .around(operations::unstuck())
         .with_state(operations)
+}
+
+/// What happened to the broker's instances, and whether its audit is whole.
+pub fn history(operations: Operations, broker: Broker, verifier: Arc<Verifier>) -> Router {
+    let events = RequireScope::of_operators(verifier.clone(), scope::RUNTIMES_READ)
+        .around(history::events());
+    RequireScope::of_operators(verifier, scope::OPERATIONS_READ)
+        .around(history::verification())
+        .merge(events)
+        .with_state(history::Services { operations, broker: Some(broker) })
+}
+
+/// The same of the provisioner's runtimes.
+pub fn history_of_runtimes(operations: Operations, verifier: Arc<Verifier>) -> Router {
+    RequireScope::of_operators(verifier, scope::OPERATIONS_READ)
+        .around(history::events().merge(history::verification()))
+        .with_state(history::Services { operations, broker: None })
 }
 
 /// The routes that platforms order at, without the layers; beside those of [`broker`].

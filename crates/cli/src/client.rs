@@ -99,9 +99,26 @@ impl Client {
         self.send(&format!("asking why operation {id} waits"), request).await
     }
 
-    pub(crate) async fn cancel(&self, id: &OperationId) -> anyhow::Result<Value> {
-        let request = self.http.post(&format!("/operations/{id}/cancel"));
-        self.send(&format!("calling off operation {id}"), request).await
+    /// Cancels, retries or abandons an operation, or skips a step of it.
+    pub(crate) async fn unstick(
+        &self,
+        id: &OperationId,
+        action: &str,
+        body: &Value,
+    ) -> anyhow::Result<Value> {
+        let request = self.http.post(&format!("/operations/{id}/{action}")).json(body);
+        self.send(&format!("{action} of operation {id}"), request).await
+    }
+
+    /// What happened to an instance.
+    pub(crate) async fn events(&self, instance: &str) -> anyhow::Result<Value> {
+        let request = self.http.get("/events").query(&[("instance_ids", instance)]);
+        self.send(&format!("reading the events of {instance}"), request).await
+    }
+
+    /// Whether the audit is what it was.
+    pub(crate) async fn verify_audit(&self) -> anyhow::Result<Value> {
+        self.send("verifying the audit", self.http.get("/audit/verify")).await
     }
 
     /// What removals could not remove, behind an instance.

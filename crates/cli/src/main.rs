@@ -13,7 +13,7 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, bindings, broker, check, deprovision, keys, kubeconfig, landscape, leftovers,
+    bench, bindings, broker, check, deprovision, events, keys, kubeconfig, landscape, leftovers,
     operations, plan, provision, provisioner, runtimes, up,
 };
 
@@ -43,6 +43,7 @@ enum Command {
     Bindings(bindings::Bindings),
     Leftovers(leftovers::Leftovers),
     Operations(operations::Operations),
+    Events(events::Events),
     Plan(plan::Plan),
     Check(check::Check),
     Keys(keys::Keys),
@@ -67,6 +68,7 @@ async fn main() -> ExitCode {
         Command::Bindings(command) => command.run(data).await,
         Command::Leftovers(command) => command.run(data).await,
         Command::Operations(command) => command.run(data).await,
+        Command::Events(command) => command.run(data).await,
         Command::Plan(command) => command.run(),
         Command::Check(command) => command.run().await,
         Command::Keys(command) => command.run().await,

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use base::Clock;
+use base::{Clock, Failure};
 use serde::Serialize;
 use tokio::{
     sync::{broadcast, watch},
@@ -21,7 +21,8 @@ use crate::{
     position::State,
     settings::Settings,
     storage::{
-        Acceptance, Cancel, NewOperation, OperationId, Pairs, ReplicaId, Storage, StorageError,
+        Acceptance, Cancel, NewOperation, OperationId, Pairs, ReplicaId, Skip, Storage,
+        StorageError,
     },
     worker::Replica,
 };
@@ -197,6 +198,22 @@ impl<S: Storage> Engine<S> {
     ) -> Result<bool, StorageError> {
         let cancel = Cancel { state: State::Canceled, reason: reason.into() };
         self.replica.storage.request_cancel(id, &cancel).await
+    }
+
+    /// Asks that a step of the open stage is recorded as executed but not completed, and not run any more.
+    pub async fn skip(&self, id: OperationId, skip: &Skip) -> Result<bool, StorageError> {
+        self.replica.storage.request_skip(id, skip).await
+    }
+
+    /// Ends an operation as failed now, whatever its step does. A call that is on its way to an outside system is not taken
+    /// back. `false` when it is final or unknown.
+    pub async fn abandon(
+        &self,
+        id: OperationId,
+        reason: impl Into<String>,
+    ) -> Result<bool, StorageError> {
+        let failure = Failure::new("engine", "abandoned", base::failure::shortened(reason.into()));
+        self.replica.storage.abandon(id, &failure).await
     }
 
     /// A new operation that continues a final one: only what was not completed runs.

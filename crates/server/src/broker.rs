@@ -7,10 +7,10 @@ use std::{sync::Arc, time::Duration};
 use anyhow::{Context, ensure};
 use api::{
     Credentials, RequireScope, Verifier, osb,
-    router::{self, expiry, kubeconfigs, leftovers, platforms, runtimes, shielded},
+    router::{self, expiry, history, kubeconfigs, leftovers, platforms, runtimes, shielded},
     scope,
 };
-use axum::Router;
+use axum::{Extension, Router};
 use base::Clock;
 use broker::{
     accounts::PooledAccounts,
@@ -25,7 +25,7 @@ use store::{BrokerStore, EngineStore, Set, operations::Operations};
 use tokio::{net::TcpListener, task::JoinSet};
 
 use crate::{
-    Settings,
+    Settings, auditing,
     gates::Gates,
     keys,
     metrics::{self, Metrics},
@@ -100,6 +100,8 @@ impl Service {
         let bindings = Bindings::new(broker.clone(), runtimes, settings.bindings.time);
         let mut chores = JoinSet::new();
         chores.spawn(bindings::keep(bindings.clone()));
+        let audit = Operations::new(engine.clone()).audit();
+        chores.spawn(auditing::keep(audit, clock.clone(), settings.operations.keep_audit));
         let assume_async = settings.answers.assume_async;
         Ok(Self { engine, provisioner, broker, bindings, chores, follower, metrics, assume_async })
     }
@@ -122,6 +124,7 @@ impl Service {
             readiness: Arc::new(Working(self.engine.clone())),
             verifier: verifier.clone(),
         })
+        .merge(history(self.operations(), self.broker.clone(), verifier.clone()))
         .merge(metrics)
         .merge(orders)
         .merge(leftovers(self.broker.clone(), verifier.clone()))
@@ -134,6 +137,7 @@ impl Service {
             bindings: self.bindings.clone(),
             verifier: verifier.clone(),
         }))
+        .layer(Extension(self.operations().audit()))
     }
 
     /// The operators' view of its operations.
@@ -182,7 +186,8 @@ fn engine_settings(
         workers,
         lease,
         keep_journal,
-        // The pace is part of the speed; the others are for the plans, and for the end of the service.
+        // The pace is part of the speed; the others are for the plans, the audit, and the end of the service.
+        keep_audit: _,
         pace: _,
         limit: _,
         removal_patience: _,

@@ -1,6 +1,7 @@
 //! Settings, wiring, telemetry, shutdown.
 
 mod access;
+mod auditing;
 pub mod broker;
 pub mod gates;
 pub mod keys;

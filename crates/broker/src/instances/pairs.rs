@@ -6,7 +6,10 @@
 //! | update | queued | the same one if it is the newest and says the same, else queued | queued | refused |
 //! | deprovision | supersedes it | supersedes it | supersedes it | the same one |
 //!
-//! Refused is `ConcurrencyError`. `docs/updates.md` has the same table for platforms.
+//! | retry by an operator | refused | refused | refused | refused |
+//!
+//! A retry begins alone or not at all, and only of the newest operation: `store::operations::Operations::retry`, for both services.
+//! Refused is `ConcurrencyError`, for operators 409. `docs/updates.md` has the same table for platforms.
 
 use engine::{
     Operation, OperationId,

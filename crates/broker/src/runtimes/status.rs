@@ -99,10 +99,13 @@ pub(super) fn fill(
 
 /// What sort each operation is of; none for what is not told here.
 fn sorts(own: &[Snapshot]) -> Vec<Option<Sort>> {
-    let mut made = false;
+    let mut order = None;
     let sort = |operation: &Snapshot| match operation.kind.as_str() {
-        PROVISION if std::mem::replace(&mut made, true) => Some(Sort::Unsuspension),
-        PROVISION => Some(Sort::Provisioning),
+        // The order itself, and what operators did to continue it.
+        PROVISION if *order.get_or_insert(operation.root) == operation.root => {
+            Some(Sort::Provisioning)
+        }
+        PROVISION => Some(Sort::Unsuspension),
         DEPROVISION if input(operation).temporary => Some(Sort::Suspension),
         DEPROVISION => Some(Sort::Deprovisioning),
         UPDATE => Some(Sort::Update),
@@ -117,7 +120,7 @@ fn sorts(own: &[Snapshot]) -> Vec<Option<Sort>> {
 fn add(status: &mut Status, sort: Sort, item: impl FnOnce() -> OperationItem) {
     let (group, most) = match sort {
         Sort::Provisioning => {
-            status.provisioning = Some(item());
+            status.provisioning.get_or_insert_with(item);
             return;
         }
         Sort::Deprovisioning => {

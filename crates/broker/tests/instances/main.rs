@@ -12,6 +12,7 @@ mod limits;
 mod listing;
 mod provisioning;
 mod repeating;
+mod retrying;
 mod suspending;
 mod updating;
 mod world;
@@ -24,6 +25,9 @@ store::promises! { world::World on sqlite, postgres: {
         a_tenant_orders_for_itself_alone,
         what_can_only_fail_later_is_refused,
         the_plan_of_the_older_documents_takes_what_it_can_provision;
+    retrying:
+        an_instance_stands_as_the_retry_of_its_order_does,
+        a_removal_that_failed_is_retried_and_an_older_order_is_not;
     repeating:
         the_same_words_are_answered_with_the_same_operation,
         a_complete_instance_is_answered_without_an_operation,

@@ -54,9 +54,16 @@ const WATCHING: [Row; 6] = [
     ("get", "/operations/{id}/waiting", "", Operators(OPERATIONS_READ)),
     ("get", "/metrics", "", Operators(METRICS_READ)),
 ];
+const UNSTICKING: [Row; 5] = [
+    ("post", "/operations/{id}/cancel", "", Operators(OPERATIONS_WRITE)),
+    ("post", "/operations/{id}/retry", "", Operators(OPERATIONS_WRITE)),
+    ("post", "/operations/{id}/skip", "", Operators(OPERATIONS_WRITE)),
+    ("post", "/operations/{id}/abandon", "", Operators(OPERATIONS_WRITE)),
+    ("get", "/audit/verify", "", Operators(OPERATIONS_READ)),
+];
 const BROKER: [Row; 13] = [
     ("get", "/", "", Open),
-    ("post", "/operations/{id}/cancel", "", Operators(OPERATIONS_WRITE)),
+    ("get", "/events", "", Operators(RUNTIMES_READ)),
     ("get", "/leftovers", "", Operators(OPERATIONS_READ)),
     ("get", "/leftovers/{instance}", "", Operators(OPERATIONS_READ)),
     ("get", "/may-exist", "", Operators(OPERATIONS_READ)),
@@ -70,7 +77,7 @@ const BROKER: [Row; 13] = [
     ("get", "/openapi/runtimes.yaml", "", Open),
 ];
 const PROVISIONER: [Row; 6] = [
-    ("post", "/operations/{id}/cancel", "", Operators(OPERATIONS_WRITE)),
+    ("get", "/events", "", Operators(OPERATIONS_READ)),
     ("get", "/", "", Open),
     ("get", "/explorer.js", "", Open),
     ("get", "/explorer.css", "", Open),
@@ -106,7 +113,8 @@ const PEOPLE: [(&[&str], &[&str]); 6] = [
 
 fn broker_rows() -> Vec<(String, String, &'static str, Rule)> {
     let owned = |(method, path, body, rule): Row| (method.into(), path.into(), body, rule);
-    let mut rows: Vec<_> = OPEN.into_iter().chain(WATCHING).chain(BROKER).map(owned).collect();
+    let mut rows: Vec<_> =
+        OPEN.into_iter().chain(WATCHING).chain(UNSTICKING).chain(BROKER).map(owned).collect();
     for (prefix, token) in [("/oauth", true), ("/oauth/{region}", true), ("", false)] {
         for (method, path) in PLATFORMS {
             let rule = match (token, path) {
@@ -122,7 +130,7 @@ fn broker_rows() -> Vec<(String, String, &'static str, Rule)> {
 
 fn provisioner_rows() -> Vec<(String, String, &'static str, Rule)> {
     let owned = |(method, path, body, rule): Row| (method.into(), path.into(), body, rule);
-    OPEN.into_iter().chain(WATCHING).chain(PROVISIONER).map(owned).collect()
+    OPEN.into_iter().chain(WATCHING).chain(UNSTICKING).chain(PROVISIONER).map(owned).collect()
 }
 
 /// Method and path of each route, as the router prints itself.
