@@ -24,6 +24,7 @@ pub(crate) mod requests;
 mod stored;
 mod suspension;
 mod update;
+mod upgrade;
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -47,6 +48,7 @@ pub use leftovers::{LeftoverPage, MayExist, MayExistPage};
 pub use provision::Provisioned;
 pub use requests::{Caller, Deprovision, Provision, Update};
 pub use update::Updated;
+pub use upgrade::{Upgrade, UpgradeTarget};
 
 /// The broker. Clones are the same one.
 #[derive(Clone)]

@@ -6,9 +6,11 @@ pub mod env;
 pub mod limits;
 mod prelude;
 pub mod provisioning;
-mod shared;
+pub(crate) mod shared;
 pub mod systems;
 pub mod update;
+pub mod upgrade_cluster;
+pub mod upgrade_kyma;
 pub mod view;
 
 pub use env::{Env, StepSettings};

@@ -15,9 +15,13 @@ use base::Clock;
 use broker::{
     accounts::PooledAccounts,
     bindings::{self, Bindings, RuntimeReach},
+    chores::maintenance::{self, MaintenanceEnding, Times},
     following::Follower,
     instances::{Broker, Parts},
-    operations::{self as steps, Env, Limits, deprovisioning, provisioning, update},
+    operations::{
+        self as steps, Env, Limits, deprovisioning, provisioning, update, upgrade_cluster,
+        upgrade_kyma,
+    },
 };
 use clients::{Component, provisioner::Provisioner};
 use engine::{Builder, Engine};
@@ -86,6 +90,7 @@ impl Service {
             provisioner: provisioner.clone(),
             clusters: gates.clusters(Component::RUNTIME, outside::CLIENTS),
         };
+        let ending = MaintenanceEnding::new(&env, clock.clone(), Times::default());
         let engine = serve(engine, &limits, &env, settings)?.start();
         let broker = Broker::new(Parts {
             accounts: Some(Arc::new(accounts)),
@@ -100,6 +105,7 @@ impl Service {
         let bindings = Bindings::new(broker.clone(), runtimes, settings.bindings.time);
         let mut chores = JoinSet::new();
         chores.spawn(bindings::keep(bindings.clone()));
+        chores.spawn(maintenance::keep(ending));
         let assume_async = settings.answers.assume_async;
         Ok(Self { engine, provisioner, broker, bindings, chores, follower, metrics, assume_async })
     }
@@ -152,7 +158,7 @@ impl Service {
     }
 }
 
-/// The plans of orders, changes and removals: today's, or the legacy ones.
+/// The plans of orders, changes, upgrades and removals: today's, or the legacy ones.
 fn serve(
     engine: Builder<EngineStore>,
     limits: &Limits,
@@ -169,7 +175,10 @@ fn serve(
     };
     let changing = update::plan(&outside::update_limits(settings), systems);
     let engine = engine.serve(making, env.clone())?.serve(removing, env.clone())?;
-    Ok(engine.serve(changing, env.clone())?)
+    let engine = engine.serve(changing, env.clone())?;
+    let kyma = upgrade_kyma::plan(&outside::kyma_limits(settings), systems);
+    let cluster = upgrade_cluster::plan(&outside::cluster_limits(settings), systems);
+    Ok(engine.serve(kyma, env.clone())?.serve(cluster, env.clone())?)
 }
 
 /// How the engine works.
@@ -185,6 +194,8 @@ fn engine_settings(
         // The pace is part of the speed; the others are for the plans, and for the end of the service.
         pace: _,
         limit: _,
+        kyma_upgrade_limit: _,
+        cluster_upgrade_limit: _,
         removal_patience: _,
         drain: _,
     } = operations;

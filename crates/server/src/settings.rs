@@ -99,6 +99,12 @@ pub struct OperationSettings {
     /// How long one operation may take in all.
     #[config(env = "KCP_BROKER_OPERATION_LIMIT", default = "24h", deserialize_with = friendly)]
     pub limit: Duration,
+    /// How long one upgrade of Kyma may take in all.
+    #[config(env = "KCP_BROKER_KYMA_UPGRADE_LIMIT", default = "3h", deserialize_with = friendly)]
+    pub kyma_upgrade_limit: Duration,
+    /// How long one upgrade of a cluster may take in all.
+    #[config(env = "KCP_BROKER_CLUSTER_UPGRADE_LIMIT", default = "4h", deserialize_with = friendly)]
+    pub cluster_upgrade_limit: Duration,
     /// How long a step of a removal may fail in a row before the removal goes on without it.
     #[config(env = "KCP_BROKER_REMOVAL_PATIENCE", default = "5m", deserialize_with = friendly)]
     pub removal_patience: Duration,

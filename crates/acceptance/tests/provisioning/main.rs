@@ -21,3 +21,4 @@ mod trying;
 mod tutorial;
 mod unconfirmed;
 mod updating;
+mod upgrading;

@@ -8,11 +8,9 @@ use uuid::Uuid;
 use super::{Detail, Group, OperationItem, Status};
 use crate::{
     details::RuntimeVersion,
-    instances::pairs::{DEPROVISION, PROVISION, UPDATE},
+    instances::pairs::{DEPROVISION, PROVISION, UPDATE, UPGRADE_CLUSTER, UPGRADE_KYMA},
 };
 
-const UPGRADE_KYMA: &str = "upgradeKyma";
-const UPGRADE_CLUSTER: &str = "upgradeCluster";
 /// How many updates and upgrades are told.
 const NEWEST: usize = 2;
 
@@ -21,6 +19,7 @@ const NEWEST: usize = 2;
 #[serde(default)]
 struct Input {
     temporary: bool,
+    orchestration: Option<Uuid>,
 }
 
 /// What is told of an operation's data: a removal has it one level deeper.
@@ -149,7 +148,7 @@ pub(super) fn item(operation: &Snapshot, description: String) -> OperationItem {
         created_at: operation.created_at,
         updated_at: operation.updated_at,
         operation_id: operation.id.into(),
-        orchestration_id: None,
+        orchestration_id: input(operation).orchestration,
         finished_stages: operation.closed.clone(),
         executed_but_not_completed_steps: operation
             .incomplete

@@ -14,6 +14,7 @@ mod provisioning;
 mod repeating;
 mod suspending;
 mod updating;
+mod upgrading;
 mod world;
 
 store::promises! { world::World on sqlite, postgres: {
@@ -88,6 +89,12 @@ store::promises! { world::World on sqlite, postgres: {
         a_change_waits_for_a_running_order_and_is_stopped_by_a_removal,
         what_the_context_says_meanwhile_survives_the_end_of_a_change,
         after_an_account_move_every_call_works_for_the_new_account;
+    upgrading:
+        an_upgrade_is_stored_with_what_is_asked_for_and_told_as_upgrading,
+        an_upgrade_under_the_same_id_is_begun_once,
+        upgrades_wait_for_what_runs_and_are_stopped_by_a_removal,
+        what_has_no_runtime_cannot_be_upgraded,
+        an_order_that_failed_leaves_nothing_to_upgrade;
     finding:
         an_instance_is_found_once_it_is_complete,
         the_dashboard_has_one_address_in_every_answer,

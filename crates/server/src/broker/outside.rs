@@ -12,7 +12,7 @@ use broker::{
     operations::{
         Env, Limits, StepSettings, deprovisioning,
         env::{EventHubs, Logging, ServiceManager},
-        update,
+        update, upgrade_cluster, upgrade_kyma,
     },
 };
 use clients::{
@@ -148,6 +148,22 @@ pub(crate) fn update_limits(settings: &Settings) -> update::Limits {
     }
 }
 
+/// How long upgrades of Kyma, and what they wait for, may take.
+pub(crate) fn kyma_limits(settings: &Settings) -> upgrade_kyma::Limits {
+    upgrade_kyma::Limits {
+        operation: settings.operations.kyma_upgrade_limit,
+        reconciler: settings.runtimes.reconciliation_limit,
+    }
+}
+
+/// How long upgrades of clusters, and what they wait for, may take.
+pub(crate) fn cluster_limits(settings: &Settings) -> upgrade_cluster::Limits {
+    upgrade_cluster::Limits {
+        operation: settings.operations.cluster_upgrade_limit,
+        runtime: settings.runtimes.upgrade_limit,
+    }
+}
+
 /// What owners are told.
 pub(super) fn answers(settings: &Settings) -> instances::Settings {
     let AnswerSettings { dashboard, address, trial_documentation, assume_async: _ } =
@@ -246,6 +262,7 @@ pub(super) fn env(
         }),
         event_hubs,
         reconciler: systems.reconciler,
+        spc: systems.spc,
         lifecycle_manager: systems.lifecycle_manager,
         creations: Creations::new(store.clone(), gates.clock().clone()),
         settings: steps(&settings.runtimes, &settings.service_manager)?,
@@ -261,6 +278,7 @@ fn steps(
         legacy: _,
         limit: _,
         update_limit: _,
+        upgrade_limit: _,
         removal_limit: _,
         reconciliation_limit: _,
         account_limit: _,

@@ -2,7 +2,7 @@
 
 use super::{
     accept, accept_new, bindings, change_order, changes, creations, instances, limits, list,
-    lms_tenants, removed, states,
+    lms_tenants, maintenances, removed, states,
 };
 use crate::{
     Set,
@@ -33,6 +33,7 @@ async fn every_statement_goes_by_an_index() {
             creations::TEXTS,
             instances::TEXTS,
             lms_tenants::TEXTS,
+            maintenances::TEXTS,
             states::TEXTS,
         ];
 

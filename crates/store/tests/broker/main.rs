@@ -10,6 +10,7 @@ mod creations;
 mod limits;
 mod listing;
 mod lms_tenants;
+mod maintenances;
 mod ordering;
 mod removing;
 mod sealing;
@@ -87,6 +88,10 @@ store::promises! { bench::Bench on sqlite, postgres: {
         one_operation_makes_the_tenant_and_the_others_get_it,
         of_fifty_claims_at_once_one_is_granted,
         who_does_not_come_back_is_taken_for_dead;
+    maintenances:
+        what_was_written_first_stays_until_it_is_forgotten,
+        nothing_is_taken_back_before_its_operation_has_ended,
+        of_many_who_take_a_maintenance_back_one_gets_it;
     sealing:
         s1_orders_details_and_states_are_nowhere_in_clear,
         s3_instances_are_read_without_the_old_key_after_a_rotation,

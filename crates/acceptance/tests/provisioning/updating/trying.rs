@@ -66,7 +66,7 @@ impl Trying {
     }
 
     /// A runtime, and the broker that made it.
-    async fn made(&self) -> (&Broker, Ended) {
+    pub(crate) async fn made(&self) -> (&Broker, Ended) {
         let maker = self.maker.get_or_init(|| Box::pin(Broker::start(&self.outside))).await;
         if let Some(made) = self.ahead.lock().unwrap().take() {
             return (maker, made);
@@ -77,7 +77,7 @@ impl Trying {
     }
 
     /// Writes what is stored about an instance into another database.
-    async fn copy(&self, rows: &BrokerStore, maker: &Broker, made: &Ended) {
+    pub(crate) async fn copy(&self, rows: &BrokerStore, maker: &Broker, made: &Ended) {
         let mut new = row(&made.order);
         new.details = Some(serde_json::to_vec(&made.details).unwrap());
         rows.insert(&new).await.unwrap();
