@@ -11,6 +11,7 @@ pub mod health;
 pub mod kubeconfig;
 mod leftovers;
 mod operations;
+mod orchestrations;
 pub mod osb;
 pub mod router;
 pub mod runtimes;

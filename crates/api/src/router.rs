@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::broker::{instances::Broker, operations::view::Operations};
+use ::broker::{instances::Broker, operations::view::Operations, orchestrations::Orchestrations};
 use ::provisioner::Provisioner;
 use axum::{Router, routing::get};
 
@@ -11,7 +11,7 @@ use crate::{
     documents, expire,
     graphql::{self, QueryLimits},
     health::{self, Readiness},
-    kubeconfig, leftovers, operations, osb, runtimes, version,
+    kubeconfig, leftovers, operations, orchestrations, osb, runtimes, version,
 };
 
 pub use crate::shield::{Limits, Overloaded, shielded};
@@ -70,6 +70,11 @@ pub fn expiry(broker: Broker, verifier: Arc<Verifier>) -> Router {
 /// The routes that tell what runs, without the layers; beside those of [`broker`].
 pub fn runtimes(parts: runtimes::Parts) -> Router {
     runtimes::routes(parts)
+}
+
+/// How many runtimes are upgraded at once, without the layers; beside the routes of [`broker`].
+pub fn fleet(orchestrations: Orchestrations, verifier: Arc<Verifier>) -> Router {
+    orchestrations::routes(orchestrations, verifier)
 }
 
 /// The routes of kubeconfigs and bindings, without the layers; beside those of [`broker`].

@@ -9,6 +9,7 @@ pub mod details;
 pub mod following;
 pub mod instances;
 pub mod operations;
+pub mod orchestrations;
 pub mod order;
 pub mod overrides;
 pub mod runtimes;

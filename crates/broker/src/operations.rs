@@ -4,6 +4,7 @@ pub mod creator;
 pub mod deprovisioning;
 pub mod env;
 pub mod limits;
+pub mod orchestration;
 mod prelude;
 pub mod provisioning;
 pub(crate) mod shared;

@@ -1,6 +1,7 @@
 //! The operator's calls to the broker, and to the landscape.
 
 mod bindings;
+mod orchestrations;
 mod orders;
 
 use std::{path::Path, sync::Arc};

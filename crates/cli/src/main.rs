@@ -14,7 +14,7 @@ use clap::{Parser, Subcommand};
 
 use commands::{
     bench, bindings, broker, check, deprovision, keys, kubeconfig, landscape, leftovers,
-    operations, plan, provision, provisioner, runtimes, up,
+    operations, orchestrations, plan, provision, provisioner, runtimes, up, upgrade,
 };
 
 /// A control plane for managed Kubernetes runtimes.
@@ -43,6 +43,8 @@ enum Command {
     Bindings(bindings::Bindings),
     Leftovers(leftovers::Leftovers),
     Operations(operations::Operations),
+    Orchestrations(orchestrations::Orchestrations),
+    Upgrade(upgrade::Upgrade),
     Plan(plan::Plan),
     Check(check::Check),
     Keys(keys::Keys),
@@ -67,6 +69,8 @@ async fn main() -> ExitCode {
         Command::Bindings(command) => command.run(data).await,
         Command::Leftovers(command) => command.run(data).await,
         Command::Operations(command) => command.run(data).await,
+        Command::Orchestrations(command) => command.run(data).await,
+        Command::Upgrade(command) => command.run(data).await,
         Command::Plan(command) => command.run(),
         Command::Check(command) => command.run().await,
         Command::Keys(command) => command.run().await,

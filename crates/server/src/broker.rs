@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 use anyhow::{Context, ensure};
 use api::{
     Credentials, RequireScope, Verifier, osb,
-    router::{self, expiry, kubeconfigs, leftovers, platforms, runtimes, shielded},
+    router::{self, expiry, fleet, kubeconfigs, leftovers, platforms, runtimes, shielded},
     scope,
 };
 use axum::Router;
@@ -19,9 +19,10 @@ use broker::{
     following::Follower,
     instances::{Broker, Parts},
     operations::{
-        self as steps, Env, Limits, deprovisioning, provisioning, update, upgrade_cluster,
-        upgrade_kyma,
+        self as steps, Env, Limits, deprovisioning, orchestration, provisioning, update,
+        upgrade_cluster, upgrade_kyma,
     },
+    orchestrations::{self, Orchestrations},
 };
 use clients::{Component, provisioner::Provisioner};
 use engine::{Builder, Engine};
@@ -53,6 +54,7 @@ pub(crate) struct Service {
     provisioner: Provisioner,
     broker: Broker,
     bindings: Bindings,
+    orchestrations: Orchestrations,
     chores: JoinSet<()>,
     /// Wakes the steps that wait for the provisioner.
     follower: Option<Follower>,
@@ -91,23 +93,41 @@ impl Service {
             clusters: gates.clusters(Component::RUNTIME, outside::CLIENTS),
         };
         let ending = MaintenanceEnding::new(&env, clock.clone(), Times::default());
-        let engine = serve(engine, &limits, &env, settings)?.start();
-        let broker = Broker::new(Parts {
-            accounts: Some(Arc::new(accounts)),
-            store,
-            operations,
-            shapes: engine.shapes(),
-            catalog,
-            offer,
+        let parts = |shapes, accounts| Parts {
+            accounts,
+            store: store.clone(),
+            operations: operations.clone(),
+            shapes,
+            catalog: catalog.clone(),
+            offer: offer.clone(),
             settings: outside::answers(settings),
             clock: clock.clone(),
-        });
+        };
+        // The driver of orchestrations prepares upgrades: it needs neither plans nor accounts.
+        let driving = Broker::new(parts(Vec::new(), None));
+        let driving = Arc::new(outside::orchestrations(driving, &env));
+        let engine = serve(engine, &limits, &env, settings)?;
+        let engine =
+            engine.serve(orchestration::plan(steps::Systems::of(&env)), driving.clone())?.start();
+        let broker = Broker::new(parts(engine.shapes(), Some(Arc::new(accounts))));
+        let orchestrations = Orchestrations::new(driving);
         let bindings = Bindings::new(broker.clone(), runtimes, settings.bindings.time);
         let mut chores = JoinSet::new();
         chores.spawn(bindings::keep(bindings.clone()));
         chores.spawn(maintenance::keep(ending));
+        chores.spawn(orchestrations::wake_drivers(orchestrations.clone(), engine.events()));
         let assume_async = settings.answers.assume_async;
-        Ok(Self { engine, provisioner, broker, bindings, chores, follower, metrics, assume_async })
+        Ok(Self {
+            engine,
+            provisioner,
+            broker,
+            bindings,
+            orchestrations,
+            chores,
+            follower,
+            metrics,
+            assume_async,
+        })
     }
 
     /// What it answers, without the layers around it.
@@ -132,6 +152,7 @@ impl Service {
         .merge(orders)
         .merge(leftovers(self.broker.clone(), verifier.clone()))
         .merge(expiry(self.broker.clone(), verifier.clone()))
+        .merge(fleet(self.orchestrations.clone(), verifier.clone()))
         .merge(runtimes(api::runtimes::Parts {
             broker: self.broker.clone(),
             verifier: verifier.clone(),

@@ -13,6 +13,7 @@ use anyhow::Context;
 use broker::operations::{
     Limits as ProvisioningLimits, System, Systems,
     deprovisioning::{self, Limits as DeprovisioningLimits},
+    orchestration,
     provisioning::{self, legacy},
     update::{self, Limits as UpdateLimits},
     upgrade_cluster::{self, Limits as ClusterLimits},
@@ -137,8 +138,11 @@ pub fn called(settings: &Settings) -> anyhow::Result<BTreeSet<String>> {
     let legacy = settings.runtimes.legacy;
     let followed = broker(&There::of(settings)?)?.into_iter();
     // Changes and upgrades are the same for all runtimes.
-    let is_followed =
-        |plan: &Named| plan.name.starts_with("up") || plan.name.starts_with("legacy-") == legacy;
+    let is_followed = |plan: &Named| {
+        plan.name.starts_with("up")
+            || plan.name == "orchestration"
+            || plan.name.starts_with("legacy-") == legacy
+    };
     let followed = followed.filter(is_followed);
     let calls = |plan: Named| {
         let steps = plan.shape.stages.iter().flat_map(|stage| &stage.steps);
@@ -170,6 +174,11 @@ fn broker(there: &There) -> Result<Vec<Named>, PlanError> {
             "upgrade-cluster",
             "gives a runtime's cluster another version of Kubernetes: one stage, ordered by weights",
             shape(upgrade_cluster::plan(&cluster, systems))?,
+        ),
+        named(
+            "orchestration",
+            "starts the upgrades of many runtimes, some at a time",
+            shape(orchestration::plan(systems))?,
         ),
         named(
             "deprovisioning",

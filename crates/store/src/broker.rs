@@ -19,6 +19,7 @@ mod limits;
 mod list;
 mod lms_tenants;
 mod maintenances;
+mod orchestrations;
 mod removed;
 mod rows;
 mod standing;
@@ -39,6 +40,10 @@ pub use limits::{Limit, Limits, Reached};
 pub use list::{InstanceFilter, Page, PageKey};
 pub use lms_tenants::LmsTenant;
 pub use maintenances::{Maintenance, MaintenanceOf, SuspendedEvaluation};
+pub use orchestrations::{
+    Count, Counts, Member, MemberFilter, MemberPage, NewMember, NewOrchestration, Orchestration,
+    Resolution, Span, Started,
+};
 pub use removed::Removed;
 pub use rows::{Instance, LONGEST, NewInstance};
 pub use standing::Standing;

@@ -8,12 +8,13 @@ use broker::{
     catalog::{Catalog, Files, Offer},
     creations::Creations,
     following::Follower,
-    instances::{self, LegacyNeeds, SuspensionPlans, TrialNotice},
+    instances::{self, Broker, LegacyNeeds, SuspensionPlans, TrialNotice},
     operations::{
         Env, Limits, StepSettings, deprovisioning,
         env::{EventHubs, Logging, ServiceManager},
         update, upgrade_cluster, upgrade_kyma,
     },
+    orchestrations::{self, source::GardenWindows},
 };
 use clients::{
     Component, Http,
@@ -41,6 +42,8 @@ use crate::{
 
 /// The shortest password that platforms may have.
 const SHORTEST_PASSWORD: usize = 12;
+/// The `ConfigMap` with the maintenance policy.
+const MAINTENANCE_POLICY: &str = "orchestration-config";
 /// How many clients of runtimes are kept.
 pub(super) const CLIENTS: NonZeroUsize = NonZeroUsize::new(200).unwrap();
 /// Where everybody finds releases, and what is not released yet.
@@ -161,6 +164,21 @@ pub(crate) fn cluster_limits(settings: &Settings) -> upgrade_cluster::Limits {
     upgrade_cluster::Limits {
         operation: settings.operations.cluster_upgrade_limit,
         runtime: settings.runtimes.upgrade_limit,
+    }
+}
+
+/// What orchestrations are made of.
+pub(super) fn orchestrations(broker: Broker, env: &Env) -> orchestrations::Parts {
+    orchestrations::Parts {
+        broker,
+        windows: Arc::new(GardenWindows {
+            gardener: env.gardener.clone(),
+            control_plane: env.control_plane.clone(),
+            namespace: env.settings.namespace.clone(),
+            name: MAINTENANCE_POLICY.into(),
+        }),
+        spc: env.spc.clone(),
+        kyma_version: env.settings.default_kyma_version.clone(),
     }
 }
 

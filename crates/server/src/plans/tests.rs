@@ -54,7 +54,8 @@ fn every_kind_that_the_services_have_is_there() {
         mine.map(|plan| plan.shape.kind.clone()).collect()
     };
 
-    let of_the_broker = ["deprovision", "provision", "update", "upgradeCluster", "upgradeKyma"];
+    let of_the_broker =
+        ["deprovision", "orchestration", "provision", "update", "upgradeCluster", "upgradeKyma"];
     let of_the_broker = of_the_broker.map(String::from);
     assert_eq!(kinds(Service::Broker), of_the_broker.into());
     let of_the_provisioner = [

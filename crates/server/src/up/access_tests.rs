@@ -54,7 +54,7 @@ const WATCHING: [Row; 6] = [
     ("get", "/operations/{id}/waiting", "", Operators(OPERATIONS_READ)),
     ("get", "/metrics", "", Operators(METRICS_READ)),
 ];
-const BROKER: [Row; 13] = [
+const BROKER: [Row; 27] = [
     ("get", "/", "", Open),
     ("post", "/operations/{id}/cancel", "", Operators(OPERATIONS_WRITE)),
     ("get", "/leftovers", "", Operators(OPERATIONS_READ)),
@@ -66,6 +66,20 @@ const BROKER: [Row; 13] = [
     ("get", "/bindings/{instance_id}", "", Tenants(RUNTIMES_READ)),
     ("get", "/kubeconfig/", "", Tenants(KUBECONFIG_READ)),
     ("get", "/kubeconfig/{instance_id}", "", Tenants(KUBECONFIG_READ)),
+    ("get", "/orchestrations", "", Operators(ORCHESTRATIONS_READ)),
+    ("get", "/orchestrations/{id}", "", Operators(ORCHESTRATIONS_READ)),
+    ("get", "/orchestrations/{id}/progress", "", Operators(ORCHESTRATIONS_READ)),
+    ("get", "/orchestrations/{id}/operations", "", Operators(ORCHESTRATIONS_READ)),
+    ("get", "/orchestrations/{id}/operations/{operation}", "", Operators(ORCHESTRATIONS_READ)),
+    ("post", "/upgrade/kyma/preview", "", Operators(ORCHESTRATIONS_READ)),
+    ("post", "/upgrade/cluster/preview", "", Operators(ORCHESTRATIONS_READ)),
+    ("post", "/upgrade/kyma", "", Operators(ORCHESTRATIONS_WRITE)),
+    ("post", "/upgrade/cluster", "", Operators(ORCHESTRATIONS_WRITE)),
+    ("put", "/orchestrations/{id}/cancel", "", Operators(ORCHESTRATIONS_WRITE)),
+    ("put", "/orchestrations/{id}/pause", "", Operators(ORCHESTRATIONS_WRITE)),
+    ("put", "/orchestrations/{id}/resume", "", Operators(ORCHESTRATIONS_WRITE)),
+    ("post", "/orchestrations/{id}/retry", "", Operators(ORCHESTRATIONS_WRITE)),
+    ("patch", "/orchestrations/{id}/workers", "", Operators(ORCHESTRATIONS_WRITE)),
     ("get", "/openapi/osb.yaml", "", Open),
     ("get", "/openapi/runtimes.yaml", "", Open),
 ];

@@ -2,7 +2,7 @@
 
 use super::{
     accept, accept_new, bindings, change_order, changes, creations, instances, limits, list,
-    lms_tenants, maintenances, removed, states,
+    lms_tenants, maintenances, orchestrations, removed, states,
 };
 use crate::{
     Set,
@@ -18,8 +18,15 @@ async fn every_statement_goes_by_an_index() {
         database.migrate(Set::Engine).await.unwrap();
         database.migrate(Set::Broker).await.unwrap();
         let sqlite = database.is_sqlite();
-        let lists =
-            [instances::LISTS, limits::TEXTS, list::LISTS, removed::LISTS, states::LISTS].concat();
+        let lists = [
+            instances::LISTS,
+            limits::TEXTS,
+            list::LISTS,
+            orchestrations::LISTS,
+            removed::LISTS,
+            states::LISTS,
+        ]
+        .concat();
         let lists = lists
             .into_iter()
             .map(|(text, index)| (if sqlite { text.sqlite } else { text.postgres }, index));
@@ -34,6 +41,9 @@ async fn every_statement_goes_by_an_index() {
             instances::TEXTS,
             lms_tenants::TEXTS,
             maintenances::TEXTS,
+            orchestrations::TEXTS,
+            orchestrations::MEMBER_TEXTS[0],
+            orchestrations::MEMBER_TEXTS[1],
             states::TEXTS,
         ];
 

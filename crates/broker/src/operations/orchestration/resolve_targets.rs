@@ -1,0 +1,55 @@
+//! Finds the runtimes that an orchestration is for, and stores them all together.
+
+use store::broker::Resolution;
+
+use super::{Orchestrating, orchestration, stored};
+use crate::{
+    operations::prelude::*,
+    orchestrations::{
+        parameters,
+        resolve::{ResolveError, resolve},
+        targets::Matcher,
+    },
+};
+
+pub(super) struct ResolveTargets;
+
+impl Step<Orchestrating> for ResolveTargets {
+    const NAME: &'static str = "Resolve_Targets";
+    const CALLS: &'static [&'static str] = &["gardener"];
+    const RETRY: Retry = Retry::DEFAULT.each_within(mins(10));
+
+    async fn run(&self, cx: &mut Cx<'_, Orchestrating>) -> StepResult {
+        let (env, id) = (cx.env, cx.input.orchestration);
+        let row = orchestration(cx).await?;
+        if cx.input.retry {
+            env.store().begin_retry(id, cx.operation).await.map_err(|error| stored(&error))?;
+            return done();
+        }
+        // An earlier run got through, or it was canceled before it began.
+        if row.state != "pending" {
+            return done();
+        }
+        let asked = parameters(&row).map_err(|error| stored(&error))?;
+        let matcher = Matcher::read(&asked.targets).map_err(|problem| {
+            StepError::fatal(Failure::new("broker", "targets_invalid", problem))
+        })?;
+        let resolved =
+            resolve(env, &matcher, &asked, cx.now).await.map_err(|error| match error {
+                ResolveError::Windows(error) => error.into(),
+                ResolveError::Store(error) => stored(&error),
+            })?;
+        let description = format!("Scheduled {} operations", resolved.members.len());
+        let resolution = Resolution {
+            orchestration: id,
+            description: &description,
+            parameters: &row.parameters,
+            member_description: "Operation created",
+        };
+        let members = &resolved.members;
+        let lands = env.store().resolve_orchestration(cx.operation, &resolution, members);
+        lands.await.map_err(|error| stored(&error))?;
+        cx.note(description);
+        done()
+    }
+}
