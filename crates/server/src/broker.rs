@@ -20,6 +20,7 @@ use broker::{
     operations::{self as steps, Env, Limits, deprovisioning, provisioning, update},
 };
 use clients::{Component, provisioner::Provisioner};
+use console::{Console, Landscape, Service as Shown};
 use engine::{Builder, Engine};
 use store::{BrokerStore, EngineStore, Set, operations::Operations};
 use tokio::{net::TcpListener, task::JoinSet};
@@ -35,6 +36,7 @@ use crate::{
     serving::Serving,
     settings::{DatabaseSettings, OperationSettings},
     shutdown,
+    sign_in::{self, SignIn},
     systems::{SystemSettings, Systems},
     up::Speed,
 };
@@ -136,6 +138,17 @@ impl Service {
         }))
     }
 
+    /// What the console shows of it.
+    pub(crate) fn console(&self, landscape: Option<Landscape>, services: Vec<Shown>) -> Console {
+        Console::new(console::Parts {
+            operations: self.operations(),
+            broker: self.broker.clone(),
+            bindings: self.bindings.clone(),
+            services,
+            landscape,
+        })
+    }
+
     /// The operators' view of its operations.
     pub(crate) fn operations(&self) -> Operations {
         Operations::new(self.engine.clone())
@@ -203,7 +216,7 @@ pub(crate) fn check(settings: &Settings) -> anyhow::Result<()> {
     outside::catalog(settings)?;
     outside::limits(settings, &settings.systems)?;
     outside::platforms(&settings.access)?;
-    Ok(())
+    sign_in::check(settings)
 }
 
 /// Runs a broker until somebody asks it to stop: `kcp broker`.
@@ -223,6 +236,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         tracing::warn!("{exception}, because the settings say so");
     }
     let sealer = keys::read(&settings.database.sealing_keys)?;
+    let sign_in = SignIn::new(&settings, &verifier, sealer.clone(), &clock)?;
     let url = settings.database.url.clone();
     let speed = Speed::Times(settings.operations.pace);
     let place = Place { url, sealer, replica: None, speed };
@@ -230,7 +244,10 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         .await
         .with_context(|| format!("{} cannot be listened on", settings.listen))?;
     let service = Service::start(&settings, &settings.systems, place, &clock).await?;
-    let routes = service.routes(&verifier, known);
+    let mut routes = service.routes(&verifier, known);
+    if let Some(sign_in) = sign_in {
+        routes = routes.merge(sign_in.around(service.console(None, Vec::new())));
+    }
     let mut serving = Serving::new(&clock);
     let address = listener.local_addr()?;
     serving.add("the broker", listener, shielded(routes, limits), acceptance);

@@ -13,6 +13,7 @@ mod readiness;
 mod serving;
 pub mod settings;
 pub mod shutdown;
+mod sign_in;
 pub mod systems;
 pub mod telemetry;
 pub mod up;

@@ -54,8 +54,7 @@ const WATCHING: [Row; 6] = [
     ("get", "/operations/{id}/waiting", "", Operators(OPERATIONS_READ)),
     ("get", "/metrics", "", Operators(METRICS_READ)),
 ];
-const BROKER: [Row; 13] = [
-    ("get", "/", "", Open),
+const BROKER: [Row; 12] = [
     ("post", "/operations/{id}/cancel", "", Operators(OPERATIONS_WRITE)),
     ("get", "/leftovers", "", Operators(OPERATIONS_READ)),
     ("get", "/leftovers/{instance}", "", Operators(OPERATIONS_READ)),
@@ -104,9 +103,31 @@ const PEOPLE: [(&[&str], &[&str]); 6] = [
     ),
 ];
 
+/// The console of `kcp up`: open to this machine. What a form lacks is told with 400.
+const CONSOLE: [Row; 17] = [
+    ("get", "/", "", Open),
+    ("get", "/console/assets/{name}", "", Open),
+    ("get", "/console/events", "", Open),
+    ("get", "/console/runtimes", "", Open),
+    ("get", "/console/runtimes/{instance}", "", Open),
+    ("get", "/console/runtimes/{instance}/kubeconfig", "", Open),
+    ("get", "/console/runtimes/{instance}/delete", "", Open),
+    ("post", "/console/runtimes/{instance}/delete", "", Open),
+    ("get", "/console/order", "", Open),
+    ("post", "/console/order", "", Open),
+    ("get", "/console/operations", "", Open),
+    ("get", "/console/operations/{id}", "", Open),
+    ("get", "/console/operations/{id}/cancel", "", Open),
+    ("post", "/console/operations/{id}/cancel", "", Open),
+    ("get", "/console/landscape", "", Open),
+    ("post", "/console/landscape/troubles", "", Open),
+    ("post", "/console/landscape/systems/{system}/heal", "", Open),
+];
+
 fn broker_rows() -> Vec<(String, String, &'static str, Rule)> {
     let owned = |(method, path, body, rule): Row| (method.into(), path.into(), body, rule);
-    let mut rows: Vec<_> = OPEN.into_iter().chain(WATCHING).chain(BROKER).map(owned).collect();
+    let mut rows: Vec<_> =
+        OPEN.into_iter().chain(WATCHING).chain(BROKER).chain(CONSOLE).map(owned).collect();
     for (prefix, token) in [("/oauth", true), ("/oauth/{region}", true), ("", false)] {
         for (method, path) in PLATFORMS {
             let rule = match (token, path) {
@@ -325,7 +346,8 @@ async fn every_route_opens_to_those_of_its_row_and_every_route_has_a_row() {
     let entrances = |issuer: IssuerSettings| {
         let doors = Doors { issuers: vec![issuer], audience: "kcp".into(), peers: Vec::new() };
         let verifier = doors.verifier(&base::PlaintextHosts::default(), &up.clock).unwrap();
-        let broker = broker::routes(&up.broker, &up.connection, &credentials, &verifier);
+        let broker =
+            broker::routes(&up.broker, &up.connection, &credentials, &up.landscape, &verifier);
         let provisioner = up.provisioner.router(&verifier, api::Limits::DEFAULT);
         [(broker, broker_rows()), (provisioner, provisioner_rows())]
     };
@@ -354,7 +376,7 @@ async fn every_route_opens_to_those_of_its_row_and_every_route_has_a_row() {
     up.stop().await;
 }
 
-fn free_ports() -> u16 {
+pub(super) fn free_ports() -> u16 {
     loop {
         let port = fastrand::u16(20_000..32_000);
         if (port..port + 4).all(|port| std::net::TcpListener::bind(("127.0.0.1", port)).is_ok()) {
