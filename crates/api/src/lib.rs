@@ -8,6 +8,7 @@ mod events;
 mod expire;
 pub mod graphql;
 pub mod health;
+mod jobs;
 pub mod kubeconfig;
 mod leftovers;
 mod operations;

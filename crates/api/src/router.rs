@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::broker::{instances::Broker, operations::view::Operations};
+use ::broker::{instances::Broker, jobs::Jobs, operations::view::Operations};
 use ::provisioner::Provisioner;
 use axum::{Router, routing::get};
 
@@ -11,7 +11,7 @@ use crate::{
     documents, expire,
     graphql::{self, QueryLimits},
     health::{self, Readiness},
-    kubeconfig, leftovers, operations, osb, runtimes, version,
+    jobs, kubeconfig, leftovers, operations, osb, runtimes, version,
 };
 
 pub use crate::shield::{Limits, Overloaded, shielded};
@@ -60,6 +60,16 @@ pub fn leftovers(broker: Broker, verifier: Arc<Verifier>) -> Router {
         .around(leftovers::routes())
         .merge(changing)
         .with_state(broker)
+}
+
+/// The jobs that keep everything clean, without the layers; beside the routes of [`broker`].
+pub fn jobs(jobs: Jobs, verifier: Arc<Verifier>) -> Router {
+    let running = RequireScope::of_operators(verifier.clone(), scope::OPERATIONS_WRITE)
+        .around(jobs::running());
+    RequireScope::of_operators(verifier, scope::OPERATIONS_READ)
+        .around(jobs::reading())
+        .merge(running)
+        .with_state(jobs)
 }
 
 /// How instances expire, without the layers; beside the routes of [`broker`].

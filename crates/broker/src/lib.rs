@@ -8,6 +8,7 @@ pub mod creations;
 pub mod details;
 pub mod following;
 pub mod instances;
+pub mod jobs;
 pub mod operations;
 pub mod order;
 pub mod overrides;

@@ -10,7 +10,7 @@ use base::Clock;
 use clients::{Component, Grant, Http, Kind, TokenSource, http::Limits};
 use domain::OperationId;
 use reqwest::{Method, RequestBuilder};
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::connection::{self, Connection};
@@ -122,6 +122,24 @@ impl Client {
         self.reached(self.http.send(&format!("settling {id}"), request).await).map(drop)
     }
 
+    /// All jobs.
+    pub(crate) async fn jobs(&self) -> anyhow::Result<Value> {
+        self.send("listing jobs", self.http.get("/jobs")).await
+    }
+
+    /// One job.
+    pub(crate) async fn job(&self, name: &str) -> anyhow::Result<Value> {
+        let path = format!("/jobs/{}", in_path(name)?);
+        self.send(&format!("looking at job {name}"), self.http.get(&path)).await
+    }
+
+    /// Starts a run of a job.
+    pub(crate) async fn run_job(&self, name: &str, dry_run: bool) -> anyhow::Result<Value> {
+        let request = self.http.post(&format!("/jobs/{}/run", in_path(name)?));
+        let request = request.json(&json!({ "dry_run": dry_run }));
+        self.send(&format!("starting job {name}"), request).await
+    }
+
     async fn send(&self, doing: &str, request: RequestBuilder) -> anyhow::Result<Value> {
         let answer = self.http.send(doing, request).await;
         self.reached(answer.and_then(|answer| answer.json()))
@@ -138,6 +156,11 @@ impl Client {
             answer => Ok(answer?),
         }
     }
+}
+
+/// A name as one segment of a path.
+fn in_path(name: &str) -> anyhow::Result<String> {
+    clients::http::segment(name).with_context(|| format!("\"{name}\" is no name"))
 }
 
 fn token_source(found: Connection) -> anyhow::Result<Arc<TokenSource>> {

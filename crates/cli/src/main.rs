@@ -13,7 +13,7 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, bindings, broker, check, deprovision, keys, kubeconfig, landscape, leftovers,
+    bench, bindings, broker, check, deprovision, jobs, keys, kubeconfig, landscape, leftovers,
     operations, plan, provision, provisioner, runtimes, up,
 };
 
@@ -42,6 +42,7 @@ enum Command {
     Unbind(bindings::Unbind),
     Bindings(bindings::Bindings),
     Leftovers(leftovers::Leftovers),
+    Job(jobs::Job),
     Operations(operations::Operations),
     Plan(plan::Plan),
     Check(check::Check),
@@ -66,6 +67,7 @@ async fn main() -> ExitCode {
         Command::Unbind(command) => command.run(data).await,
         Command::Bindings(command) => command.run(data).await,
         Command::Leftovers(command) => command.run(data).await,
+        Command::Job(command) => command.run(data).await,
         Command::Operations(command) => command.run(data).await,
         Command::Plan(command) => command.run(),
         Command::Check(command) => command.run().await,

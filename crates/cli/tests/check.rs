@@ -77,7 +77,7 @@ fn everything_in_the_landscape_is_reached_and_what_is_wrong_is_said_in_plain_wor
         assert!(is_reached(&said, system), "{said}");
     }
     assert!(line(&said, "gardener").contains("Gardener v1.117.0"), "{said}");
-    for unused in ["lms", "spc", "azure"] {
+    for unused in ["lms", "spc"] {
         assert!(line(&said, unused).ends_with("no plan calls it with these settings"), "{said}");
     }
 

@@ -52,6 +52,11 @@ impl<S: Storage> Builder<S> {
         Ok(self)
     }
 
+    /// The plans served so far, without their code, by kind.
+    pub fn shapes(&self) -> Vec<Arc<Shape>> {
+        shapes(&self.plans)
+    }
+
     /// Lets tests watch and crash runs.
     #[must_use]
     pub fn hooks(mut self, hooks: Arc<dyn Hooks>) -> Self {
@@ -100,6 +105,12 @@ impl<S: Storage> Builder<S> {
         let worker = tokio::spawn(replica.clone().work());
         Engine { replica, worker: Arc::new(std::sync::Mutex::new(Some(worker))) }
     }
+}
+
+fn shapes(plans: &HashMap<String, Arc<dyn AnyPlan>>) -> Vec<Arc<Shape>> {
+    let mut shapes: Vec<_> = plans.values().map(|plan| plan.shape().clone()).collect();
+    shapes.sort_by(|a, b| a.kind.cmp(&b.kind));
+    shapes
 }
 
 /// A working replica. Clones share it; dropping it does not stop it.
@@ -227,10 +238,7 @@ impl<S: Storage> Engine<S> {
 
     /// All plans, without their code, by kind.
     pub fn shapes(&self) -> Vec<Arc<Shape>> {
-        let mut shapes: Vec<_> =
-            self.replica.plans.values().map(|plan| plan.shape().clone()).collect();
-        shapes.sort_by(|a, b| a.kind.cmp(&b.kind));
-        shapes
+        shapes(&self.replica.plans)
     }
 
     /// Why an operation does not go on right now.

@@ -1,5 +1,6 @@
 //! The environment broker as a service: its database, its engine, what it reaches, what it answers.
 
+mod cleaned;
 pub(crate) mod outside;
 
 use std::{sync::Arc, time::Duration};
@@ -7,16 +8,19 @@ use std::{sync::Arc, time::Duration};
 use anyhow::{Context, ensure};
 use api::{
     Credentials, RequireScope, Verifier, osb,
-    router::{self, expiry, kubeconfigs, leftovers, platforms, runtimes, shielded},
+    router::{
+        self, expiry, jobs as job_routes, kubeconfigs, leftovers, platforms, runtimes, shielded,
+    },
     scope,
 };
 use axum::Router;
 use base::Clock;
 use broker::{
     accounts::PooledAccounts,
-    bindings::{self, Bindings, RuntimeReach},
+    bindings::{Bindings, RuntimeReach},
     following::Follower,
     instances::{Broker, Parts},
+    jobs::{self, Jobs},
     operations::{self as steps, Env, Limits, deprovisioning, provisioning, update},
 };
 use clients::{Component, provisioner::Provisioner};
@@ -49,6 +53,7 @@ pub(crate) struct Service {
     provisioner: Provisioner,
     broker: Broker,
     bindings: Bindings,
+    jobs: Jobs,
     chores: JoinSet<()>,
     /// Wakes the steps that wait for the provisioner.
     follower: Option<Follower>,
@@ -66,6 +71,7 @@ impl Service {
         clock: &Clock,
     ) -> anyhow::Result<Self> {
         let (catalog, offer) = outside::catalog(settings)?;
+        settings.jobs.check(&catalog, &settings.catalog.expiring_plans)?;
         let limits = outside::limits(settings, systems)?;
         let metrics = Arc::new(Metrics::default());
         let gates = Gates::observed(clock, settings.transport.hosts(), metrics.calls());
@@ -75,7 +81,7 @@ impl Service {
         let engine = place.store("broker", connections.get(), schema, Set::Broker).await?;
         let store = BrokerStore::new(engine, clock.clone());
         let operations = store.engine().clone();
-        let env = outside::env(settings, reached, catalog.clone(), &store, &gates)?;
+        let (env, cleaned) = outside::env(settings, reached, catalog.clone(), &store, &gates)?;
         let env = Arc::new(env);
         let pool = env.gardener.pool(env.settings.account_bindings);
         let accounts = PooledAccounts::new(pool, clock.clone());
@@ -86,7 +92,7 @@ impl Service {
             provisioner: provisioner.clone(),
             clusters: gates.clusters(Component::RUNTIME, outside::CLIENTS),
         };
-        let engine = serve(engine, &limits, &env, settings)?.start();
+        let engine = serve(engine, &limits, &env, settings)?;
         let broker = Broker::new(Parts {
             accounts: Some(Arc::new(accounts)),
             store,
@@ -98,10 +104,23 @@ impl Service {
             clock: clock.clone(),
         });
         let bindings = Bindings::new(broker.clone(), runtimes, settings.bindings.time);
+        let job_env = Arc::new(cleaned.env(settings, &env, broker.clone(), bindings.clone()));
+        let engine = engine.serve(jobs::plan(), job_env.clone())?.start();
+        let jobs = Jobs::new(job_env);
         let mut chores = JoinSet::new();
-        chores.spawn(bindings::keep(bindings.clone()));
+        chores.spawn(jobs::keep(jobs.clone()));
         let assume_async = settings.answers.assume_async;
-        Ok(Self { engine, provisioner, broker, bindings, chores, follower, metrics, assume_async })
+        Ok(Self {
+            engine,
+            provisioner,
+            broker,
+            bindings,
+            jobs,
+            chores,
+            follower,
+            metrics,
+            assume_async,
+        })
     }
 
     /// What it answers, without the layers around it.
@@ -109,7 +128,7 @@ impl Service {
         let counted = self.metrics.clone();
         tokio::spawn(counted.clone().count(self.engine.events()));
         let metrics = RequireScope::of_operators(verifier.clone(), scope::METRICS_READ)
-            .around(metrics::router(counted, self.engine.clone()));
+            .around(metrics::of_broker(counted, self.engine.clone(), self.jobs.clone()));
         let orders = platforms(osb::Parts {
             broker: self.broker.clone(),
             bindings: self.bindings.clone(),
@@ -126,6 +145,7 @@ impl Service {
         .merge(orders)
         .merge(leftovers(self.broker.clone(), verifier.clone()))
         .merge(expiry(self.broker.clone(), verifier.clone()))
+        .merge(job_routes(self.jobs.clone(), verifier.clone()))
         .merge(runtimes(api::runtimes::Parts {
             broker: self.broker.clone(),
             verifier: verifier.clone(),
@@ -200,7 +220,8 @@ fn engine_settings(
 
 /// What a start would refuse, as far as that can be told without anything outside.
 pub(crate) fn check(settings: &Settings) -> anyhow::Result<()> {
-    outside::catalog(settings)?;
+    let (catalog, _) = outside::catalog(settings)?;
+    settings.jobs.check(&catalog, &settings.catalog.expiring_plans)?;
     outside::limits(settings, &settings.systems)?;
     outside::platforms(&settings.access)?;
     Ok(())

@@ -10,6 +10,7 @@ mod tests;
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use anyhow::Context;
+use broker::jobs;
 use broker::operations::{
     Limits as ProvisioningLimits, System, Systems,
     deprovisioning::{self, Limits as DeprovisioningLimits},
@@ -128,8 +129,10 @@ pub fn find(name: &str, file: Option<&Path>) -> anyhow::Result<Named> {
 pub fn called(settings: &Settings) -> anyhow::Result<BTreeSet<String>> {
     let legacy = settings.runtimes.legacy;
     let followed = broker(&There::of(settings)?)?.into_iter();
-    let is_followed =
-        |plan: &Named| plan.name == "update" || plan.name.starts_with("legacy-") == legacy;
+    let is_followed = |plan: &Named| {
+        let orders = !["update", "job"].contains(&plan.name);
+        !orders || plan.name.starts_with("legacy-") == legacy
+    };
     let followed = followed.filter(is_followed);
     let calls = |plan: Named| {
         let steps = plan.shape.stages.iter().flat_map(|stage| &stage.steps);
@@ -167,6 +170,7 @@ fn broker(there: &There) -> Result<Vec<Named>, PlanError> {
             "removes an instance of the legacy plan: one stage, ordered by weights",
             shape(deprovisioning::legacy::plan(&removal, systems))?,
         ),
+        named("job", "runs a job, one page of candidates at a time", shape(jobs::plan())?),
     ])
 }
 

@@ -4,6 +4,7 @@
 
 pub mod access;
 pub mod bindings;
+pub mod jobs;
 pub mod links;
 pub mod orders;
 pub mod provisioner;
@@ -54,6 +55,9 @@ pub struct Settings {
     /// Which instances can be bound, and how.
     #[config(nested)]
     pub bindings: bindings::BindingSettings,
+    /// The jobs that keep everything clean.
+    #[config(nested)]
+    pub jobs: jobs::AllJobSettings,
     /// The Service Manager; legacy.
     #[config(nested)]
     pub service_manager: orders::ServiceManagerSettings,

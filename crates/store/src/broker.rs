@@ -7,6 +7,7 @@
 
 mod accept;
 mod accept_new;
+mod archive;
 mod bindings;
 mod change_order;
 mod changes;
@@ -15,6 +16,7 @@ mod digests;
 #[cfg(any(test, feature = "testing"))]
 mod insert;
 mod instances;
+mod jobs;
 mod limits;
 mod list;
 mod lms_tenants;
@@ -30,6 +32,7 @@ use std::sync::Arc;
 use base::Clock;
 
 pub use accept_new::AcceptedInstance;
+pub use archive::{ArchivedInstance, EndedRemoval};
 pub use bindings::{Attempt, BeginBinding, Binding, BindingState, NewBinding};
 pub use changes::{InstanceChange, RuntimeId, StateChange, TOPIC};
 pub use creations::{Creation, NewCreation};

@@ -41,6 +41,7 @@ pages! {
         instead of "show ID": "show $(kcp operations -o json | grep -om1 '[0-9a-f-]\\{36\\}')",
         instead of "kcp deprovision": "kcp deprovision --yes";
     bindings_can_be_followed: "docs/bindings.md";
+    jobs_can_be_run_as_described: "docs/jobs.md";
     trouble_can_be_made_as_described: "docs/landscape.md";
     clusters_can_be_looked_at_as_described: "docs/landscape/clusters.md",
         instead of " -w": "",

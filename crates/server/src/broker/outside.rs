@@ -27,6 +27,7 @@ use serde::Deserialize;
 use store::BrokerStore;
 use url::Url;
 
+use super::cleaned::Cleaned;
 use crate::{
     Settings,
     gates::Gates,
@@ -202,7 +203,8 @@ pub(super) fn env(
     catalog: Arc<Catalog>,
     store: &BrokerStore,
     gates: &Gates,
-) -> anyhow::Result<Env> {
+) -> anyhow::Result<(Env, Cleaned)> {
+    let cleaned = Cleaned::new(systems.cis, systems.aws, systems.azure.clone(), gates);
     let needed = |section: &str| format!("the broker cannot work without systems.{section}");
     let gardener = systems.gardener.with_context(|| needed("gardener"))?;
     let event_hubs = systems.azure.filter(|_| settings.runtimes.legacy).map(|cloud| EventHubs {
@@ -217,7 +219,7 @@ pub(super) fn env(
     };
     let from = |url: Url| Http::through(gates.gate(Component::RELEASES), url);
     let provisioner = systems.provisioner.with_context(|| needed("provisioner"))?;
-    Ok(Env {
+    let env = Env {
         store: store.clone(),
         catalog,
         gardener,
@@ -249,7 +251,8 @@ pub(super) fn env(
         lifecycle_manager: systems.lifecycle_manager,
         creations: Creations::new(store.clone(), gates.clock().clone()),
         settings: steps(&settings.runtimes, &settings.service_manager)?,
-    })
+    };
+    Ok((env, cleaned))
 }
 
 fn steps(

@@ -54,13 +54,17 @@ const WATCHING: [Row; 6] = [
     ("get", "/operations/{id}/waiting", "", Operators(OPERATIONS_READ)),
     ("get", "/metrics", "", Operators(METRICS_READ)),
 ];
-const BROKER: [Row; 13] = [
+const BROKER: [Row; 17] = [
     ("get", "/", "", Open),
     ("post", "/operations/{id}/cancel", "", Operators(OPERATIONS_WRITE)),
     ("get", "/leftovers", "", Operators(OPERATIONS_READ)),
     ("get", "/leftovers/{instance}", "", Operators(OPERATIONS_READ)),
     ("get", "/may-exist", "", Operators(OPERATIONS_READ)),
     ("delete", "/may-exist/{id}", "", Operators(OPERATIONS_WRITE)),
+    ("get", "/jobs", "", Operators(OPERATIONS_READ)),
+    ("get", "/jobs/{name}", "", Operators(OPERATIONS_READ)),
+    ("post", "/jobs/{name}/run", "{}", Operators(OPERATIONS_WRITE)),
+    ("get", "/drift", "", Operators(OPERATIONS_READ)),
     ("get", "/runtimes", "", Tenants(RUNTIMES_READ)),
     ("put", "/expire/service_instance/{instance_id}", "", Tenants(BROKER_WRITE)),
     ("get", "/bindings/{instance_id}", "", Tenants(RUNTIMES_READ)),

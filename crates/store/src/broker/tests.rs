@@ -1,8 +1,8 @@
 //! Every statement goes by an index.
 
 use super::{
-    accept, accept_new, bindings, change_order, changes, creations, instances, limits, list,
-    lms_tenants, removed, states,
+    accept, accept_new, archive, bindings, change_order, changes, creations, instances, jobs,
+    limits, list, lms_tenants, removed, states,
 };
 use crate::{
     Set,
@@ -26,12 +26,14 @@ async fn every_statement_goes_by_an_index() {
         let texts = [
             accept::TEXTS,
             accept_new::TEXTS,
+            archive::TEXTS,
             bindings::TEXTS,
             change::TEXTS,
             change_order::TEXTS,
             changes::TEXTS,
             creations::TEXTS,
             instances::TEXTS,
+            jobs::TEXTS,
             lms_tenants::TEXTS,
             states::TEXTS,
         ];

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod accepting;
+mod archiving;
 mod bench;
 mod bindings;
 mod changes;
@@ -53,6 +54,13 @@ store::promises! { bench::Bench on sqlite, postgres: {
         removal_keeps_the_operations_readable,
         an_id_is_never_used_again,
         an_order_and_the_removal_of_its_id_at_once_have_one_outcome;
+    archiving:
+        an_archived_instance_keeps_its_row_and_loses_its_operations,
+        an_instance_that_is_there_is_not_archived,
+        the_id_of_an_archived_instance_is_taken_until_it_is_forgotten,
+        removals_that_ended_are_listed_behind_each_other,
+        old_runs_of_a_job_are_forgotten_but_for_the_newest,
+        a_job_is_known_since_it_was_first_asked_for;
     listing:
         pages_follow_each_other_without_gaps,
         every_condition_chooses,
