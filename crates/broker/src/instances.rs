@@ -45,6 +45,7 @@ pub use labels::{Labels, TrialNotice};
 pub use last_operation::{LastOperation, Progress};
 pub use leftovers::{LeftoverPage, MayExist, MayExistPage};
 pub use provision::Provisioned;
+pub(crate) use provision::comparable;
 pub use requests::{Caller, Deprovision, Provision, Update};
 pub use update::Updated;
 

@@ -7,6 +7,7 @@ pub mod chores;
 pub mod creations;
 pub mod details;
 pub mod following;
+pub mod import;
 pub mod instances;
 pub mod operations;
 pub mod order;

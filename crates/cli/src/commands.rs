@@ -5,6 +5,7 @@ pub(crate) mod bindings;
 pub(crate) mod broker;
 pub(crate) mod check;
 pub(crate) mod deprovision;
+pub(crate) mod import;
 pub(crate) mod keys;
 pub(crate) mod kubeconfig;
 pub(crate) mod landscape;

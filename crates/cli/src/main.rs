@@ -13,7 +13,7 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, bindings, broker, check, deprovision, keys, kubeconfig, landscape, leftovers,
+    bench, bindings, broker, check, deprovision, import, keys, kubeconfig, landscape, leftovers,
     operations, plan, provision, provisioner, runtimes, up,
 };
 
@@ -46,6 +46,7 @@ enum Command {
     Plan(plan::Plan),
     Check(check::Check),
     Keys(keys::Keys),
+    Import(import::Import),
     Bench(bench::Bench),
 }
 
@@ -70,6 +71,7 @@ async fn main() -> ExitCode {
         Command::Plan(command) => command.run(),
         Command::Check(command) => command.run().await,
         Command::Keys(command) => command.run().await,
+        Command::Import(command) => Box::pin(command.run()).await,
         Command::Bench(command) => command.run(data).await,
     };
     match done {

@@ -3,6 +3,7 @@
 mod access;
 pub mod broker;
 pub mod gates;
+pub mod import;
 pub mod keys;
 pub mod metrics;
 pub mod patience;

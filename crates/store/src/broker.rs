@@ -12,6 +12,7 @@ mod change_order;
 mod changes;
 mod creations;
 mod digests;
+mod import;
 #[cfg(any(test, feature = "testing"))]
 mod insert;
 mod instances;
@@ -33,6 +34,7 @@ pub use accept_new::AcceptedInstance;
 pub use bindings::{Attempt, BeginBinding, Binding, BindingState, NewBinding};
 pub use changes::{InstanceChange, RuntimeId, StateChange, TOPIC};
 pub use creations::{Creation, NewCreation};
+pub use import::{ImportOutcome, ImportedBinding, ImportedInstance, ImportedState};
 pub use instances::Counted;
 pub use limits::{Limit, Limits, Reached};
 pub use list::{InstanceFilter, Page, PageKey};

@@ -10,6 +10,7 @@ pub mod engine;
 pub mod error;
 #[cfg(test)]
 mod explained;
+pub mod import;
 pub mod migrate;
 pub mod moment;
 pub mod operations;

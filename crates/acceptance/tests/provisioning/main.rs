@@ -6,6 +6,7 @@ mod client;
 mod faults;
 mod generated;
 mod golden;
+mod import;
 mod life;
 mod lost;
 mod made;

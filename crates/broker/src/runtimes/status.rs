@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::{Detail, Group, OperationItem, Status};
 use crate::{
     details::RuntimeVersion,
+    import::Imported,
     instances::pairs::{DEPROVISION, PROVISION, UPDATE},
 };
 
@@ -149,7 +150,7 @@ pub(super) fn item(operation: &Snapshot, description: String) -> OperationItem {
         created_at: operation.created_at,
         updated_at: operation.updated_at,
         operation_id: operation.id.into(),
-        orchestration_id: None,
+        orchestration_id: Imported::of(operation).and_then(|imported| imported.orchestration_id),
         finished_stages: operation.closed.clone(),
         executed_but_not_completed_steps: operation
             .incomplete

@@ -48,7 +48,7 @@ const RELEASED: &str = "https://storage.googleapis.com/kyma-prow-artifacts";
 const DEVELOPMENT: &str = "https://storage.googleapis.com/kyma-development-artifacts";
 
 /// What can be ordered, and which part of it.
-pub(super) fn catalog(all: &Settings) -> anyhow::Result<(Arc<Catalog>, Offer)> {
+pub(crate) fn catalog(all: &Settings) -> anyhow::Result<(Arc<Catalog>, Offer)> {
     let CatalogSettings {
         folder,
         plans,

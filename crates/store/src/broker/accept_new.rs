@@ -13,7 +13,7 @@ use super::{
 use crate::{Error, Moment, Transaction, accepted::check_instance};
 
 /// Keeps these digests apart from others.
-const LABEL: &str = "instance";
+pub(super) const LABEL: &str = "instance";
 
 // Waits for transactions that store or remove the same one.
 const STORE: &str = "

@@ -11,6 +11,7 @@ mod claim;
 mod commit;
 mod continue_from;
 mod heart;
+pub(crate) mod import;
 mod join;
 mod list;
 mod of_instances;
@@ -28,6 +29,7 @@ pub use change::Document;
 pub use change::{Applied, ApplyChange};
 pub(crate) use change::{instance_of, read_change};
 pub use heart::EngineHeart;
+pub use import::ImportedOperation;
 pub use list::{Counted, Filter, Page, PageKey};
 pub use of_instances::Content;
 
