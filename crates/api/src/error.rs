@@ -108,6 +108,10 @@ impl From<OperationsError> for Error {
         match &error {
             OperationsError::Unknown(id) => Self::NotFound(format!("operation {id}")),
             OperationsError::Ended(id) => Self::Conflict(format!("operation {id} has ended")),
+            OperationsError::Conflict(text) => Self::Conflict(text.clone()),
+            OperationsError::Bad { field, problem } => {
+                Self::Bad { field, problem: problem.clone() }
+            }
             OperationsError::Unavailable(_) => {
                 tracing::warn!(error = chain(&error), "operations cannot be read");
                 Self::Unavailable

@@ -1,5 +1,6 @@
 //! All HTTP in: parse, authenticate, call, answer.
 
+mod audit;
 pub mod auth;
 mod correlation;
 mod documents;
@@ -8,9 +9,12 @@ mod events;
 mod expire;
 pub mod graphql;
 pub mod health;
+mod history;
+mod jobs;
 pub mod kubeconfig;
 mod leftovers;
 mod operations;
+mod orchestrations;
 pub mod osb;
 pub mod router;
 pub mod runtimes;

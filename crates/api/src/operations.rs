@@ -1,17 +1,14 @@
-//! Operations for operators: list, find, explain why one waits, cancel.
+//! Operations for operators: list, find, explain why one waits; what gets one unstuck is in `operations/unstuck.rs`.
 
 mod extract;
+mod unstuck;
 
-use axum::{
-    Extension, Json, Router,
-    extract::State,
-    http::StatusCode,
-    routing::{get, post},
-};
+use axum::{Json, Router, extract::State, routing::get};
 use broker::operations::view::{Entry, Explanation, Operations, Page, Snapshot};
 
-use crate::{auth::Principal, error::Error, events};
+use crate::{error::Error, events};
 use extract::{PathId, QueryParams};
+pub(crate) use unstuck::routes as unstuck;
 
 /// Routes that only read.
 pub(crate) fn reading() -> Router<Operations> {
@@ -21,11 +18,6 @@ pub(crate) fn reading() -> Router<Operations> {
         .route("/operations/{id}", get(find))
         .route("/operations/{id}/journal", get(journal))
         .route("/operations/{id}/waiting", get(waiting))
-}
-
-/// The route that cancels an operation.
-pub(crate) fn calling_off() -> Router<Operations> {
-    Router::new().route("/operations/{id}/cancel", post(cancel))
 }
 
 async fn list(
@@ -54,13 +46,4 @@ async fn waiting(
     PathId(id): PathId,
 ) -> Result<Json<Explanation>, Error> {
     Ok(Json(operations.waiting(id).await?))
-}
-
-async fn cancel(
-    State(operations): State<Operations>,
-    Extension(principal): Extension<Principal>,
-    PathId(id): PathId,
-) -> Result<(StatusCode, Json<Snapshot>), Error> {
-    let reason = format!("called off by {}", principal.subject);
-    Ok((StatusCode::ACCEPTED, Json(operations.cancel(id, reason).await?)))
 }

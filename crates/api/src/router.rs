@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use ::broker::{instances::Broker, operations::view::Operations};
+use ::broker::{
+    instances::Broker, jobs::Jobs, operations::view::Operations, orchestrations::Orchestrations,
+};
 use ::provisioner::Provisioner;
 use axum::{Router, routing::get};
 
@@ -11,7 +13,7 @@ use crate::{
     documents, expire,
     graphql::{self, QueryLimits},
     health::{self, Readiness},
-    kubeconfig, leftovers, operations, osb, runtimes, version,
+    history, jobs, kubeconfig, leftovers, operations, orchestrations, osb, runtimes, version,
 };
 
 pub use crate::shield::{Limits, Overloaded, shielded};
@@ -29,8 +31,8 @@ pub struct BrokerParts {
 
 /// The broker's routes, without the layers.
 pub fn broker(parts: BrokerParts) -> Router {
-    let cancelling = calling_off(parts.operations.clone(), parts.verifier.clone());
-    watching(parts.operations, parts.verifier).merge(cancelling).merge(open(parts.readiness))
+    let unsticking = unsticking(parts.operations.clone(), parts.verifier.clone());
+    watching(parts.operations, parts.verifier).merge(unsticking).merge(open(parts.readiness))
 }
 
 /// What operators may see of a service's operations.
@@ -40,11 +42,28 @@ pub fn watching(operations: Operations, verifier: Arc<Verifier>) -> Router {
         .with_state(operations)
 }
 
-/// How operators cancel a service's operations.
-pub fn calling_off(operations: Operations, verifier: Arc<Verifier>) -> Router {
+/// How operators cancel, retry, skip steps of and abandon a service's operations.
+pub fn unsticking(operations: Operations, verifier: Arc<Verifier>) -> Router {
     RequireScope::of_operators(verifier, scope::OPERATIONS_WRITE)
-        .around(operations::calling_off())
+        .around(operations::unstuck())
         .with_state(operations)
+}
+
+/// What happened to the broker's instances, and whether its audit is whole.
+pub fn history(operations: Operations, broker: Broker, verifier: Arc<Verifier>) -> Router {
+    let events = RequireScope::of_operators(verifier.clone(), scope::RUNTIMES_READ)
+        .around(history::events());
+    RequireScope::of_operators(verifier, scope::OPERATIONS_READ)
+        .around(history::verification())
+        .merge(events)
+        .with_state(history::Services { operations, broker: Some(broker) })
+}
+
+/// The same of the provisioner's runtimes.
+pub fn history_of_runtimes(operations: Operations, verifier: Arc<Verifier>) -> Router {
+    RequireScope::of_operators(verifier, scope::OPERATIONS_READ)
+        .around(history::events().merge(history::verification()))
+        .with_state(history::Services { operations, broker: None })
 }
 
 /// The routes that platforms order at, without the layers; beside those of [`broker`].
@@ -62,6 +81,16 @@ pub fn leftovers(broker: Broker, verifier: Arc<Verifier>) -> Router {
         .with_state(broker)
 }
 
+/// The jobs that keep everything clean, without the layers; beside the routes of [`broker`].
+pub fn jobs(jobs: Jobs, verifier: Arc<Verifier>) -> Router {
+    let running = RequireScope::of_operators(verifier.clone(), scope::OPERATIONS_WRITE)
+        .around(jobs::running());
+    RequireScope::of_operators(verifier, scope::OPERATIONS_READ)
+        .around(jobs::reading())
+        .merge(running)
+        .with_state(jobs)
+}
+
 /// How instances expire, without the layers; beside the routes of [`broker`].
 pub fn expiry(broker: Broker, verifier: Arc<Verifier>) -> Router {
     expire::routes(broker, verifier)
@@ -70,6 +99,11 @@ pub fn expiry(broker: Broker, verifier: Arc<Verifier>) -> Router {
 /// The routes that tell what runs, without the layers; beside those of [`broker`].
 pub fn runtimes(parts: runtimes::Parts) -> Router {
     runtimes::routes(parts)
+}
+
+/// How many runtimes are upgraded at once, without the layers; beside the routes of [`broker`].
+pub fn fleet(orchestrations: Orchestrations, verifier: Arc<Verifier>) -> Router {
+    orchestrations::routes(orchestrations, verifier)
 }
 
 /// The routes of kubeconfigs and bindings, without the layers; beside those of [`broker`].

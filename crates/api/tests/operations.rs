@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use api::{
     Limits,
-    router::{BrokerParts, broker, calling_off, shielded},
+    router::{BrokerParts, broker, shielded, unsticking},
 };
 use axum::{
     Router,
@@ -250,7 +250,7 @@ async fn a_body_that_does_not_come_is_answered_with_408_and_not_as_if_it_had_bee
 async fn operations_of_every_service_can_be_called_off_and_nothing_else() {
     let keys = KeyServer::start().await;
     let operations = operations::Service::start().await;
-    let routes = calling_off(operations.operations.clone(), Arc::new(keys.verifier()));
+    let routes = unsticking(operations.operations.clone(), Arc::new(keys.verifier()));
     let routes = shielded(routes, Limits::DEFAULT);
     let service = Service { routes, keys, _operations: operations };
     let path = format!("/operations/{RUNNING}/cancel");

@@ -26,7 +26,6 @@ use store::{
 
 use crate::instances::{Broker, Caller, Error};
 
-pub use clean_up::keep;
 pub use find::{BindingSummary, LastBindingOperation};
 
 /// How long others leave a binding alone beyond the time that its maker may take: the maker takes back what it made, and a call of it

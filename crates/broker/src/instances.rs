@@ -24,6 +24,7 @@ pub(crate) mod requests;
 mod stored;
 mod suspension;
 mod update;
+mod upgrade;
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -45,8 +46,10 @@ pub use labels::{Labels, TrialNotice};
 pub use last_operation::{LastOperation, Progress};
 pub use leftovers::{LeftoverPage, MayExist, MayExistPage};
 pub use provision::Provisioned;
+pub(crate) use provision::comparable;
 pub use requests::{Caller, Deprovision, Provision, Update};
 pub use update::Updated;
+pub use upgrade::{Upgrade, UpgradeTarget};
 
 /// The broker. Clones are the same one.
 #[derive(Clone)]

@@ -4,11 +4,14 @@ pub mod creator;
 pub mod deprovisioning;
 pub mod env;
 pub mod limits;
+pub mod orchestration;
 mod prelude;
 pub mod provisioning;
-mod shared;
+pub(crate) mod shared;
 pub mod systems;
 pub mod update;
+pub mod upgrade_cluster;
+pub mod upgrade_kyma;
 pub mod view;
 
 pub use env::{Env, StepSettings};

@@ -58,6 +58,12 @@ impl Broker {
         Ok(Page { count: data.len() as u64, data, total_count: total })
     }
 
+    /// The instance that a runtime is of, while the instance is there.
+    pub async fn instance_of(&self, runtime: Uuid) -> Result<Option<String>, Error> {
+        let found = self.parts().store.find_by_runtime(runtime).await?;
+        Ok(found.map(|instance| instance.id))
+    }
+
     async fn runtimes_told(
         &self,
         ask: &Ask,

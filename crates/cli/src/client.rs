@@ -1,6 +1,7 @@
 //! The operator's calls to the broker, and to the landscape.
 
 mod bindings;
+mod orchestrations;
 mod orders;
 
 use std::{path::Path, sync::Arc};
@@ -10,7 +11,7 @@ use base::Clock;
 use clients::{Component, Grant, Http, Kind, TokenSource, http::Limits};
 use domain::OperationId;
 use reqwest::{Method, RequestBuilder};
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 pub(crate) use orders::InstanceChange;
@@ -101,9 +102,26 @@ impl Client {
         self.send(&format!("asking why operation {id} waits"), request).await
     }
 
-    pub(crate) async fn cancel(&self, id: &OperationId) -> anyhow::Result<Value> {
-        let request = self.http.post(&format!("/operations/{id}/cancel"));
-        self.send(&format!("calling off operation {id}"), request).await
+    /// Cancels, retries or abandons an operation, or skips a step of it.
+    pub(crate) async fn unstick(
+        &self,
+        id: &OperationId,
+        action: &str,
+        body: &Value,
+    ) -> anyhow::Result<Value> {
+        let request = self.http.post(&format!("/operations/{id}/{action}")).json(body);
+        self.send(&format!("{action} of operation {id}"), request).await
+    }
+
+    /// What happened to an instance.
+    pub(crate) async fn events(&self, instance: &str) -> anyhow::Result<Value> {
+        let request = self.http.get("/events").query(&[("instance_ids", instance)]);
+        self.send(&format!("reading the events of {instance}"), request).await
+    }
+
+    /// Whether the audit is what it was.
+    pub(crate) async fn verify_audit(&self) -> anyhow::Result<Value> {
+        self.send("verifying the audit", self.http.get("/audit/verify")).await
     }
 
     /// What removals could not remove, behind an instance.
@@ -124,6 +142,24 @@ impl Client {
         self.reached(self.http.send(&format!("settling {id}"), request).await).map(drop)
     }
 
+    /// All jobs.
+    pub(crate) async fn jobs(&self) -> anyhow::Result<Value> {
+        self.send("listing jobs", self.http.get("/jobs")).await
+    }
+
+    /// One job.
+    pub(crate) async fn job(&self, name: &str) -> anyhow::Result<Value> {
+        let path = format!("/jobs/{}", in_path(name)?);
+        self.send(&format!("looking at job {name}"), self.http.get(&path)).await
+    }
+
+    /// Starts a run of a job.
+    pub(crate) async fn run_job(&self, name: &str, dry_run: bool) -> anyhow::Result<Value> {
+        let request = self.http.post(&format!("/jobs/{}/run", in_path(name)?));
+        let request = request.json(&json!({ "dry_run": dry_run }));
+        self.send(&format!("starting job {name}"), request).await
+    }
+
     async fn send(&self, doing: &str, request: RequestBuilder) -> anyhow::Result<Value> {
         let answer = self.http.send(doing, request).await;
         self.reached(answer.and_then(|answer| answer.json()))
@@ -140,6 +176,11 @@ impl Client {
             answer => Ok(answer?),
         }
     }
+}
+
+/// A name as one segment of a path.
+fn in_path(name: &str) -> anyhow::Result<String> {
+    clients::http::segment(name).with_context(|| format!("\"{name}\" is no name"))
 }
 
 fn token_source(found: Connection) -> anyhow::Result<Arc<TokenSource>> {

@@ -13,8 +13,9 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::{Parser, Subcommand};
 
 use commands::{
-    activity, bench, bindings, broker, check, deprovision, keys, kubeconfig, landscape, leftovers,
-    operations, plan, provision, provisioner, runtimes, up, update,
+    activity, bench, bindings, broker, check, deprovision, events, import, jobs, keys, kubeconfig,
+    landscape, leftovers, operations, orchestrations, plan, provision, provisioner, runtimes, up,
+    update, upgrade,
 };
 
 /// A control plane for managed Kubernetes runtimes.
@@ -45,10 +46,15 @@ enum Command {
     Unbind(bindings::Unbind),
     Bindings(bindings::Bindings),
     Leftovers(leftovers::Leftovers),
+    Job(jobs::Job),
     Operations(operations::Operations),
+    Events(events::Events),
+    Orchestrations(orchestrations::Orchestrations),
+    Upgrade(upgrade::Upgrade),
     Plan(plan::Plan),
     Check(check::Check),
     Keys(keys::Keys),
+    Import(import::Import),
     Bench(bench::Bench),
 }
 
@@ -72,10 +78,15 @@ async fn main() -> ExitCode {
         Command::Unbind(command) => command.run(data).await,
         Command::Bindings(command) => command.run(data).await,
         Command::Leftovers(command) => command.run(data).await,
+        Command::Job(command) => command.run(data).await,
         Command::Operations(command) => command.run(data).await,
+        Command::Events(command) => command.run(data).await,
+        Command::Orchestrations(command) => command.run(data).await,
+        Command::Upgrade(command) => command.run(data).await,
         Command::Plan(command) => command.run(),
         Command::Check(command) => command.run().await,
         Command::Keys(command) => command.run().await,
+        Command::Import(command) => Box::pin(command.run()).await,
         Command::Bench(command) => command.run(data).await,
     };
     match done {

@@ -108,3 +108,29 @@ fn a_service_that_refuses_to_start_leaves_nothing_behind_and_says_what_to_type()
     let (again, said) = run(&["keys", "new", "kcp-broker.key"]);
     assert!(!again && said.contains("exists already"), "{said}");
 }
+
+#[test]
+fn an_import_says_what_it_needs_and_never_repeats_a_password() {
+    let unsaid = errors(kcp().args(["import", "keb"]).env_remove("KCP_IMPORT_DATABASE"));
+    assert!(unsaid.contains("--database URL, or KCP_IMPORT_DATABASE"), "{unsaid}");
+
+    let unasked = errors(kcp().args([
+        "import",
+        "provisioner",
+        "--apply",
+        "--database",
+        "postgres://x@localhost/y",
+    ]));
+    assert!(unasked.contains("nothing was done"), "{unasked}");
+
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let url = format!("postgres://kcp:hush@{free}/keb");
+    let closed = errors(kcp().args(["import", "keb", "--database", &url]));
+    assert!(closed.contains(&free.to_string()) && !closed.contains("hush"), "{closed}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("key");
+    std::fs::write(&key, "too short\n").unwrap();
+    let short = errors(kcp().args(["import", "keb", "--database", &url, "--key-file"]).arg(&key));
+    assert!(short.contains("9 bytes and not 16, 24 or 32"), "{short}");
+}

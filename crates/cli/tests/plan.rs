@@ -28,7 +28,7 @@ fn all_plans_are_listed_with_their_limits() {
     assert!(line("provisioning").contains("broker"));
     assert!(line("provisioning").contains("24h"));
     assert!(line("runtime-upgrade-shoot").contains("provisioner"));
-    assert_eq!(list.lines().count(), 1 + 13, "{list}");
+    assert_eq!(list.lines().count(), 1 + 17, "{list}");
 }
 
 #[test]

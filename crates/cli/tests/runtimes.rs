@@ -225,9 +225,12 @@ const ID: &str = "5b954fa8-fc34-4164-96e9-49e3b6741278";
 
 #[test]
 fn whatever_destroys_needs_an_answer_or_yes_and_no_terminal_is_no_answer() {
-    let destroying: [&[&str]; 6] = [
+    let destroying: [&[&str]; 9] = [
         &["deprovision", "i-1"],
         &["operations", "cancel", ID],
+        &["operations", "retry", ID, "--reason", "it is back"],
+        &["operations", "skip", ID, "--step", "Step"],
+        &["operations", "abandon", ID],
         &["leftovers", "settle", ID],
         &["landscape", "reset"],
         &["landscape", "reset", "director"],

@@ -1,10 +1,29 @@
-//! Server-rendered pages for operators.
+//! The console: server-rendered pages for operators, one stylesheet and one small script of our own.
 //!
-//! They carry no token, so they are served only where nobody else can reach them: on this machine,
-//! and only to a browser that asked for this machine by name (a foreign page cannot).
+//! What a reader would get wrong: the pages do not check tokens. A layer in front of them says who looks ([`Person`]): the session of a
+//! sign-in, or the development identity of `kcp up`, which is served to this machine only ([`this_machine`]). Each page then asks for the
+//! same scopes as the API does for the same data.
 
-mod html;
+mod access;
+mod assets;
+mod audited;
+mod cancel;
+mod deprovision;
+mod error;
+mod events;
+mod forms;
+mod kubeconfig;
+mod landscape;
+mod layout;
+mod marks;
+mod names;
+mod operation;
+mod operations;
+mod order;
 mod overview;
+mod runtime;
+mod runtimes;
+mod words;
 
 use std::sync::Arc;
 
@@ -12,9 +31,9 @@ use axum::{
     Router,
     extract::Request,
     http::{
-        HeaderValue, StatusCode,
+        HeaderValue,
         header::{
-            CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+            CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
             X_FRAME_OPTIONS,
         },
     },
@@ -22,19 +41,31 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use broker::operations::view::Operations;
+use broker::{bindings::Bindings, instances::Broker, operations::view::Operations};
 
-/// Nothing is loaded, framed or sent anywhere.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
-    frame-ancestors 'none'";
+pub use access::{Person, SCOPES, this_machine};
+pub use landscape::Landscape;
 
-/// What the pages show.
+/// Everything comes from here; nothing is framed or sent elsewhere, and no page has script or style in it.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
+    img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// What the pages show. Clones are the same one.
 #[derive(Clone)]
-pub struct Console {
+pub struct Console(Arc<Parts>);
+
+/// What the console is made of.
+pub struct Parts {
     /// The broker's operations.
     pub operations: Operations,
+    /// The use cases of instances.
+    pub broker: Broker,
+    /// The kubeconfigs and bindings of instances.
+    pub bindings: Bindings,
     /// What runs, and where.
-    pub services: Arc<[Service]>,
+    pub services: Vec<Service>,
+    /// The simulated outside world of `kcp up`.
+    pub landscape: Option<Landscape>,
 }
 
 /// A running service.
@@ -44,27 +75,61 @@ pub struct Service {
     pub address: String,
 }
 
-/// The pages.
-pub fn router(console: Console) -> Router {
-    Router::new()
-        .route("/", get(overview::page))
-        .with_state(console)
-        .route_layer(from_fn(only_this_machine))
+impl Console {
+    /// A console of these parts.
+    pub fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+
+    fn parts(&self) -> &Parts {
+        &self.0
+    }
+
+    fn now(&self) -> jiff::Timestamp {
+        self.0.broker.parts().clock.now()
+    }
 }
 
-/// A page from elsewhere can send a browser here under its own name; that name is not ours.
-async fn only_this_machine(request: Request, next: Next) -> Response {
-    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
-    if !["127.0.0.1", "localhost", "[::1]"].contains(&name) {
-        return StatusCode::FORBIDDEN.into_response();
+/// The pages. In front of them belongs a layer that puts a [`Person`] into each request.
+pub fn router(console: Console) -> Router {
+    let mut routes = Router::new()
+        .route("/", get(overview::page))
+        .route("/console/events", get(events::stream))
+        .route("/console/runtimes", get(runtimes::page))
+        .route("/console/runtimes/{instance}", get(runtime::page))
+        .route("/console/runtimes/{instance}/kubeconfig", get(kubeconfig::download))
+        .route(
+            "/console/runtimes/{instance}/delete",
+            get(deprovision::page).post(deprovision::confirmed),
+        )
+        .route("/console/order", get(order::page).post(order::ordered))
+        .route("/console/operations", get(operations::page))
+        .route("/console/operations/{id}", get(operation::page))
+        .route("/console/operations/{id}/cancel", get(cancel::page).post(cancel::confirmed));
+    if console.parts().landscape.is_some() {
+        routes = routes.merge(landscape::routes());
     }
+    routes.with_state(console).route_layer(from_fn(headers))
+}
+
+/// Stylesheet, script and icon: the same for everybody.
+pub fn assets() -> Router {
+    Router::new().route("/console/assets/{name}", get(assets::serve))
+}
+
+/// A page that says one thing, with a way to sign in again.
+pub fn notice(text: &str, sign_in: &str) -> Response {
+    error::notice(text, sign_in).into_response()
+}
+
+/// The headers that every page has.
+pub async fn headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     for (name, value) in [
         (CONTENT_SECURITY_POLICY, POLICY),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (X_FRAME_OPTIONS, "DENY"),
-        (REFERRER_POLICY, "no-referrer"),
+        (REFERRER_POLICY, "same-origin"),
         (CACHE_CONTROL, "no-store"),
     ] {
         response.headers_mut().insert(name, HeaderValue::from_static(value));

@@ -1,76 +1,237 @@
-//! What runs, and what it is doing. The page loads itself again every two seconds.
+//! The overview: what works now, what needs somebody, whether it is healthy, what is slow.
 
-use std::fmt::Write;
+mod history;
+mod slowest;
 
-use axum::{extract::State, response::Html};
-use broker::operations::view::{PageRequest, Snapshot};
+use std::collections::HashMap;
 
-use crate::{Console, html::Text};
+use axum::extract::State;
+use broker::operations::view::{PageRequest, Snapshot, State as OperationState};
+use maud::{Markup, html};
 
-const HEAD: &str = r#"<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="refresh" content="2">
-<title>kcp</title>
-<style>
-:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
-body { max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
-table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid #8884; vertical-align: top; }
-th { font-weight: 600; } code { font-size: .9em; }
-.succeeded { color: #1a7f37; } .failed { color: #cf222e; } .canceled { color: #9a6700; }
-</style>
-</head>
-<body>
-<h1>kcp: a control plane for managed Kubernetes runtimes</h1>
-"#;
+use crate::{
+    Console,
+    access::{BROKER_WRITE, OPERATIONS_READ, Person, RUNTIMES_READ},
+    error::Refused,
+    layout::{self, Frame, Live, Section},
+    marks::{pill, standing},
+    names, operations,
+    words::{ago, count, kind, since},
+};
+use history::History;
 
-pub(crate) async fn page(State(console): State<Console>) -> Html<String> {
-    let mut html = String::from(HEAD);
-    html.push_str("<h2>What runs</h2>\n<table>\n");
-    for service in console.services.iter() {
-        let address = Text(&service.address);
-        let _ = writeln!(
-            html,
-            "<tr><td>{}</td><td><code>{address}</code></td></tr>",
-            Text(service.name)
-        );
+/// How many of the newest operations the numbers are made of.
+const NEWEST: u32 = 200;
+/// How many are listed.
+const LISTED: usize = 8;
+
+pub(crate) async fn page(
+    State(console): State<Console>,
+    person: Person,
+) -> Result<Markup, Refused> {
+    if !person.operates(OPERATIONS_READ) {
+        return Ok(without_operations(&console, &person));
     }
-    html.push_str("</table>\n<h2>Operations</h2>\n");
-    match console.operations.list(PageRequest::default()).await {
-        Ok(page) if page.operations.is_empty() => html.push_str("<p>None yet.</p>\n"),
-        Ok(page) => table(&mut html, &page.operations),
-        Err(error) => {
-            let _ =
-                writeln!(html, "<p class=\"failed\">They cannot be shown: {}.</p>", Text(error));
+    let newest = PageRequest { limit: NEWEST, ..PageRequest::default() };
+    let running =
+        PageRequest { state: Some(OperationState::InProgress), limit: NEWEST, ..newest.clone() };
+    let view = &console.parts().operations;
+    let (newest, running) = tokio::try_join!(view.list(newest), view.list(running))?;
+    let (newest, mut active) = (newest.operations, running.operations);
+    active.extend(newest.iter().filter(|it| it.state == OperationState::Pending).cloned());
+    let failed: Vec<&Snapshot> =
+        newest.iter().filter(|it| it.state == OperationState::Failed).take(LISTED).collect();
+    let shown =
+        active.iter().take(LISTED).chain(failed.iter().copied()).chain(newest.iter().take(LISTED));
+    let names = names::by_instance(&console, &person, shown.map(|it| it.instance.as_str())).await;
+    let steps = slowest::of(&console, &newest).await;
+    let body = html! {
+        div.title {
+            h1 { "Overview" }
+            span.push {}
+            @if person.may(BROKER_WRITE) { a.button.first href="/console/order" { "Order a runtime" } }
         }
-    }
-    html.push_str("</body>\n</html>\n");
-    Html(html)
+        p.sub { span { (summary(&active)) } }
+        div.stack {
+            (numbers(&active, &newest))
+            @if newest.is_empty() {
+                (welcome(&person))
+            } @else {
+                (active_card(&console, &active, &names))
+                div.two {
+                    div.stack {
+                        (failed_card(&console, &failed, &names))
+                        @if newest.iter().any(|it| it.ended_at.is_some()) { (History::of(&newest, console.now()).card()) }
+                    }
+                    (slowest::card(&steps))
+                }
+                (recent_card(&console, &newest, &names))
+            }
+        }
+    };
+    let frame = Frame { title: "Overview", section: Section::Overview, live: Live::All };
+    Ok(layout::page(&console, &person, &frame, &body))
 }
 
-fn table(html: &mut String, operations: &[Snapshot]) {
-    html.push_str("<table>\n<tr><th>Operation</th><th>Kind</th><th>State</th><th>Stage</th><th>Step</th><th>Runs</th><th>Why</th><th>Accepted</th></tr>\n");
-    for operation in operations {
-        let text = |text: &Option<String>| Text(text.clone().unwrap_or_default()).to_string();
-        let why =
-            operation.note.clone().or_else(|| operation.failure.as_ref().map(ToString::to_string));
-        let _ = writeln!(
-            html,
-            "<tr><td><code>{id}</code></td><td>{kind}</td><td class=\"{state}\">{state}</td><td>{stage}</td>\
-             <td>{step}</td><td>{runs}</td><td>{why}</td><td>{at}</td></tr>",
-            id = Text(&operation.id),
-            kind = Text(&operation.kind),
-            state = operation.state,
-            stage = text(&operation.stage),
-            step = text(&operation.step),
-            runs = operation.runs,
-            why = text(&why),
-            at = operation.created_at.strftime("%Y-%m-%d %H:%M:%S"),
-        );
+fn summary(active: &[Snapshot]) -> String {
+    let waiting = active.iter().filter(|it| standing(it).1 == "waiting").count();
+    let retrying = active.iter().filter(|it| standing(it).1 == "retrying").count();
+    match (active.len(), retrying) {
+        (0, _) => "Nothing is being worked on.".into(),
+        (all, 0) => format!("{} in progress, {waiting} of them waiting.", count(all, "operation")),
+        (all, some) => {
+            format!("{} in progress, {some} retrying after an error.", count(all, "operation"))
+        }
     }
-    html.push_str("</table>\n");
+}
+
+fn numbers(active: &[Snapshot], newest: &[Snapshot]) -> Markup {
+    let of = |state| newest.iter().filter(|it| it.state == state).count();
+    let (good, bad) = (of(OperationState::Succeeded), of(OperationState::Failed));
+    let retrying = active.iter().filter(|it| standing(it).1 == "retrying").count();
+    let mut times: Vec<_> = newest
+        .iter()
+        .filter(|it| it.kind == "provision" && it.state == OperationState::Succeeded)
+        .filter_map(|it| Some(it.ended_at?.duration_since(it.created_at)))
+        .collect();
+    times.sort_unstable();
+    let usual = times.get(times.len() / 2).copied();
+    let share = |part: usize, all: usize| match (all, part) {
+        (0, _) => "–".to_owned(),
+        (all, part) if all == part => "100 %".to_owned(),
+        (all, part) => format!("{}.{} %", part * 100 / all, part * 1000 / all % 10),
+    };
+    html! {
+        section.four aria-label="In numbers" {
+            div.card.number { span { "Working now" } b { (active.len()) } span { (kinds(active)) } }
+            div.card.number {
+                span { "Need attention" }
+                b.bad[bad + retrying > 0] { (bad + retrying) }
+                span { (bad) " failed · " (retrying) " retrying" }
+            }
+            div.card.number {
+                span { "Succeeded" }
+                b { (share(good, good + bad)) }
+                span { (good) " of " (count(good + bad, "operation")) }
+            }
+            div.card.number {
+                span { "A runtime takes" }
+                b { (usual.map_or("–".into(), crate::words::span)) }
+                span { "median of " (count(times.len(), "order")) }
+            }
+        }
+    }
+}
+
+/// How many there are of each kind.
+fn kinds(active: &[Snapshot]) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for operation in active {
+        match counts.iter_mut().find(|(kind, _)| *kind == operation.kind) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((&operation.kind, 1)),
+        }
+    }
+    if counts.is_empty() {
+        return "nothing to do".into();
+    }
+    let told = counts.iter().map(|(word, count)| format!("{count} {}", kind(word).to_lowercase()));
+    told.collect::<Vec<_>>().join(" · ")
+}
+
+fn active_card(console: &Console, active: &[Snapshot], names: &HashMap<String, String>) -> Markup {
+    let now = console.now();
+    html! {
+        section.card aria-labelledby="active" {
+            header {
+                h2 #active { "What works now, and why it waits" }
+                a href="/console/operations?state=in+progress" { "all in progress" }
+            }
+            @if active.is_empty() {
+                p.hint { "Nothing is in progress. Orders, changes and removals appear here while they are worked on." }
+            } @else {
+                table {
+                    thead { tr {
+                        th { "Runtime" } th { "State" } th.wide { "Step" } th.wide { "Why" } th.right { "Elapsed" }
+                    } }
+                    tbody {
+                        @for operation in active.iter().take(LISTED) {
+                            @let (tone, word) = standing(operation);
+                            tr {
+                                td {
+                                    (operations::link(operation, names))
+                                    div.small.faint { (kind(&operation.kind)) }
+                                    div.small.why.narrow { (operations::why(operation)) }
+                                }
+                                td { (pill(tone, word)) }
+                                td.wide { code { (operation.step.as_deref().unwrap_or("–")) } }
+                                td.wide { div.why { (operations::why(operation)) } }
+                                td.right.tight { (since(operation.created_at, now)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn failed_card(console: &Console, failed: &[&Snapshot], names: &HashMap<String, String>) -> Markup {
+    html! {
+        section.card aria-labelledby="failed" {
+            header { h2 #failed { "Failed lately" } a href="/console/operations?state=failed" { "all that failed" } }
+            @if failed.is_empty() {
+                p.hint { "Nothing has failed among the newest operations." }
+            } @else {
+                table { tbody {
+                    @for operation in failed {
+                        tr {
+                            td { (operations::link(operation, names)) div.small.faint { (kind(&operation.kind)) } }
+                            td { div.why { (operations::why(operation)) } }
+                            td.right.small.faint { (ago(operation.updated_at, console.now())) }
+                        }
+                    }
+                } }
+            }
+        }
+    }
+}
+
+fn recent_card(console: &Console, newest: &[Snapshot], names: &HashMap<String, String>) -> Markup {
+    html! {
+        section.card aria-labelledby="recent" {
+            header { h2 #recent { "Newest operations" } a href="/console/operations" { "all operations" } }
+            (operations::table(&newest[..newest.len().min(LISTED)], names, console.now()))
+        }
+    }
+}
+
+/// What a newcomer sees.
+fn welcome(person: &Person) -> Markup {
+    html! {
+        section.card { div.empty {
+            strong { "Nothing has been ordered yet" }
+            p { "A runtime is a managed Kubernetes cluster. Order one and watch each step of how it is made." }
+            @if person.may(BROKER_WRITE) { a.button.first href="/console/order" { "Order the first runtime" } }
+        } }
+    }
+}
+
+/// The overview of someone who may not see operations.
+fn without_operations(console: &Console, person: &Person) -> Markup {
+    let body = html! {
+        div.title { h1 { "Overview" } }
+        p.sub { span { "Operations are shown to operators with the scope operations:read." } }
+        section.card { div.empty {
+            @if person.may(RUNTIMES_READ) {
+                strong { "Your runtimes" }
+                a.button.first href="/console/runtimes" { "Show them" }
+            } @else {
+                strong { "Nothing is open to this account" }
+                p { "Ask the operators of this control plane for the scope runtimes:read." }
+            }
+        } }
+    };
+    let frame = Frame { title: "Overview", section: Section::Overview, live: Live::No };
+    layout::page(console, person, &frame, &body)
 }

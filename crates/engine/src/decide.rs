@@ -14,7 +14,7 @@ use crate::{
     position::{Position, State},
     retry::AtLimit,
     step::Ending,
-    storage::{Cancel, Outcome, Then},
+    storage::{Cancel, Outcome, Skip, Then},
 };
 
 /// Nothing is polled more often than this, however fast the pace is.
@@ -203,6 +203,20 @@ pub fn decide(
     }
 }
 
+/// What follows from a request not to run the step at `stage`, `step` any more.
+pub fn skip(
+    shape: &Shape,
+    (stage, step): (usize, usize),
+    position: &Position,
+    skip: &Skip,
+    reading: &Reading,
+) -> Move {
+    let at = At { shape, stage, step, reading };
+    let text = format!("step {} skipped: {}", at.shape_of().name, skip.reason);
+    let failure = Failure::new("engine", "skipped", base::failure::shortened(text.clone()));
+    at.leave_incomplete(position, text, failure)
+}
+
 fn end(
     position: &Position,
     state: State,
@@ -370,15 +384,18 @@ impl At<'_> {
             AtLimit::Fail => {
                 end(position, State::Failed, last, text, Some(failure), self.reading.now)
             }
-            AtLimit::Skip => {
-                let mut position = position.clone();
-                let place = format!("{}/{}", self.stage_name(), step.name);
-                if !position.incomplete.contains(&place) {
-                    position.incomplete.push(place);
-                }
-                self.advance(&position, Outcome::GivenUp, Some(text), Some(failure))
-            }
+            AtLimit::Skip => self.leave_incomplete(position, text, failure),
         }
+    }
+
+    /// Executed but not completed: the plan goes on.
+    fn leave_incomplete(&self, position: &Position, text: String, failure: Failure) -> Move {
+        let mut position = position.clone();
+        let place = format!("{}/{}", self.stage_name(), self.shape_of().name);
+        if !position.incomplete.contains(&place) {
+            position.incomplete.push(place);
+        }
+        self.advance(&position, Outcome::GivenUp, Some(text), Some(failure))
     }
 
     fn advance(

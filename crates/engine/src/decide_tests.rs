@@ -155,6 +155,29 @@ fn a_skippable_step_is_recorded_as_incomplete_and_the_plan_goes_on() {
 }
 
 #[test]
+fn a_step_that_an_operator_skips_is_recorded_as_incomplete_and_the_plan_goes_on() {
+    let shape = shape(&[2, 1], Retry::DEFAULT);
+    let (position, at) = begin(&shape);
+    let position = decide(&shape, at, &position, &boom(), &reading(noon())).position;
+    let request = Skip {
+        stage: "stage 0".into(),
+        step: "step 0.0".into(),
+        reason: "called off by an operator".into(),
+    };
+
+    let moved = skip(&shape, at, &position, &request, &reading(noon() + MINUTE));
+
+    assert_eq!((moved.outcome, moved.then), (Outcome::GivenUp, Then::Hold));
+    assert_eq!(moved.position.incomplete, ["stage 0/step 0.0"]);
+    assert_eq!(moved.position.step.as_deref(), Some("step 0.1"));
+    assert!(moved.position.clocks.is_empty(), "the step's clock is gone");
+    let text = "step step 0.0 skipped: called off by an operator";
+    assert_eq!(moved.reason.as_deref(), Some(text));
+    let again = skip(&shape, at, &moved.position, &request, &reading(noon() + MINUTE));
+    assert_eq!(again.position.incomplete, ["stage 0/step 0.0"], "it is recorded once");
+}
+
+#[test]
 fn ten_minutes_of_failing_start_the_stage_over_without_giving_the_step_its_time_back() {
     let shape = shape(&[2], Retry::DEFAULT);
     let (position, at) = begin(&shape);
@@ -248,6 +271,8 @@ fn a_superseded_operation_ends_failed_and_a_canceled_one_canceled() {
 struct Event {
     run: RunEnd,
     crash: bool,
+    /// An operator has asked that the step does not run.
+    skip: bool,
     jitter: f64,
 }
 
@@ -259,8 +284,8 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         1 => Just(RunEnd::Skipped("not needed".into())),
         1 => Just(RunEnd::Said(Ending::Again { after: MINUTE, reason: "again".into() })),
     ];
-    let event = (run, proptest::bool::weighted(0.2), 0.0..1.0)
-        .prop_map(|(run, crash, jitter)| Event { run, crash, jitter });
+    let event = (run, proptest::bool::weighted(0.2), proptest::bool::weighted(0.1), 0.0..1.0)
+        .prop_map(|(run, crash, skip, jitter)| Event { run, crash, skip, jitter });
     proptest::collection::vec(event, 1..60)
 }
 
@@ -294,7 +319,11 @@ fn live(shape: &Shape, events: &[Event], planted: Planted) -> Result<Position, S
         let since = memory.as_ref().map(|(_, since)| *since);
         let reading =
             Reading { memory_since: since, jitter: event.jitter, planted, ..reading(now) };
-        let moved = decide(shape, (stage, step), &at, &event.run, &reading);
+        let moved = if event.skip {
+            skip(shape, (stage, step), &at, &request(name, &at), &reading)
+        } else {
+            decide(shape, (stage, step), &at, &event.run, &reading)
+        };
         check_move(shape, &at, &event.run, &moved, (stage, step), now)?;
         if !moved.keep_memory || event.crash {
             memory = None;
@@ -311,6 +340,12 @@ fn live(shape: &Shape, events: &[Event], planted: Planted) -> Result<Position, S
         }
     }
     Err(format!("it never ends: {position:?}"))
+}
+
+/// An operator's request to skip the step that runs next.
+fn request(stage: &str, position: &Position) -> Skip {
+    let step = position.step.clone().unwrap_or_default();
+    Skip { stage: stage.to_owned(), step, reason: "an operator said so".into() }
 }
 
 fn check_move(
@@ -373,7 +408,7 @@ proptest! {
 #[test]
 fn the_property_is_red_when_a_stage_is_closed_before_its_last_step() {
     let shape = shape(&[2, 1], Retry::DEFAULT);
-    let done = Event { run: RunEnd::Said(Ending::Done), crash: false, jitter: 0.0 };
+    let done = Event { run: RunEnd::Said(Ending::Done), crash: false, skip: false, jitter: 0.0 };
 
     assert!(live(&shape, &[done], Planted::StageClosedEarly).is_err());
 }
@@ -381,7 +416,7 @@ fn the_property_is_red_when_a_stage_is_closed_before_its_last_step() {
 #[test]
 fn the_property_is_red_when_errors_are_retried_without_a_pause() {
     let shape = shape(&[1], Retry::DEFAULT);
-    let fails = Event { run: boom(), crash: false, jitter: 0.0 };
+    let fails = Event { run: boom(), crash: false, skip: false, jitter: 0.0 };
 
     assert!(live(&shape, &[fails], Planted::NoBackOff).is_err());
 }

@@ -59,6 +59,8 @@ pub(crate) enum Drove {
     Ended,
     /// It is not held here any more, or the replica stops.
     Left,
+    /// It is still held.
+    Goes,
 }
 
 impl Incarnation {
@@ -88,6 +90,12 @@ impl Incarnation {
                     }
                 };
             hand.position = *position;
+            if let Some(skipped) = self.skip(&mut hand, (stage, step), now).await {
+                match skipped {
+                    Drove::Goes => continue,
+                    drove => return drove,
+                }
+            }
             if hand.opened.is_none() {
                 match hand.plan.clone().open(hand.who.clone(), &hand.input, &hand.data) {
                     Ok(opened) => hand.opened = Some(opened),
@@ -139,6 +147,7 @@ impl Incarnation {
                 .and(position.step.clone().zip(position.note.as_deref().map(subject))),
             position,
             cancel: held.cancel,
+            skip: held.skip,
             memory: kept.map(|kept| (kept.memory, kept.since)),
         })
     }
@@ -292,7 +301,12 @@ impl Incarnation {
         }
     }
 
-    fn reading(&self, now: Timestamp, memory_since: Option<Timestamp>, signalled: bool) -> Reading {
+    pub(crate) fn reading(
+        &self,
+        now: Timestamp,
+        memory_since: Option<Timestamp>,
+        signalled: bool,
+    ) -> Reading {
         let mut random = self.random.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         Reading {
             now,

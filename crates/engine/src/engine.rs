@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use base::Clock;
+use base::{Clock, Failure};
 use serde::Serialize;
 use tokio::{
     sync::{broadcast, watch},
@@ -21,7 +21,8 @@ use crate::{
     position::State,
     settings::Settings,
     storage::{
-        Acceptance, Cancel, NewOperation, OperationId, Pairs, ReplicaId, Storage, StorageError,
+        Acceptance, Cancel, NewOperation, OperationId, Pairs, ReplicaId, Skip, Storage,
+        StorageError,
     },
     worker::Replica,
 };
@@ -50,6 +51,11 @@ impl<S: Storage> Builder<S> {
         let served = Served { plan: plan.check()?, env };
         self.plans.insert(O::KIND.to_owned(), Arc::new(served));
         Ok(self)
+    }
+
+    /// The plans served so far, without their code, by kind.
+    pub fn shapes(&self) -> Vec<Arc<Shape>> {
+        shapes(&self.plans)
     }
 
     /// Lets tests watch and crash runs.
@@ -100,6 +106,12 @@ impl<S: Storage> Builder<S> {
         let worker = tokio::spawn(replica.clone().work());
         Engine { replica, worker: Arc::new(std::sync::Mutex::new(Some(worker))) }
     }
+}
+
+fn shapes(plans: &HashMap<String, Arc<dyn AnyPlan>>) -> Vec<Arc<Shape>> {
+    let mut shapes: Vec<_> = plans.values().map(|plan| plan.shape().clone()).collect();
+    shapes.sort_by(|a, b| a.kind.cmp(&b.kind));
+    shapes
 }
 
 /// A working replica. Clones share it; dropping it does not stop it.
@@ -199,6 +211,22 @@ impl<S: Storage> Engine<S> {
         self.replica.storage.request_cancel(id, &cancel).await
     }
 
+    /// Asks that a step of the open stage is recorded as executed but not completed, and not run any more.
+    pub async fn skip(&self, id: OperationId, skip: &Skip) -> Result<bool, StorageError> {
+        self.replica.storage.request_skip(id, skip).await
+    }
+
+    /// Ends an operation as failed now, whatever its step does. A call that is on its way to an outside system is not taken
+    /// back. `false` when it is final or unknown.
+    pub async fn abandon(
+        &self,
+        id: OperationId,
+        reason: impl Into<String>,
+    ) -> Result<bool, StorageError> {
+        let failure = Failure::new("engine", "abandoned", base::failure::shortened(reason.into()));
+        self.replica.storage.abandon(id, &failure).await
+    }
+
     /// A new operation that continues a final one: only what was not completed runs.
     pub async fn retry(
         &self,
@@ -227,10 +255,7 @@ impl<S: Storage> Engine<S> {
 
     /// All plans, without their code, by kind.
     pub fn shapes(&self) -> Vec<Arc<Shape>> {
-        let mut shapes: Vec<_> =
-            self.replica.plans.values().map(|plan| plan.shape().clone()).collect();
-        shapes.sort_by(|a, b| a.kind.cmp(&b.kind));
-        shapes
+        shapes(&self.replica.plans)
     }
 
     /// Why an operation does not go on right now.

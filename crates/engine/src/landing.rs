@@ -7,7 +7,7 @@ use tracing::{info, warn};
 
 use crate::{
     committer::Stored,
-    decide::Move,
+    decide::{self, Move},
     drive::{Drove, Incarnation},
     events::Event,
     hooks::Point,
@@ -15,7 +15,7 @@ use crate::{
     opened::{AnyPlan, Memory, Opened, Who},
     position::Position,
     saving::{SaveError, SaveRequest},
-    storage::{Cancel, Change, Commit, Outcome, Run, Then},
+    storage::{Cancel, Change, Commit, Outcome, Run, Skip, Then},
 };
 
 /// One operation in hand.
@@ -32,6 +32,7 @@ pub(crate) struct Hand {
     pub(crate) journal: i64,
     pub(crate) position: Position,
     pub(crate) cancel: Option<Cancel>,
+    pub(crate) skip: Option<Skip>,
     pub(crate) memory: Option<(Memory, Timestamp)>,
     /// The step of the journal's last entry and the subject of its reason, if that was a wait.
     pub(crate) last_wait: Option<(String, String)>,
@@ -52,6 +53,19 @@ pub(crate) struct Finding {
     pub(crate) changes: Vec<Change>,
     /// What the step left for people.
     pub(crate) note: Option<String>,
+}
+
+/// What is recorded of a step that was not run.
+fn nothing_ran(hand: &Hand, now: Timestamp) -> Finding {
+    Finding {
+        stage: hand.position.stage.clone().unwrap_or_default(),
+        step: hand.position.step.clone().unwrap_or_default(),
+        began_at: now,
+        number: hand.runs,
+        data: None,
+        changes: Vec::new(),
+        note: None,
+    }
 }
 
 impl Incarnation {
@@ -102,19 +116,35 @@ impl Incarnation {
         ended: Move,
         now: Timestamp,
     ) -> Drove {
-        let result = Finding {
-            stage: hand.position.stage.clone().unwrap_or_default(),
-            step: hand.position.step.clone().unwrap_or_default(),
-            began_at: now,
-            number: hand.runs,
-            data: None,
-            changes: Vec::new(),
-            note: None,
-        };
+        let result = nothing_ran(hand, now);
         match self.commit(hand, ended, result, now).await {
             Ok(Some(_)) => Drove::Ended,
             _ => Drove::Left,
         }
+    }
+
+    /// Passes the step at `at` over if that was asked for; `None` when it was not.
+    pub(crate) async fn skip(
+        &self,
+        hand: &mut Hand,
+        at: (usize, usize),
+        now: Timestamp,
+    ) -> Option<Drove> {
+        let shape = hand.plan.shape().clone();
+        let (stage, step) = (&shape.stages[at.0].name, &shape.stages[at.0].steps[at.1].name);
+        let skip = hand.skip.clone().filter(|skip| skip.is_of(stage, step))?;
+        let since = hand.memory.as_ref().map(|(_, since)| *since);
+        let reading = self.reading(now, since, false);
+        let moved = decide::skip(&shape, at, &hand.position, &skip, &reading);
+        if !moved.keep_memory {
+            hand.memory = None;
+        }
+        let result = nothing_ran(hand, now);
+        Some(match self.commit(hand, moved, result, now).await {
+            Ok(Some(Then::Hold)) => Drove::Goes,
+            Ok(Some(_)) => Drove::Ended,
+            _ => Drove::Left,
+        })
     }
 
     /// Commits a move. `Ok(None)`: not held any more. `Err`: a change was refused, nothing is stored.

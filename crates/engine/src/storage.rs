@@ -9,6 +9,7 @@
 
 use std::{future::Future, time::Duration};
 
+use base::Failure;
 use jiff::Timestamp;
 use tokio::sync::broadcast;
 use uuid::Uuid;
@@ -20,7 +21,8 @@ mod rows;
 pub use acceptance::{Acceptance, NewOperation, Pairs, Unfinished, Verdict};
 pub use journal::{Entry, EntryEvent, Outcome, Run};
 pub use rows::{
-    Ask, Beat, Cancel, Change, Claimed, Commit, Held, Joined, Landed, Seen, Snapshot, Then, Wake,
+    Ask, Beat, Cancel, Change, Claimed, Commit, Held, Joined, Landed, Seen, Skip, Snapshot, Then,
+    Wake,
 };
 
 /// Names one operation.
@@ -86,6 +88,22 @@ pub trait Storage: Send + Sync + 'static {
         &self,
         id: OperationId,
         cancel: &Cancel,
+    ) -> impl Future<Output = Result<bool, StorageError>> + Send;
+
+    /// Asks that a step of the open stage does not run any more; a later request for the same stage adds to an earlier one, one
+    /// for another stage takes its place. What sleeps is woken. `false` when the operation is final, unknown, about to end, or in another stage.
+    fn request_skip(
+        &self,
+        id: OperationId,
+        skip: &Skip,
+    ) -> impl Future<Output = Result<bool, StorageError>> + Send;
+
+    /// Ends an operation as failed, whatever its step does: its epoch is raised, so that its owner writes nothing more. The
+    /// next operation of the instance is admitted. `false` when it is final or unknown.
+    fn abandon(
+        &self,
+        id: OperationId,
+        failure: &Failure,
     ) -> impl Future<Output = Result<bool, StorageError>> + Send;
 
     /// Makes operations that wait for `signal` due now and tells every replica.

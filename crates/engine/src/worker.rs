@@ -253,7 +253,7 @@ impl<S: Storage> Replica<S> {
                                 let drove = incarnation.drive(held).await;
                                 slot.free(match drove {
                                     Drove::Sleeps(until) => Some(until),
-                                    Drove::Ended | Drove::Left => None,
+                                    Drove::Ended | Drove::Left | Drove::Goes => None,
                                 });
                             });
                         }

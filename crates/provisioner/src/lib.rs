@@ -6,6 +6,7 @@ pub mod chores;
 pub mod configuration;
 pub mod document;
 pub mod error;
+pub mod import;
 mod installing;
 pub mod limits;
 pub mod operations;

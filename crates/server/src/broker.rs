@@ -1,5 +1,6 @@
 //! The environment broker as a service: its database, its engine, what it reaches, what it answers.
 
+mod cleaned;
 pub(crate) mod outside;
 
 use std::{sync::Arc, time::Duration};
@@ -7,25 +8,35 @@ use std::{sync::Arc, time::Duration};
 use anyhow::{Context, ensure};
 use api::{
     Credentials, RequireScope, Verifier, osb,
-    router::{self, expiry, kubeconfigs, leftovers, platforms, runtimes, shielded},
+    router::{
+        self, expiry, fleet, history, jobs as job_routes, kubeconfigs, leftovers, platforms,
+        runtimes, shielded,
+    },
     scope,
 };
-use axum::Router;
+use axum::{Extension, Router};
 use base::Clock;
 use broker::{
     accounts::PooledAccounts,
-    bindings::{self, Bindings, RuntimeReach},
+    bindings::{Bindings, RuntimeReach},
+    chores::maintenance::{self, MaintenanceEnding, Times},
     following::Follower,
     instances::{Broker, Parts},
-    operations::{self as steps, Env, Limits, deprovisioning, provisioning, update},
+    jobs::{self, Jobs},
+    operations::{
+        self as steps, Env, Limits, deprovisioning, orchestration, provisioning, update,
+        upgrade_cluster, upgrade_kyma,
+    },
+    orchestrations::{self, Orchestrations},
 };
 use clients::{Component, provisioner::Provisioner};
+use console::{Console, Landscape, Service as Shown};
 use engine::{Builder, Engine};
 use store::{BrokerStore, EngineStore, Set, operations::Operations};
 use tokio::{net::TcpListener, task::JoinSet};
 
 use crate::{
-    Settings,
+    Settings, auditing,
     gates::Gates,
     keys,
     metrics::{self, Metrics},
@@ -35,6 +46,7 @@ use crate::{
     serving::Serving,
     settings::{DatabaseSettings, OperationSettings},
     shutdown,
+    sign_in::{self, SignIn},
     systems::{SystemSettings, Systems},
     up::Speed,
 };
@@ -49,6 +61,8 @@ pub(crate) struct Service {
     provisioner: Provisioner,
     broker: Broker,
     bindings: Bindings,
+    orchestrations: Orchestrations,
+    jobs: Jobs,
     chores: JoinSet<()>,
     /// Wakes the steps that wait for the provisioner.
     follower: Option<Follower>,
@@ -66,6 +80,7 @@ impl Service {
         clock: &Clock,
     ) -> anyhow::Result<Self> {
         let (catalog, offer) = outside::catalog(settings)?;
+        settings.jobs.check(&catalog, &settings.catalog.expiring_plans)?;
         let limits = outside::limits(settings, systems)?;
         let metrics = Arc::new(Metrics::default());
         let gates = Gates::observed(clock, settings.transport.hosts(), metrics.calls());
@@ -75,7 +90,7 @@ impl Service {
         let engine = place.store("broker", connections.get(), schema, Set::Broker).await?;
         let store = BrokerStore::new(engine, clock.clone());
         let operations = store.engine().clone();
-        let env = outside::env(settings, reached, catalog.clone(), &store, &gates)?;
+        let (env, cleaned) = outside::env(settings, reached, catalog.clone(), &store, &gates)?;
         let env = Arc::new(env);
         let pool = env.gardener.pool(env.settings.account_bindings);
         let accounts = PooledAccounts::new(pool, clock.clone());
@@ -86,22 +101,48 @@ impl Service {
             provisioner: provisioner.clone(),
             clusters: gates.clusters(Component::RUNTIME, outside::CLIENTS),
         };
-        let engine = serve(engine, &limits, &env, settings)?.start();
-        let broker = Broker::new(Parts {
-            accounts: Some(Arc::new(accounts)),
-            store,
-            operations,
-            shapes: engine.shapes(),
-            catalog,
-            offer,
+        let ending = MaintenanceEnding::new(&env, clock.clone(), Times::default());
+        let parts = |shapes, accounts| Parts {
+            accounts,
+            store: store.clone(),
+            operations: operations.clone(),
+            shapes,
+            catalog: catalog.clone(),
+            offer: offer.clone(),
             settings: outside::answers(settings),
             clock: clock.clone(),
-        });
+        };
+        // The driver of orchestrations prepares upgrades: it needs neither plans nor accounts.
+        let driving = Broker::new(parts(Vec::new(), None));
+        let driving = Arc::new(outside::orchestrations(driving, &env));
+        let engine = serve(engine, &limits, &env, settings)?;
+        let engine =
+            engine.serve(orchestration::plan(steps::Systems::of(&env)), driving.clone())?;
+        let broker = Broker::new(parts(engine.shapes(), Some(Arc::new(accounts))));
+        let orchestrations = Orchestrations::new(driving);
         let bindings = Bindings::new(broker.clone(), runtimes, settings.bindings.time);
+        let job_env = Arc::new(cleaned.env(settings, &env, broker.clone(), bindings.clone()));
+        let engine = engine.serve(jobs::plan(), job_env.clone())?.start();
+        let jobs = Jobs::new(job_env);
         let mut chores = JoinSet::new();
-        chores.spawn(bindings::keep(bindings.clone()));
+        let audit = Operations::new(engine.clone()).audit();
+        chores.spawn(auditing::keep(audit, clock.clone(), settings.operations.keep_audit));
+        chores.spawn(maintenance::keep(ending));
+        chores.spawn(orchestrations::wake_drivers(orchestrations.clone(), engine.events()));
+        chores.spawn(jobs::keep(jobs.clone()));
         let assume_async = settings.answers.assume_async;
-        Ok(Self { engine, provisioner, broker, bindings, chores, follower, metrics, assume_async })
+        Ok(Self {
+            engine,
+            provisioner,
+            broker,
+            bindings,
+            orchestrations,
+            jobs,
+            chores,
+            follower,
+            metrics,
+            assume_async,
+        })
     }
 
     /// What it answers, without the layers around it.
@@ -109,7 +150,7 @@ impl Service {
         let counted = self.metrics.clone();
         tokio::spawn(counted.clone().count(self.engine.events()));
         let metrics = RequireScope::of_operators(verifier.clone(), scope::METRICS_READ)
-            .around(metrics::router(counted, self.engine.clone()));
+            .around(metrics::of_broker(counted, self.engine.clone(), self.jobs.clone()));
         let orders = platforms(osb::Parts {
             broker: self.broker.clone(),
             bindings: self.bindings.clone(),
@@ -122,10 +163,13 @@ impl Service {
             readiness: Arc::new(Working(self.engine.clone())),
             verifier: verifier.clone(),
         })
+        .merge(history(self.operations(), self.broker.clone(), verifier.clone()))
         .merge(metrics)
         .merge(orders)
         .merge(leftovers(self.broker.clone(), verifier.clone()))
         .merge(expiry(self.broker.clone(), verifier.clone()))
+        .merge(fleet(self.orchestrations.clone(), verifier.clone()))
+        .merge(job_routes(self.jobs.clone(), verifier.clone()))
         .merge(runtimes(api::runtimes::Parts {
             broker: self.broker.clone(),
             verifier: verifier.clone(),
@@ -134,6 +178,18 @@ impl Service {
             bindings: self.bindings.clone(),
             verifier: verifier.clone(),
         }))
+        .layer(Extension(self.operations().audit()))
+    }
+
+    /// What the console shows of it.
+    pub(crate) fn console(&self, landscape: Option<Landscape>, services: Vec<Shown>) -> Console {
+        Console::new(console::Parts {
+            operations: self.operations(),
+            broker: self.broker.clone(),
+            bindings: self.bindings.clone(),
+            services,
+            landscape,
+        })
     }
 
     /// The operators' view of its operations.
@@ -152,7 +208,7 @@ impl Service {
     }
 }
 
-/// The plans of orders, changes and removals: today's, or the legacy ones.
+/// The plans of orders, changes, upgrades and removals: today's, or the legacy ones.
 fn serve(
     engine: Builder<EngineStore>,
     limits: &Limits,
@@ -169,7 +225,10 @@ fn serve(
     };
     let changing = update::plan(&outside::update_limits(settings), systems);
     let engine = engine.serve(making, env.clone())?.serve(removing, env.clone())?;
-    Ok(engine.serve(changing, env.clone())?)
+    let engine = engine.serve(changing, env.clone())?;
+    let kyma = upgrade_kyma::plan(&outside::kyma_limits(settings), systems);
+    let cluster = upgrade_cluster::plan(&outside::cluster_limits(settings), systems);
+    Ok(engine.serve(kyma, env.clone())?.serve(cluster, env.clone())?)
 }
 
 /// How the engine works.
@@ -182,9 +241,12 @@ fn engine_settings(
         workers,
         lease,
         keep_journal,
-        // The pace is part of the speed; the others are for the plans, and for the end of the service.
+        // The pace is part of the speed; the others are for the plans, the audit, and the end of the service.
+        keep_audit: _,
         pace: _,
         limit: _,
+        kyma_upgrade_limit: _,
+        cluster_upgrade_limit: _,
         removal_patience: _,
         drain: _,
     } = operations;
@@ -200,10 +262,11 @@ fn engine_settings(
 
 /// What a start would refuse, as far as that can be told without anything outside.
 pub(crate) fn check(settings: &Settings) -> anyhow::Result<()> {
-    outside::catalog(settings)?;
+    let (catalog, _) = outside::catalog(settings)?;
+    settings.jobs.check(&catalog, &settings.catalog.expiring_plans)?;
     outside::limits(settings, &settings.systems)?;
     outside::platforms(&settings.access)?;
-    Ok(())
+    sign_in::check(settings)
 }
 
 /// Runs a broker until somebody asks it to stop: `kcp broker`.
@@ -223,6 +286,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         tracing::warn!("{exception}, because the settings say so");
     }
     let sealer = keys::read(&settings.database.sealing_keys)?;
+    let sign_in = SignIn::new(&settings, &verifier, sealer.clone(), &clock)?;
     let url = settings.database.url.clone();
     let speed = Speed::Times(settings.operations.pace);
     let place = Place { url, sealer, replica: None, speed };
@@ -230,7 +294,10 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         .await
         .with_context(|| format!("{} cannot be listened on", settings.listen))?;
     let service = Service::start(&settings, &settings.systems, place, &clock).await?;
-    let routes = service.routes(&verifier, known);
+    let mut routes = service.routes(&verifier, known);
+    if let Some(sign_in) = sign_in {
+        routes = routes.merge(sign_in.around(service.console(None, Vec::new())));
+    }
     let mut serving = Serving::new(&clock);
     let address = listener.local_addr()?;
     serving.add("the broker", listener, shielded(routes, limits), acceptance);

@@ -1,8 +1,10 @@
 //! Settings, wiring, telemetry, shutdown.
 
 mod access;
+mod auditing;
 pub mod broker;
 pub mod gates;
+pub mod import;
 pub mod keys;
 pub mod metrics;
 pub mod patience;
@@ -13,6 +15,7 @@ mod readiness;
 mod serving;
 pub mod settings;
 pub mod shutdown;
+mod sign_in;
 pub mod systems;
 pub mod telemetry;
 pub mod up;

@@ -1,6 +1,7 @@
 //! Metrics: what the engine's events say, and what is unfinished when somebody asks.
 
 mod calls;
+mod jobs;
 
 use std::sync::{Arc, atomic::AtomicU64};
 
@@ -9,6 +10,7 @@ use api::Error;
 use axum::{
     Router, extract::State, http::header::CONTENT_TYPE, response::IntoResponse, routing::get,
 };
+use broker::jobs::Jobs;
 use clients::Observer;
 use engine::{Engine, Event};
 use prometheus_client::{
@@ -48,6 +50,7 @@ pub struct Metrics {
     /// Connections that came back to their pool inside of a transaction.
     in_transaction: Counter,
     calls: calls::Calls,
+    jobs: jobs::JobMetrics,
     /// Gauges by kind, under the names that dashboards of the reference know.
     in_progress: Vec<(&'static str, Gauge)>,
 }
@@ -87,6 +90,7 @@ impl Default for Metrics {
             in_transaction.clone(),
         );
         let calls = calls::Calls::register(&mut registry);
+        let jobs = jobs::JobMetrics::register(&mut registry);
         let in_progress = Vec::new();
         Self {
             registry,
@@ -97,6 +101,7 @@ impl Default for Metrics {
             missed,
             in_transaction,
             calls,
+            jobs,
             in_progress,
         }
     }
@@ -173,12 +178,30 @@ impl Metrics {
 
 /// `/metrics`; the caller puts a door in front of it.
 pub fn router(metrics: Arc<Metrics>, engine: Engine<EngineStore>) -> Router {
-    Router::new().route("/metrics", get(scrape)).with_state((metrics, engine))
+    let source = Source { metrics, engine, jobs: None };
+    Router::new().route("/metrics", get(scrape)).with_state(source)
+}
+
+/// The same, with the broker's jobs.
+pub fn of_broker(metrics: Arc<Metrics>, engine: Engine<EngineStore>, jobs: Jobs) -> Router {
+    let source = Source { metrics, engine, jobs: Some(jobs) };
+    Router::new().route("/metrics", get(scrape)).with_state(source)
+}
+
+/// Where the numbers come from.
+#[derive(Clone)]
+struct Source {
+    metrics: Arc<Metrics>,
+    engine: Engine<EngineStore>,
+    jobs: Option<Jobs>,
 }
 
 async fn scrape(
-    State((metrics, engine)): State<(Arc<Metrics>, Engine<EngineStore>)>,
+    State(Source { metrics, engine, jobs }): State<Source>,
 ) -> Result<impl IntoResponse, Error> {
+    if let Some(jobs) = jobs {
+        metrics.jobs.read(&jobs.list().await?);
+    }
     let text = metrics.text(engine.storage()).await.map_err(|error| {
         tracing::warn!(error = format!("{error:#}"), "metrics cannot be given");
         Error::Unavailable
@@ -203,6 +226,7 @@ mod tests {
         metrics.durations.get_or_create(&run).observe(1.0);
         metrics.ended.get_or_create(&stand).inc();
         metrics.unfinished.get_or_create(&stand).set(1.0);
+        metrics.jobs.fill();
         metrics.calls().finished(&clients::CallReport {
             component: clients::Component::GARDENER,
             route: "create shoots",

@@ -10,11 +10,15 @@ mod tests;
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use anyhow::Context;
+use broker::jobs;
 use broker::operations::{
     Limits as ProvisioningLimits, System, Systems,
     deprovisioning::{self, Limits as DeprovisioningLimits},
+    orchestration,
     provisioning::{self, legacy},
     update::{self, Limits as UpdateLimits},
+    upgrade_cluster::{self, Limits as ClusterLimits},
+    upgrade_kyma::{self, Limits as KymaLimits},
 };
 use engine::{Operation, Plan, Shape, plan::PlanError};
 use provisioner::{limits::Limits as RuntimeLimits, operations as runtime};
@@ -22,7 +26,7 @@ use provisioner::{limits::Limits as RuntimeLimits, operations as runtime};
 pub use printed::{HEAD, json, markdown, notes, rows, span};
 
 use crate::{
-    broker::outside::{limits, removal_limits, update_limits},
+    broker::outside::{cluster_limits, kyma_limits, limits, removal_limits, update_limits},
     settings::{self, Settings, provisioner as provisioner_settings},
     systems::Section as _,
 };
@@ -65,6 +69,8 @@ struct There {
     provisioning: ProvisioningLimits,
     removal: DeprovisioningLimits,
     update: UpdateLimits,
+    kyma: KymaLimits,
+    cluster: ClusterLimits,
 }
 
 impl There {
@@ -75,6 +81,8 @@ impl There {
             provisioning: ProvisioningLimits::default(),
             removal: DeprovisioningLimits::default(),
             update: UpdateLimits::default(),
+            kyma: KymaLimits::default(),
+            cluster: ClusterLimits::default(),
         }
     }
 
@@ -83,6 +91,7 @@ impl There {
         let (provisioning, removal) =
             (limits(settings, &settings.systems)?, removal_limits(settings));
         let update = update_limits(settings);
+        let (kyma, cluster) = (kyma_limits(settings), cluster_limits(settings));
         let settings = &settings.systems;
         let classes = [
             settings.avs.gardener_shoot_name_tag_class_id,
@@ -97,8 +106,9 @@ impl There {
             .with(System::Lms, settings.lms.is_given())
             .with(System::EventHubs, settings.azure.is_given())
             .with(System::LifecycleManager, settings.lifecycle_manager.is_given())
-            .with(System::Reconciler, settings.reconciler.is_given());
-        Ok(Self { systems, provisioning, removal, update })
+            .with(System::Reconciler, settings.reconciler.is_given())
+            .with(System::Spc, settings.spc.is_given());
+        Ok(Self { systems, provisioning, removal, update, kyma, cluster })
     }
 }
 
@@ -128,8 +138,12 @@ pub fn find(name: &str, file: Option<&Path>) -> anyhow::Result<Named> {
 pub fn called(settings: &Settings) -> anyhow::Result<BTreeSet<String>> {
     let legacy = settings.runtimes.legacy;
     let followed = broker(&There::of(settings)?)?.into_iter();
-    let is_followed =
-        |plan: &Named| plan.name == "update" || plan.name.starts_with("legacy-") == legacy;
+    // Changes and upgrades are the same for all runtimes.
+    let is_followed = |plan: &Named| {
+        plan.name.starts_with("up")
+            || ["orchestration", "job"].contains(&plan.name)
+            || plan.name.starts_with("legacy-") == legacy
+    };
     let followed = followed.filter(is_followed);
     let calls = |plan: Named| {
         let steps = plan.shape.stages.iter().flat_map(|stage| &stage.steps);
@@ -139,7 +153,7 @@ pub fn called(settings: &Settings) -> anyhow::Result<BTreeSet<String>> {
 }
 
 fn broker(there: &There) -> Result<Vec<Named>, PlanError> {
-    let There { systems, provisioning: limits, removal, update } = *there;
+    let There { systems, provisioning: limits, removal, update, kyma, cluster } = *there;
     let named = |name, about, shape| Named { name, service: Service::Broker, about, shape };
     Ok(vec![
         named(
@@ -151,6 +165,21 @@ fn broker(there: &There) -> Result<Vec<Named>, PlanError> {
             "update",
             "carries a change of an instance to its runtime",
             shape(update::plan(&update, systems))?,
+        ),
+        named(
+            "upgrade-kyma",
+            "gives a runtime another version of Kyma: one stage, ordered by weights",
+            shape(upgrade_kyma::plan(&kyma, systems))?,
+        ),
+        named(
+            "upgrade-cluster",
+            "gives a runtime's cluster another version of Kubernetes: one stage, ordered by weights",
+            shape(upgrade_cluster::plan(&cluster, systems))?,
+        ),
+        named(
+            "orchestration",
+            "starts the upgrades of many runtimes, some at a time",
+            shape(orchestration::plan(systems))?,
         ),
         named(
             "deprovisioning",
@@ -167,6 +196,7 @@ fn broker(there: &There) -> Result<Vec<Named>, PlanError> {
             "removes an instance of the legacy plan: one stage, ordered by weights",
             shape(deprovisioning::legacy::plan(&removal, systems))?,
         ),
+        named("job", "runs a job, one page of candidates at a time", shape(jobs::plan())?),
     ])
 }
 

@@ -8,10 +8,10 @@ use anyhow::{Context, ensure};
 use api::{
     Limits as RequestLimits, RequireScope, Verifier,
     graphql::QueryLimits,
-    router::{ProvisionerParts, calling_off, provisioner, shielded, watching},
+    router::{ProvisionerParts, history_of_runtimes, provisioner, shielded, unsticking, watching},
     scope,
 };
-use axum::Router;
+use axum::{Extension, Router};
 use base::Clock;
 use engine::Engine;
 use provisioner::{
@@ -23,6 +23,7 @@ use store::{EngineStore, ProvisionerStore, Set};
 use tokio::{net::TcpListener, task::JoinSet};
 
 use crate::{
+    auditing,
     gates::Gates,
     keys,
     metrics::{self, Metrics},
@@ -89,6 +90,8 @@ impl Service {
         chores.spawn(shoot_signals::follow(env.gardener.clone(), engine.clone()));
         chores.spawn(failed_runtimes::keep(provisioner.clone()));
         chores.spawn(abandoned_intents::keep(provisioner.clone()));
+        let audit = store::operations::Operations::new(engine.clone()).audit();
+        chores.spawn(auditing::keep(audit, clock.clone(), settings.operations.keep_audit));
         Ok(Self { engine, provisioner, chores, metrics })
     }
 
@@ -105,9 +108,11 @@ impl Service {
             limits: query_limits(limits.time),
         });
         let operations = store::operations::Operations::new(self.engine.clone());
+        let audit = operations.audit();
         let operations = watching(operations.clone(), verifier.clone())
-            .merge(calling_off(operations, verifier.clone()));
-        shielded(routes.merge(metrics).merge(operations), limits)
+            .merge(unsticking(operations.clone(), verifier.clone()))
+            .merge(history_of_runtimes(operations, verifier.clone()));
+        shielded(routes.merge(metrics).merge(operations).layer(Extension(audit)), limits)
     }
 
     /// Answers those who wait for a change: requests end soon.
@@ -135,8 +140,8 @@ fn engine_settings(
     replica: Option<String>,
     speed: Speed,
 ) -> engine::Settings {
-    // The pace is part of the speed, and the end of the service knows how long it may drain.
-    let Operations { workers, lease, keep_journal, pace: _, drain: _ } = operations;
+    // The pace is part of the speed; the end of the service knows how long it may drain, and the audit how long it is kept.
+    let Operations { workers, lease, keep_journal, keep_audit: _, pace: _, drain: _ } = operations;
     engine::Settings {
         replica,
         lease: *lease,

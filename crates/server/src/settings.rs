@@ -4,6 +4,8 @@
 
 pub mod access;
 pub mod bindings;
+pub mod console;
+pub mod jobs;
 pub mod links;
 pub mod orders;
 pub mod provisioner;
@@ -54,6 +56,12 @@ pub struct Settings {
     /// Which instances can be bound, and how.
     #[config(nested)]
     pub bindings: bindings::BindingSettings,
+    /// The console, and how people sign in to it.
+    #[config(nested)]
+    pub console: console::ConsoleSettings,
+    /// The jobs that keep everything clean.
+    #[config(nested)]
+    pub jobs: jobs::AllJobSettings,
     /// The Service Manager; legacy.
     #[config(nested)]
     pub service_manager: orders::ServiceManagerSettings,
@@ -99,6 +107,12 @@ pub struct OperationSettings {
     /// How long one operation may take in all.
     #[config(env = "KCP_BROKER_OPERATION_LIMIT", default = "24h", deserialize_with = friendly)]
     pub limit: Duration,
+    /// How long one upgrade of Kyma may take in all.
+    #[config(env = "KCP_BROKER_KYMA_UPGRADE_LIMIT", default = "3h", deserialize_with = friendly)]
+    pub kyma_upgrade_limit: Duration,
+    /// How long one upgrade of a cluster may take in all.
+    #[config(env = "KCP_BROKER_CLUSTER_UPGRADE_LIMIT", default = "4h", deserialize_with = friendly)]
+    pub cluster_upgrade_limit: Duration,
     /// How long a step of a removal may fail in a row before the removal goes on without it.
     #[config(env = "KCP_BROKER_REMOVAL_PATIENCE", default = "5m", deserialize_with = friendly)]
     pub removal_patience: Duration,
@@ -117,6 +131,9 @@ pub struct OperationSettings {
     /// How long the journal of an ended operation is kept.
     #[config(env = "KCP_BROKER_KEEP_JOURNAL", default = "14d", deserialize_with = friendly)]
     pub keep_journal: Duration,
+    /// How long it is kept who asked for what, also after the instance is gone.
+    #[config(env = "KCP_BROKER_KEEP_AUDIT", default = "365d", deserialize_with = friendly)]
+    pub keep_audit: Duration,
 }
 
 /// Whose tokens are accepted.

@@ -14,6 +14,8 @@ mod greeting;
 mod landscape;
 mod provisioner;
 mod speed;
+#[cfg(test)]
+pub(crate) mod testing;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -166,7 +168,7 @@ impl Up {
             &clock,
         ))
         .await?;
-        let routes = broker::routes(&broker, &connection, &credentials, &verifier);
+        let routes = broker::routes(&broker, &connection, &credentials, &landscape, &verifier);
         let routes = shielded(routes, settings.requests.limits()?);
         let acceptance = Acceptance { limits: settings.connections.limits(), tls: None };
         serving.add("the broker", broker_port, routes, acceptance);

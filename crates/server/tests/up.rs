@@ -113,7 +113,7 @@ async fn it_serves_everything_its_contract_names() {
         ("nosniff".into(), "DENY".into())
     );
     for word in
-        ["default-src 'none'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"]
+        ["default-src 'none'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"]
     {
         assert!(header("content-security-policy").contains(word), "{word}");
     }

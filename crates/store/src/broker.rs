@@ -7,17 +7,22 @@
 
 mod accept;
 mod accept_new;
+mod archive;
 mod bindings;
 mod change_order;
 mod changes;
 mod creations;
 mod digests;
+mod import;
 #[cfg(any(test, feature = "testing"))]
 mod insert;
 mod instances;
+mod jobs;
 mod limits;
 mod list;
 mod lms_tenants;
+mod maintenances;
+mod orchestrations;
 mod removed;
 mod rows;
 mod standing;
@@ -30,13 +35,20 @@ use std::sync::Arc;
 use base::Clock;
 
 pub use accept_new::AcceptedInstance;
+pub use archive::{ArchivedInstance, EndedRemoval};
 pub use bindings::{Attempt, BeginBinding, Binding, BindingState, NewBinding};
 pub use changes::{InstanceChange, InstancePlan, RuntimeId, StateChange, TOPIC};
 pub use creations::{Creation, NewCreation};
+pub use import::{ImportOutcome, ImportedBinding, ImportedInstance, ImportedState};
 pub use instances::Counted;
 pub use limits::{Limit, Limits, Reached};
 pub use list::{InstanceFilter, Page, PageKey};
 pub use lms_tenants::LmsTenant;
+pub use maintenances::{Maintenance, MaintenanceOf, SuspendedEvaluation};
+pub use orchestrations::{
+    Count, Counts, Member, MemberFilter, MemberPage, NewMember, NewOrchestration, Orchestration,
+    Resolution, Span, Started,
+};
 pub use removed::Removed;
 pub use rows::{Instance, LONGEST, NewInstance};
 pub use standing::Standing;

@@ -11,6 +11,7 @@ use std::{fmt, time::Duration};
 use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::{PgConnection, PgPool, SqliteConnection, SqlitePool};
 
+pub(crate) use self::open::postgres_options;
 use self::open::{open_postgres, open_sqlite};
 pub use self::released::ReleaseWatch;
 use crate::{Error, Transaction};

@@ -64,7 +64,7 @@ fn reads_all(plan: &str) -> Option<&str> {
 async fn plan(connection: Connection<'_>, text: &str) -> String {
     match connection {
         Backend::Postgres(connection) => {
-            let parameters = (1..20).take_while(|n| text.contains(&format!("${n}"))).count();
+            let parameters = (1..40).take_while(|n| text.contains(&format!("${n}"))).count();
             let nulls = vec!["NULL"; parameters].join(", ");
             let nulls = if nulls.is_empty() { nulls } else { format!("({nulls})") };
             let sql = format!("PREPARE it AS {text}; EXPLAIN EXECUTE it{nulls}; DEALLOCATE it");

@@ -5,11 +5,14 @@
 #[macro_use]
 pub mod database;
 mod accepted;
+pub mod audit;
 pub mod broker;
 pub mod engine;
 pub mod error;
 #[cfg(test)]
 mod explained;
+pub mod history;
+pub mod import;
 pub mod migrate;
 pub mod moment;
 pub mod operations;

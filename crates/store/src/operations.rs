@@ -1,5 +1,7 @@
-//! Operations as operators see them: list, find, read the journal, ask why one waits, cancel. Broker and provisioner
-//! both serve it.
+//! Operations as operators see them: list, find, read the journal, ask why one waits; what gets one unstuck is in
+//! `operations/unstuck.rs`. Broker and provisioner both serve it.
+
+mod unstuck;
 
 use std::sync::Arc;
 
@@ -11,9 +13,11 @@ use serde::Serialize;
 use tokio::sync::broadcast;
 
 use crate::{
-    EngineStore,
+    EngineStore, Error,
+    audit::AuditLog,
     engine::{Filter, PageKey},
     error::Trouble,
+    history::{self, HistoryEvent},
 };
 
 /// The most operations that one page may hold.
@@ -32,6 +36,17 @@ pub enum OperationsError {
     /// It has ended already.
     #[error("operation {0} has ended")]
     Ended(OperationId),
+    /// It does not fit how the operation stands.
+    #[error("{0}")]
+    Conflict(String),
+    /// A field of the request is wrong.
+    #[error("{field} {problem}")]
+    Bad {
+        /// The field.
+        field: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The database is unavailable.
     #[error("database unavailable")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -91,10 +106,7 @@ impl Operations {
             None => None,
         };
         let filter = Filter { instance, state, kind: None, after, most: limit };
-        let page = self.0.storage().list(&filter).await.map_err(|error| match error.trouble() {
-            Trouble::Broken | Trouble::Passing => OperationsError::Unavailable(error.into()),
-            Trouble::Data | Trouble::Misfit => OperationsError::Internal(error.into()),
-        })?;
+        let page = self.0.storage().list(&filter).await?;
         Ok(Page { operations: page.operations, next: page.next.map(|key| key.id) })
     }
 
@@ -118,20 +130,41 @@ impl Operations {
         self.0.explain(id).await?.ok_or(OperationsError::Unknown(id))
     }
 
-    /// Asks it to end at its next step boundary.
-    pub async fn cancel(
+    /// What happened to these instances and operations, in order of time: their journals and the audit. Without either, what
+    /// happened to the operations that were accepted last.
+    pub async fn history(
         &self,
-        id: OperationId,
-        reason: String,
-    ) -> Result<Snapshot, OperationsError> {
-        let accepted = self.0.cancel(id, reason).await?;
-        let snapshot = self.find(id).await?;
-        if accepted { Ok(snapshot) } else { Err(OperationsError::Ended(id)) }
+        instances: &[String],
+        ids: &[OperationId],
+    ) -> Result<Vec<HistoryEvent>, OperationsError> {
+        let store = self.0.storage();
+        let chosen = store.chosen(instances, ids).await?;
+        let mut events = store.told(&chosen).await?;
+        let about: Vec<OperationId> = chosen.iter().map(|operation| operation.id).collect();
+        let entries = self.audit().of(instances, &about, history::MOST_ENTRIES).await?;
+        events.extend(entries.iter().map(history::of_audit));
+        // Stable: what happened at the same time stays in the order of its journal.
+        events.sort_by_key(|event| event.created_at);
+        Ok(events)
+    }
+
+    /// The audit of the same service.
+    pub fn audit(&self) -> AuditLog {
+        AuditLog::new(EngineStore::clone(self.0.storage()))
     }
 
     /// Events of this process from now on, each after its commit. Slow readers miss some.
     pub fn events(&self) -> broadcast::Receiver<Arc<Event>> {
         self.0.events()
+    }
+}
+
+impl From<Error> for OperationsError {
+    fn from(error: Error) -> Self {
+        match error.trouble() {
+            Trouble::Broken | Trouble::Passing => Self::Unavailable(error.into()),
+            Trouble::Data | Trouble::Misfit => Self::Internal(error.into()),
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod accept;
 mod changes;
+mod import;
 #[cfg(any(test, feature = "testing"))]
 mod insert;
 mod intents;
@@ -20,6 +21,7 @@ use base::Clock;
 
 pub use accept::{AcceptedNew, Move};
 pub use changes::{RuntimeChange, TOPIC};
+pub use import::{ImportedRuntime, RuntimeOutcome};
 pub use intents::Intent;
 pub use rows::{Kubeconfig, NewRuntime, Runtime};
 

@@ -5,9 +5,10 @@ use std::time::Duration;
 use engine::State;
 use serde_json::json;
 use simulators::{
-    ledger::{Filter, Phase},
+    ledger::{About, Filter, Phase},
     trouble::{Cut, Kind, Rule},
 };
+use uuid::Uuid;
 
 use crate::{
     made::Broker, orders::Wish, outside::Outside, seen::View, service::SYSTEM, trying::Trying,
@@ -40,6 +41,17 @@ impl Outside {
         let calls = self.calls();
         let fits = calls.iter().filter(|call| call.system == system);
         fits.filter(|call| call.step.as_deref() == Some(step)).count()
+    }
+
+    /// Until a step of an operation has called a system.
+    pub(crate) async fn until_called(&self, system: &str, step: &str, operation: Uuid) {
+        let operation = Some(operation.to_string());
+        let is_it = |call: &About| {
+            call.system == system
+                && call.step.as_deref() == Some(step)
+                && call.operation == operation
+        };
+        self.until(|| self.calls().iter().any(is_it)).await;
     }
 
     /// How many answers of a system were lost.

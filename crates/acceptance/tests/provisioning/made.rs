@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use base::Clock;
 use broker::{
     Details, Order,
+    chores::maintenance::{MaintenanceEnding, Times},
     creations::Creations,
     instances::pairs,
     operations::{
@@ -12,6 +13,8 @@ use broker::{
         deprovisioning::{self, Deprovisioning},
         provisioning::{self, Provisioning},
         update::{self, Updating},
+        upgrade_cluster::{self, UpgradingCluster},
+        upgrade_kyma::{self, UpgradingKyma},
     },
 };
 use engine::{
@@ -29,7 +32,8 @@ use crate::{
 pub(crate) struct Broker {
     pub(crate) store: BrokerStore,
     pub(crate) engine: Engine<EngineStore>,
-    clock: Clock,
+    pub(crate) clock: Clock,
+    env: Arc<Env>,
     sealer: Sealer,
     database: Arc<TestDatabase>,
 }
@@ -115,10 +119,20 @@ impl Broker {
             .unwrap()
             .serve(plans.deprovisioning, env.clone())
             .unwrap()
-            .serve(changing, env)
+            .serve(changing, env.clone())
+            .unwrap()
+            .serve(
+                upgrade_kyma::plan(&upgrade_kyma::Limits::default(), Systems::of(&env)),
+                env.clone(),
+            )
+            .unwrap()
+            .serve(
+                upgrade_cluster::plan(&upgrade_cluster::Limits::default(), Systems::of(&env)),
+                env.clone(),
+            )
             .unwrap()
             .start();
-        Self { store, engine, clock, sealer, database }
+        Self { store, engine, clock, env, sealer, database }
     }
 
     /// The files of its database, as text.
@@ -156,6 +170,54 @@ impl Broker {
             data.details
         };
         self.ended(order, id, details).await
+    }
+
+    /// Begins an upgrade of Kyma.
+    pub(crate) async fn begin_upgrade_kyma(&self, input: upgrade_kyma::Input) -> OperationId {
+        let order = input.order.clone();
+        let data = upgrade_kyma::Data::default();
+        Box::pin(self.accept::<UpgradingKyma>(&order, input, data)).await
+    }
+
+    /// Takes an upgrade of Kyma to its end.
+    pub(crate) async fn upgrade_kyma(&self, input: upgrade_kyma::Input) -> Ended {
+        let order = input.order.clone();
+        let id = self.begin_upgrade_kyma(input).await;
+        self.ended(order, id, upgraded).await
+    }
+
+    /// Takes an upgrade of a cluster to its end.
+    pub(crate) async fn upgrade_cluster(&self, input: upgrade_cluster::Input) -> Ended {
+        let order = input.order.clone();
+        let data = upgrade_cluster::Data::default();
+        let id = Box::pin(self.accept::<UpgradingCluster>(&order, input, data)).await;
+        self.ended(order, id, upgraded).await
+    }
+
+    /// Ends the maintenance of upgrades that have ended well; of how many.
+    pub(crate) async fn end_maintenance(&self) -> usize {
+        let times = Times { hold: Duration::ZERO, ..Times::default() };
+        let ending = MaintenanceEnding::new(&self.env, self.clock.clone(), times);
+        ending.end_due().await.unwrap()
+    }
+
+    /// Ends the maintenance of all upgrades that have ended, once nothing of them is on its way any more.
+    pub(crate) async fn settle(&self) {
+        let times = Times { hold: Duration::ZERO, settled: Duration::ZERO, ..Times::default() };
+        let ending = MaintenanceEnding::new(&self.env, self.clock.clone(), times);
+        assert_eq!(ending.end_due().await.unwrap(), 1);
+    }
+
+    /// Until an operation waits for something.
+    pub(crate) async fn until_waiting(&self, id: OperationId) {
+        for _ in 0..2_000 {
+            let snapshot = self.engine.storage().read(id).await.unwrap().unwrap();
+            if snapshot.waiting_since.is_some() {
+                return;
+            }
+            self.clock.sleep(Duration::from_millis(5)).await;
+        }
+        panic!("it does not wait");
     }
 
     /// Removes an instance, with everything.
@@ -227,6 +289,12 @@ impl Broker {
             }
         }
     }
+}
+
+/// What an upgrade knows about the instance.
+fn upgraded(snapshot: &Snapshot) -> Details {
+    let data: upgrade_kyma::Data = serde_json::from_slice(&snapshot.data).unwrap();
+    data.details
 }
 
 impl Drop for Broker {

@@ -26,6 +26,7 @@ use clients::{
     provisioner::Provisioner,
     reconciler::{self, Reconciler},
     releases::ComponentLists,
+    spc::{self, Spc},
 };
 use engine::Planted;
 use secrecy::SecretString;
@@ -99,6 +100,8 @@ impl Outside {
         let issuer = gate(Component::ISSUER);
         let reconciler = reconciler::Settings { url: at(running, "/reconciler") };
         let reconciler = Reconciler::through(gate(reconciler::COMPONENT), &reconciler).unwrap();
+        let spc = spc::Settings { url: at(running, "/spc") };
+        let spc = Spc::new(spc, gate(spc::COMPONENT)).unwrap();
         let store = self.books(clock).await;
         Env {
             catalog: self.catalog.clone(),
@@ -117,6 +120,7 @@ impl Outside {
             ias: None,
             lms: None,
             event_hubs: None,
+            spc: Some(spc),
             reconciler: Some(reconciler),
             lifecycle_manager: Some(LifecycleManager::new(
                 control_plane.clone(),

@@ -50,6 +50,7 @@ pub(crate) const SYSTEM: &str = "provisioner";
 
 pub(crate) struct Service {
     pub(crate) url: Url,
+    pub(crate) store: ProvisionerStore,
     engine: Engine<EngineStore>,
     tasks: Vec<JoinHandle<()>>,
     _database: TestDatabase,
@@ -89,6 +90,7 @@ impl Service {
             .unwrap()
             .start();
         let signals = tokio::spawn(shoot_signals::follow(env.gardener.clone(), engine.clone()));
+        let rows = store.clone();
         let parts = Parts {
             store,
             engine: engine.clone(),
@@ -103,7 +105,7 @@ impl Service {
         let routes = routes.into_make_service_with_connect_info::<Line>();
         let wires = Wires::new(listener);
         let serving = tokio::spawn(async move { axum::serve(wires, routes).await.unwrap() });
-        Self { url, engine, tasks: vec![signals, serving], _database: database }
+        Self { url, store: rows, engine, tasks: vec![signals, serving], _database: database }
     }
 }
 

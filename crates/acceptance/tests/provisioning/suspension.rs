@@ -24,7 +24,7 @@ enum Event {
 use Event::{Crash, Remove, Return, Suspend};
 
 /// The use cases on the database of a broker.
-fn use_cases(outside: &Outside, broker: &Broker) -> instances::Broker {
+pub(crate) fn use_cases(outside: &Outside, broker: &Broker) -> instances::Broker {
     instances::Broker::new(Parts {
         store: broker.store.clone(),
         operations: broker.store.engine().clone(),

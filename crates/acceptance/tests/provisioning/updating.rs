@@ -3,7 +3,7 @@
 mod generated;
 mod life;
 mod table;
-mod trying;
+pub(crate) mod trying;
 
 use broker::{ContextChange, Order, operations::update::Input, order::OperatorCredentials};
 use domain::parameters::{Oidc, Update};

@@ -20,7 +20,10 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::guesses::{Guesses, peer};
-use crate::error::{Error, Problem};
+use crate::{
+    audit,
+    error::{Error, Problem},
+};
 
 /// A user, its password, and for whom it may speak.
 #[derive(Clone)]
@@ -42,6 +45,7 @@ impl fmt::Debug for Credentials {
 /// A platform that has shown its password.
 #[derive(Debug, Clone)]
 pub(crate) struct Platform {
+    pub(crate) user: String,
     pub(crate) tenant: Option<String>,
 }
 
@@ -67,7 +71,9 @@ impl RequireBasic {
         let (user, password) = presented(request)?;
         self.known.iter().fold(None, |found, known| {
             let right = same(&known.user, &user) & same(known.password.expose_secret(), &password);
-            found.or(right.then(|| Platform { tenant: known.tenant.clone() }))
+            found
+                .or(right
+                    .then(|| Platform { user: known.user.clone(), tenant: known.tenant.clone() }))
         })
     }
 }
@@ -91,7 +97,7 @@ async fn check(State(door): State<RequireBasic>, mut request: Request, next: Nex
         return response;
     };
     request.extensions_mut().insert(platform);
-    next.run(request).await
+    audit::around(request, next).await
 }
 
 /// User and password of a request with exactly one `Authorization` header.

@@ -12,7 +12,7 @@ use axum::{
 use base::failure::chain;
 
 use super::{Denied, Principal, Verifier, scope};
-use crate::error::Error;
+use crate::{audit, error::Error};
 
 /// Lets a request through only with a token that carries a scope, or from a trusted peer that has it; puts the [`Principal`]
 /// into its extensions.
@@ -70,7 +70,7 @@ async fn check(
         return Err(Error::Forbidden);
     }
     request.extensions_mut().insert(principal);
-    Ok(next.run(request).await)
+    Ok(audit::around(request, next).await)
 }
 
 async fn verified(verifier: &Verifier, token: Option<&str>) -> Result<Principal, Error> {

@@ -6,8 +6,8 @@
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use async_graphql::{
-    Request as Query, Response as Answer, ServerError, Value,
-    parser::types::{ExecutableDocument, OperationDefinition, OperationType},
+    Name, Request as Query, Response as Answer, ServerError, Value, Variables,
+    parser::types::{ExecutableDocument, OperationDefinition, OperationType, Selection},
 };
 use axum::{
     Extension, Json,
@@ -29,6 +29,7 @@ use super::{
     transport::{Received, receive},
 };
 use crate::{
+    audit::Audited,
     auth::{Principal, scope},
     error::Error,
 };
@@ -78,6 +79,7 @@ pub(super) async fn serve(
     request: Request,
 ) -> Result<Response, Response> {
     let caller = caller(&principal, request.headers()).map_err(IntoResponse::into_response)?;
+    let audited = request.extensions().get::<Audited>().cloned();
     let Received { mut query, only_reads } = receive(request).await?;
     if query.query.trim().is_empty() {
         return Ok(refusal(StatusCode::OK, &no_operation(query.operation_name.as_deref())));
@@ -93,14 +95,43 @@ pub(super) async fn serve(
     if let Err(error) = size::check(document, service.limits.complexity) {
         return Ok(invalid(Fault::Invalid.in_error(error)));
     }
-    let kind = selected(document, name.as_deref()).map(|operation| operation.ty);
+    let operation = selected(document, name.as_deref());
+    let kind = operation.map(|operation| operation.ty);
+    let changes = operation.filter(|it| it.ty == OperationType::Mutation).map(changes);
     if only_reads && kind.is_some_and(|kind| kind != OperationType::Query) {
         let text = "GET requests only allow query operations";
         return Ok(refusal(StatusCode::NOT_ACCEPTABLE, text));
     }
     allowed(&principal, kind).map_err(IntoResponse::into_response)?;
     let may_open = MayOpen(principal.scopes.contains(scope::PROVISIONER_KUBECONFIG));
-    Ok(service.run(query.data(caller).data(may_open), kind.is_some()).await)
+    let audited = audited.zip(changes).map(|(audited, action)| {
+        let runtime = runtime(&query.variables);
+        let tenant = caller.tenant.clone();
+        audited.of(&action, runtime, serde_json::json!({ "tenant": tenant }))
+    });
+    let work = service.run(query.data(caller).data(may_open), kind.is_some());
+    Ok(match audited {
+        Some(audited) => audited.run(work).await,
+        None => work.await,
+    })
+}
+
+/// The mutations of an operation.
+fn changes(operation: &OperationDefinition) -> String {
+    let names = operation.selection_set.node.items.iter().filter_map(|item| match &item.node {
+        Selection::Field(field) => Some(field.node.name.node.as_str()),
+        Selection::FragmentSpread(_) | Selection::InlineFragment(_) => None,
+    });
+    names.collect::<Vec<_>>().join(",")
+}
+
+/// The runtime that the variables name, if they do.
+fn runtime(variables: &Variables) -> Option<String> {
+    let named = ["id", "runtimeID"].iter().find_map(|name| variables.get(&Name::new(name)));
+    match named {
+        Some(Value::String(id)) => Some(id.clone()),
+        _ => None,
+    }
 }
 
 /// The text that clients of the reference know.

@@ -103,7 +103,7 @@ impl Service {
             .stage("order")
             .step(OrderParts)
             .stage("build")
-            .step(WaitForParts);
+            .step(WaitForParts.or_leave("the parts"));
         let nothing = Plan::<Nothing>::within(LIMIT).stage("all").step(DoNothing);
         let engine = Engine::builder(Arc::new(store), clock, Settings::default())
             .serve(building, Arc::new(()))

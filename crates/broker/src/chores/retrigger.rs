@@ -1,10 +1,11 @@
 //! Tries again what a removal could not complete.
 
 use engine::{
-    Engine, OperationId, State, Storage,
+    OperationId, State, Storage,
     storage::{Acceptance, Unfinished, Verdict},
 };
 use store::{BrokerStore, EngineStore};
+use uuid::Uuid;
 
 use super::leftovers::Error;
 use crate::operations::deprovisioning;
@@ -24,21 +25,21 @@ pub enum Retriggered {
 
 /// Continues the last removal of an instance, if it left something or failed.
 pub async fn retrigger(
-    engine: &Engine<EngineStore>,
+    operations: &EngineStore,
     store: &BrokerStore,
     instance: &str,
 ) -> Result<Retriggered, Error> {
     let last = store.last_operation(instance, Some(&[deprovisioning::KIND])).await?;
     let Some(last) = last else { return Ok(Retriggered::Nothing) };
-    let Some(found) = engine.storage().read(last).await? else { return Ok(Retriggered::Nothing) };
+    let Some(found) = operations.read(last).await? else { return Ok(Retriggered::Nothing) };
     if !found.state.is_final() {
         return Ok(Retriggered::Running(last));
     }
     if found.state == State::Succeeded && deprovisioning::left_nothing(&found) {
         return Ok(Retriggered::Nothing);
     }
-    let (new, acceptance) = engine.retry(last, &pairs).await?;
-    Ok(match acceptance {
+    let new = Uuid::now_v7();
+    Ok(match operations.continue_from(last, new, &pairs).await? {
         Acceptance::Started | Acceptance::Queued => Retriggered::Begun(new),
         Acceptance::Same(running) => Retriggered::Running(running),
         Acceptance::Refused(other) => Retriggered::Blocked(other),

@@ -9,7 +9,7 @@ use super::{
     durations::Usual,
     failures::{self, Reader},
 };
-use crate::following::percentage;
+use crate::{following::percentage, import::Imported};
 
 /// Platforms show no more than this many characters.
 const LONGEST: usize = 255;
@@ -28,7 +28,9 @@ pub(super) struct Told<'a> {
 /// What an operation is doing, or how it ended.
 pub(super) fn describe(operation: &Snapshot, told: &Told<'_>) -> String {
     let Told { explanation, reader, .. } = told;
+    let imported = Imported::of(operation).map(|imported| imported.description);
     let said = match operation.state {
+        _ if imported.is_some() => imported.unwrap_or_default(),
         State::Succeeded => "Processing finished".to_owned(),
         State::Failed | State::Canceled => {
             failures::told(operation, told.limit.map(clock).as_deref(), *reader)

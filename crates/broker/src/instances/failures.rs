@@ -39,6 +39,12 @@ const STEPS: &[(&str, &str)] = &[
     ("Create_Cluster_Configuration", "Request to Reconciler failed"),
     ("Check_Cluster_Configuration", "Reconciler failed with error cluster status"),
     ("Apply_Kyma", "cannot create the Kyma resource"),
+    ("Upgrade_Kyma_Initialisation", "the upgrade could not be started"),
+    ("Upgrade_Cluster_Initialisation", "the upgrade could not be started"),
+    ("Send_Notification", "cannot announce the upgrade"),
+    ("AVS_Maintenance", "cannot set the status of the AVS evaluation"),
+    ("Apply_Cluster_Configuration", "Request to Reconciler failed"),
+    ("Upgrade_Cluster", "call to the provisioner service failed"),
     ("Initialization", "provisioner client returns failed status"),
     ("AVS_Configuration_Step", "cannot create AVS evaluation"),
     ("Create_LMS_Tenant", "cannot create the LMS tenant"),
@@ -113,17 +119,22 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::operations::{Limits, Systems, deprovisioning, provisioning};
+    use crate::operations::{
+        Limits, Systems, deprovisioning, provisioning, upgrade_cluster, upgrade_kyma,
+    };
 
     #[test]
     fn every_step_that_can_fail_an_operation_has_a_text_for_those_who_order() {
         let limits = Limits { edp_required: true, ..Limits::default() };
         let removal = deprovisioning::Limits::default();
+        let (kyma, cluster) = (upgrade_kyma::Limits::default(), upgrade_cluster::Limits::default());
         let shapes = [
             provisioning::plan(&limits, Systems::ALL).check().unwrap().shape,
             provisioning::legacy::plan(&limits, Systems::ALL).check().unwrap().shape,
             deprovisioning::plan(&removal, Systems::ALL).check().unwrap().shape,
             deprovisioning::legacy::plan(&removal, Systems::ALL).check().unwrap().shape,
+            upgrade_kyma::plan(&kyma, Systems::ALL).check().unwrap().shape,
+            upgrade_cluster::plan(&cluster, Systems::ALL).check().unwrap().shape,
         ];
         let all = || shapes.iter().flat_map(|shape| &shape.stages).flat_map(|stage| &stage.steps);
         let fails = all().filter(|step| step.retry.at_limit == engine::AtLimit::Fail);

@@ -20,6 +20,9 @@ const USUAL: Duration = Duration::from_secs(10);
 const SOONEST: Duration = Duration::from_secs(1);
 const LATEST: Duration = Duration::from_secs(60);
 
+/// What is told of an instance whose operations were deleted.
+const ARCHIVED: &str = "Operation succeeded. The instance was deprovisioned.";
+
 /// How far an operation is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastOperation {
@@ -64,15 +67,37 @@ impl Broker {
         operation: Option<&str>,
     ) -> Result<LastOperation, Error> {
         let found = match operation {
-            Some(named) => self.operation_named(caller, instance, named).await?,
+            Some(named) => self.operation_named(caller, instance, named).await,
             None => {
                 let newest = self.newest(instance, Some(&PLATFORMS)).await?;
                 self.visible(caller, newest).await?.ok_or_else(|| {
                     Error::NotFound(format!("Operation with instance_id {instance} not exist"))
-                })?
+                })
             }
         };
-        Ok(self.told(&found).await)
+        match found {
+            Ok(found) => Ok(self.told(&found).await),
+            Err(Error::NotFound(missing)) => {
+                self.archived(caller, instance).await?.ok_or(Error::NotFound(missing))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// How an instance ended whose operations were deleted when it was archived.
+    async fn archived(
+        &self,
+        caller: &Caller,
+        instance: &str,
+    ) -> Result<Option<LastOperation>, Error> {
+        let found = self.parts().store.find_archived(instance).await?;
+        let found = found.filter(|archived| caller.sees(&archived.global_account));
+        Ok(found.map(|_| LastOperation {
+            progress: Progress::Succeeded,
+            description: ARCHIVED.into(),
+            retry_after: None,
+            instance_usable: None,
+        }))
     }
 
     async fn operation_named(

@@ -4,9 +4,13 @@
 //! |---|---|---|---|---|
 //! | provision | refused | refused | refused | refused |
 //! | update | queued | the same one if it is the newest and says the same, else queued | queued | refused |
+//! | upgrade | queued | queued | the same one if it has the same id, else queued | refused |
 //! | deprovision | supersedes it | supersedes it | supersedes it | the same one |
+//! | retry by an operator | refused | refused | refused | refused |
 //!
-//! Refused is `ConcurrencyError`. `docs/updates.md` has the same table for platforms.
+//! A suspension is a deprovision here, except that it waits for provisions, updates and upgrades. A retry begins alone or not at all, and
+//! only of the newest operation: `store::operations::Operations::retry`, for both services. Refused is `ConcurrencyError`, for operators
+//! 409. `docs/updates.md` has the same table for platforms.
 
 use engine::{
     Operation, OperationId,
@@ -15,6 +19,7 @@ use engine::{
 
 use crate::operations::{
     deprovisioning::Deprovisioning, provisioning::Provisioning, update::Updating,
+    upgrade_cluster::UpgradingCluster, upgrade_kyma::UpgradingKyma,
 };
 
 /// The kind of operation that makes an instance.
@@ -28,6 +33,10 @@ pub const SUSPENSION: &[u8] = b"suspension";
 pub const UNSUSPENSION: &[u8] = b"unsuspension";
 /// The kind of operation that changes an instance.
 pub const UPDATE: &str = Updating::KIND;
+/// The kind of operation that gives a runtime another Kyma.
+pub const UPGRADE_KYMA: &str = UpgradingKyma::KIND;
+/// The kind of operation that gives a runtime's cluster another Kubernetes.
+pub const UPGRADE_CLUSTER: &str = UpgradingCluster::KIND;
 
 /// What becomes of a change; `is_same` recognises its digest.
 ///
@@ -46,6 +55,20 @@ pub fn update_verdict(unfinished: &[Unfinished], is_same: impl Fn(&[u8]) -> bool
             Verdict::Same(last.id)
         }
         _ => Verdict::Queue,
+    }
+}
+
+/// What becomes of the upgrade `id`.
+///
+/// It waits for everything that keeps the runtime. What removes the runtime leaves nothing to upgrade, not even when it was
+/// called off: nobody can say what it has removed.
+pub fn upgrade_verdict(id: OperationId, unfinished: &[Unfinished]) -> Verdict {
+    if unfinished.iter().any(|other| other.id == id) {
+        return Verdict::Same(id);
+    }
+    match unfinished.iter().find(|other| other.kind == DEPROVISION) {
+        Some(removal) => Verdict::Refuse(removal.id),
+        None => Verdict::Queue,
     }
 }
 
@@ -187,6 +210,23 @@ mod tests {
     }
 
     #[test]
+    fn an_upgrade_waits_for_everything_that_keeps_the_runtime_and_is_refused_otherwise() {
+        let id = Uuid::from_u128;
+        let verdict = |kinds: &[&str]| upgrade_verdict(NEW, &unfinished(kinds));
+
+        assert_eq!(verdict(&[]), Verdict::Queue);
+        assert_eq!(verdict(&["provision"]), Verdict::Queue);
+        assert_eq!(verdict(&["unsuspension"]), Verdict::Queue);
+        assert_eq!(verdict(&["update", "upgradeKyma"]), Verdict::Queue);
+        assert_eq!(verdict(&["upgradeCluster"]), Verdict::Queue);
+        assert_eq!(upgrade_verdict(id(1), &unfinished(&["upgradeKyma"])), Verdict::Same(id(1)));
+        assert_eq!(verdict(&["deprovision"]), Verdict::Refuse(id(1)));
+        assert_eq!(verdict(&["update", "suspension"]), Verdict::Refuse(id(2)));
+        assert_eq!(verdict(&["upgradeKyma!", "deprovision"]), Verdict::Refuse(id(2)));
+        assert_eq!(verdict(&["deprovision!"]), Verdict::Refuse(id(1)));
+    }
+
+    #[test]
     fn every_pair_has_its_verdict() {
         let id = Uuid::from_u128;
         let stopped = |word: &str, ids: &[u128]| {
@@ -202,7 +242,7 @@ mod tests {
             ("deprovision", &[], Verdict::Queue),
             ("deprovision", &["provision"], supersede(&[1])),
             ("deprovision", &["update", "update"], supersede(&[1, 2])),
-            ("deprovision", &["upgradeKyma"], supersede(&[1])),
+            ("deprovision", &["upgradeKyma", "upgradeCluster"], supersede(&[1, 2])),
             ("deprovision", &["provision!"], supersede(&[])),
             ("deprovision", &["deprovision"], Verdict::Same(id(1))),
             ("deprovision", &["provision!", "deprovision"], Verdict::Same(id(2))),
@@ -213,6 +253,7 @@ mod tests {
             ("suspension", &[], Verdict::Queue),
             ("suspension", &["provision"], Verdict::Queue),
             ("suspension", &["update"], Verdict::Queue),
+            ("suspension", &["upgradeKyma", "upgradeCluster"], Verdict::Queue),
             ("suspension", &["provision!"], Verdict::Queue),
             ("suspension", &["suspension"], Verdict::Same(id(1))),
             ("suspension", &["suspension!"], Verdict::Queue),
@@ -231,6 +272,7 @@ mod tests {
             ("unsuspension", &["provision", "suspension"], stopped("unsuspension", &[2])),
             ("unsuspension", &["unsuspension!", "suspension"], stopped("unsuspension", &[2])),
             ("unsuspension", &["update", "suspension"], Verdict::Refuse(id(1))),
+            ("unsuspension", &["upgradeKyma", "suspension"], Verdict::Refuse(id(1))),
             ("unsuspension", &["deprovision"], Verdict::Refuse(id(1))),
         ];
 

@@ -42,6 +42,17 @@ struct Comparable<'a> {
     parameters: &'a Provisioning,
 }
 
+/// The bytes by which a repetition of an order is recognised.
+pub(crate) fn comparable(order: &Order) -> Result<Vec<u8>, serde_json::Error> {
+    serde_json::to_vec(&Comparable {
+        service_id: &order.service_id,
+        plan_id: &order.plan_id,
+        platform_region: &order.platform_region,
+        context: &order.context,
+        parameters: &order.parameters,
+    })
+}
+
 impl Broker {
     /// Accepts an order. One that was accepted before is answered with what became of it.
     pub async fn provision(
@@ -52,14 +63,7 @@ impl Broker {
         let mut order = self.checked(caller, &request)?;
         order.any_account = caller.any_tenant;
         self.payable(&order).await?;
-        let comparable = Comparable {
-            service_id: &order.service_id,
-            plan_id: &order.plan_id,
-            platform_region: &order.platform_region,
-            context: &order.context,
-            parameters: &order.parameters,
-        };
-        let digest = serde_json::to_vec(&comparable)?;
+        let digest = comparable(&order)?;
         let new = NewInstance {
             id: order.instance_id.clone(),
             global_account: order.context.globalaccount_id.clone(),

@@ -1,7 +1,7 @@
 //! The answer to an order that was accepted before: what became of it.
 
 use domain::OperationId;
-use engine::State;
+use engine::{State, storage::Snapshot};
 use uuid::Uuid;
 
 use super::{
@@ -33,11 +33,25 @@ impl Broker {
         let Some(made_by) = self.snapshot(operation).await? else {
             return Err(Error::Taken(GONE));
         };
+        let made_by = self.continued(made_by).await?;
         // Names were drawn when it was accepted; the order in hand has drawn others.
         let asked: Asked = serde_json::from_slice(&made_by.input)?;
-        let operation = Some(OperationId::from(operation));
+        let operation = Some(OperationId::from(made_by.id));
         // One that failed is answered as if it ran: a client that polls it learns why.
         let running = operation.filter(|_| made_by.state != State::Succeeded);
         Ok(self.provisioned(running, &asked.order))
+    }
+    /// The operation that continues this one, if it has failed and an operator has retried it.
+    async fn continued(&self, operation: Snapshot) -> Result<Snapshot, Error> {
+        if !matches!(operation.state, State::Failed | State::Canceled) {
+            return Ok(operation);
+        }
+        let line = self.parts().operations.of_instances(&[&operation.instance]).await?;
+        match line.into_iter().rfind(|other| other.root == operation.root) {
+            Some(newest) if newest.id != operation.id => {
+                Ok(self.snapshot(newest.id).await?.unwrap_or(operation))
+            }
+            _ => Ok(operation),
+        }
     }
 }

@@ -120,7 +120,8 @@ fn operation<O: Operation>(id: Uuid, asked: &Asked) -> Result<NewOperation, Erro
     Ok(new::<O>(id, &asked.order, serde_json::to_vec(asked)?))
 }
 
-fn new<O: Operation>(id: Uuid, order: &Order, input: Vec<u8>) -> NewOperation {
+/// An operation as it is stored before it begins.
+pub(super) fn new<O: Operation>(id: Uuid, order: &Order, input: Vec<u8>) -> NewOperation {
     NewOperation {
         id,
         instance: order.instance_id.clone(),

@@ -14,7 +14,7 @@ mod runtime_version;
 pub use error::CreatorError;
 pub(super) use payload::change_plan;
 pub use plan_configuration::PlanConfiguration;
-pub use provision::{Place, change};
+pub use provision::{Place, change, upgrade};
 
 pub(super) use plan_configuration::plan_configuration;
 pub(super) use runtime_version::{major, runtime_version};
@@ -28,6 +28,9 @@ use crate::{Order, order::OperatorCredentials, overrides::Overrides};
 
 /// The component that connects a runtime with the Service Manager.
 pub(super) const BTP_OPERATOR: &str = "btp-operator";
+
+/// The component that leads old console addresses to the dashboard.
+const BUSOLA_MIGRATOR: &str = "busola-migrator";
 
 /// What has been collected.
 #[derive(Debug, Clone)]
@@ -102,6 +105,17 @@ impl Creator {
             self.overrides.set(Some(BTP_OPERATOR), key, value, secret);
         }
         self.enable(BTP_OPERATOR);
+    }
+
+    /// Has the component that leads old console addresses to the dashboard lead them to an instance's.
+    pub fn lead_to_dashboard(&mut self, instance: &str) {
+        let values = [
+            ("deployment.env.kubeconfigID", instance),
+            ("global.istio.gateway.name", "kyma-gateway"),
+        ];
+        for (key, value) in values {
+            self.overrides.set(Some(BUSOLA_MIGRATOR), key, value, false);
+        }
     }
 
     /// Has events go through Event Hubs, whatever the provider: the component that reads from them is in, NATS is out.

@@ -16,6 +16,7 @@ use clients::{
     provisioner::{DnsProvider, Provisioner},
     reconciler::Reconciler,
     releases::ComponentLists,
+    spc::Spc,
 };
 
 use secrecy::SecretString;
@@ -57,6 +58,8 @@ pub struct Env {
     pub event_hubs: Option<EventHubs>,
     /// The Reconciler.
     pub reconciler: Option<Reconciler>,
+    /// Tells customers about maintenance.
+    pub spc: Option<Spc>,
     /// The Lifecycle Manager.
     pub lifecycle_manager: Option<LifecycleManager>,
     /// Calls to `AvS` and LMS, which cannot be asked what they have made.

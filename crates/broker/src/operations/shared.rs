@@ -1,10 +1,13 @@
 //! What the steps of several plans have in common: conditions, and what they need from their surroundings.
 
+pub(super) mod cluster_state;
 pub(super) mod evaluations;
 pub(super) mod event_hubs;
+pub(super) mod instance;
 pub(super) mod known;
 pub(super) mod kyma;
 pub(super) mod reconciliation;
+pub(crate) mod upgrading;
 
 use std::time::Duration;
 

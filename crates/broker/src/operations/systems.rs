@@ -22,11 +22,13 @@ pub enum System {
     LifecycleManager,
     /// The Reconciler.
     Reconciler,
+    /// Notifications for customers about maintenance.
+    Spc,
 }
 
 impl System {
     /// Every system.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Avs,
         Self::AvsTags,
         Self::Edp,
@@ -35,6 +37,7 @@ impl System {
         Self::EventHubs,
         Self::LifecycleManager,
         Self::Reconciler,
+        Self::Spc,
     ];
 
     /// Its name in plans, documents and failures.
@@ -48,6 +51,7 @@ impl System {
             Self::EventHubs => "azure",
             Self::LifecycleManager => "lifecycle manager",
             Self::Reconciler => "reconciler",
+            Self::Spc => "spc",
         }
     }
 }
@@ -80,6 +84,7 @@ impl Systems {
             .with(System::EventHubs, env.event_hubs.is_some())
             .with(System::LifecycleManager, env.lifecycle_manager.is_some())
             .with(System::Reconciler, env.reconciler.is_some())
+            .with(System::Spc, env.spc.is_some())
     }
 
     /// With this one if it is `configured`, without it otherwise.

@@ -8,11 +8,10 @@ use uuid::Uuid;
 use super::{Detail, Group, OperationItem, Status};
 use crate::{
     details::RuntimeVersion,
-    instances::pairs::{DEPROVISION, PROVISION, UPDATE},
+    import::Imported,
+    instances::pairs::{DEPROVISION, PROVISION, UPDATE, UPGRADE_CLUSTER, UPGRADE_KYMA},
 };
 
-const UPGRADE_KYMA: &str = "upgradeKyma";
-const UPGRADE_CLUSTER: &str = "upgradeCluster";
 /// How many updates and upgrades are told.
 const NEWEST: usize = 2;
 
@@ -21,6 +20,7 @@ const NEWEST: usize = 2;
 #[serde(default)]
 struct Input {
     temporary: bool,
+    orchestration: Option<Uuid>,
 }
 
 /// What is told of an operation's data: a removal has it one level deeper.
@@ -99,10 +99,13 @@ pub(super) fn fill(
 
 /// What sort each operation is of; none for what is not told here.
 fn sorts(own: &[Snapshot]) -> Vec<Option<Sort>> {
-    let mut made = false;
+    let mut order = None;
     let sort = |operation: &Snapshot| match operation.kind.as_str() {
-        PROVISION if std::mem::replace(&mut made, true) => Some(Sort::Unsuspension),
-        PROVISION => Some(Sort::Provisioning),
+        // The order itself, and what operators did to continue it.
+        PROVISION if *order.get_or_insert(operation.root) == operation.root => {
+            Some(Sort::Provisioning)
+        }
+        PROVISION => Some(Sort::Unsuspension),
         DEPROVISION if input(operation).temporary => Some(Sort::Suspension),
         DEPROVISION => Some(Sort::Deprovisioning),
         UPDATE => Some(Sort::Update),
@@ -117,7 +120,7 @@ fn sorts(own: &[Snapshot]) -> Vec<Option<Sort>> {
 fn add(status: &mut Status, sort: Sort, item: impl FnOnce() -> OperationItem) {
     let (group, most) = match sort {
         Sort::Provisioning => {
-            status.provisioning = Some(item());
+            status.provisioning.get_or_insert_with(item);
             return;
         }
         Sort::Deprovisioning => {
@@ -149,7 +152,9 @@ pub(super) fn item(operation: &Snapshot, description: String) -> OperationItem {
         created_at: operation.created_at,
         updated_at: operation.updated_at,
         operation_id: operation.id.into(),
-        orchestration_id: None,
+        orchestration_id: input(operation)
+            .orchestration
+            .or_else(|| Imported::of(operation).and_then(|imported| imported.orchestration_id)),
         finished_stages: operation.closed.clone(),
         executed_but_not_completed_steps: operation
             .incomplete

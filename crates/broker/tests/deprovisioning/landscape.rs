@@ -161,6 +161,7 @@ impl Landscape {
             edp: Some(Edp::new(edp, gate(edp::COMPONENT), issuer()).unwrap()),
             ias: Some(Ias::new(ias, gate(ias::COMPONENT)).unwrap()),
             lms: None,
+            spc: None,
             reconciler: Some(
                 Reconciler::through(gate(reconciler::COMPONENT), &reconciler).unwrap(),
             ),

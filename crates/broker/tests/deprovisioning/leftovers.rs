@@ -42,7 +42,7 @@ async fn gone_when_tried_again(world: &World, made: &Furnished, ended: &Snapshot
     assert_eq!(world.there(made).await, Vec::<String>::new());
     assert_eq!(world.left_of(made).await, None);
     let instance = &made.order.instance_id;
-    let more = retrigger(&world.engine, &world.env.store, instance).await.unwrap();
+    let more = retrigger(world.engine.storage(), &world.env.store, instance).await.unwrap();
     assert_eq!(more, Retriggered::Nothing);
 }
 
@@ -156,11 +156,11 @@ async fn a_removal_under_way_is_not_begun_twice() {
     let id = world.remove(&made.order, false).await;
 
     let instance = &made.order.instance_id;
-    let again = retrigger(&world.engine, &world.env.store, instance).await.unwrap();
+    let again = retrigger(world.engine.storage(), &world.env.store, instance).await.unwrap();
 
     assert_eq!(again, Retriggered::Running(id));
     world.landscape.provisioner.mood(|mood| mood.busy = 0);
     world.end_of(id).await;
-    let nobody = retrigger(&world.engine, &world.env.store, "nobody").await.unwrap();
+    let nobody = retrigger(world.engine.storage(), &world.env.store, "nobody").await.unwrap();
     assert_eq!(nobody, Retriggered::Nothing);
 }

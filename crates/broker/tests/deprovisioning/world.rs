@@ -153,7 +153,7 @@ impl World {
     /// Tries again what is left and waits for the end.
     pub(crate) async fn removed_again(&self, made: &Furnished) -> Snapshot {
         let instance = &made.order.instance_id;
-        let again = retrigger(&self.engine, &self.env.store, instance).await.unwrap();
+        let again = retrigger(self.engine.storage(), &self.env.store, instance).await.unwrap();
         let Retriggered::Begun(id) = again else { panic!("{again:?}") };
         self.end_of(id).await
     }

@@ -12,8 +12,10 @@ mod limits;
 mod listing;
 mod provisioning;
 mod repeating;
+mod retrying;
 mod suspending;
 mod updating;
+mod upgrading;
 mod world;
 
 store::promises! { world::World on sqlite, postgres: {
@@ -24,6 +26,9 @@ store::promises! { world::World on sqlite, postgres: {
         a_tenant_orders_for_itself_alone,
         what_can_only_fail_later_is_refused,
         the_plan_of_the_older_documents_takes_what_it_can_provision;
+    retrying:
+        an_instance_stands_as_the_retry_of_its_order_does,
+        a_removal_that_failed_is_retried_and_an_older_order_is_not;
     repeating:
         the_same_words_are_answered_with_the_same_operation,
         a_complete_instance_is_answered_without_an_operation,
@@ -89,6 +94,12 @@ store::promises! { world::World on sqlite, postgres: {
         what_the_context_says_meanwhile_survives_the_end_of_a_change,
         after_an_account_move_every_call_works_for_the_new_account,
         a_plan_changes_only_to_one_that_the_catalog_names_and_that_has_the_provider;
+    upgrading:
+        an_upgrade_is_stored_with_what_is_asked_for_and_told_as_upgrading,
+        an_upgrade_under_the_same_id_is_begun_once,
+        upgrades_wait_for_what_runs_and_are_stopped_by_a_removal,
+        what_has_no_runtime_cannot_be_upgraded,
+        an_order_that_failed_leaves_nothing_to_upgrade;
     finding:
         an_instance_is_found_once_it_is_complete,
         the_dashboard_has_one_address_in_every_answer,

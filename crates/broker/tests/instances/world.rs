@@ -268,7 +268,7 @@ impl World {
     ) {
         let joined = self.engine.join("hand", Duration::from_secs(60)).await.unwrap();
         self.engine.reap().await.unwrap();
-        let kinds = ["provision", "deprovision", "update", "upgradeKyma"];
+        let kinds = ["provision", "deprovision", "update", "upgradeKyma", "upgradeCluster"];
         let kinds = kinds.map(|kind| (kind.to_owned(), 1));
         let ask =
             Ask { replica: joined.replica, kinds: &kinds, room: 100, crowded: &[], after_lane: "" };

@@ -1,19 +1,16 @@
-//! `kcp operations`: list them, look at one, watch it, call it off.
+//! `kcp operations`: list them, look at one, watch it, get it unstuck.
 
 pub(crate) mod follow;
 mod list;
 mod show;
+mod unstuck;
 
 use std::{path::Path, process::ExitCode};
 
 use clap::{Args, Subcommand};
 use domain::OperationId;
 
-use crate::{
-    client::Client,
-    confirm::Confirmation,
-    output::{self, Format},
-};
+use crate::{client::Client, output::Format};
 
 /// List operations, or look at one.
 #[derive(Args)]
@@ -54,14 +51,8 @@ enum Command {
         #[arg(short, long)]
         follow: bool,
     },
-    /// Ask one to end at its next step boundary.
-    Cancel {
-        /// The operation.
-        #[arg(value_name = "ID")]
-        id: OperationId,
-        #[command(flatten)]
-        confirmation: Confirmation,
-    },
+    #[command(flatten)]
+    Unstuck(unstuck::Unstuck),
 }
 
 impl Operations {
@@ -79,13 +70,7 @@ impl Operations {
             Command::List(list) => list.run(&client, self.output).await?,
             Command::Show { id, follow: true } => return follow::follow(&client, &id).await,
             Command::Show { id, follow: false } => show::show(&client, &id, self.output).await?,
-            Command::Cancel { id, confirmation } => {
-                confirmation.ask(&format!("Operation {id} ends at its next step boundary"))?;
-                client.cancel(&id).await?;
-                output::print(&format!(
-                    "operation {id} is asked to end at its next step boundary\n"
-                ))?;
-            }
+            Command::Unstuck(command) => return command.run(&client, self.output).await,
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -42,6 +42,9 @@ pages! {
         instead of "kcp deprovision": "kcp deprovision --yes";
     bindings_can_be_followed: "docs/bindings.md";
     changes_and_suspensions_can_be_followed: "docs/updates.md";
+    getting_unstuck_works_as_described: "docs/unstuck.md";
+    jobs_can_be_run_as_described: "docs/jobs.md";
+    upgrades_of_many_runtimes_can_be_followed: "docs/fleet.md";
     trouble_can_be_made_as_described: "docs/landscape.md";
     clusters_can_be_looked_at_as_described: "docs/landscape/clusters.md",
         instead of " -w": "",

@@ -89,6 +89,15 @@ pub struct Changes {
     pub stopped: Option<Error>,
 }
 
+/// Some of the subaccounts that were deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeletedPage {
+    /// The subaccounts; one may be there twice.
+    pub subaccounts: Vec<String>,
+    /// Where the next page begins; none on the last one.
+    pub next: Option<String>,
+}
+
 /// What an event that should be a deletion says: its type, and the subaccount.
 type Said = (String, String);
 
@@ -165,6 +174,25 @@ impl Events {
         let mut known = HashSet::new();
         let ids = said.into_iter().filter_map(deleted);
         Ok(ids.filter(|id| known.insert(id.clone())).collect())
+    }
+
+    /// One page of the subaccounts that were deleted, first deleted first; `after` is where the page before ended.
+    pub async fn deleted_page(
+        &self,
+        edition: Edition,
+        after: Option<&str>,
+    ) -> Result<DeletedPage, Error> {
+        let doing = "reading which subaccounts were deleted";
+        let question = Question { edition, doing, filter: self.deletions(edition) };
+        let (said, next): (Vec<Said>, _) = if edition == Edition::Public {
+            let (events, next) = self.page_behind::<PublicDeletion>(&question, after).await?;
+            let said = |it: PublicDeletion| (it.event_type, it.event_data.subaccount_guid);
+            (events.into_iter().map(said).collect(), next)
+        } else {
+            let (events, next) = self.page_behind::<CentralDeletion>(&question, after).await?;
+            (events.into_iter().map(|it| (it.event_type, it.entity_id)).collect(), next)
+        };
+        Ok(DeletedPage { subaccounts: said.into_iter().filter_map(deleted).collect(), next })
     }
 
     /// The subaccounts that were made or changed within `window`, which is rounded up to hours.

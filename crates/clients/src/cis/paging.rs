@@ -89,6 +89,32 @@ impl Events {
         Read { events, stopped }
     }
 
+    /// The page behind `after`, and where the next one begins. Nothing is read again: the caller does, and remembers.
+    pub(super) async fn page_behind<T: DeserializeOwned>(
+        &self,
+        question: &Question<'_>,
+        after: Option<&str>,
+    ) -> Result<(Vec<T>, Option<String>), Error> {
+        let at = match (after, question.edition.first()) {
+            (None, _) => Next::First,
+            (Some(cursor), None) => Next::Cursor(cursor.to_owned()),
+            (Some(number), Some(_)) => {
+                let odd = |_| self.odd(question.doing, "the stored page is no number");
+                Next::Number(number.parse().map_err(odd)?)
+            }
+        };
+        let page = self.page::<T>(question, &at).await?;
+        let next = match self.after(question, &at, &page)? {
+            next if next == at => {
+                return Err(self.odd(question.doing, "its pages go round in a circle"));
+            }
+            Next::First | Next::End => None,
+            Next::Number(number) => Some(number.to_string()),
+            Next::Cursor(cursor) => Some(cursor),
+        };
+        Ok((page.events, next))
+    }
+
     async fn page<T: DeserializeOwned>(
         &self,
         question: &Question<'_>,

@@ -4,7 +4,10 @@
 //! own, so that tenants seldom meet and two claims of one tenant always do; the API server lets one
 //! win, and the loser selects again from the start, where it finds what its own tenant won.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::{
+    collections::BTreeSet,
+    hash::{DefaultHasher, Hash, Hasher},
+};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::{Deserialize, Serialize};
@@ -186,6 +189,41 @@ impl Pool {
         Err(Error::new(Component::GARDENER, Kind::Changed, &doing).saying("others were faster"))
     }
 
+    /// The accounts that wait for being cleaned up, in the order of their names. Shared ones never do: somebody may use them.
+    pub async fn dirty(&self) -> Result<Vec<Binding>, Error> {
+        self.list(&format!("{DIRTY}=true,shared!=true,internal!=true")).await
+    }
+
+    /// The names of those of these accounts that a Shoot uses; one page of Shoots at a time is in memory.
+    pub async fn used(&self, bindings: &[Binding]) -> Result<BTreeSet<String>, Error> {
+        let mut used = BTreeSet::new();
+        let take = |shoot: Shoot| {
+            let of = bindings.iter().filter(|binding| self.uses(&shoot, binding));
+            used.extend(of.map(|binding| binding.name().to_owned()));
+        };
+        self.shoots.each("", take).await?;
+        Ok(used)
+    }
+
+    /// Makes an account that was cleaned up free again, if it is still as it was read: nobody has written it meanwhile.
+    pub async fn free(&self, binding: &Binding) -> Result<(), Error> {
+        let mut free = binding.clone();
+        if let Some(labels) = &mut free.metadata.labels {
+            labels.remove(DIRTY);
+            labels.remove(TENANT);
+        }
+        self.bindings.replace(free.name(), &free).await.map(drop)
+    }
+
+    /// The namespace and name of the Secret with an account's credentials.
+    pub fn secret_of<'a>(&self, binding: &'a Binding) -> Option<(&'a str, &'a str)> {
+        let reference = match self.kind {
+            BindingKind::Secret => binding.rest.get("secretRef")?,
+            BindingKind::Credentials => binding.rest.get("credentialsRef")?,
+        };
+        Some((reference.get("namespace")?.as_str()?, reference.get("name")?.as_str()?))
+    }
+
     /// What a Shoot has to name to be paid from this account.
     pub fn name_for_shoot<'a>(&self, binding: &'a Binding) -> Option<&'a str> {
         match self.kind {
@@ -229,6 +267,11 @@ impl Binding {
     /// Its name.
     pub fn name(&self) -> &str {
         self.metadata.name.as_deref().unwrap_or_default()
+    }
+
+    /// One of its labels.
+    pub fn labelled(&self, key: &str) -> Option<&str> {
+        self.metadata.labels.as_ref()?.get(key).map(String::as_str)
     }
 
     fn has(&self, label: &str) -> bool {

@@ -47,6 +47,15 @@ impl Gardener {
         self.shoots.list(selector).await
     }
 
+    /// Hands over each Shoot with matching labels; one page of them at a time is in memory.
+    pub async fn each_shoot(
+        &self,
+        selector: &str,
+        take: impl FnMut(Shoot) + Send,
+    ) -> Result<(), Error> {
+        self.shoots.each(selector, take).await
+    }
+
     /// Makes these fields ours and gives them these values. What we had and do not name any more goes;
     /// what others own stays.
     pub async fn apply(&self, name: &str, fields: &impl Serialize) -> Result<Shoot, Error> {

@@ -157,9 +157,15 @@ impl<T: DeserializeOwned> Objects<T> {
 
     /// All objects with matching labels, page by page; an empty selector matches all.
     pub async fn list(&self, selector: &str) -> Result<Vec<T>, Error> {
+        let mut all = Vec::new();
+        self.each(selector, |object| all.push(object)).await?;
+        Ok(all)
+    }
+
+    /// Hands over each object with matching labels; one page at a time is in memory. An empty selector matches all.
+    pub async fn each(&self, selector: &str, mut take: impl FnMut(T)) -> Result<(), Error> {
         let doing = format!("listing {}", self.resource.plural);
         let root = self.root(&doing)?;
-        let mut all = Vec::new();
         let mut more = String::new();
         loop {
             let mut pairs = vec![("limit", PAGE)];
@@ -170,9 +176,9 @@ impl<T: DeserializeOwned> Objects<T> {
                 pairs.push(("continue", &more));
             }
             let page: Page<T> = self.read(&doing, &format!("{root}{}", query(&pairs))).await?;
-            all.extend(page.items.unwrap_or_default());
+            page.items.unwrap_or_default().into_iter().for_each(&mut take);
             match page.metadata.more.filter(|more| !more.is_empty()) {
-                None => return Ok(all),
+                None => return Ok(()),
                 Some(next) if next == more => {
                     let component = self.cluster.gate.component();
                     let error = Error::new(component, Kind::Malformed, &doing);

@@ -80,6 +80,8 @@ pub struct Held {
     pub position: Position,
     /// Whether it shall end at the next step boundary.
     pub cancel: Option<Cancel>,
+    /// The step that shall not run any more.
+    pub skip: Option<Skip>,
     /// When it became due.
     pub due_at: Timestamp,
     /// When it was accepted.
@@ -97,6 +99,37 @@ pub struct Cancel {
     pub state: State,
     /// Why, for people.
     pub reason: String,
+}
+
+/// Asks that a step does not run any more: it is recorded as executed but not completed, and the plan goes on. It counts
+/// for as long as the operation lasts, also when the stage starts over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skip {
+    /// The stage.
+    pub stage: String,
+    /// The step; as it is stored, all that were asked for in this stage, with commas between them.
+    pub step: String,
+    /// Why, for people: of the last request.
+    pub reason: String,
+}
+
+impl Skip {
+    /// Whether this step is one of them.
+    pub fn is_of(&self, stage: &str, step: &str) -> bool {
+        self.stage == stage && self.step.split(',').any(|one| one == step)
+    }
+
+    /// This request after an earlier one: in the same stage, both count.
+    #[must_use]
+    pub fn after(&self, earlier: Option<&Self>) -> Self {
+        let earlier = earlier.filter(|earlier| earlier.stage == self.stage);
+        match earlier.filter(|earlier| earlier.step != self.step) {
+            Some(earlier) => {
+                Self { step: format!("{},{}", earlier.step, self.step), ..self.clone() }
+            }
+            None => self.clone(),
+        }
+    }
 }
 
 /// One result of one operation.
@@ -241,6 +274,9 @@ pub struct Snapshot {
     pub due_at: Option<Timestamp>,
     /// Whether it shall end.
     pub cancel: Option<Cancel>,
+    /// The step that shall not run any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skip: Option<Skip>,
     /// When it was accepted.
     pub created_at: Timestamp,
     /// When it left `pending`.

@@ -220,6 +220,7 @@ impl SimulatedStore {
             due_at: admitted.then_some(now),
             awaits: None,
             cancel: None,
+            skip: None,
             digest: new.digest,
             created_at: now,
             updated_at: now,

@@ -2,7 +2,7 @@
 
 use engine::{
     State, Storage as _,
-    storage::{Acceptance, EntryEvent, Unfinished, Verdict},
+    storage::{Acceptance, EntryEvent, Outcome, Skip, Unfinished, Verdict},
 };
 
 use crate::script::{Act, Bench, MINUTE, settings};
@@ -120,4 +120,98 @@ async fn p20_a_retry_is_a_new_operation_that_runs_only_what_was_not_completed() 
     assert_eq!(bench.env.ran(retry), ["Warm", "Use", "End"], "the first stage was finished");
     assert_eq!(bench.read(retry).await.root, failed, "idempotency keys come from the root");
     assert_eq!(bench.read(failed).await, before, "the failed operation is as it was");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_that_is_skipped_runs_no_more_and_the_plan_goes_on() {
+    let bench = Bench::new();
+    let engine = bench.start(settings());
+    let id = bench.order("Use", &[Act::WaitFor(60 * MINUTE)]).await;
+    let waits = bench.until(id, |row| row.waiting_since.is_some() && !row.held).await;
+    let skip =
+        Skip { stage: waits.stage.unwrap(), step: "Use".into(), reason: "it never comes".into() };
+
+    assert!(engine.skip(id, &skip).await.unwrap());
+    let before = bench.clock.now();
+    bench.succeeds(id).await;
+
+    assert!(bench.clock.now().duration_since(before).as_secs() < 2, "it was woken");
+    let row = bench.read(id).await;
+    assert_eq!(row.incomplete, [format!("{}/Use", skip.stage)]);
+    assert_eq!(bench.env.ran(id), ["Start", "Warm", "Use", "End"], "it ran once, to wait");
+    assert!(bench.runs(id).contains(&("Use".into(), Outcome::GivenUp)));
+    assert!(!engine.skip(id, &skip).await.unwrap(), "final is final");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_that_was_skipped_stays_skipped_when_another_replica_takes_over() {
+    let bench = Bench::new();
+    let engine = bench.start(settings());
+    let id = bench.order("Use", &[Act::WaitFor(60 * MINUTE)]).await;
+    bench.env.script(id, "End", &[Act::WaitFor(60 * MINUTE)]);
+    let waits = bench.until(id, |row| row.step.as_deref() == Some("Use") && !row.held).await;
+    let stage = waits.stage.unwrap();
+    let skip = Skip { stage, step: "Use".into(), reason: "it never comes".into() };
+    assert!(engine.skip(id, &skip).await.unwrap());
+    bench.until(id, |row| !row.incomplete.is_empty() && !row.held).await;
+
+    engine.kill();
+    let _second = bench.start(settings());
+    bench.succeeds(id).await;
+
+    let used = bench.env.ran(id).iter().filter(|step| **step == "Use").count();
+    assert_eq!(used, 1, "not even after its stage started over");
+    assert_eq!(bench.read(id).await.incomplete.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_abandoned_operation_ends_at_once_while_its_step_hangs_and_the_next_one_runs() {
+    let bench = Bench::new();
+    let engine = bench.start(settings());
+    let (hangs, next) = (bench.id(), bench.id());
+    bench.env.script(hangs, "Use", &[Act::Hang]);
+    bench.order_for(hangs, "one instance", "tenant").await;
+    bench.order_for(next, "one instance", "tenant").await;
+    bench.until(hangs, |row| row.step.as_deref() == Some("Use") && row.held).await;
+
+    assert!(engine.abandon(hangs, "it hangs").await.unwrap());
+
+    let ended = bench.read(hangs).await;
+    assert_eq!((ended.state, ended.held, ended.owner), (State::Failed, false, None));
+    assert_eq!(ended.failure.unwrap().reason, "abandoned");
+    bench.succeeds(next).await;
+    // Long after the hanging run has reached its deadline, nothing was written.
+    bench.clock.sleep(60 * MINUTE).await;
+    let later = bench.read(hangs).await;
+    assert_eq!((later.state, later.note.as_deref()), (State::Failed, Some("it hangs")));
+    assert_eq!(later.updated_at, ended.updated_at, "its owner writes nothing more");
+    assert!(!engine.abandon(hangs, "again").await.unwrap(), "final is final");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_that_no_replica_knows_can_be_abandoned() {
+    let bench = Bench::new();
+    let engine = bench.start(settings());
+    let id = bench.id();
+    let mut order = engine::Order::<crate::script::Scripted> {
+        id,
+        instance: "one instance".into(),
+        lane: "tenant".into(),
+        input: (),
+        data: crate::script::Data::default(),
+        digest: None,
+    }
+    .encoded()
+    .unwrap();
+    order.kind = "of a newer program".into();
+    bench.store.accept(order, &|_| Verdict::Queue).await.unwrap();
+    bench.clock.sleep(60 * MINUTE).await;
+    assert_eq!(bench.read(id).await.state, State::Pending);
+
+    assert!(engine.abandon(id, "nobody can run it").await.unwrap());
+
+    let ended = bench.read(id).await;
+    assert_eq!((ended.state, ended.due_at), (State::Failed, None));
+    let last = bench.store.history(id).pop().unwrap();
+    assert_eq!((last.outcome, last.state), (Some(Outcome::Ended), State::Failed));
 }

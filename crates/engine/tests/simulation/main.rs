@@ -21,17 +21,29 @@ use crate::{checker::Violation, nemesis::Ran};
 
 /// Runs one seed in a world of its own.
 fn run(seed: u64, planted: Planted) -> Ran {
+    run_with(seed, planted, false)
+}
+
+/// The same, with operators who step in or without.
+fn run_with(seed: u64, planted: Planted, operators: bool) -> Ran {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
         .expect("a runtime without I/O can be built");
     // A panic inside of the simulated process is part of the simulation.
-    runtime.block_on(nemesis::run(seed, planted))
+    runtime.block_on(nemesis::run(seed, planted, operators))
 }
 
 /// Runs seeds on all cores until one shows a violation; returns the first found.
 fn search(seeds: std::ops::Range<u64>, planted: Planted) -> Option<(u64, Vec<Violation>)> {
+    search_with(seeds, |seed| run(seed, planted))
+}
+
+fn search_with(
+    seeds: std::ops::Range<u64>,
+    run: impl Fn(u64) -> Ran + Sync,
+) -> Option<(u64, Vec<Violation>)> {
     let next = AtomicU64::new(seeds.start);
     let found = Mutex::new(None);
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -43,7 +55,7 @@ fn search(seeds: std::ops::Range<u64>, planted: Planted) -> Option<(u64, Vec<Vio
                     if seed >= seeds.end || found.lock().unwrap().is_some() {
                         return;
                     }
-                    let ran = run(seed, planted);
+                    let ran = run(seed);
                     if !ran.violations.is_empty() {
                         *found.lock().unwrap() = Some((seed, ran.violations));
                     }
@@ -69,6 +81,15 @@ fn every_promise_holds_for_every_seed() {
     let found = search(first..first + number("KCP_SEEDS", 2_000), Planted::Nothing);
 
     assert!(found.is_none(), "KCP_SEED={found:#?}");
+}
+
+#[test]
+fn every_promise_holds_while_operators_skip_steps_and_abandon_operations() {
+    let run = |seed| run_with(seed, Planted::Nothing, true);
+
+    let found = search_with(0..number("KCP_SEEDS", 2_000) / 4, run);
+
+    assert!(found.is_none(), "with operators, seed {found:#?}");
 }
 
 #[test]

@@ -7,10 +7,10 @@ use std::{
     time::Duration,
 };
 
-use base::Clock;
+use base::{Clock, Failure};
 use engine::{
     Engine, HeartPlace, OperationId, Order, Planted, Settings, Storage as _,
-    storage::{Acceptance, Cancel, NewOperation, Unfinished, Verdict},
+    storage::{Acceptance, Cancel, NewOperation, Skip, Unfinished, Verdict},
     testing::{Faults, SimulatedStore},
 };
 use jiff::{SignedDuration, Timestamp};
@@ -53,9 +53,11 @@ struct Nemesis {
     replicas: Vec<Replica>,
     accepted: BTreeMap<OperationId, &'static str>,
     names: u32,
+    /// Whether operators skip steps and abandon operations. Without them, the same things happen as before there were any.
+    operators: bool,
 }
 
-pub(crate) async fn run(seed: u64, planted: Planted) -> Ran {
+pub(crate) async fn run(seed: u64, planted: Planted, operators: bool) -> Ran {
     let mut random = fastrand::Rng::with_seed(seed);
     let noon: Timestamp = "2026-01-01T12:00:00Z".parse().expect("a time");
     let clock = Clock::starting_at(noon);
@@ -78,6 +80,7 @@ pub(crate) async fn run(seed: u64, planted: Planted) -> Ran {
         replicas: Vec::new(),
         accepted: BTreeMap::new(),
         names: 0,
+        operators,
     };
     for _ in 0..3 {
         nemesis.start(None);
@@ -144,7 +147,36 @@ impl Nemesis {
         self.random.usize(0..self.replicas.len())
     }
 
+    /// An operator skips the step that a removal stands at, or abandons an operation.
+    async fn step_in(&mut self) {
+        let rows: Vec<_> = self
+            .store
+            .all()
+            .into_iter()
+            .filter(|row| row.id != NEWER && !row.state.is_final())
+            .collect();
+        if rows.is_empty() {
+            return;
+        }
+        let row = rows[self.random.usize(0..rows.len())].clone();
+        let place = row.stage.zip(row.step).filter(|_| row.kind == "remove");
+        let done = match place {
+            Some((stage, step)) if self.random.bool() => {
+                let skip = Skip { stage, step, reason: "an operator said so".into() };
+                self.store.request_skip(row.id, &skip).await
+            }
+            _ => {
+                let failure = Failure::new("engine", "abandoned", "an operator said so");
+                self.store.abandon(row.id, &failure).await
+            }
+        };
+        self.tell(&format!("an operator steps in at {}: {done:?}", row.id));
+    }
+
     async fn act(&mut self) {
+        if self.operators && self.random.u32(0..6) == 0 {
+            return self.step_in().await;
+        }
         match self.random.u32(0..100) {
             0..45 => self.order().await,
             45..60 => {

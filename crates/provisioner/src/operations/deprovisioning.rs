@@ -46,11 +46,13 @@ pub fn plan(limits: &Limits) -> Plan<Deprovisioning> {
             clean_up_cluster::CleanUpCluster
                 .waiting_for(limits.cluster_cleanup)
                 .failing_for(limits.cluster_cleanup)
-                .or_skip(),
+                .or_leave("what was made from inside of the cluster"),
         )
         .stage("TriggerKymaUninstall")
         .step(
-            trigger_uninstall::TriggerUninstall.failing_for(limits.uninstall_triggering).or_skip(),
+            trigger_uninstall::TriggerUninstall
+                .failing_for(limits.uninstall_triggering)
+                .or_leave("Kyma in the cluster"),
         );
     cluster(plan, limits)
 }

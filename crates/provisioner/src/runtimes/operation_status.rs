@@ -28,7 +28,23 @@ impl Provisioner {
         if !caller.may_know(&row)? {
             return Err(unknown(id).while_doing(doing));
         }
-        self.status(&snapshot).await
+        // What a retry does counts for the callers that follow the operation that it continues.
+        let newest = self.continued(snapshot).await?;
+        Ok(OperationStatus { id: id.to_string(), ..self.status(&newest).await? })
+    }
+
+    /// The operation that continues this one, if it has failed and an operator has retried it.
+    async fn continued(&self, snapshot: Snapshot) -> Result<Snapshot, Error> {
+        if !matches!(snapshot.state, State::Failed | State::Canceled) {
+            return Ok(snapshot);
+        }
+        let storage = self.0.engine.storage();
+        let line = storage.of_instances(&[&snapshot.instance]).await?;
+        let newest = line.into_iter().rfind(|other| other.root == snapshot.root);
+        match newest.filter(|newest| newest.id != snapshot.id) {
+            Some(newest) => Ok(storage.read(newest.id).await?.unwrap_or(snapshot)),
+            None => Ok(snapshot),
+        }
     }
 
     pub(super) async fn snapshot(&self, id: Uuid) -> Result<Option<Snapshot>, Error> {

@@ -115,6 +115,26 @@ async fn the_same_change_again_makes_gardener_try_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_retry_counts_for_callers_that_follow_the_operation_that_failed() {
+    let world = World::sqlite().await;
+    world.trouble("gardener", 1_000_000, Kind::Status { status: 503, body: None });
+    let begun = world.provisioner.provision(&caller(), aws("again")).await.unwrap();
+    let operations = store::operations::Operations::new(world.engine.clone());
+    let id = begun.id.parse().unwrap();
+
+    operations.abandon(id, "the garden is away".into()).await.unwrap();
+    let failed = world.end_of(&begun.id).await;
+    world.calm();
+    let retried = operations.retry(id).await.unwrap();
+    let ended = world.success_of(&begun.id).await;
+
+    assert_eq!(failed.state, OperationState::Failed);
+    assert_eq!(failed.message, "the garden is away");
+    assert_eq!((ended.id, ended.runtime_id), (begun.id, begun.runtime_id));
+    assert_eq!(world.success_of(&retried.id.to_string()).await.state, OperationState::Succeeded);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_account_that_is_not_there_is_named_at_once() {
     let world = World::sqlite().await;
     let mut request = aws("poor");

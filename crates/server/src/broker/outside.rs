@@ -8,12 +8,13 @@ use broker::{
     catalog::{Catalog, Files, Offer},
     creations::Creations,
     following::Follower,
-    instances::{self, LegacyNeeds, SuspensionPlans, TrialNotice},
+    instances::{self, Broker, LegacyNeeds, SuspensionPlans, TrialNotice},
     operations::{
         Env, Limits, StepSettings, deprovisioning,
         env::{EventHubs, Logging, ServiceManager},
-        update,
+        update, upgrade_cluster, upgrade_kyma,
     },
+    orchestrations::{self, source::GardenWindows},
 };
 use clients::{
     Component, Http,
@@ -27,6 +28,7 @@ use serde::Deserialize;
 use store::BrokerStore;
 use url::Url;
 
+use super::cleaned::Cleaned;
 use crate::{
     Settings,
     gates::Gates,
@@ -41,6 +43,8 @@ use crate::{
 
 /// The shortest password that platforms may have.
 const SHORTEST_PASSWORD: usize = 12;
+/// The `ConfigMap` with the maintenance policy.
+const MAINTENANCE_POLICY: &str = "orchestration-config";
 /// How many clients of runtimes are kept.
 pub(super) const CLIENTS: NonZeroUsize = NonZeroUsize::new(200).unwrap();
 /// Where everybody finds releases, and what is not released yet.
@@ -48,7 +52,7 @@ const RELEASED: &str = "https://storage.googleapis.com/kyma-prow-artifacts";
 const DEVELOPMENT: &str = "https://storage.googleapis.com/kyma-development-artifacts";
 
 /// What can be ordered, and which part of it.
-pub(super) fn catalog(all: &Settings) -> anyhow::Result<(Arc<Catalog>, Offer)> {
+pub(crate) fn catalog(all: &Settings) -> anyhow::Result<(Arc<Catalog>, Offer)> {
     let CatalogSettings {
         folder,
         plans,
@@ -150,6 +154,37 @@ pub(crate) fn update_limits(settings: &Settings) -> update::Limits {
     }
 }
 
+/// How long upgrades of Kyma, and what they wait for, may take.
+pub(crate) fn kyma_limits(settings: &Settings) -> upgrade_kyma::Limits {
+    upgrade_kyma::Limits {
+        operation: settings.operations.kyma_upgrade_limit,
+        reconciler: settings.runtimes.reconciliation_limit,
+    }
+}
+
+/// How long upgrades of clusters, and what they wait for, may take.
+pub(crate) fn cluster_limits(settings: &Settings) -> upgrade_cluster::Limits {
+    upgrade_cluster::Limits {
+        operation: settings.operations.cluster_upgrade_limit,
+        runtime: settings.runtimes.upgrade_limit,
+    }
+}
+
+/// What orchestrations are made of.
+pub(super) fn orchestrations(broker: Broker, env: &Env) -> orchestrations::Parts {
+    orchestrations::Parts {
+        broker,
+        windows: Arc::new(GardenWindows {
+            gardener: env.gardener.clone(),
+            control_plane: env.control_plane.clone(),
+            namespace: env.settings.namespace.clone(),
+            name: MAINTENANCE_POLICY.into(),
+        }),
+        spc: env.spc.clone(),
+        kyma_version: env.settings.default_kyma_version.clone(),
+    }
+}
+
 /// What owners are told.
 pub(super) fn answers(settings: &Settings) -> instances::Settings {
     let AnswerSettings { dashboard, address, trial_documentation, assume_async: _ } =
@@ -204,7 +239,8 @@ pub(super) fn env(
     catalog: Arc<Catalog>,
     store: &BrokerStore,
     gates: &Gates,
-) -> anyhow::Result<Env> {
+) -> anyhow::Result<(Env, Cleaned)> {
+    let cleaned = Cleaned::new(systems.cis, systems.aws, systems.azure.clone(), gates);
     let needed = |section: &str| format!("the broker cannot work without systems.{section}");
     let gardener = systems.gardener.with_context(|| needed("gardener"))?;
     let event_hubs = systems.azure.filter(|_| settings.runtimes.legacy).map(|cloud| EventHubs {
@@ -219,7 +255,7 @@ pub(super) fn env(
     };
     let from = |url: Url| Http::through(gates.gate(Component::RELEASES), url);
     let provisioner = systems.provisioner.with_context(|| needed("provisioner"))?;
-    Ok(Env {
+    let env = Env {
         store: store.clone(),
         catalog,
         gardener,
@@ -248,10 +284,12 @@ pub(super) fn env(
         }),
         event_hubs,
         reconciler: systems.reconciler,
+        spc: systems.spc,
         lifecycle_manager: systems.lifecycle_manager,
         creations: Creations::new(store.clone(), gates.clock().clone()),
         settings: steps(&settings.runtimes, &settings.service_manager)?,
-    })
+    };
+    Ok((env, cleaned))
 }
 
 fn steps(
@@ -263,6 +301,7 @@ fn steps(
         legacy: _,
         limit: _,
         update_limit: _,
+        upgrade_limit: _,
         removal_limit: _,
         reconciliation_limit: _,
         account_limit: _,

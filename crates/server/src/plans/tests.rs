@@ -54,7 +54,16 @@ fn every_kind_that_the_services_have_is_there() {
         mine.map(|plan| plan.shape.kind.clone()).collect()
     };
 
-    let of_the_broker = ["deprovision", "provision", "update"].map(String::from);
+    let of_the_broker = [
+        "deprovision",
+        "job",
+        "orchestration",
+        "provision",
+        "update",
+        "upgradeCluster",
+        "upgradeKyma",
+    ];
+    let of_the_broker = of_the_broker.map(String::from);
     assert_eq!(kinds(Service::Broker), of_the_broker.into());
     let of_the_provisioner = [
         "deprovision",
@@ -163,7 +172,8 @@ fn what_a_broker_calls_depends_on_whether_it_follows_the_legacy_plans() {
     let (newer, older) = (called(""), called("[runtimes]\nlegacy = true\n"));
 
     assert!(newer.contains("provisioner") && newer.contains("gardener"), "{newer:?}");
-    assert!(!newer.contains("azure") && !newer.contains("lms"), "{newer:?}");
-    assert!(older.contains("azure"), "{older:?}");
-    assert!(!newer.contains("spc") && !older.contains("spc"));
+    assert!(newer.contains("btp operator") && !newer.contains("lms"), "{newer:?}");
+    assert!(older.contains("azure") && !older.contains("btp operator"), "{older:?}");
+    let told = called("[systems.spc]\nurl = \"https://spc.example.test\"\n");
+    assert!(told.contains("spc") && !newer.contains("spc") && !older.contains("spc"));
 }

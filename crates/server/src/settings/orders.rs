@@ -63,6 +63,9 @@ pub struct RuntimeSettings {
     /// How long the provisioner may take to change one runtime.
     #[config(env = "KCP_BROKER_RUNTIME_UPDATE_LIMIT", default = "40m", deserialize_with = friendly)]
     pub update_limit: Duration,
+    /// How long the provisioner may take to upgrade the cluster of one runtime.
+    #[config(env = "KCP_BROKER_RUNTIME_UPGRADE_LIMIT", default = "3h", deserialize_with = friendly)]
+    pub upgrade_limit: Duration,
     /// How long the provisioner may take to remove one runtime.
     #[config(env = "KCP_BROKER_RUNTIME_REMOVAL_LIMIT", default = "5h", deserialize_with = friendly)]
     pub removal_limit: Duration,

@@ -109,6 +109,9 @@ pub struct Operations {
     /// How long the journal of an ended operation is kept.
     #[config(env = "KCP_PROVISIONER_KEEP_JOURNAL", default = "14d", deserialize_with = friendly)]
     pub keep_journal: Duration,
+    /// How long it is kept who asked for what, also after the instance is gone.
+    #[config(env = "KCP_PROVISIONER_KEEP_AUDIT", default = "365d", deserialize_with = friendly)]
+    pub keep_audit: Duration,
 }
 
 /// Gardener.

@@ -18,7 +18,10 @@ pub(super) type Client = Avs;
 pub(super) const ABOUT: About = About {
     name: avs::COMPONENT.0,
     purpose: "watches every runtime and counts its outages",
-    usage: Usage::Steps,
+    usage: Usage::StepsAndMore {
+        called: "after an upgrade has ended, well or not: evaluations get the status back that they had",
+        when_down: "evaluations stay in maintenance mode: it is tried again every 2 minutes",
+    },
     settings: &[Setting::Section(&Section::META)],
 };
 

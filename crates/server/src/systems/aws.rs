@@ -23,7 +23,7 @@ pub struct Client {
 pub(super) const ABOUT: About = About {
     name: COMPONENT.0,
     purpose: "tells which zones have a machine type, and is emptied of volumes before an account returns to the pool; credentials come from the pool's Secret",
-    usage: Usage::Unused,
+    usage: Usage::Steps,
     settings: &[Setting::Section(&Section::META)],
 };
 

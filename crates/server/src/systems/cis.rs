@@ -20,7 +20,7 @@ const PAGE: u16 = 150;
 pub(super) const ABOUT: About = About {
     name: COMPONENT.0,
     purpose: "tells which subaccounts were deleted or changed, what they are, and how many instances they may have",
-    usage: Usage::Unused,
+    usage: Usage::Steps,
     settings: &[Setting::Section(&Section::META)],
 };
 

@@ -54,23 +54,47 @@ const WATCHING: [Row; 6] = [
     ("get", "/operations/{id}/waiting", "", Operators(OPERATIONS_READ)),
     ("get", "/metrics", "", Operators(METRICS_READ)),
 ];
-const BROKER: [Row; 13] = [
-    ("get", "/", "", Open),
+const UNSTICKING: [Row; 5] = [
     ("post", "/operations/{id}/cancel", "", Operators(OPERATIONS_WRITE)),
+    ("post", "/operations/{id}/retry", "", Operators(OPERATIONS_WRITE)),
+    ("post", "/operations/{id}/skip", "", Operators(OPERATIONS_WRITE)),
+    ("post", "/operations/{id}/abandon", "", Operators(OPERATIONS_WRITE)),
+    ("get", "/audit/verify", "", Operators(OPERATIONS_READ)),
+];
+const BROKER: [Row; 30] = [
+    ("get", "/events", "", Operators(RUNTIMES_READ)),
     ("get", "/leftovers", "", Operators(OPERATIONS_READ)),
     ("get", "/leftovers/{instance}", "", Operators(OPERATIONS_READ)),
     ("get", "/may-exist", "", Operators(OPERATIONS_READ)),
     ("delete", "/may-exist/{id}", "", Operators(OPERATIONS_WRITE)),
+    ("get", "/jobs", "", Operators(OPERATIONS_READ)),
+    ("get", "/jobs/{name}", "", Operators(OPERATIONS_READ)),
+    ("post", "/jobs/{name}/run", "{}", Operators(OPERATIONS_WRITE)),
+    ("get", "/drift", "", Operators(OPERATIONS_READ)),
     ("get", "/runtimes", "", Tenants(RUNTIMES_READ)),
     ("put", "/expire/service_instance/{instance_id}", "", Tenants(BROKER_WRITE)),
     ("get", "/bindings/{instance_id}", "", Tenants(RUNTIMES_READ)),
     ("get", "/kubeconfig/", "", Tenants(KUBECONFIG_READ)),
     ("get", "/kubeconfig/{instance_id}", "", Tenants(KUBECONFIG_READ)),
+    ("get", "/orchestrations", "", Operators(ORCHESTRATIONS_READ)),
+    ("get", "/orchestrations/{id}", "", Operators(ORCHESTRATIONS_READ)),
+    ("get", "/orchestrations/{id}/progress", "", Operators(ORCHESTRATIONS_READ)),
+    ("get", "/orchestrations/{id}/operations", "", Operators(ORCHESTRATIONS_READ)),
+    ("get", "/orchestrations/{id}/operations/{operation}", "", Operators(ORCHESTRATIONS_READ)),
+    ("post", "/upgrade/kyma/preview", "", Operators(ORCHESTRATIONS_READ)),
+    ("post", "/upgrade/cluster/preview", "", Operators(ORCHESTRATIONS_READ)),
+    ("post", "/upgrade/kyma", "", Operators(ORCHESTRATIONS_WRITE)),
+    ("post", "/upgrade/cluster", "", Operators(ORCHESTRATIONS_WRITE)),
+    ("put", "/orchestrations/{id}/cancel", "", Operators(ORCHESTRATIONS_WRITE)),
+    ("put", "/orchestrations/{id}/pause", "", Operators(ORCHESTRATIONS_WRITE)),
+    ("put", "/orchestrations/{id}/resume", "", Operators(ORCHESTRATIONS_WRITE)),
+    ("post", "/orchestrations/{id}/retry", "", Operators(ORCHESTRATIONS_WRITE)),
+    ("patch", "/orchestrations/{id}/workers", "", Operators(ORCHESTRATIONS_WRITE)),
     ("get", "/openapi/osb.yaml", "", Open),
     ("get", "/openapi/runtimes.yaml", "", Open),
 ];
 const PROVISIONER: [Row; 6] = [
-    ("post", "/operations/{id}/cancel", "", Operators(OPERATIONS_WRITE)),
+    ("get", "/events", "", Operators(OPERATIONS_READ)),
     ("get", "/", "", Open),
     ("get", "/explorer.js", "", Open),
     ("get", "/explorer.css", "", Open),
@@ -104,9 +128,31 @@ const PEOPLE: [(&[&str], &[&str]); 6] = [
     ),
 ];
 
+/// The console of `kcp up`: open to this machine. What a form lacks is told with 400.
+const CONSOLE: [Row; 17] = [
+    ("get", "/", "", Open),
+    ("get", "/console/assets/{name}", "", Open),
+    ("get", "/console/events", "", Open),
+    ("get", "/console/runtimes", "", Open),
+    ("get", "/console/runtimes/{instance}", "", Open),
+    ("get", "/console/runtimes/{instance}/kubeconfig", "", Open),
+    ("get", "/console/runtimes/{instance}/delete", "", Open),
+    ("post", "/console/runtimes/{instance}/delete", "", Open),
+    ("get", "/console/order", "", Open),
+    ("post", "/console/order", "", Open),
+    ("get", "/console/operations", "", Open),
+    ("get", "/console/operations/{id}", "", Open),
+    ("get", "/console/operations/{id}/cancel", "", Open),
+    ("post", "/console/operations/{id}/cancel", "", Open),
+    ("get", "/console/landscape", "", Open),
+    ("post", "/console/landscape/troubles", "", Open),
+    ("post", "/console/landscape/systems/{system}/heal", "", Open),
+];
+
 fn broker_rows() -> Vec<(String, String, &'static str, Rule)> {
     let owned = |(method, path, body, rule): Row| (method.into(), path.into(), body, rule);
-    let mut rows: Vec<_> = OPEN.into_iter().chain(WATCHING).chain(BROKER).map(owned).collect();
+    let routes = OPEN.into_iter().chain(WATCHING).chain(UNSTICKING).chain(BROKER).chain(CONSOLE);
+    let mut rows: Vec<_> = routes.map(owned).collect();
     for (prefix, token) in [("/oauth", true), ("/oauth/{region}", true), ("", false)] {
         for (method, path) in PLATFORMS {
             let rule = match (token, path) {
@@ -122,7 +168,7 @@ fn broker_rows() -> Vec<(String, String, &'static str, Rule)> {
 
 fn provisioner_rows() -> Vec<(String, String, &'static str, Rule)> {
     let owned = |(method, path, body, rule): Row| (method.into(), path.into(), body, rule);
-    OPEN.into_iter().chain(WATCHING).chain(PROVISIONER).map(owned).collect()
+    OPEN.into_iter().chain(WATCHING).chain(UNSTICKING).chain(PROVISIONER).map(owned).collect()
 }
 
 /// Method and path of each route, as the router prints itself.
@@ -325,7 +371,8 @@ async fn every_route_opens_to_those_of_its_row_and_every_route_has_a_row() {
     let entrances = |issuer: IssuerSettings| {
         let doors = Doors { issuers: vec![issuer], audience: "kcp".into(), peers: Vec::new() };
         let verifier = doors.verifier(&base::PlaintextHosts::default(), &up.clock).unwrap();
-        let broker = broker::routes(&up.broker, &up.connection, &credentials, &verifier);
+        let broker =
+            broker::routes(&up.broker, &up.connection, &credentials, &up.landscape, &verifier);
         let provisioner = up.provisioner.router(&verifier, api::Limits::DEFAULT);
         [(broker, broker_rows()), (provisioner, provisioner_rows())]
     };
@@ -354,7 +401,7 @@ async fn every_route_opens_to_those_of_its_row_and_every_route_has_a_row() {
     up.stop().await;
 }
 
-fn free_ports() -> u16 {
+pub(super) fn free_ports() -> u16 {
     loop {
         let port = fastrand::u16(20_000..32_000);
         if (port..port + 4).all(|port| std::net::TcpListener::bind(("127.0.0.1", port)).is_ok()) {

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use api::{Credentials as Platform, Verifier};
-use axum::Router;
+use axum::{Extension, Router, middleware::from_fn};
 use base::Clock;
-use console::{Console, Service as Shown};
+use console::{Person, Service as Shown};
 use secrecy::SecretString;
+use simulators::landscape::Landscape;
+use uuid::Uuid;
 
 use super::{
     Connection, Speed,
@@ -34,11 +36,12 @@ pub(super) async fn start(
     Service::start(settings, systems, place, clock).await.context("the broker cannot start")
 }
 
-/// What it answers, and the console.
+/// What it answers, and the console: open to this machine, with the development identity.
 pub(super) fn routes(
     broker: &Service,
     connection: &Connection,
     credentials: &Credentials,
+    landscape: &Arc<Landscape>,
     verifier: &Arc<Verifier>,
 ) -> Router {
     let services = [
@@ -47,8 +50,17 @@ pub(super) fn routes(
         ("landscape", &connection.landscape),
     ]
     .map(|(name, address)| Shown { name, address: address.clone() });
-    let console = Console { operations: broker.operations(), services: services.into() };
+    let (issuer, signed) = (landscape.issuer().clone(), credentials.clone());
+    let control = console::Landscape::new(connection.landscape.clone(), move || {
+        super::landscape::token(&issuer, &signed).ok()
+    });
+    let pages = console::router(broker.console(Some(control), services.into()));
+    let developer = Person::developer(Uuid::new_v4().to_string());
+    let pages = pages
+        .route_layer(Extension(developer))
+        .merge(console::assets())
+        .route_layer(from_fn(console::this_machine));
     let (user, password) = (credentials.user.clone(), credentials.password.clone());
     let known = vec![Platform { user, password, tenant: None }];
-    broker.routes(verifier, known).merge(console::router(console))
+    broker.routes(verifier, known).merge(pages)
 }

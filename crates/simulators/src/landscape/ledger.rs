@@ -21,6 +21,8 @@ const PAGE: usize = 100;
 #[derive(Deserialize)]
 pub(super) struct LedgerQuery {
     after: Option<u64>,
+    /// Only the last so many lines, instead of `after`; the filters count afterwards.
+    newest: Option<u64>,
     limit: Option<usize>,
     system: Option<String>,
     key: Option<String>,
@@ -41,7 +43,13 @@ pub(super) async fn page(
     asked: Result<Query<LedgerQuery>, QueryRejection>,
 ) -> Result<Json<Page>, Error> {
     let Query(asked) = asked?;
-    let (after, limit) = (asked.after.unwrap_or(0), asked.limit.unwrap_or(PAGE));
+    let (after, limit) = match (asked.newest, asked.limit) {
+        (Some(newest), limit) => {
+            let after = landscape.ledger.last().borrow().saturating_sub(newest);
+            (after, limit.unwrap_or_else(|| usize::try_from(newest).unwrap_or(PAGE)))
+        }
+        (None, limit) => (asked.after.unwrap_or(0), limit.unwrap_or(PAGE)),
+    };
     Ok(Json(landscape.ledger.page(after, &asked.filter(), limit)?))
 }
 

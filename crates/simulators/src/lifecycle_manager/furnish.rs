@@ -4,7 +4,7 @@ use cluster::{Server, Status};
 use serde_json::{Map, Value, json};
 
 /// The versions of Kyma whose templates these are, where templates are found by version.
-const VERSIONS: [&str; 4] = ["1.24.11", "2.9.3", "2.10.0", "main"];
+const VERSIONS: [&str; 5] = ["1.24.11", "2.9.3", "2.10.0", "2.11.0", "main"];
 
 const TEMPLATE: &str = "\
 kyma-template: |-

@@ -25,9 +25,9 @@ use crate::{
 /// Where its paths begin.
 const BASE: &str = "/kyma-releases";
 /// The releases that are there. Builds of `main-…`, `main` and `PR-…` are there as well.
-pub(crate) const VERSIONS: [&str; 14] = [
+pub(crate) const VERSIONS: [&str; 15] = [
     "1.11.0", "1.12.0", "1.13.0", "1.14.0", "1.15.1", "1.16.0", "1.17.1", "1.18.1", "1.19.1",
-    "1.20.0", "1.22.0", "1.24.11", "2.9.3", "2.10.0",
+    "1.20.0", "1.22.0", "1.24.11", "2.9.3", "2.10.0", "2.11.0",
 ];
 /// What has to be there before the rest, with its namespace where it is not the usual one.
 const PREREQUISITES: [(&str, Option<&str>); 3] = [

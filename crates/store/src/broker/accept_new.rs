@@ -5,7 +5,7 @@ use ::engine::storage::{Acceptance, NewOperation, Unfinished, Verdict};
 use uuid::Uuid;
 
 use super::{
-    BrokerStore, Limits, NewInstance, Reached,
+    BrokerStore, Limits, NewInstance, Reached, archive,
     instances::LAST_OPERATION,
     limits,
     rows::{seal_details, seal_order},
@@ -13,7 +13,7 @@ use super::{
 use crate::{Error, Moment, Transaction, accepted::check_instance};
 
 /// Keeps these digests apart from others.
-const LABEL: &str = "instance";
+pub(super) const LABEL: &str = "instance";
 
 // Waits for transactions that store or remove the same one.
 const STORE: &str = "
@@ -177,12 +177,18 @@ async fn found(transaction: &mut Transaction, id: &str) -> Result<Option<StoredI
     Ok(found)
 }
 
-/// The newest operation of an instance, as this transaction sees it.
+/// The newest operation of an instance, as this transaction sees it. Of an archived one, its last: looked for afterwards, because
+/// operations go in the transaction that archives them.
 async fn last_operation(transaction: &mut Transaction, id: &str) -> Result<Option<Uuid>, Error> {
-    let last = on!(transaction.connection(), |connection| {
-        sqlx::query_scalar(LAST_OPERATION).bind(id).fetch_optional(connection).await
-    })?;
-    Ok(last)
+    for text in [LAST_OPERATION, archive::LAST_OPERATION] {
+        let last: Option<Uuid> = on!(transaction.connection(), |connection| {
+            sqlx::query_scalar(text).bind(id).fetch_optional(connection).await
+        })?;
+        if last.is_some() {
+            return Ok(last);
+        }
+    }
+    Ok(None)
 }
 
 /// A new instance's operation is the first one.

@@ -212,7 +212,7 @@ impl Row {
     }
 }
 
-fn place(row: &str) -> Place<'_> {
+pub(super) fn place(row: &str) -> Place<'_> {
     Place { table: "bindings", column: "credentials", row }
 }
 

@@ -122,7 +122,7 @@ impl fmt::Debug for NewInstance {
 
 impl NewInstance {
     /// Refuses what the databases would not keep, or not alike; names the field.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub fn check(&self) -> Result<(), Error> {
         let refused = |field, why| Err(Error::Refused(format!("an instance's {field} {why}")));
         for (field, text) in [("id", &self.id), ("global account", &self.global_account)] {
             if text.is_empty() {

@@ -195,7 +195,7 @@ pub(super) async fn add(
     }
     let id = Uuid::now_v7();
     let holds = format!(",{},", written.holds.join(","));
-    let payload = sealer.seal(Place { row: &id.to_string(), ..PAYLOAD }, written.payload);
+    let payload = seal_payload(sealer, id, written.payload);
     let added = on!(connection, |connection| {
         sqlx::query(ADD)
             .bind(id)
@@ -210,6 +210,11 @@ pub(super) async fn add(
             .map(|done| done.rows_affected())
     })?;
     Ok(added == 1)
+}
+
+/// Seals what was sent.
+pub(super) fn seal_payload(sealer: &Sealer, id: Uuid, payload: &[u8]) -> Vec<u8> {
+    sealer.seal(Place { row: &id.to_string(), ..PAYLOAD }, payload)
 }
 
 fn is_word(word: &str) -> bool {

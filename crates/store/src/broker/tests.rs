@@ -1,12 +1,12 @@
 //! Every statement goes by an index.
 
 use super::{
-    accept, accept_new, bindings, change_order, changes, creations, instances, limits, list,
-    lms_tenants, removed, states,
+    accept, accept_new, archive, bindings, change_order, changes, creations, import, instances,
+    jobs, limits, list, lms_tenants, maintenances, orchestrations, removed, states,
 };
 use crate::{
     Set,
-    engine::change,
+    engine::{change, import as operations},
     explained::{go_by_indexes, reads_the_whole, rows_read},
     testing::{Databases, TestDatabase},
 };
@@ -18,21 +18,37 @@ async fn every_statement_goes_by_an_index() {
         database.migrate(Set::Engine).await.unwrap();
         database.migrate(Set::Broker).await.unwrap();
         let sqlite = database.is_sqlite();
-        let lists =
-            [instances::LISTS, limits::TEXTS, list::LISTS, removed::LISTS, states::LISTS].concat();
+        let lists = [
+            import::LISTS,
+            instances::LISTS,
+            limits::TEXTS,
+            list::LISTS,
+            orchestrations::LISTS,
+            removed::LISTS,
+            states::LISTS,
+        ]
+        .concat();
         let lists = lists
             .into_iter()
             .map(|(text, index)| (if sqlite { text.sqlite } else { text.postgres }, index));
         let texts = [
             accept::TEXTS,
             accept_new::TEXTS,
+            archive::TEXTS,
             bindings::TEXTS,
             change::TEXTS,
             change_order::TEXTS,
             changes::TEXTS,
             creations::TEXTS,
+            import::TEXTS,
+            operations::TEXTS,
             instances::TEXTS,
+            jobs::TEXTS,
             lms_tenants::TEXTS,
+            maintenances::TEXTS,
+            orchestrations::TEXTS,
+            orchestrations::MEMBER_TEXTS[0],
+            orchestrations::MEMBER_TEXTS[1],
             states::TEXTS,
         ];
 

@@ -55,7 +55,7 @@ pub(super) async fn open_postgres(
 
 /// The options in the URL; the server's certificate and name are verified unless the URL says otherwise or the
 /// server is on this machine.
-fn postgres_options(url: &str) -> Result<PgConnectOptions, Error> {
+pub(crate) fn postgres_options(url: &str) -> Result<PgConnectOptions, Error> {
     let connect = PgConnectOptions::from_str(url)?;
     if is_local(&connect) {
         return Ok(connect);

@@ -138,7 +138,7 @@ impl EngineStore {
     }
 
     /// Decides and stores in a transaction; the hint goes out when it lands.
-    async fn decide_in(
+    pub(super) async fn decide_in(
         &self,
         transaction: &mut Transaction,
         candidate: &Candidate,

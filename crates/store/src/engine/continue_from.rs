@@ -1,13 +1,64 @@
 //! A retry is a new operation that continues a final one.
 
-use ::engine::{OperationId, storage::NewOperation};
+use ::engine::{
+    OperationId,
+    storage::{Acceptance, NewOperation, Pairs},
+};
+use uuid::Uuid;
 
 use super::{EngineStore, accept::Candidate};
 use crate::Error;
 
 const DIGEST: &str = "SELECT digest FROM operations WHERE id = $1";
+const NEWEST_BESIDES: &str = "
+    SELECT id FROM operations WHERE instance = $1 AND id <> $2
+    ORDER BY instance DESC, created_at DESC, id DESC LIMIT 1";
+
+/// What became of a retry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Continued {
+    /// The table of pairs has decided.
+    Yes(Acceptance),
+    /// Nothing stored: this operation of the instance is newer, and an old order must not undo what it did.
+    Older(OperationId),
+}
 
 impl EngineStore {
+    /// Continues a final operation if it is the newest one of its instance.
+    pub async fn continue_newest(
+        &self,
+        old: OperationId,
+        new: OperationId,
+        pairs: &Pairs<'_>,
+    ) -> Result<Continued, Error> {
+        let candidate = self.continuation(old, new).await?;
+        let instance = candidate.new.instance.clone();
+        let mut transaction = self.database.begin().await?;
+        let acceptance = self.decide_in(&mut transaction, &candidate, pairs).await?;
+        // Looked at once the new one is stored: what is accepted from here on waits for it.
+        let newest: Option<Uuid> = on!(transaction.connection(), |connection| {
+            sqlx::query_scalar(NEWEST_BESIDES)
+                .bind(&instance)
+                .bind(new)
+                .fetch_optional(connection)
+                .await
+        })?;
+        match (newest.filter(|newest| *newest != old), acceptance) {
+            (_, Acceptance::Refused(_) | Acceptance::Same(_)) => {
+                transaction.rollback().await?;
+                Ok(Continued::Yes(acceptance))
+            }
+            (Some(newer), _) => {
+                transaction.rollback().await?;
+                Ok(Continued::Older(newer))
+            }
+            (None, _) => {
+                transaction.commit().await?;
+                Ok(Continued::Yes(acceptance))
+            }
+        }
+    }
+
     /// A new operation with the data of the old one, in which only what was not completed runs.
     pub(super) async fn continuation(
         &self,

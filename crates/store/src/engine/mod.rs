@@ -3,6 +3,7 @@
 //! Leases and due times are judged by one time only, the database's. On SQLite, which has one
 //! process and no server, that is the running clock of the process.
 
+mod abandon;
 mod accept;
 mod admit;
 mod cancel;
@@ -11,11 +12,13 @@ mod claim;
 mod commit;
 mod continue_from;
 mod heart;
+pub(crate) mod import;
 mod join;
 mod list;
 mod of_instances;
 mod read;
 mod rows;
+mod skip;
 mod storage;
 mod wakes;
 
@@ -27,7 +30,9 @@ use base::Clock;
 pub use change::Document;
 pub use change::{Applied, ApplyChange};
 pub(crate) use change::{instance_of, read_change};
+pub use continue_from::Continued;
 pub use heart::EngineHeart;
+pub use import::ImportedOperation;
 pub use list::{Counted, Filter, Page, PageKey};
 pub use of_instances::Content;
 
@@ -90,7 +95,7 @@ impl EngineStore {
     }
 
     /// The time to judge by; `None` lets PostgreSQL take its own.
-    fn now(&self) -> Option<Moment> {
+    pub(crate) fn now(&self) -> Option<Moment> {
         match &self.time {
             Time::Held(clock) => Some(clock.now().into()),
             Time::Database => match self.database.writer() {

@@ -24,6 +24,14 @@ macro_rules! of_instances {
 const OF_POSTGRES: &str = of_instances!("= ANY ($1)");
 const OF_SQLITE: &str = of_instances!("IN (SELECT value FROM json_each($1))");
 
+macro_rules! of_ids {
+    ($any:literal) => {
+        concat!("SELECT ", columns!(), " FROM operations o WHERE o.id ", $any)
+    };
+}
+const IDS_POSTGRES: &str = of_ids!("= ANY ($1)");
+const IDS_SQLITE: &str = of_ids!("IN (SELECT unhex(value) FROM json_each($1))");
+
 macro_rules! contents {
     ($any:literal) => {
         concat!(
@@ -63,6 +71,20 @@ impl EngineStore {
             Backend::Sqlite(pool) => {
                 let instances = rows::written(&instances)?;
                 sqlx::query_as(OF_SQLITE).bind(instances).fetch_all(pool).await?
+            }
+        };
+        found.into_iter().map(|row| row.into_snapshot(Vec::new(), Vec::new())).collect()
+    }
+
+    /// These operations without their input and data, in no order.
+    pub async fn of_ids(&self, ids: &[OperationId]) -> Result<Vec<Snapshot>, Error> {
+        let found: Vec<OperationRow> = match self.database.reader() {
+            Backend::Postgres(pool) => {
+                sqlx::query_as(IDS_POSTGRES).bind(ids).fetch_all(pool).await?
+            }
+            Backend::Sqlite(pool) => {
+                let ids = read::listed(ids.iter())?;
+                sqlx::query_as(IDS_SQLITE).bind(ids).fetch_all(pool).await?
             }
         };
         found.into_iter().map(|row| row.into_snapshot(Vec::new(), Vec::new())).collect()

@@ -1,5 +1,7 @@
 //! What is stored, for those who only look.
 
+use std::collections::HashMap;
+
 use ::engine::storage::{Entry, OperationId, Seen, Snapshot};
 use jiff::Timestamp;
 use sqlx_macros::FromRow;
@@ -24,6 +26,20 @@ const JOURNAL: &str = "
     SELECT seq, event, stage, step, run, times, epoch, replica, began_at, ended_at, outcome, reason,
            failure, next_at, state, then_stage, then_step
     FROM runs WHERE operation_id = $1 ORDER BY seq";
+
+macro_rules! journals {
+    ($any:literal) => {
+        concat!(
+            "SELECT operation_id, seq, event, stage, step, run, times, epoch, replica, began_at,
+                    ended_at, outcome, reason, failure, next_at, state, then_stage, then_step
+             FROM runs WHERE operation_id ",
+            $any,
+            " ORDER BY operation_id, seq"
+        )
+    };
+}
+const JOURNALS_POSTGRES: &str = journals!("= ANY ($1)");
+const JOURNALS_SQLITE: &str = journals!("IN (SELECT unhex(value) FROM json_each($1))");
 
 const LOOK_POSTGRES: &str = "
     SELECT o.id, o.epoch, o.serial, o.owner, o.journal, o.cancel_state, o.cancel_reason,
@@ -53,6 +69,13 @@ struct Whole {
     operation: OperationRow,
     input: Vec<u8>,
     data: Vec<u8>,
+}
+
+#[derive(FromRow)]
+struct EntryOf {
+    operation_id: Uuid,
+    #[sqlx(flatten)]
+    entry: EntryRow,
 }
 
 #[derive(FromRow)]
@@ -88,6 +111,28 @@ impl EngineStore {
             sqlx::query_as(JOURNAL).bind(id).fetch_all(pool).await
         })?;
         rows.into_iter().map(TryInto::try_into).collect()
+    }
+
+    /// The journals of some operations, each oldest first.
+    pub async fn journals(
+        &self,
+        ids: impl Iterator<Item = OperationId>,
+    ) -> Result<HashMap<OperationId, Vec<Entry>>, Error> {
+        let ids: Vec<OperationId> = ids.collect();
+        let rows: Vec<EntryOf> = match self.database.reader() {
+            Backend::Postgres(pool) => {
+                sqlx::query_as(JOURNALS_POSTGRES).bind(&ids).fetch_all(pool).await?
+            }
+            Backend::Sqlite(pool) => {
+                let ids = listed(ids.iter())?;
+                sqlx::query_as(JOURNALS_SQLITE).bind(ids).fetch_all(pool).await?
+            }
+        };
+        let mut journals: HashMap<OperationId, Vec<Entry>> = HashMap::new();
+        for EntryOf { operation_id, entry } in rows {
+            journals.entry(operation_id).or_default().push(entry.try_into()?);
+        }
+        Ok(journals)
     }
 
     pub(super) async fn see(&self, ids: &[OperationId]) -> Result<Vec<Option<Seen>>, Error> {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use base::Failure;
 use engine::{
     Position, State, StepClock,
-    storage::{Cancel, Entry, EntryEvent, Held, OperationId, Outcome, Snapshot},
+    storage::{Cancel, Entry, EntryEvent, Held, OperationId, Outcome, Skip, Snapshot},
 };
 use uuid::Uuid;
 
@@ -16,8 +16,8 @@ macro_rules! columns {
     () => {
         "o.id, o.root, o.instance, o.kind, o.data_version, o.lane, o.state, o.stage, o.step,
          o.closed, o.incomplete, o.clocks, o.note, o.failure, o.owner, o.epoch, o.serial, o.runs,
-         o.journal, o.held, o.due_at, o.cancel_state, o.cancel_reason, o.created_at, o.started_at,
-         o.updated_at, o.ended_at"
+         o.journal, o.held, o.due_at, o.cancel_state, o.cancel_reason, o.skip_stage, o.skip_step,
+         o.skip_reason, o.created_at, o.started_at, o.updated_at, o.ended_at"
     };
 }
 pub(super) use columns;
@@ -48,6 +48,9 @@ pub(super) struct OperationRow {
     pub(super) due_at: Option<Moment>,
     pub(super) cancel_state: Option<String>,
     pub(super) cancel_reason: Option<String>,
+    pub(super) skip_stage: Option<String>,
+    pub(super) skip_step: Option<String>,
+    pub(super) skip_reason: Option<String>,
     pub(super) created_at: Moment,
     pub(super) started_at: Option<Moment>,
     pub(super) updated_at: Moment,
@@ -75,10 +78,15 @@ impl OperationRow {
         cancel(self.cancel_state.as_deref(), self.cancel_reason.as_deref())
     }
 
+    fn skip(&self) -> Option<Skip> {
+        let (stage, step) = self.skip_stage.clone().zip(self.skip_step.clone())?;
+        Some(Skip { stage, step, reason: self.skip_reason.clone().unwrap_or_default() })
+    }
+
     /// As its owner gets it.
     pub(super) fn into_held(self, input: Vec<u8>, data: Vec<u8>) -> Result<Held, Error> {
         let position = self.position()?;
-        let cancel = self.cancel()?;
+        let (cancel, skip) = (self.cancel()?, self.skip());
         Ok(Held {
             id: self.id,
             root: self.root,
@@ -92,6 +100,7 @@ impl OperationRow {
             journal: self.journal,
             position,
             cancel,
+            skip,
             due_at: self.due_at.unwrap_or(self.created_at).into(),
             created_at: self.created_at.into(),
             input,
@@ -102,7 +111,7 @@ impl OperationRow {
     /// As readers get it.
     pub(super) fn into_snapshot(self, input: Vec<u8>, data: Vec<u8>) -> Result<Snapshot, Error> {
         let position = self.position()?;
-        let cancel = self.cancel()?;
+        let (cancel, skip) = (self.cancel()?, self.skip());
         let StepClock { failing_since, waiting_since } =
             position.step.as_deref().map(|step| position.clock(step)).unwrap_or_default();
         Ok(Snapshot {
@@ -127,6 +136,7 @@ impl OperationRow {
             runs: self.runs,
             due_at: self.due_at.map(Into::into),
             cancel,
+            skip,
             created_at: self.created_at.into(),
             started_at: position.started_at,
             updated_at: self.updated_at.into(),

@@ -6,9 +6,10 @@ use ::engine::{
     OperationId, ReplicaId, Storage, StorageError,
     storage::{
         Acceptance, Ask, Cancel, Claimed, Commit, Entry, Joined, Landed, NewOperation, Pairs, Seen,
-        Snapshot, Wake,
+        Skip, Snapshot, Wake,
     },
 };
+use base::Failure;
 use jiff::Timestamp;
 use tokio::sync::broadcast;
 
@@ -68,6 +69,14 @@ impl Storage for EngineStore {
 
     async fn request_cancel(&self, id: OperationId, cancel: &Cancel) -> Result<bool, StorageError> {
         Ok(self.cancel(id, cancel).await?)
+    }
+
+    async fn request_skip(&self, id: OperationId, skip: &Skip) -> Result<bool, StorageError> {
+        Ok(self.skip_step(id, skip).await?)
+    }
+
+    async fn abandon(&self, id: OperationId, failure: &Failure) -> Result<bool, StorageError> {
+        Ok(self.end_as_failed(id, failure).await?)
     }
 
     async fn signal(&self, signal: &str) -> Result<(), StorageError> {

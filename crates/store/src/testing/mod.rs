@@ -7,6 +7,7 @@ mod binaries;
 mod folder;
 mod hands;
 mod keeper;
+pub mod originals;
 mod prepared;
 mod promises;
 mod server;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod accepting;
+mod archiving;
 mod bench;
 mod bindings;
 mod changes;
@@ -10,6 +11,8 @@ mod creations;
 mod limits;
 mod listing;
 mod lms_tenants;
+mod maintenances;
+mod orchestrations;
 mod ordering;
 mod removing;
 mod sealing;
@@ -53,6 +56,13 @@ store::promises! { bench::Bench on sqlite, postgres: {
         removal_keeps_the_operations_readable,
         an_id_is_never_used_again,
         an_order_and_the_removal_of_its_id_at_once_have_one_outcome;
+    archiving:
+        an_archived_instance_keeps_its_row_and_loses_its_operations,
+        an_instance_that_is_there_is_not_archived,
+        the_id_of_an_archived_instance_is_taken_until_it_is_forgotten,
+        removals_that_ended_are_listed_behind_each_other,
+        old_runs_of_a_job_are_forgotten_but_for_the_newest,
+        a_job_is_known_since_it_was_first_asked_for;
     listing:
         pages_follow_each_other_without_gaps,
         every_condition_chooses,
@@ -87,6 +97,17 @@ store::promises! { bench::Bench on sqlite, postgres: {
         one_operation_makes_the_tenant_and_the_others_get_it,
         of_fifty_claims_at_once_one_is_granted,
         who_does_not_come_back_is_taken_for_dead;
+    maintenances:
+        what_was_written_first_stays_until_it_is_forgotten,
+        nothing_is_taken_back_before_its_operation_has_ended,
+        of_many_who_take_a_maintenance_back_one_gets_it;
+    orchestrations:
+        runtimes_are_stored_all_together_and_once,
+        of_twenty_starts_at_once_only_as_many_land_as_there_are_slots,
+        a_runtime_is_started_once_and_not_while_paused_or_gone,
+        how_far_a_runtime_is_is_told_by_its_operation_at_every_moment,
+        a_driver_that_fails_ends_its_orchestration,
+        what_failed_is_tried_again_behind_the_others;
     sealing:
         s1_orders_details_and_states_are_nowhere_in_clear,
         s3_instances_are_read_without_the_old_key_after_a_rotation,

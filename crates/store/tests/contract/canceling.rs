@@ -2,9 +2,10 @@
 
 use std::ops::Deref;
 
+use base::Failure;
 use engine::{
     OperationId, State, Storage,
-    storage::{Cancel, EntryEvent, Landed, Wake},
+    storage::{Cancel, EntryEvent, Landed, Outcome, Skip, Wake},
 };
 
 use crate::bench::{Bench, after};
@@ -133,4 +134,83 @@ pub(crate) async fn a_signal_wakes_those_who_wait_for_it<S: Storage>(
     let woken = bench.claim(replica, 10).await;
     assert_eq!(woken.iter().map(|held| held.id).collect::<Vec<_>>(), [waits.id]);
     while wakes.recv().await.unwrap() != Wake::Signal("runtime/1".into()) {}
+}
+
+fn pass_over(stage: &str) -> Skip {
+    Skip { stage: stage.into(), step: "Ask".into(), reason: "it never comes".into() }
+}
+
+pub(crate) async fn skipping_a_step_of_a_sleeping_operation_makes_it_due<S: Storage>(
+    bench: impl Deref<Target = Bench<S>>,
+) {
+    let replica = bench.join("r").await;
+    let held = bench.held(replica, "i").await;
+    bench.commit(replica, bench.sleeps(&held, 1000, None)).await;
+    let stage = bench.read(held.id).await.stage.unwrap();
+
+    assert!(bench.store.request_skip(held.id, &pass_over(&stage)).await.unwrap());
+    assert!(!bench.store.request_skip(held.id, &pass_over("another")).await.unwrap());
+
+    let woken = bench.claim(replica, 1).await.remove(0);
+    assert_eq!((woken.id, woken.skip), (held.id, Some(pass_over(&stage))));
+    assert_eq!(bench.read(held.id).await.skip, Some(pass_over(&stage)));
+    let another = Skip { step: "Check".into(), ..pass_over(&stage) };
+    assert!(bench.store.request_skip(held.id, &another).await.unwrap());
+    let both = bench.read(held.id).await.skip.unwrap();
+    assert!(both.is_of(&stage, "Ask") && both.is_of(&stage, "Check"), "{both:?}");
+    assert!(!both.is_of(&stage, "Other") && !both.is_of("another", "Ask"), "{both:?}");
+}
+
+pub(crate) async fn a_step_of_an_operation_that_ends_cannot_be_skipped<S: Storage>(
+    bench: impl Deref<Target = Bench<S>>,
+) {
+    let replica = bench.join("r").await;
+    let held = bench.held(replica, "i").await;
+    bench.commit(replica, bench.sleeps(&held, 1000, None)).await;
+    let stage = bench.read(held.id).await.stage.unwrap();
+    bench.store.request_cancel(held.id, &call_off()).await.unwrap();
+
+    assert!(!bench.store.request_skip(held.id, &pass_over(&stage)).await.unwrap());
+    assert!(!bench.store.request_skip(OperationId::new_v4(), &pass_over(&stage)).await.unwrap());
+
+    assert_eq!(bench.read(held.id).await.skip, None);
+}
+
+pub(crate) async fn abandoning_a_held_operation_fences_its_owner_and_admits_the_next<S: Storage>(
+    bench: impl Deref<Target = Bench<S>>,
+) {
+    let replica = bench.join("r").await;
+    let held = bench.held(replica, "i").await;
+    let next = bench.accept("i").await;
+    let failure = Failure::new("engine", "abandoned", "it hangs");
+
+    assert!(bench.store.abandon(held.id, &failure).await.unwrap());
+
+    let ended = bench.read(held.id).await;
+    assert_eq!((ended.state, ended.ended_at), (State::Failed, Some(bench.clock.now())));
+    assert_eq!((ended.owner, ended.held, ended.due_at), (None, false, None));
+    assert_eq!((ended.failure, ended.epoch), (Some(failure.clone()), held.epoch + 1));
+    assert_eq!(bench.commit(replica, bench.done(&held)).await, Landed::Fenced);
+    let last = bench.store.journal(held.id).await.unwrap().pop().unwrap();
+    assert_eq!((last.event, last.outcome), (EntryEvent::Run, Some(Outcome::Ended)));
+    assert_eq!((last.state, last.failure), (State::Failed, Some(failure.clone())));
+    assert_eq!(bench.claim(replica, 10).await[0].id, next);
+    assert!(!bench.store.abandon(held.id, &failure).await.unwrap(), "final is final");
+}
+
+pub(crate) async fn an_operation_that_waits_behind_another_can_be_abandoned<S: Storage>(
+    bench: impl Deref<Target = Bench<S>>,
+) {
+    let replica = bench.join("r").await;
+    let running = bench.held(replica, "i").await;
+    let waiting = bench.accept("i").await;
+    let failure = Failure::new("engine", "abandoned", "not wanted");
+
+    assert!(bench.store.abandon(waiting, &failure).await.unwrap());
+    assert!(!bench.store.abandon(OperationId::new_v4(), &failure).await.unwrap());
+
+    assert_eq!(bench.read(waiting).await.state, State::Failed);
+    let landed = bench.commit(replica, bench.ends(&running, State::Succeeded)).await;
+    assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
+    assert!(bench.claim(replica, 10).await.is_empty());
 }

@@ -2,7 +2,11 @@
 
 use std::ops::Deref;
 
-use engine::{OperationId, State, Storage, StorageError, storage::Acceptance};
+use engine::{
+    OperationId, State, Storage, StorageError,
+    storage::{Acceptance, Unfinished, Verdict},
+};
+use store::engine::Continued;
 
 use crate::bench::{Bench, after, queue};
 
@@ -67,4 +71,30 @@ pub(crate) async fn only_a_final_operation_can_be_continued<S: Storage>(
     let end = bench.ends(&held, State::Failed);
     let landed = bench.commit(replica, end.clone()).await;
     after(held, &end, &landed);
+}
+
+pub(crate) async fn only_the_newest_operation_of_an_instance_is_retried(
+    bench: impl Deref<Target = Bench<store::EngineStore>>,
+) {
+    let replica = bench.join("r").await;
+    let first = bench.held(replica, "i").await;
+    bench.commit(replica, bench.ends(&first, State::Failed)).await;
+    let second = bench.held(replica, "i").await;
+    let new = OperationId::now_v7;
+
+    let while_running = bench.store.continue_newest(first.id, new(), &refuse).await.unwrap();
+    bench.commit(replica, bench.ends(&second, State::Failed)).await;
+    let older = bench.store.continue_newest(first.id, new(), &refuse).await.unwrap();
+    let newest = bench.store.continue_newest(second.id, new(), &refuse).await.unwrap();
+    let again = bench.store.continue_newest(second.id, new(), &refuse).await.unwrap();
+
+    assert_eq!(while_running, Continued::Yes(Acceptance::Refused(second.id)));
+    assert_eq!(older, Continued::Older(second.id));
+    assert_eq!(newest, Continued::Yes(Acceptance::Started));
+    assert!(matches!(again, Continued::Yes(Acceptance::Refused(_))), "{again:?}");
+    assert_eq!(bench.claim(replica, 10).await.len(), 1, "one continuation is stored");
+}
+
+fn refuse(unfinished: &[Unfinished]) -> Verdict {
+    unfinished.first().map_or(Verdict::Queue, |other| Verdict::Refuse(other.id))
 }

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod accepting;
+mod auditing;
 mod bench;
 mod canceling;
 mod changes;
@@ -79,6 +80,10 @@ mod every_store {
                 canceling_the_one_about_to_be_admitted_strands_nobody,
                 a_final_or_unknown_operation_cannot_be_canceled,
                 the_first_request_to_end_counts,
+                skipping_a_step_of_a_sleeping_operation_makes_it_due,
+                a_step_of_an_operation_that_ends_cannot_be_skipped,
+                abandoning_a_held_operation_fences_its_owner_and_admits_the_next,
+                an_operation_that_waits_behind_another_can_be_abandoned,
                 a_signal_wakes_those_who_wait_for_it;
             continuing:
                 a_continuation_runs_only_what_was_not_completed,
@@ -117,11 +122,18 @@ mod every_database {
                 a_snapshot_shows_what_was_committed,
                 pages_follow_each_other_without_gaps,
                 unfinished_operations_are_counted;
+            continuing:
+                only_the_newest_operation_of_an_instance_is_retried;
             changes:
                 a_change_lands_with_its_commit,
                 a_fenced_commit_changes_nothing_else,
                 a_rejected_change_takes_only_its_own_commit_back,
                 p02_a_service_accepts_beside_its_own_rows;
+            auditing:
+                entries_are_linked_once_their_result_is_known,
+                what_is_changed_or_removed_in_the_audit_is_found,
+                old_entries_are_removed_and_the_rest_can_be_verified,
+                replicas_that_link_at_once_leave_no_gap;
             sealing:
                 s1_sealed_columns_are_not_readable_in_the_database,
                 what_cannot_be_opened_is_put_back_and_harms_no_other;

@@ -77,7 +77,7 @@ impl Trying {
     }
 
     /// A runtime, and the broker that made it.
-    async fn made(&self) -> (&Broker, Ended) {
+    pub(crate) async fn made(&self) -> (&Broker, Ended) {
         let maker = self.maker.get_or_init(|| Box::pin(Broker::start(&self.outside))).await;
         if let Some(made) = self.ahead.lock().unwrap().take() {
             return (maker, made);
@@ -89,7 +89,7 @@ impl Trying {
     }
 
     /// Writes what is stored about an instance into another database.
-    async fn copy(&self, rows: &BrokerStore, maker: &Broker, made: &Ended) {
+    pub(crate) async fn copy(&self, rows: &BrokerStore, maker: &Broker, made: &Ended) {
         let mut new = row(&made.order);
         new.details = Some(serde_json::to_vec(&made.details).unwrap());
         rows.insert(&new).await.unwrap();
@@ -119,9 +119,10 @@ impl Scenario for Trying {
         let env = Box::pin(self.outside.env(clock)).await;
         let env = Arc::new(Env { store: rows.clone(), ..env });
         let order = made.order.clone();
-        let input = match self.changes_plan {
-            true => to_azure(&self.outside, order),
-            false => change_of_everything(order),
+        let input = if self.changes_plan {
+            to_azure(&self.outside, order)
+        } else {
+            change_of_everything(order)
         };
         let view = View { outside: self.outside.clone(), rows, made };
         Setting {

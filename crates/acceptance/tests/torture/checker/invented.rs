@@ -284,6 +284,7 @@ fn row(id: OperationId, instance: &str, kind: &str, owner: ReplicaId) -> Snapsho
         runs: 5,
         due_at: None,
         cancel: None,
+        skip: None,
         created_at: moment(Duration::ZERO),
         started_at: None,
         updated_at: moment(10 * SECOND),

@@ -95,6 +95,25 @@ pub fn change(order: &Order) -> Result<UpgradeShoot, CreatorError> {
     Ok(UpgradeShoot { cluster, administrators: order.resolved.administrators.clone() })
 }
 
+/// What the provisioner is asked for when a cluster that is there shall have the versions that its order says, and nothing else that
+/// nodes are replaced for.
+pub fn upgrade(order: &Order) -> Result<UpgradeShoot, CreatorError> {
+    let resolved = order.resolved.cluster.as_ref().ok_or(CreatorError::NoCluster)?;
+    let cluster = ShootChange {
+        kubernetes_version: Some(resolved.kubernetes_version.clone()),
+        machine_image: resolved.machine_image.clone(),
+        machine_image_version: resolved.machine_image_version.clone(),
+        max_surge: Some(number(resolved.max_surge)),
+        max_unavailable: Some(number(resolved.max_unavailable)),
+        enable_kubernetes_version_auto_update: Some(resolved.kubernetes_auto_update),
+        enable_machine_image_version_auto_update: Some(resolved.machine_image_auto_update),
+        oidc_config: Some(oidc(resolved)),
+        shoot_networking_filter_disabled: Some(order.resolved.network_filter_disabled),
+        ..ShootChange::default()
+    };
+    Ok(UpgradeShoot { cluster, administrators: order.resolved.administrators.clone() })
+}
+
 fn oidc(resolved: &Resolved) -> Oidc {
     let oidc = resolved.oidc.clone();
     Oidc {

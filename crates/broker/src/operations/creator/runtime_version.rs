@@ -4,10 +4,12 @@ use clients::Error;
 
 use crate::{Order, details::RuntimeVersion, operations::env::Env, overrides::kept};
 
-/// The version for an order. Without a mapping there is none; a mapping that cannot be read is a failure.
+/// The version for an order: the one that is asked for, that of its account, or everybody's. Without a mapping there is none; a mapping
+/// that cannot be read is a failure.
 pub(in crate::operations) async fn runtime_version(
     env: &Env,
     order: &Order,
+    asked: Option<&str>,
 ) -> Result<RuntimeVersion, Error> {
     let default = &env.settings.default_kyma_version;
     let of = |version: &str, origin: &str| RuntimeVersion {
@@ -15,7 +17,6 @@ pub(in crate::operations) async fn runtime_version(
         origin: origin.to_owned(),
         major: major(version, default),
     };
-    let asked = order.parameters.kyma_version.as_deref();
     if let Some(asked) = asked.filter(|version| !version.is_empty()) {
         return Ok(of(asked, "parameters"));
     }

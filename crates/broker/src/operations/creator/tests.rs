@@ -281,3 +281,20 @@ fn the_provisioner_gets_the_runtime_agent_once_whether_or_not_it_is_listed() {
     assert_eq!(agents(&["compass-runtime-agent", "istio"]), 1);
     assert_eq!(agents(&[]), 1);
 }
+
+#[test]
+fn an_upgrade_of_a_cluster_names_its_versions_and_nothing_that_its_owner_has_chosen() {
+    let order = order("aws", "cf-eu10", &json!({"name": "Demo", "region": "eu-central-1"}));
+
+    let sent = serde_json::to_value(upgrade(&order).unwrap()).unwrap();
+
+    let mut sent = sent["gardenerConfig"].as_object().unwrap().clone();
+    assert!(sent.remove("oidcConfig").unwrap().is_object());
+    let expected = json!({
+        "kubernetesVersion": "1.32.4", "machineImage": "gardenlinux",
+        "maxSurge": 1, "maxUnavailable": 0,
+        "enableKubernetesVersionAutoUpdate": false, "enableMachineImageVersionAutoUpdate": false,
+        "shootNetworkingFilterDisabled": true,
+    });
+    assert_eq!(Value::Object(sent), expected);
+}

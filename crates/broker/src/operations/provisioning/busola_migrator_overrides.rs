@@ -3,8 +3,6 @@
 use super::Provisioning;
 use crate::operations::{prelude::*, shared::creator};
 
-const COMPONENT: &str = "busola-migrator";
-
 pub(super) struct BusolaMigratorOverrides;
 
 impl Step<Provisioning> for BusolaMigratorOverrides {
@@ -12,9 +10,7 @@ impl Step<Provisioning> for BusolaMigratorOverrides {
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
         let instance = &cx.input.order.instance_id;
-        let overrides = creator(cx)?.overrides();
-        overrides.set(Some(COMPONENT), "deployment.env.kubeconfigID", instance, false);
-        overrides.set(Some(COMPONENT), "global.istio.gateway.name", "kyma-gateway", false);
+        creator(cx)?.lead_to_dashboard(instance);
         done()
     }
 }

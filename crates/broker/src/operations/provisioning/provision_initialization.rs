@@ -24,7 +24,10 @@ impl Step<Provisioning> for ProvisionInitialization {
         // Kept from then on: the stage may start over after operators have changed their minds.
         let version = match &cx.data.runtime_version {
             Some(kept) => kept.clone(),
-            None => creator::runtime_version(cx.env, order).await?,
+            None => {
+                let asked = order.parameters.kyma_version.as_deref();
+                creator::runtime_version(cx.env, order, asked).await?
+            }
         };
         let plan = creator::plan_configuration(cx.env, &order.plan_name, &version.version).await?;
         let components = cx.env.components.of(&version.version).await?;

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use store::broker::{InstanceChange, InstancePlan, StateChange};
 
-use super::{Updating, changed, stored};
-use crate::operations::{creator, prelude::*, shared::document};
+use super::{Updating, changed};
+use crate::operations::{
+    creator,
+    prelude::*,
+    shared::{cluster_state, document},
+};
 
 pub(super) struct SaveParameters;
 
@@ -47,21 +51,10 @@ impl Step<Updating> for SaveParameters {
 /// The cluster as it is now: as it was ordered, with everything that was changed since.
 async fn cluster(cx: &Cx<'_, Updating>) -> Result<Option<StateChange>, StepError> {
     let order = changed(cx)?;
-    let (Some(runtime), true) = (cx.data.details.runtime_id, order.resolved.cluster.is_some())
-    else {
-        return Ok(None);
-    };
-    let last = cx.env.store.latest_runtime_state(runtime, Some("cluster-config")).await;
-    let Some(last) = last.map_err(|error| stored(&error))? else { return Ok(None) };
-    let Ok(mut payload) = serde_json::from_slice::<Value>(&last.payload) else { return Ok(None) };
-    let sent = serde_json::to_value(creator::change(order)?);
-    let sent = sent.map_err(|error| StepError::internal(&error))?;
-    if let Some(fields) = sent["gardenerConfig"].as_object() {
-        for (name, value) in fields {
-            payload["clusterConfig"]["gardenerConfig"][name] = value.clone();
+    match (cx.data.details.runtime_id, &order.resolved.cluster) {
+        (Some(runtime), Some(_)) => {
+            cluster_state::after(cx.env, runtime, &creator::change(order)?).await
         }
+        _ => Ok(None),
     }
-    payload["clusterConfig"]["administrators"] = json!(order.resolved.administrators);
-    let holds = vec!["cluster-config".into()];
-    Ok(Some(StateChange { runtime_id: Some(runtime), holds, payload: document(&payload)? }))
 }

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use base::Failure;
 use jiff::Timestamp;
 use tokio::sync::broadcast;
 use uuid::Uuid;
@@ -14,8 +15,8 @@ use crate::{
     planted::Planted,
     storage::{
         Acceptance, Ask, Beat, Cancel, Claimed, Commit, Entry, EntryEvent, Heart, Joined, Landed,
-        NewOperation, OperationId, Pairs, ReplicaId, Seen, Snapshot, Storage, StorageError, Then,
-        Wake,
+        NewOperation, OperationId, Pairs, ReplicaId, Seen, Skip, Snapshot, Storage, StorageError,
+        Then, Wake,
     },
 };
 
@@ -278,6 +279,20 @@ impl Storage for SimulatedStore {
         let asked = self.lock().request_cancel(id, cancel, self.clock.now(), overwrite);
         self.wake(Wake::Due);
         Ok(asked)
+    }
+
+    async fn request_skip(&self, id: OperationId, skip: &Skip) -> Result<bool, StorageError> {
+        self.reach().await?;
+        let asked = self.lock().request_skip(id, skip, self.clock.now());
+        self.wake(Wake::Due);
+        Ok(asked)
+    }
+
+    async fn abandon(&self, id: OperationId, failure: &Failure) -> Result<bool, StorageError> {
+        self.reach().await?;
+        let ended = self.lock().abandon(id, failure, self.clock.now());
+        self.wake(Wake::Due);
+        Ok(ended)
     }
 
     async fn signal(&self, signal: &str) -> Result<(), StorageError> {

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use base::Failure;
 use jiff::Timestamp;
 
 use super::Faults;
 use crate::{
     planted::Planted,
-    position::Position,
+    position::{Position, State},
     storage::{
-        Cancel, Commit, Entry, EntryEvent, Held, Landed, OperationId, ReplicaId, Snapshot, Then,
-        Unfinished,
+        Cancel, Commit, Entry, EntryEvent, Held, Landed, OperationId, Outcome, ReplicaId, Skip,
+        Snapshot, Then, Unfinished,
     },
 };
 
@@ -51,6 +52,7 @@ pub(super) struct Row {
     pub(super) due_at: Option<Timestamp>,
     pub(super) awaits: Option<String>,
     pub(super) cancel: Option<Cancel>,
+    pub(super) skip: Option<Skip>,
     pub(super) digest: Option<Vec<u8>>,
     pub(super) created_at: Timestamp,
     pub(super) updated_at: Timestamp,
@@ -91,6 +93,51 @@ impl World {
             }
             row.record(EntryEvent::CancelRequested, now, Some(cancel.reason.clone()));
         }
+        true
+    }
+
+    pub(super) fn request_skip(&mut self, id: OperationId, skip: &Skip, now: Timestamp) -> bool {
+        let Some(row) = self.operations.get_mut(&id) else { return false };
+        let other_stage = row.position.stage.as_ref() != Some(&skip.stage);
+        if row.position.state.is_final() || row.cancel.is_some() || other_stage {
+            return false;
+        }
+        row.skip = Some(skip.after(row.skip.as_ref()));
+        if !row.held {
+            row.due_at = row.due_at.map(|due| due.min(now));
+        }
+        true
+    }
+
+    pub(super) fn abandon(&mut self, id: OperationId, failure: &Failure, now: Timestamp) -> bool {
+        let Some(row) = self.operations.get_mut(&id) else { return false };
+        if row.position.state.is_final() {
+            return false;
+        }
+        let Position { stage, step, closed, incomplete, started_at, .. } = row.position.clone();
+        row.position = Position {
+            state: State::Failed,
+            ended_at: Some(now),
+            note: Some(failure.message.clone()),
+            failure: Some(failure.clone()),
+            started_at,
+            incomplete,
+            ..Position::beginning(closed)
+        };
+        (row.owner, row.held, row.due_at, row.awaits) = (None, false, None, None);
+        row.epoch += 1;
+        row.updated_at = now;
+        let entry = Entry {
+            stage,
+            step,
+            outcome: Some(Outcome::Ended),
+            reason: Some(failure.message.clone()),
+            failure: Some(failure.clone()),
+            ..row.entry(EntryEvent::Run, now)
+        };
+        row.journal.push(entry);
+        let instance = row.instance.clone();
+        self.admit(&instance, now);
         true
     }
 
@@ -269,6 +316,7 @@ impl Row {
             runs: self.runs,
             due_at: self.due_at,
             cancel: self.cancel.clone(),
+            skip: self.skip.clone(),
             created_at: self.created_at,
             started_at: self.position.started_at,
             updated_at: self.updated_at,
@@ -292,6 +340,7 @@ impl Row {
             journal: i64::try_from(self.journal.len()).unwrap_or(i64::MAX),
             position: self.position.clone(),
             cancel: self.cancel.clone(),
+            skip: self.skip.clone(),
             due_at: self.due_at.unwrap_or(self.created_at),
             created_at: self.created_at,
             input: self.input.clone(),

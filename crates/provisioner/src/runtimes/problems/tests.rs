@@ -59,6 +59,7 @@ fn snapshot(state: State, failure: Option<Failure>) -> Snapshot {
         runs: 1,
         due_at: None,
         cancel: None,
+        skip: None,
         created_at: Timestamp::UNIX_EPOCH,
         started_at: None,
         updated_at: Timestamp::UNIX_EPOCH,

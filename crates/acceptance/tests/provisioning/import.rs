@@ -1,0 +1,112 @@
+//! A runtime that the original programs have made, as far as their rows say, lives on here: it is imported from both of their
+//! databases, changed and removed.
+
+mod rows;
+
+use broker::{
+    import::Import,
+    instances::{Caller, Deprovision, Update},
+};
+use domain::OperationId;
+use engine::State;
+use provisioner::import::Import as RuntimeImport;
+use serde_json::json;
+use store::{
+    import::{KebSource, Mode, ProvisionerSource, SourceKey},
+    testing::originals::OriginalDatabase,
+};
+
+use crate::{
+    made::Broker,
+    orders::Wish,
+    outside::Outside,
+    seen::View,
+    service::{PROJECT, Service},
+    suspension::use_cases,
+    updating::trying::shoot,
+};
+
+const KEY: &str = "the original's key: 32 bytes!!!!";
+
+fn key() -> SourceKey {
+    SourceKey::new(KEY.to_owned().into()).unwrap()
+}
+
+/// What the original programs would have, had they made the runtime.
+async fn originals(
+    outside: &Outside,
+    broker: &Broker,
+    instance: &str,
+) -> (OriginalDatabase, OriginalDatabase) {
+    let keb = OriginalDatabase::keb().await;
+    rows::of_instance(&keb, broker, instance).await;
+    let provisioner = OriginalDatabase::provisioner().await;
+    let row = broker.store.find(instance).await.unwrap().unwrap();
+    rows::of_runtime(&provisioner, &outside.service.store, row.runtime_id.unwrap()).await;
+    (keb, provisioner)
+}
+
+async fn import(outside: &Outside, broker: &Broker, from: &(OriginalDatabase, OriginalDatabase)) {
+    let url = |database: &OriginalDatabase| database.url().to_owned().into();
+    let mut source = ProvisionerSource::open(&url(&from.1), Some(key())).await.unwrap();
+    let (store, mode) = (&outside.service.store, Mode::Apply);
+    let runtimes = RuntimeImport { store, project: PROJECT, mode, unfinished: false };
+    let report = runtimes.run(&mut source).await.unwrap();
+    assert_eq!(report.counts["runtimes"].taken, 1, "{report:#?}");
+    let mut source = KebSource::open(&url(&from.0), Some(key())).await.unwrap();
+    let (store, catalog, clock) = (&broker.store, &*outside.catalog, &outside.clock);
+    let instances = Import { store, catalog, mode, unfinished: false, clock };
+    let report = Box::pin(instances.run(&mut source)).await.unwrap();
+    assert_eq!(report.counts["instances"].taken, 1, "{report:#?}");
+    assert!(report.findings.is_empty(), "{report:#?}");
+}
+
+async fn succeeds(broker: &Broker, operation: &OperationId) {
+    let ended = broker.end_of(operation.uuid()).await;
+    assert_eq!(ended.state, State::Succeeded, "{:?}", ended.failure);
+    assert!(ended.incomplete.is_empty(), "{:?}", ended.incomplete);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_imported_runtime_is_changed_and_removed_to_the_end() {
+    let mut outside = Outside::start(&["aws"], 1).await;
+    let first = Broker::start(&outside).await;
+    let made = first.provision(&outside, &Wish::aws("imported")).await.succeeded();
+    let (order, runtime) = (made.order.clone(), made.details.runtime_id.unwrap());
+    let from = originals(&outside, &first, &order.instance_id).await;
+    let uid = outside.service.store.shoot_uid(runtime).await.unwrap();
+    drop(first);
+    outside.service = Service::start(&outside.running, &outside.clock).await;
+    let broker = Broker::start(&outside).await;
+    assert!(broker.store.find(&order.instance_id).await.unwrap().is_none());
+
+    import(&outside, &broker, &from).await;
+
+    assert_eq!(outside.service.store.shoot_uid(runtime).await.unwrap(), None);
+    let (cases, caller) = (use_cases(&outside, &broker), Caller::default());
+    let request = Update {
+        instance_id: order.instance_id.clone(),
+        service_id: order.service_id.clone(),
+        plan_id: String::new(),
+        context: Some(json!({"license_type": "PARTNER"})),
+        parameters: Some(
+            json!({"autoScalerMin": 4, "autoScalerMax": 9, "machineType": "m6i.2xlarge"}),
+        ),
+        accepts_incomplete: true,
+        maintenance_version: None,
+    };
+    let updated = Box::pin(cases.update(&caller, request)).await.unwrap();
+    succeeds(&broker, &updated.operation.unwrap()).await;
+    assert_eq!(shoot(&outside, &order.shoot_name), json!(["m6i.2xlarge", 4, 9]));
+    assert_eq!(outside.service.store.shoot_uid(runtime).await.unwrap(), uid);
+    let request = Deprovision {
+        instance_id: order.instance_id.clone(),
+        service_id: order.service_id.clone(),
+        plan_id: order.plan_id.clone(),
+        accepts_incomplete: true,
+    };
+    let removal = Box::pin(cases.deprovision(&caller, request)).await.unwrap();
+    succeeds(&broker, &removal).await;
+    let left = View::of(&outside, &broker.store, &order).left().await;
+    assert_eq!(left, Vec::<String>::new());
+}

@@ -1,0 +1,125 @@
+//! Upgrades of Kyma.
+
+use broker::{Details, operations::upgrade_kyma::Input};
+use engine::State;
+use serde_json::{Value, json};
+
+use super::{
+    KYMA, kyma,
+    views::{evaluations, notice, reconciled},
+};
+use crate::{
+    made::Broker,
+    orders::{Wish, own_cluster},
+    outside::Outside,
+};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upgrade_of_kyma_reaches_the_reconciler_the_row_and_the_customer() {
+    let outside = Outside::start(&["aws"], 1).await;
+    let broker = Broker::start(&outside).await;
+    let made = broker.provision(&outside, &Wish::aws("kyma")).await.succeeded();
+
+    let ended = Box::pin(broker.upgrade_kyma(kyma(made.order.clone()))).await.completed();
+    broker.end_maintenance().await;
+
+    assert_eq!(reconciled(&outside, &made.runtime()), json!([KYMA, "ready", 2]));
+    assert_eq!(evaluations(&outside, &made.details), ["ACTIVE", "ACTIVE"]);
+    assert_eq!(notice(&outside, &made.order.instance_id), json!(["1", "finished"]));
+    let row = broker.store.find(&made.order.instance_id).await.unwrap().unwrap();
+    let details: Details = serde_json::from_slice(&row.details).unwrap();
+    assert_eq!(details.runtime_version.unwrap().version, KYMA);
+    assert_eq!(details.cluster_configuration_version, ended.details.cluster_configuration_version);
+    let runtime = made.details.runtime_id.unwrap();
+    let sent = broker.store.latest_runtime_state(runtime, Some("kyma-version")).await;
+    let sent = sent.unwrap().unwrap();
+    assert_eq!(sent.operation, ended.snapshot.id);
+    let sent: Value = serde_json::from_slice(&sent.payload).unwrap();
+    assert_eq!(sent["kymaConfig"]["version"], KYMA);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_version_the_account_says_which_one_it_is() {
+    let outside = Outside::start(&["aws"], 2).await;
+    let broker = Broker::start(&outside).await;
+    let (one, other) = (Wish::aws("v-one"), Wish::aws("v-other"));
+    let one = broker.provision(&outside, &one).await.succeeded();
+    let other = broker.provision(&outside, &other).await.succeeded();
+    let map = json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "kyma-versions", "namespace": "kcp-system"},
+        "data": {"SA_SA-v-one": KYMA, "GA_ga-v-one": "2.9.3"},
+    });
+    outside.running.clusters().server().apply("kcp", "tests", &map).unwrap();
+    let unsaid = |order| Input { version: None, ..kyma(order) };
+
+    for made in [&one, &other] {
+        Box::pin(broker.upgrade_kyma(unsaid(made.order.clone()))).await.completed();
+    }
+
+    assert_eq!(reconciled(&outside, &one.runtime())[0], KYMA);
+    assert_eq!(reconciled(&outside, &other.runtime())[0], "2.10.0");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dry_run_changes_nothing_outside() {
+    let outside = Outside::start(&["aws"], 1).await;
+    let broker = Broker::start(&outside).await;
+    let made = broker.provision(&outside, &Wish::aws("dry")).await.succeeded();
+    let before = outside.changes().len();
+
+    let input = Input { dry_run: true, ..kyma(made.order.clone()) };
+    let ended = Box::pin(broker.upgrade_kyma(input)).await.completed();
+    broker.end_maintenance().await;
+
+    let said = ended.snapshot.note.unwrap();
+    assert!(said.starts_with("dry run: "), "{said}");
+    assert_eq!(outside.changes().len(), before);
+    assert_eq!(reconciled(&outside, &made.runtime()), json!(["2.10.0", "ready", 1]));
+    let row = broker.store.find(&made.order.instance_id).await.unwrap().unwrap();
+    let details: Details = serde_json::from_slice(&row.details).unwrap();
+    assert_eq!(details, made.details);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_runtime_without_kyma_from_the_reconciler_is_left_alone() {
+    let outside = Outside::start(&["aws"], 1).await;
+    let broker = Broker::start(&outside).await;
+    let wish = Wish { plan: "preview", ..Wish::aws("preview") };
+    let made = broker.provision(&outside, &wish).await.succeeded();
+    let before = outside.changes().len();
+
+    let ended = Box::pin(broker.upgrade_kyma(kyma(made.order.clone()))).await.completed();
+
+    assert_eq!(outside.changes().len(), before);
+    assert!(ended.snapshot.note.unwrap().contains("nothing to upgrade"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_version_that_nobody_has_configured_fails_before_anybody_is_told() {
+    let outside = Outside::start(&["aws"], 1).await;
+    let broker = Broker::start(&outside).await;
+    let made = broker.provision(&outside, &Wish::aws("unknown")).await.succeeded();
+    let before = outside.changes().len();
+
+    let input = Input { version: Some("2.99.0".into()), ..kyma(made.order.clone()) };
+    let ended = Box::pin(broker.upgrade_kyma(input)).await;
+
+    assert_eq!(ended.snapshot.state, State::Failed);
+    assert_eq!(ended.snapshot.failure.unwrap().component, "control plane");
+    assert_eq!(outside.changes().len(), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_that_was_brought_along_gets_the_new_kyma_too() {
+    let outside = Outside::start(&["aws"], 1).await;
+    outside.running.clusters().create_runtime("theirs").unwrap();
+    let kubeconfig = outside.running.clusters().kubeconfig("theirs").unwrap();
+    let broker = Broker::start(&outside).await;
+    let wish = own_cluster("brought-kyma", "theirs", &kubeconfig);
+    let made = broker.provision(&outside, &wish).await.succeeded();
+
+    Box::pin(broker.upgrade_kyma(kyma(made.order.clone()))).await.completed();
+
+    assert_eq!(reconciled(&outside, &made.runtime())[0], KYMA);
+}

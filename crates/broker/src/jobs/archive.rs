@@ -1,0 +1,153 @@
+//! Archives removed instances and deletes their operations; deletes archived instances and runs of jobs when their time is over.
+
+use std::time::Duration;
+
+use engine::{StepError, Storage, storage::Snapshot};
+use jiff::Timestamp;
+use store::{
+    Moment,
+    broker::{ArchivedInstance, EndedRemoval, PageKey},
+    engine::Content,
+};
+use uuid::Uuid;
+
+use super::{
+    Env, Job,
+    cursor::{read_operation, store_failed, write_key},
+    cx::{Acted, Failed, Next, PageCx},
+    hours, names,
+    service::instance,
+};
+use crate::{instances::pairs::PROVISION, operations::deprovisioning};
+
+/// How many archived instances or runs are deleted at once.
+const BATCH: u32 = 500;
+/// How many batches one run deletes at most.
+const BATCHES: usize = 200;
+/// Whose people are called internal in the archive.
+const INTERNAL: &str = "@sap.com";
+
+pub(super) struct Archive;
+
+impl Job for Archive {
+    const NAME: &'static str = "archive";
+    const ABOUT: &'static str = "archives removed instances, and deletes archived instances and runs of jobs after their time";
+    const EVERY: Duration = hours(24);
+
+    async fn page(&self, cx: &mut PageCx<'_>) -> Result<Next, StepError> {
+        let settings = cx.env.settings.archive;
+        let store = &cx.env.broker.parts().store;
+        let most = u32::from(settings.page.get());
+        let (before, after) = (cx.now - settings.after, read_operation(cx.cursor)?);
+        let removals = store.ended_removals(before, after, most).await;
+        let removals = removals.map_err(|error| store_failed(&error))?;
+        for removal in &removals {
+            let action = Box::pin(archive(cx.env, removal, cx.now.into()));
+            cx.act(&removal.instance, "would be archived", action).await?;
+        }
+        if let Some(last) = removals.last().filter(|_| removals.len() == most as usize) {
+            let id = last.operation.to_string();
+            let key = PageKey { created_at: last.created_at, id };
+            return Ok(Next::More(write_key(&key)));
+        }
+        if !cx.dry_run {
+            forget(cx).await?;
+        }
+        Ok(Next::End)
+    }
+}
+
+/// Deletes what has been kept long enough, some at a time.
+async fn forget(cx: &mut PageCx<'_>) -> Result<(), StepError> {
+    let settings = cx.env.settings.archive;
+    let store = &cx.env.broker.parts().store;
+    let mut gone = 0;
+    for _ in 0..BATCHES {
+        let some = store.forget_archived(cx.now - settings.keep, BATCH).await;
+        let some = some.map_err(|error| store_failed(&error))?;
+        gone += some;
+        if some < u64::from(BATCH) {
+            break;
+        }
+    }
+    if gone > 0 {
+        cx.found("archive", format!("{gone} archived instances deleted"));
+    }
+    for job in names() {
+        for dry_run in [false, true] {
+            let runs = instance(job, dry_run);
+            let before = cx.now - settings.keep_runs;
+            store
+                .forget_job_runs(&runs, before, BATCH)
+                .await
+                .map_err(|error| store_failed(&error))?;
+        }
+    }
+    Ok(())
+}
+
+async fn archive(env: &Env, removal: &EndedRemoval, now: Moment) -> Result<Acted, Failed> {
+    let parts = env.broker.parts();
+    let told = |error: &dyn std::error::Error| Failed::Told(error.to_string());
+    let read = parts.operations.of_instances(&[removal.instance.as_str()]).await?;
+    let last = parts.operations.read(removal.operation).await.map_err(|error| told(&error))?;
+    let Some(last) = last else { return Ok(Acted::skipped("archived already")) };
+    let of = |kind: &str| {
+        read.iter().filter(|one| one.kind == kind).map(|one| one.id).collect::<Vec<_>>()
+    };
+    let removals = parts.operations.contents(&of(deprovisioning::KIND)).await?;
+    let is_removal = |content: &&Content| {
+        let input = serde_json::from_slice::<deprovisioning::Input>(&content.input);
+        input.is_ok_and(|input| !input.temporary)
+    };
+    let removals: Vec<Uuid> = removals.iter().filter(is_removal).map(|one| one.operation).collect();
+    let first = read.iter().find(|one| removals.contains(&one.id)).unwrap_or(&last);
+    let provisioning = read.iter().find(|one| one.kind == PROVISION);
+    let times = Times { provisioning, first, last: &last, now };
+    let archived = archived(&times).map_err(|error| told(&error))?;
+    if parts.store.archive(&archived).await? {
+        return Ok(Acted::done("archived"));
+    }
+    Ok(Acted::skipped("it is there again, or something of it runs"))
+}
+
+/// The operations whose times are kept.
+struct Times<'a> {
+    provisioning: Option<&'a Snapshot>,
+    /// The first removal.
+    first: &'a Snapshot,
+    /// The last removal.
+    last: &'a Snapshot,
+    now: Moment,
+}
+
+/// What is kept of an instance: as its last removal knew it, with the times of its operations.
+fn archived(times: &Times<'_>) -> Result<ArchivedInstance, serde_json::Error> {
+    let Times { provisioning, first, last, now } = *times;
+    let deprovisioning::Input { order, .. } = serde_json::from_slice(&last.input)?;
+    let deprovisioning::Data { details, .. } = serde_json::from_slice(&last.data)?;
+    let region = order.resolved.cluster.as_ref().map(|cluster| cluster.region.clone());
+    let at = |time: Option<Timestamp>| time.map(Moment::from);
+    Ok(ArchivedInstance {
+        instance: last.instance.clone(),
+        global_account: order.context.globalaccount_id.clone(),
+        subscription_global_account: order.paying_account().to_owned(),
+        subaccount: order.context.subaccount_id.clone(),
+        provider: order.resolved.provider_word().to_owned(),
+        region: region.unwrap_or_default(),
+        last_runtime_id: details.runtime_id,
+        internal_user: order.context.user_id.contains(INTERNAL),
+        plan_id: order.plan_id,
+        plan_name: order.plan_name,
+        platform_region: order.platform_region,
+        shoot_name: order.shoot_name,
+        provisioning_state: provisioning.map_or("", |one| one.state.as_str()).to_owned(),
+        provisioning_started_at: at(provisioning.map(|one| one.created_at)),
+        provisioning_finished_at: at(provisioning.and_then(|one| one.ended_at)),
+        first_deprovisioning_started_at: first.created_at.into(),
+        first_deprovisioning_finished_at: first.ended_at.unwrap_or(first.updated_at).into(),
+        last_deprovisioning_finished_at: last.ended_at.unwrap_or(last.updated_at).into(),
+        last_operation: last.id,
+        archived_at: now,
+    })
+}

@@ -1,0 +1,165 @@
+//! What one page of a job sees, and how it acts.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{Arc, atomic::AtomicU32},
+};
+
+use base::{caller, failure::chain};
+use engine::StepError;
+use jiff::Timestamp;
+
+use super::{
+    Env,
+    report::{Outcome, Report},
+    run::Memory,
+};
+use crate::instances::Caller;
+
+/// Where a job stands after a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Next {
+    /// There may be more behind this cursor.
+    More(String),
+    /// That was all.
+    End,
+}
+
+impl From<Option<String>> for Next {
+    fn from(cursor: Option<String>) -> Self {
+        cursor.map_or(Self::End, Self::More)
+    }
+}
+
+/// What acting on a candidate came to.
+pub(super) enum Acted {
+    /// It is done, in these words.
+    Done(String),
+    /// Nothing had to be done, or nothing can be done yet.
+    Skipped(String),
+}
+
+impl Acted {
+    pub(super) fn done(text: impl Into<String>) -> Self {
+        Self::Done(text.into())
+    }
+
+    pub(super) fn skipped(text: impl Into<String>) -> Self {
+        Self::Skipped(text.into())
+    }
+}
+
+/// What is to be done with a candidate. Boxed: it is large, and a page has it in its own future otherwise.
+pub(super) type Action<'a> = Pin<Box<dyn Future<Output = Result<Acted, Failed>> + Send + 'a>>;
+
+/// Why a candidate could not be acted on.
+pub(super) enum Failed {
+    /// For the report; the next run tries again.
+    Told(String),
+    /// The run ends here: another replica has it, or this one stops.
+    NotHeld,
+}
+
+impl From<clients::Error> for Failed {
+    fn from(error: clients::Error) -> Self {
+        if error.kind == clients::Kind::NotHeld { Self::NotHeld } else { Self::Told(chain(&error)) }
+    }
+}
+
+impl From<crate::instances::Error> for Failed {
+    fn from(error: crate::instances::Error) -> Self {
+        Self::Told(chain(&error))
+    }
+}
+
+impl From<store::Error> for Failed {
+    fn from(error: store::Error) -> Self {
+        Self::Told(chain(&error))
+    }
+}
+
+impl From<StepError> for Failed {
+    fn from(error: StepError) -> Self {
+        match error {
+            StepError::NotHeld => Self::NotHeld,
+            error => Self::Told(error.to_string()),
+        }
+    }
+}
+
+/// What one page sees.
+pub(super) struct PageCx<'a> {
+    pub(super) env: &'a Env,
+    /// Whether nothing may be changed.
+    pub(super) dry_run: bool,
+    pub(super) now: Timestamp,
+    /// Where the page before ended.
+    pub(super) cursor: Option<&'a str>,
+    /// What is kept between pages while one replica works, and found out again elsewhere.
+    pub(super) memory: &'a mut Memory,
+    pub(super) report: &'a mut Report,
+    /// The job.
+    pub(super) job: &'static str,
+    /// On how many candidates this page has acted.
+    pub(super) acted: u32,
+}
+
+impl PageCx<'_> {
+    /// Who acts: the user agent is kept with every operation that a job begins.
+    pub(super) fn caller(&self) -> Caller {
+        let user_agent = Some(format!("kcp-job/{}", self.job));
+        Caller { any_tenant: true, user_agent, ..Caller::default() }
+    }
+
+    /// Acts on a candidate, or tells in a dry run that it would: `would` says what. Outside calls have a key of the candidate's own, so
+    /// that a page which is repeated repeats them under the same keys.
+    pub(super) async fn act(
+        &mut self,
+        item: &str,
+        would: &str,
+        action: Action<'_>,
+    ) -> Result<(), StepError> {
+        if self.dry_run {
+            self.report.note(item, Outcome::WouldDo, would);
+            return Ok(());
+        }
+        self.acted += 1;
+        let acted = match caller::current() {
+            Some(caller) => {
+                let step = format!("{}/{item}", caller.step);
+                let calls = Arc::<AtomicU32>::default();
+                caller::Caller { step, calls, ..caller }.scope(action).await
+            }
+            None => action.await,
+        };
+        let (outcome, text) = match acted {
+            Ok(Acted::Done(text)) => (Outcome::Done, text),
+            Ok(Acted::Skipped(text)) => (Outcome::Skipped, text),
+            Err(Failed::Told(text)) => (Outcome::Failed, text),
+            Err(Failed::NotHeld) => return Err(StepError::NotHeld),
+        };
+        let (job, outcome_word) = (self.job, outcome.as_str());
+        match outcome {
+            Outcome::Failed => {
+                tracing::warn!(target: "audit", job, item, text, "job could not act");
+            }
+            _ => {
+                tracing::info!(target: "audit", job, item, outcome = outcome_word, text, "job acted");
+            }
+        }
+        self.report.note(item, outcome, text);
+        Ok(())
+    }
+
+    /// Notes a finding without acting on it.
+    pub(super) fn found(&mut self, item: &str, text: impl Into<String>) {
+        let outcome = if self.dry_run { Outcome::WouldDo } else { Outcome::Done };
+        self.report.note(item, outcome, text);
+    }
+
+    /// Notes a candidate that needs nothing.
+    pub(super) fn skip(&mut self, item: &str, text: impl Into<String>) {
+        self.report.note(item, Outcome::Skipped, text);
+    }
+}

@@ -1,0 +1,110 @@
+//! What a run of a job did: counts, and the first details.
+//!
+//! What a reader would get wrong: it is bounded. However many candidates there are, a run keeps the first details alone.
+
+use std::fmt;
+
+use base::failure::shortened;
+use serde::{Deserialize, Serialize};
+
+/// How many details are kept.
+pub(super) const DETAILS: usize = 200;
+
+/// What a run did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Report {
+    /// How many things were looked at that the job is about.
+    pub candidates: u64,
+    /// On how many the job has acted, or would have in a dry run.
+    pub done: u64,
+    /// How many need nothing, or cannot be acted on yet.
+    pub skipped: u64,
+    /// On how many it could not act; the next run tries again.
+    pub failed: u64,
+    /// The first details.
+    pub details: Vec<Detail>,
+    /// How many details were left out.
+    pub omitted: u64,
+}
+
+/// What became of one candidate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Detail {
+    /// The instance, Shoot, binding or account.
+    pub item: String,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// In words.
+    pub text: String,
+}
+
+/// What became of a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The job has acted.
+    Done,
+    /// It would have acted; a dry run changes nothing.
+    WouldDo,
+    /// Nothing had to be done, or nothing can be done yet.
+    Skipped,
+    /// It could not.
+    Failed,
+}
+
+impl Outcome {
+    /// The word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::WouldDo => "would_do",
+            Self::Skipped => "skipped",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl Report {
+    /// Notes what became of a candidate.
+    pub(super) fn note(&mut self, item: &str, outcome: Outcome, text: impl Into<String>) {
+        self.candidates += 1;
+        match outcome {
+            Outcome::Done | Outcome::WouldDo => self.done += 1,
+            Outcome::Skipped => self.skipped += 1,
+            Outcome::Failed => self.failed += 1,
+        }
+        if self.details.len() >= DETAILS {
+            self.omitted += 1;
+            return;
+        }
+        let text = shortened(text.into());
+        self.details.push(Detail { item: item.to_owned(), outcome, text });
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { candidates, done, skipped, failed, .. } = self;
+        write!(f, "{candidates} candidates, {done} done, {skipped} skipped, {failed} failed")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_go_on_when_there_is_no_room_for_details() {
+        let mut report = Report::default();
+
+        for number in 0..DETAILS + 3 {
+            report.note(&number.to_string(), Outcome::Done, "removed");
+        }
+        report.note("last", Outcome::Failed, "gardener: unavailable");
+
+        assert_eq!(report.details.len(), DETAILS);
+        assert_eq!((report.done, report.failed, report.omitted), (203, 1, 4));
+        assert_eq!(report.to_string(), "204 candidates, 203 done, 0 skipped, 1 failed");
+    }
+}

@@ -1,0 +1,48 @@
+//! Continues removals that left something: only the steps that were not completed run.
+
+use std::time::Duration;
+
+use engine::StepError;
+use store::broker::InstanceFilter;
+
+use super::{
+    Job,
+    cursor::{read_key, store_failed, write_key},
+    cx::{Acted, Failed, Next, PageCx},
+    hours,
+};
+use crate::chores::retrigger::{Retriggered, retrigger};
+
+/// How many instances are read at once.
+const PAGE: u32 = 50;
+
+pub(super) struct Retrigger;
+
+impl Job for Retrigger {
+    const NAME: &'static str = "deprovision-retrigger";
+    const ABOUT: &'static str = "continues removals that left something";
+    const EVERY: Duration = hours(24);
+
+    async fn page(&self, cx: &mut PageCx<'_>) -> Result<Next, StepError> {
+        let after = read_key(cx.cursor)?;
+        let filter =
+            InstanceFilter { deleted: Some(true), after, most: PAGE, ..InstanceFilter::default() };
+        let parts = cx.env.broker.parts();
+        let page = parts.store.list(&filter).await.map_err(|error| store_failed(&error))?;
+        for row in &page.instances {
+            let action = Box::pin(async {
+                let again = retrigger(&parts.operations, &parts.store, &row.id).await;
+                match again.map_err(|error| Failed::Told(base::failure::chain(&error)))? {
+                    Retriggered::Begun(id) => Ok(Acted::done(format!("continued, operation {id}"))),
+                    Retriggered::Running(id) => Ok(Acted::skipped(format!("operation {id} runs"))),
+                    Retriggered::Blocked(id) => {
+                        Ok(Acted::skipped(format!("operation {id} has to end first")))
+                    }
+                    Retriggered::Nothing => Ok(Acted::skipped("nothing is left")),
+                }
+            });
+            cx.act(&row.id, "would continue the removal", action).await?;
+        }
+        Ok(page.next.map(|key| write_key(&key)).into())
+    }
+}

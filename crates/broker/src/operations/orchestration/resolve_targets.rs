@@ -1,0 +1,64 @@
+//! Finds the runtimes that an orchestration is for, and stores them all together.
+
+use engine::Ending;
+use store::broker::Resolution;
+
+use super::{Orchestrating, orchestration, stored};
+use crate::{
+    operations::prelude::*,
+    orchestrations::{
+        parameters,
+        resolve::{ResolveError, resolve},
+        signal,
+        targets::Matcher,
+    },
+};
+
+/// How soon runtimes are looked for again while none matches and the time has not come.
+const LOOK: Duration = mins(5);
+
+pub(super) struct ResolveTargets;
+
+impl Step<Orchestrating> for ResolveTargets {
+    const NAME: &'static str = "Resolve_Targets";
+    const CALLS: &'static [&'static str] = &["gardener"];
+    const RETRY: Retry = Retry::DEFAULT.each_within(mins(10));
+
+    async fn run(&self, cx: &mut Cx<'_, Orchestrating>) -> StepResult {
+        let (env, id) = (cx.env, cx.input.orchestration);
+        let row = orchestration(cx).await?;
+        if cx.input.retry {
+            env.store().begin_retry(id, cx.operation).await.map_err(|error| stored(&error))?;
+            return done();
+        }
+        // An earlier run got through, or it was canceled before it began.
+        if row.state != "pending" {
+            return done();
+        }
+        let asked = parameters(&row).map_err(|error| stored(&error))?;
+        let matcher = Matcher::read(&asked.targets).map_err(|problem| {
+            StepError::fatal(Failure::new("broker", "targets_invalid", problem))
+        })?;
+        let resolved =
+            resolve(env, &matcher, &asked, cx.now).await.map_err(|error| match error {
+                ResolveError::Windows(error) => error.into(),
+                ResolveError::Store(error) => stored(&error),
+            })?;
+        if resolved.members.is_empty() && asked.strategy.schedule_time > cx.now {
+            let waiting = waiting("no runtime matches yet, and it begins later");
+            return Ok(Ending::Wait(waiting.at_latest(LOOK).or_signal(signal(id))));
+        }
+        let description = format!("Scheduled {} operations", resolved.members.len());
+        let resolution = Resolution {
+            orchestration: id,
+            description: &description,
+            parameters: &row.parameters,
+            member_description: "Operation created",
+        };
+        let members = &resolved.members;
+        let lands = env.store().resolve_orchestration(cx.operation, &resolution, members);
+        lands.await.map_err(|error| stored(&error))?;
+        cx.note(description);
+        done()
+    }
+}

@@ -1,0 +1,57 @@
+//! Tells customers which runtimes will be under maintenance, and when.
+
+use clients::spc::{Event, EventType, Tenant};
+use domain::orchestration::Kind;
+use store::broker::MemberFilter;
+
+use super::{Orchestrating, orchestration, stored, told};
+use crate::{
+    operations::prelude::*,
+    orchestrations::{kind, parameters},
+};
+
+pub(super) struct SendNotification;
+
+impl Step<Orchestrating> for SendNotification {
+    const NAME: &'static str = "Send_Notification";
+    const RETRY: Retry = Retry::every(secs(5)).failing_for(mins(30));
+
+    async fn run(&self, cx: &mut Cx<'_, Orchestrating>) -> StepResult {
+        let row = orchestration(cx).await?;
+        // Nobody need be told of what was canceled before it began.
+        if row.state == "canceling" {
+            return done();
+        }
+        let asked = parameters(&row).map_err(|error| stored(&error))?;
+        let Some(spc) = cx.env.spc.as_ref().filter(|_| cx.env.notifies(&asked)) else {
+            return done();
+        };
+        let filter = MemberFilter {
+            orchestration: row.id,
+            states: vec!["pending".into()],
+            current: true,
+            skip: 0,
+            most: 1_000_000,
+        };
+        let members = cx.env.store().members(&filter).await.map_err(|error| stored(&error))?;
+        let tenants: Vec<Tenant> = members
+            .members
+            .iter()
+            .map(|member| {
+                let from = member.window_begin.unwrap_or(cx.now);
+                Tenant::planned(&member.instance, from, member.window_end)
+            })
+            .collect();
+        if tenants.is_empty() {
+            return done();
+        }
+        let event_type = match kind(&row) {
+            Kind::UpgradeKyma => EventType::Kyma,
+            Kind::UpgradeCluster => EventType::Cluster,
+        };
+        let event = Event { orchestration_id: row.id.to_string(), event_type, tenants };
+        // One that is there already was made by an earlier run whose result was lost.
+        let _exists = told(spc.create(&event).await)?;
+        done()
+    }
+}

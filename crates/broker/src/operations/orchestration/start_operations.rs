@@ -1,0 +1,144 @@
+//! Fills free slots with the upgrades of runtimes that are due, until all have ended.
+//!
+//! What a reader would get wrong: each run looks at everything anew. What was started, ended, paused or canceled meanwhile is in the
+//! rows; the step itself remembers nothing, so it can be repeated anywhere.
+
+use domain::OperationId;
+use engine::step::Waiting;
+use jiff::Timestamp;
+use store::broker::{Counts, Member, Orchestration, Started};
+
+use super::{Orchestrating, orchestration, stored};
+use crate::{
+    instances::{Error, Upgrade, pairs},
+    operations::prelude::*,
+    orchestrations::{Forgiven, Pace, kind, pace, parameters, signal, windows::Window},
+};
+
+/// How many runtimes one run looks at: the rest is for the next run, which comes at once.
+const AT_ONCE: u32 = 50;
+/// When the next run comes if there is more to start.
+const SOON: Duration = Duration::from_millis(10);
+/// When it looks by itself, at the latest.
+const POLL: Duration = secs(30);
+
+pub(super) struct StartOperations;
+
+impl Step<Orchestrating> for StartOperations {
+    const NAME: &'static str = "Start_Operations";
+    const RETRY: Retry =
+        Retry::DEFAULT.polling(secs(5), POLL).failing_for(Duration::from_hours(24));
+
+    async fn run(&self, cx: &mut Cx<'_, Orchestrating>) -> StepResult {
+        let row = orchestration(cx).await?;
+        if row.state == "canceling" {
+            cx.data.canceled = true;
+            let store = cx.env.store();
+            let called_off = store.call_off_members(row.id, "Operation was canceled");
+            called_off.await.map_err(|error| stored(&error))?;
+        }
+        let counts = counts(cx, &row).await?;
+        if counts.running() + counts.waiting() == 0 {
+            return done();
+        }
+        if row.paused || counts.waiting() == 0 || cx.data.canceled {
+            return sleep(&row, &counts, None).into();
+        }
+        let asked = parameters(&row).map_err(|error| stored(&error))?;
+        let failures = row.forgiven.unsigned_abs();
+        let forgiven = Forgiven { canaries: row.released, failures };
+        let wave = match pace(&asked.strategy, forgiven, &counts) {
+            Pace::Start { wave } => wave,
+            Pace::Pause(reason) => {
+                let paused = cx.env.store().pause_orchestration(row.id, &reason);
+                paused.await.map_err(|error| stored(&error))?;
+                tracing::warn!(orchestration = %row.id, reason, "orchestration paused");
+                return sleep(&Orchestration { paused: true, ..row }, &counts, None).into();
+            }
+        };
+        let free = row.workers.unsigned_abs().saturating_sub(counts.running());
+        if free == 0 {
+            return sleep(&row, &counts, None).into();
+        }
+        let change = cx.env.upgrade(row.id, kind(&row), &asked);
+        let most = u32::try_from(free).unwrap_or(AT_ONCE).min(AT_ONCE);
+        let due = cx.env.store().due_members(row.id, wave, cx.now, most);
+        let due = due.await.map_err(|error| stored(&error))?;
+        for member in &due {
+            if !start(cx, &row, member, &change).await? {
+                break;
+            }
+        }
+        let after = self::counts(cx, &row).await?;
+        let next = if due.is_empty() {
+            let next = cx.env.store().next_window(row.id, wave, cx.now);
+            next.await.map_err(|error| stored(&error))?
+        } else {
+            Some(cx.now)
+        };
+        sleep(&row, &after, next.map(|next| until(cx.now, next))).into()
+    }
+}
+
+/// Starts one runtime, or finds why it does not. `false`: there is no slot any more.
+async fn start(
+    cx: &Cx<'_, Orchestrating>,
+    row: &Orchestration,
+    member: &Member,
+    change: &Upgrade,
+) -> Result<bool, StepError> {
+    let store = cx.env.store();
+    if let Some(opening) = missed(member, cx.now) {
+        let moved = store.move_window(member.operation, opening.0, opening.1);
+        moved.await.map_err(|error| stored(&error))?;
+        return Ok(true);
+    }
+    let id = OperationId::from(member.operation);
+    let prepared = cx.env.broker.prepare_upgrade(&member.instance, id, change.clone()).await;
+    let why = match prepared {
+        Ok(operation) => {
+            let pairs = |unfinished: &[_]| pairs::upgrade_verdict(member.operation, unfinished);
+            let started = store.start_member(row.id, operation, &pairs, "Operation accepted");
+            match started.await.map_err(|error| stored(&error))? {
+                Started::Yes | Started::Before => return Ok(true),
+                Started::NoSlot => return Ok(false),
+                Started::Refused(other) => format!("operation preempted by deprovisioning {other}"),
+                Started::Gone => "the runtime was removed".into(),
+            }
+        }
+        Err(Error::NotFound(_)) => "the runtime was removed".into(),
+        Err(Error::Busy) => "the runtime is being removed or suspended".into(),
+        Err(Error::Unchangeable(why)) => why,
+        Err(Error::Internal(error)) => {
+            tracing::error!(instance.id = member.instance, %error, "runtime cannot be upgraded");
+            "what is stored about the runtime cannot be read".into()
+        }
+        Err(error) => return Err(stored(&error)),
+    };
+    store.skip_member(member.operation, &why).await.map_err(|error| stored(&error))?;
+    Ok(true)
+}
+
+/// The next opening of a window that has closed.
+fn missed(member: &Member, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
+    member.window_end.filter(|end| *end <= now)?;
+    let window: Window = member.window_rule.as_deref()?.parse().ok()?;
+    window.open_or_next(now).map(|opening| (opening.begin, opening.end))
+}
+
+async fn counts(cx: &Cx<'_, Orchestrating>, row: &Orchestration) -> Result<Counts, StepError> {
+    cx.env.store().orchestration_counts(row.id).await.map_err(|error| stored(&error))
+}
+
+/// Waits until an operation ends or somebody asks for something, and looks again at the latest after `at_latest`.
+fn sleep(row: &Orchestration, counts: &Counts, at_latest: Option<Duration>) -> Waiting {
+    let done = counts.total() - counts.running() - counts.waiting();
+    let doing = if row.paused { "paused" } else { "upgrading runtimes" };
+    let waiting = waiting(format!("{doing}: {done} of {} done", counts.total()));
+    let waiting = waiting.at_latest(at_latest.unwrap_or(POLL).min(POLL));
+    waiting.or_signal(signal(row.id))
+}
+
+fn until(now: Timestamp, next: Timestamp) -> Duration {
+    next.duration_since(now).try_into().unwrap_or(SOON).max(SOON)
+}

@@ -1,0 +1,96 @@
+//! What both upgrades have in common: what they know, how they begin, and what they tell others while they last.
+//!
+//! What a reader would get wrong: neither of them ends the maintenance that it has begun. `chores/maintenance.rs` does, whether the
+//! upgrade succeeds, fails or is stopped.
+
+pub(crate) mod avs_maintenance;
+pub(crate) mod send_notification;
+
+use clients::spc::EventType;
+use engine::{Applies, Condition, Cx, Operation, StepError, step::Waiting, waiting};
+use serde::{Deserialize, Serialize};
+use store::broker::MaintenanceOf;
+use uuid::Uuid;
+
+use super::{instance, missing};
+use crate::{Details, Order, details::RuntimeVersion, operations::env::Env};
+
+/// An operation that upgrades a runtime.
+pub(crate) trait Upgrading: Operation<Data = Data, Env = Env> {
+    /// What customers are told that is done to the runtime.
+    const EVENT: EventType;
+
+    /// What was asked for.
+    fn request(input: &Self::Input) -> Request;
+}
+
+/// What is asked for in every upgrade.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Request {
+    /// The orchestration that the upgrade belongs to.
+    pub(crate) orchestration: Option<Uuid>,
+    /// Whether nothing outside is to change.
+    pub(crate) dry_run: bool,
+    /// Whether the customer is told.
+    pub(crate) notify: bool,
+}
+
+/// What the steps have learnt.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Data {
+    /// What is known about the instance.
+    pub details: Details,
+    /// The order as it was when the upgrade began, with what the upgrade makes of it.
+    pub order: Option<Order>,
+    /// The version of Kyma that the runtime gets.
+    pub version: Option<RuntimeVersion>,
+    /// Whether the customer was told that it has begun.
+    pub announced: bool,
+    /// Whether the runtime's evaluations are in maintenance mode.
+    pub in_maintenance: bool,
+    /// Whether the Reconciler has got the new configuration from this operation.
+    pub applied: bool,
+}
+
+/// Reads the instance when the upgrade begins, once. Gives what has to be waited for before.
+pub(crate) async fn begin<O: Upgrading>(cx: &mut Cx<'_, O>) -> Result<Option<Waiting>, StepError> {
+    if cx.data.order.is_some() {
+        return Ok(None);
+    }
+    // What the upgrade before has put into maintenance mode would be taken for in maintenance mode by somebody else.
+    let others = cx.env.store.has_other_maintenance(cx.instance, cx.operation).await;
+    if others.map_err(|error| StepError::internal(&error))? {
+        return Ok(Some(waiting("the maintenance mode of the upgrade before is being ended")));
+    }
+    let (order, details) = instance::current(cx.env, cx.instance, "upgraded").await?;
+    cx.data.details = details;
+    cx.data.order = Some(order);
+    Ok(None)
+}
+
+/// The order with the upgrade.
+pub(crate) fn order<'a, O: Upgrading>(cx: &'a Cx<'_, O>) -> Result<&'a Order, StepError> {
+    cx.data.order.as_ref().ok_or_else(|| missing("the upgrade has not begun"))
+}
+
+/// The upgrade, as its maintenance is stored under it.
+fn of<'a, O: Upgrading>(cx: &Cx<'a, O>) -> MaintenanceOf<'a> {
+    MaintenanceOf { operation: cx.operation, kind: O::KIND, instance: cx.instance }
+}
+
+/// Only where something is changed outside.
+pub(crate) const fn is_no_dry_run<O: Upgrading>() -> Condition<O> {
+    Condition::new("it is no dry run", |cx| {
+        Applies::when(!O::request(cx.input).dry_run, "a dry run changes nothing outside")
+    })
+}
+
+/// Only where customers are told.
+pub(crate) const fn is_announced<O: Upgrading>() -> Condition<O> {
+    Condition::new("the orchestration tells customers", |cx| {
+        let request = O::request(cx.input);
+        let told = request.notify && request.orchestration.is_some();
+        Applies::when(told, "customers are not told about this upgrade")
+    })
+}

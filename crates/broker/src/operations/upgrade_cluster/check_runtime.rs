@@ -1,0 +1,72 @@
+//! Waits until the provisioner has upgraded the cluster, and stores what it has now. Until that was ordered, there is nothing to wait
+//! for.
+
+use std::collections::BTreeMap;
+
+use clients::provisioner::OperationState;
+use engine::finish;
+use store::broker::InstanceChange;
+
+use super::UpgradingCluster;
+use crate::operations::{
+    creator,
+    prelude::*,
+    shared::{cluster_state, document, failed, missing, tenant, upgrading},
+};
+
+/// What an upgrade changes in the order's cluster, as it is stored. The rest may have changed since the order was read.
+const UPGRADED: [&str; 5] = [
+    "kubernetesVersion",
+    "kubernetesAutoUpdate",
+    "machineImage",
+    "machineImageVersion",
+    "machineImageAutoUpdate",
+];
+
+pub(super) struct CheckRuntime;
+
+impl Step<UpgradingCluster> for CheckRuntime {
+    const NAME: &'static str = "Check_Runtime";
+    const CALLS: &'static [&'static str] = &["provisioner"];
+    const RETRY: Retry = Retry::DEFAULT.polling(secs(10), mins(1)).backing_off(secs(5), mins(1));
+
+    async fn run(&self, cx: &mut Cx<'_, UpgradingCluster>) -> StepResult {
+        let Some(operation) = cx.data.details.target_operation_id.as_deref() else {
+            return done();
+        };
+        let tenant = tenant(upgrading::order(cx)?);
+        let status = cx.env.provisioner.operation_status(tenant, operation).await?;
+        match status.state {
+            OperationState::Succeeded => {
+                store(cx).await?;
+                finish("the provisioner has upgraded the cluster")
+            }
+            OperationState::Pending | OperationState::InProgress => {
+                let said = status.message.map(|said| format!(": {said}")).unwrap_or_default();
+                waiting(format!("the cluster is being upgraded{said}")).into()
+            }
+            OperationState::Failed => Err(failed(status)),
+        }
+    }
+}
+
+/// Stores the versions that the cluster has now, and the record of what was sent.
+async fn store(cx: &mut Cx<'_, UpgradingCluster>) -> Result<(), StepError> {
+    let order = upgrading::order(cx)?;
+    let cluster = order.resolved.cluster.as_ref();
+    let cluster = cluster.ok_or_else(|| missing("the order has no cluster"))?;
+    let cluster = serde_json::to_value(cluster).map_err(|error| StepError::internal(&error))?;
+    let mut order_fields = BTreeMap::new();
+    for field in UPGRADED {
+        order_fields.insert(format!("/resolved/cluster/{field}"), document(&cluster[field])?);
+    }
+    let runtime = cx.data.details.runtime_id.ok_or_else(|| missing("there is no runtime"))?;
+    let sent = creator::upgrade(order)?;
+    let change = InstanceChange {
+        order_fields,
+        details: Some(document(&cx.data.details)?),
+        runtime_state: cluster_state::after(cx.env, runtime, &sent).await?,
+        ..InstanceChange::default()
+    };
+    cx.change(&change)
+}

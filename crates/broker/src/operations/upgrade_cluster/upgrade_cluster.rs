@@ -1,0 +1,37 @@
+//! Has the provisioner upgrade the cluster, and starts the stage over: its first steps wait for the result.
+//!
+//! What a reader would get wrong: a call whose answer was lost is not lost. It carries a key that is the same in every run, and
+//! the provisioner answers a repetition with what it began the first time. So it is the only call of this step.
+
+use engine::{again, finish};
+
+use super::UpgradingCluster;
+use crate::operations::{
+    creator,
+    prelude::*,
+    shared::{missing, tenant, upgrading},
+};
+
+pub(super) struct UpgradeCluster;
+
+impl Step<UpgradingCluster> for UpgradeCluster {
+    const NAME: &'static str = "Upgrade_Cluster";
+    const CALLS: &'static [&'static str] = &["provisioner"];
+    const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(60));
+
+    async fn run(&self, cx: &mut Cx<'_, UpgradingCluster>) -> StepResult {
+        let runtime = cx.data.details.runtime_id.ok_or_else(|| missing("there is no runtime"))?;
+        let order = upgrading::order(cx)?;
+        let wanted = creator::upgrade(order)?;
+        if cx.input.dry_run {
+            let version = wanted.cluster.kubernetes_version.unwrap_or_default();
+            return finish(format!("dry run: Kubernetes {version} was not ordered"));
+        }
+        let runtime = runtime.to_string();
+        let begun = cx.env.provisioner.upgrade_shoot(tenant(order), &runtime, &wanted).await?;
+        let operation =
+            begun.id.ok_or_else(|| missing("the provisioner did not say what it began"))?;
+        cx.data.details.target_operation_id = Some(operation);
+        again(secs(5), "the provisioner upgrades the cluster")
+    }
+}

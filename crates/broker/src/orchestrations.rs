@@ -1,0 +1,148 @@
+//! One change over many runtimes: choose them, pace them, tell how far they are.
+//!
+//! What a reader would get wrong: nothing here upgrades a runtime. A request becomes a row and an operation of the kind
+//! `orchestration`, the driver (`operations/orchestration.rs`), which starts an ordinary upgrade for each runtime. Pausing,
+//! cancelling and other numbers of workers are changes of the row; the driver is woken and finds them.
+
+mod cancel;
+mod create;
+mod list;
+mod pace;
+pub mod policy;
+mod preview;
+mod progress;
+pub(crate) mod resolve;
+mod retry;
+pub mod source;
+pub mod targets;
+mod validate;
+mod view;
+mod waking;
+pub mod windows;
+
+use std::sync::Arc;
+
+use clients::spc::Spc;
+use domain::orchestration::{Kind, Parameters};
+use engine::Storage as _;
+use store::{BrokerStore, broker::Orchestration};
+use uuid::Uuid;
+
+pub use create::Created;
+pub use list::{LARGEST_PAGE, PageOf, PageRequest};
+pub(crate) use pace::{Forgiven, Pace, pace};
+pub use preview::{Preview, PreviewItem, SkippedItem};
+pub use progress::{Failures, Progress, Slow, Wave};
+pub use retry::{Retried, Retry};
+pub use source::WindowSource;
+pub use view::{OperationDetail, OperationItem, StatusItem};
+pub use waking::wake_drivers;
+
+use crate::instances::{Broker, Error, Upgrade, UpgradeTarget};
+
+/// What orchestrations are made of; also what their driver reaches.
+pub struct Parts {
+    /// The broker: instances, operations, the clock.
+    pub broker: Broker,
+    /// Where maintenance windows are found.
+    pub windows: Arc<dyn WindowSource>,
+    /// Tells customers; nobody is told without.
+    pub spc: Option<Spc>,
+    /// The version of Kyma that is told when none was asked for.
+    pub kyma_version: String,
+}
+
+/// The use cases. Clones are the same ones.
+#[derive(Clone)]
+pub struct Orchestrations(Arc<Parts>);
+
+impl Orchestrations {
+    /// Orchestrations of these parts.
+    pub fn new(parts: Arc<Parts>) -> Self {
+        Self(parts)
+    }
+
+    /// What they are made of.
+    pub fn parts(&self) -> &Arc<Parts> {
+        &self.0
+    }
+
+    fn store(&self) -> &BrokerStore {
+        self.0.store()
+    }
+
+    /// An orchestration, by the text that a request names it by; `doing` begins the message.
+    async fn find(&self, id: &str, doing: &str) -> Result<Orchestration, Error> {
+        let found = match id.parse() {
+            Ok(id) => self.store().orchestration(id).await?,
+            Err(_) => None,
+        };
+        found.ok_or_else(|| {
+            Error::NotFound(format!(
+                "while {doing} orchestration {id}: there is no such orchestration"
+            ))
+        })
+    }
+
+    /// Lets the driver look at once. It would look by itself soon.
+    async fn wake(&self, id: Uuid) {
+        self.0.wake(id).await;
+    }
+}
+
+impl Parts {
+    pub(crate) fn store(&self) -> &BrokerStore {
+        &self.broker.parts().store
+    }
+
+    async fn wake(&self, id: Uuid) {
+        if let Err(error) = self.broker.parts().operations.signal(&signal(id)).await {
+            tracing::debug!(%error, orchestration = %id, "driver not woken, it polls");
+        }
+    }
+
+    /// Whether customers are told about an orchestration.
+    pub(crate) fn notifies(&self, parameters: &Parameters) -> bool {
+        self.spc.is_some() && !parameters.dry_run && parameters.notification.unwrap_or(true)
+    }
+
+    /// What is done to each runtime.
+    pub(crate) fn upgrade(&self, id: Uuid, kind: Kind, parameters: &Parameters) -> Upgrade {
+        let given = |text: &String| (!text.is_empty()).then(|| text.clone());
+        let target = match kind {
+            Kind::UpgradeKyma => UpgradeTarget::Kyma {
+                version: parameters.kyma.as_ref().and_then(|kyma| given(&kyma.version)),
+            },
+            Kind::UpgradeCluster => {
+                let asked = parameters.kubernetes.clone().unwrap_or_default();
+                UpgradeTarget::Cluster {
+                    kubernetes_version: given(&asked.kubernetes_version),
+                    machine_image: given(&asked.machine_image),
+                    machine_image_version: given(&asked.machine_image_version),
+                }
+            }
+        };
+        Upgrade {
+            orchestration: Some(id),
+            dry_run: parameters.dry_run,
+            notify: self.notifies(parameters),
+            target,
+        }
+    }
+}
+
+/// Wakes the driver of an orchestration.
+pub(crate) fn signal(id: Uuid) -> String {
+    format!("orchestration/{id}")
+}
+
+/// What an orchestration shall do, as it is stored.
+pub(crate) fn parameters(row: &Orchestration) -> Result<Parameters, serde_json::Error> {
+    serde_json::from_str(&row.parameters)
+}
+
+/// What an orchestration does to each runtime.
+pub(crate) fn kind(row: &Orchestration) -> Kind {
+    // The table allows no other word.
+    row.kind.parse().unwrap_or(Kind::UpgradeKyma)
+}

@@ -1,0 +1,8 @@
+//! Instances of the original broker, taken over into both of our databases.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod listing;
+mod original;
+mod refusals;
+mod repeating;
+mod world;

@@ -1,0 +1,110 @@
+//! What cannot be imported is said, and nothing of it is written.
+
+use serde_json::json;
+use store::{
+    import::{KebSource, Mode},
+    testing::{TestDatabase, originals::OriginalDatabase},
+};
+
+use crate::{
+    original::{KEY, PLANS, database},
+    world::{World, open},
+};
+
+async fn refusal(url: &str, key: Option<&str>) -> String {
+    let key = key.map(|key| store::import::SourceKey::new(key.to_owned().into()).unwrap());
+    let refused = KebSource::open(&url.to_owned().into(), key).await.unwrap_err();
+    base::failure::chain(&refused)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_key_and_a_missing_one_are_told_before_anything_is_read() {
+    let (from, _) = database(1).await;
+
+    let wrong = refusal(from.url(), Some("another key of the right length!")).await;
+    let missing = refusal(from.url(), None).await;
+
+    assert!(wrong.contains("it opens none of the source's encrypted values"), "{wrong}");
+    assert!(missing.contains("--key-file") && missing.contains("KCP_IMPORT_KEY"), "{missing}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_of_something_else_and_one_that_does_not_answer_are_told() {
+    let empty = TestDatabase::postgres().await;
+    let provisioner = OriginalDatabase::provisioner().await;
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+
+    let of_else = refusal(empty.url(), None).await;
+    let of_provisioner = refusal(provisioner.url(), None).await;
+    let closed = refusal(&format!("postgres://kcp:hush@{free}/keb"), None).await;
+    let file = refusal("sqlite://keb.db", None).await;
+
+    assert!(of_else.contains("table instances, table operations is missing"), "{of_else}");
+    assert!(of_provisioner.contains("table instances"), "{of_provisioner}");
+    assert!(closed.contains(&free.to_string()) && closed.contains("refused"), "{closed}");
+    assert!(!closed.contains("hush"), "{closed}");
+    assert!(file.contains("must begin with postgres://"), "{file}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn columns_that_are_missing_are_named_and_those_that_are_new_do_no_harm() {
+    let (from, _) = database(PLANS.len()).await;
+    from.run("ALTER TABLE instances ADD COLUMN empty_updates integer DEFAULT 0").await;
+    from.run("ALTER TABLE operations ADD COLUMN of_tomorrow text DEFAULT 'x'").await;
+    from.run("ALTER TABLE runtime_states DROP COLUMN kyma_version").await;
+    from.run("ALTER TABLE instances DROP COLUMN subscription_global_account_id").await;
+    let world = World::both().await.remove(0);
+    let report = world.import(&from, Mode::Apply).await;
+    assert_eq!(report.counts["instances"].taken, PLANS.len() as u64);
+
+    from.run("ALTER TABLE operations DROP COLUMN state").await;
+
+    let refused = open(&from, KEY).await.unwrap_err().to_string();
+    assert!(refused.contains("column operations.state is missing"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_original_without_states_and_bindings_is_imported_by_the_catalog() {
+    let (from, _) = database(PLANS.len()).await;
+    for table in ["runtime_states", "bindings", "orchestrations"] {
+        from.run(&format!("DROP TABLE {table}")).await;
+    }
+    for world in World::both().await {
+        let report = world.import(&from, Mode::Apply).await;
+
+        assert_eq!(report.counts["instances"].taken, PLANS.len() as u64);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_instance_that_cannot_be_understood_is_left_out_with_the_reason_and_the_others_are_not()
+{
+    let (from, all) = database(5).await;
+    let set = |at: usize, column: &str, value: &str| {
+        format!("UPDATE instances SET {column} = '{value}' WHERE instance_id = '{}'", all[at].id())
+    };
+    from.run(&set(0, "service_plan_id", "no-such-plan")).await;
+    from.run(&set(1, "runtime_id", "no uuid")).await;
+    from.run(&set(2, "provisioning_parameters", "no JSON, hush-hush")).await;
+    let mut broken = serde_json::from_str::<serde_json::Value>(
+        all[3].instance["provisioning_parameters"].as_str().unwrap(),
+    )
+    .unwrap();
+    broken["ers_context"]["sm_operator_credentials"]["clientsecret"] = json!("bm90IHNlYWxlZA==");
+    from.run(&set(3, "provisioning_parameters", &broken.to_string())).await;
+    for world in World::both().await {
+        let report = world.import(&from, Mode::Apply).await;
+
+        let problem = |at: usize| {
+            let found = report.findings.iter().find(|it| it.subject.contains(all[at].id()));
+            found.unwrap_or_else(|| panic!("{:#?}", report.findings)).problem.clone()
+        };
+        assert!(problem(0).contains("no-such-plan"), "{}", problem(0));
+        assert!(problem(1).contains("not a UUID"), "{}", problem(1));
+        assert!(problem(2).contains("cannot be read"), "{}", problem(2));
+        assert!(problem(3).contains("cannot be decrypted"), "{}", problem(3));
+        assert!(!format!("{report:?}").contains("hush-hush"));
+        assert_eq!((report.counts["instances"].taken, report.counts["instances"].left_out), (1, 4));
+        assert_eq!(world.runtimes("all").await.len(), 1);
+    }
+}

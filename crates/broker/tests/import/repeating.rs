@@ -1,0 +1,176 @@
+//! Imports that are repeated, and that were stopped in the middle.
+
+use broker::instances::{Caller, Deprovision};
+use serde_json::json;
+use store::{import::Mode, testing::originals::encrypted};
+
+use crate::{
+    original::{KEY, Original, PLANS, SERVICE, Situation, database, fill},
+    world::World,
+};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_import_takes_over_only_what_is_new_and_changes_nothing_else() {
+    let (from, all) = database(PLANS.len() * 9).await;
+    for world in World::both().await {
+        let first = world.import(&from, Mode::Apply).await;
+        let before = format!("{:?}", world.runtimes("all").await);
+
+        let second = world.import(&from, Mode::Apply).await;
+
+        assert_eq!(format!("{:?}", world.runtimes("all").await), before);
+        let (first, again) = (first.counts["instances"], second.counts["instances"]);
+        assert_eq!((again.taken, again.present), (0, first.taken));
+        assert_eq!(second.counts["removed instances"].taken, 0);
+        let now = second.findings.iter().find(|it| it.problem.contains("has gone on"));
+        assert_eq!(now, None);
+    }
+    let new: Vec<Original> = (all.len()..all.len() + 3).map(Original::number).collect();
+    let known = world_with(&from).await;
+    fill(&from, &new).await;
+
+    let report = known.import(&from, Mode::Apply).await;
+
+    assert_eq!(report.counts["instances"].taken, 3);
+}
+
+async fn world_with(from: &store::testing::originals::OriginalDatabase) -> World {
+    let world = World::both().await.remove(0);
+    world.import(from, Mode::Apply).await;
+    world
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_original_did_since_is_listed_and_not_mixed_in() {
+    let (from, all) = database(2).await;
+    let world = world_with(&from).await;
+    let mut update = all[0].operations[0].clone();
+    update["id"] = json!("00000000-0000-4000-8000-00000000aaaa");
+    update["type"] = json!("update");
+    update["created_at"] = json!("2027-01-01T00:00:00Z");
+    from.insert("operations", &[update]).await;
+    from.run(&format!("DELETE FROM instances WHERE instance_id = '{}'", all[1].id())).await;
+
+    let report = world.import(&from, Mode::Apply).await;
+
+    let listed = |id: &str, words: &str| {
+        let all = report.findings.iter();
+        all.filter(|it| it.subject.contains(id) && it.problem.contains(words)).count()
+    };
+    assert_eq!(listed(all[0].id(), "00000000aaaa"), 1, "{:#?}", report.findings);
+    assert_eq!(listed(all[1].id(), "removed in the original"), 1, "{:#?}", report.findings);
+    assert_eq!(world.runtimes("all").await.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_that_was_stopped_anywhere_is_completed_by_the_next_one() {
+    let (from, all) = database(PLANS.len() * 9).await;
+    let whole = world_with(&from).await;
+    let expected: Vec<String> = ids(&whole).await;
+    assert_eq!(expected.len(), all.iter().filter(|it| it.situation.word().is_some()).count());
+    for world in World::both().await {
+        for polls in [3, 40, 200] {
+            let mut stopped = Box::pin(world.import_as(&from, Mode::Apply, false));
+            for _ in 0..polls {
+                let woken = futures::poll!(&mut stopped).is_ready();
+                if woken {
+                    break;
+                }
+                tokio::task::yield_now().await;
+            }
+            drop(stopped);
+        }
+
+        world.import(&from, Mode::Apply).await;
+
+        assert_eq!(ids(&world).await, expected);
+        for runtime in world.runtimes("all").await {
+            assert!(runtime.status.provisioning.is_some(), "{runtime:?} is half written");
+        }
+    }
+}
+
+async fn ids(world: &World) -> Vec<String> {
+    let mut ids: Vec<_> = world
+        .runtimes("all")
+        .await
+        .into_iter()
+        .map(|it| format!("{:?}", (it.instance_id, it.status.state)))
+        .collect();
+    ids.sort();
+    ids
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_had_not_ended_is_left_to_the_original_unless_it_is_stopped_for_good() {
+    let being_made = PLANS.len() * 10 + 2;
+    let (from, all) = database(being_made + 1).await;
+    let id = all[being_made].id();
+    assert_eq!(all[being_made].situation, Situation::BeingMade);
+    for world in World::both().await {
+        let report = world.import(&from, Mode::Apply).await;
+        let listed = report.findings.iter().find(|it| it.subject.contains(id)).unwrap();
+        assert!(listed.action.contains("--unfinished"), "{listed}");
+        assert!(world.store.find(id).await.unwrap().is_none());
+
+        world.import_as(&from, Mode::Apply, true).await.unwrap();
+
+        let runtimes = world.runtimes("failed").await;
+        let made = runtimes.iter().find(|it| it.instance_id == id).unwrap();
+        let said = &made.status.provisioning.as_ref().unwrap().description;
+        assert!(said.contains("was in progress in the original"), "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_removal_that_failed_or_was_running_or_left_something_can_be_continued() {
+    let (from, all) = database(PLANS.len() * 10).await;
+    let wanted = [Situation::RemovalFailed, Situation::BeingRemoved, Situation::LeftOver];
+    for world in World::both().await {
+        world.import(&from, Mode::Apply).await;
+
+        for original in all.iter().filter(|it| wanted.contains(&it.situation)) {
+            let request = Deprovision {
+                instance_id: original.id().to_owned(),
+                service_id: SERVICE.into(),
+                plan_id: original.instance["service_plan_id"].as_str().unwrap().into(),
+                accepts_incomplete: true,
+            };
+            let begun = world.broker.deprovision(&Caller::default(), request).await.unwrap();
+            let theirs = original.operations.last().unwrap()["id"].as_str().unwrap();
+            assert_ne!(begun.to_string(), theirs, "{original:?}");
+        }
+        let left = world.broker.leftovers(None, 100).await.unwrap().leftovers;
+        let incomplete = all.iter().filter(|it| it.situation == Situation::LeftOver).count();
+        assert_eq!(left.len(), incomplete, "{left:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bindings_that_can_still_be_used_are_taken_over() {
+    let (from, all) = database(1).await;
+    let binding = |id: &str, expires: &str, kubeconfig: String| {
+        json!({
+            "id": id, "instance_id": all[0].id(), "created_at": "2026-01-01T00:00:00Z", "kubeconfig": kubeconfig,
+            "expiration_seconds": 600, "expires_at": expires, "created_by": "jo",
+        })
+    };
+    from.insert(
+        "bindings",
+        &[
+            binding("good", "2099-01-01T00:00:00Z", encrypted(KEY, "apiVersion: v1")),
+            binding("expired", "2020-01-01T00:00:00Z", encrypted(KEY, "apiVersion: v1")),
+            binding("incomplete", "2099-01-01T00:00:00Z", String::new()),
+        ],
+    )
+    .await;
+    for world in World::both().await {
+        let report = world.import(&from, Mode::Apply).await;
+
+        let found = world.store.find_binding(all[0].id(), "good").await.unwrap().unwrap();
+        assert_eq!(found.credentials.unwrap(), b"apiVersion: v1");
+        assert_eq!(report.counts["bindings"].taken, 1);
+        assert!(report.findings.iter().any(|it| it.subject.contains("binding incomplete")));
+        assert!(world.store.find_binding(all[0].id(), "expired").await.unwrap().is_none());
+    }
+}

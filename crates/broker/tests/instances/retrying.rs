@@ -1,0 +1,69 @@
+//! What an operator's retry means for an instance.
+
+use broker::{
+    instances::{Caller, Progress},
+    runtimes::Ask,
+};
+use domain::OperationId;
+use engine::{
+    State,
+    storage::{Acceptance, Change, Unfinished, Verdict},
+};
+use serde_json::json;
+use store::engine::Continued;
+use uuid::Uuid;
+
+use crate::world::World;
+
+/// A retry, as `Operations::retry` asks for it.
+async fn retry(world: &World, operation: &OperationId) -> (OperationId, Continued) {
+    let new = Uuid::now_v7();
+    let alone = |unfinished: &[Unfinished]| {
+        unfinished.first().map_or(Verdict::Queue, |other| Verdict::Refuse(other.id))
+    };
+    let continued = world.engine.continue_newest(operation.uuid(), new, &alone).await.unwrap();
+    (OperationId::from(new), continued)
+}
+
+pub(crate) async fn an_instance_stands_as_the_retry_of_its_order_does(world: World) {
+    let failed = world.ordered("i-1").await;
+    world.fail(&failed, "no quota").await;
+
+    let (new, continued) = retry(&world, &failed).await;
+    let again = world.order("i-1").await.unwrap();
+    let running = world.follow("i-1", None).await.unwrap();
+    world.end(&new, State::Succeeded, vec![]).await;
+    let complete = world.order("i-1").await.unwrap();
+
+    assert_eq!(continued, Continued::Yes(Acceptance::Started));
+    assert_eq!(again.operation, Some(new.clone()), "the same order is answered with its retry");
+    assert_eq!(running.progress, Progress::InProgress);
+    assert_eq!(complete.operation, None);
+    assert_eq!(world.follow("i-1", None).await.unwrap().progress, Progress::Succeeded);
+    assert_eq!(world.follow("i-1", Some(&failed)).await.unwrap().progress, Progress::Failed);
+    let page = world.broker.runtimes(&Caller::default(), &Ask::default()).await.unwrap();
+    let status = serde_json::to_value(&page.data[0]).unwrap()["status"].clone();
+    assert_eq!(status["state"], "succeeded", "{status:#}");
+    assert_eq!(status["provisioning"]["operationID"], json!(new.to_string()));
+    assert_eq!(status["unsuspension"]["count"].as_u64().unwrap_or_default(), 0, "{status:#}");
+}
+
+pub(crate) async fn a_removal_that_failed_is_retried_and_an_older_order_is_not(world: World) {
+    let order = world.ordered("i-1").await;
+    world.fail(&order, "no quota").await;
+    let removal = world.remove("i-1").await.unwrap();
+    let (_, while_running) = retry(&world, &order).await;
+    world.fail(&removal, "no access").await;
+
+    let (_, older) = retry(&world, &order).await;
+    let (new, continued) = retry(&world, &removal).await;
+    let change = Change { topic: "instance".into(), body: json!({"removed": true}) };
+    world.end(&new, State::Succeeded, vec![change]).await;
+
+    assert_eq!(while_running, Continued::Yes(Acceptance::Refused(removal.uuid())));
+    assert_eq!(older, Continued::Older(removal.uuid()));
+    assert_eq!(continued, Continued::Yes(Acceptance::Started));
+    assert!(world.store.find("i-1").await.unwrap().is_none());
+    let (_, after) = retry(&world, &order).await;
+    assert_eq!(after, Continued::Older(new.uuid()), "it is gone, and stays gone");
+}

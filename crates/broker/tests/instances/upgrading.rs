@@ -1,0 +1,114 @@
+//! Upgrades, in every state of an instance.
+
+use broker::{
+    instances::{Caller, Error, Upgrade, UpgradeTarget},
+    runtimes::{Ask, Detail},
+};
+use domain::OperationId;
+use engine::State;
+use futures::future::join_all;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::world::World;
+
+const ORCHESTRATION: Uuid = Uuid::from_u128(0x0bce);
+
+fn kyma() -> Upgrade {
+    Upgrade {
+        orchestration: Some(ORCHESTRATION),
+        dry_run: false,
+        notify: true,
+        target: UpgradeTarget::Kyma { version: Some("2.11.0".into()) },
+    }
+}
+
+fn cluster() -> Upgrade {
+    let target = UpgradeTarget::Cluster {
+        kubernetes_version: Some("1.33.2".into()),
+        machine_image: None,
+        machine_image_version: None,
+    };
+    Upgrade { target, ..kyma() }
+}
+
+async fn upgrade(world: &World, change: Upgrade) -> Result<OperationId, Error> {
+    let id = OperationId::new();
+    world.broker.upgrade("i-1", id.clone(), change).await.map(|()| id)
+}
+
+pub(crate) async fn an_upgrade_is_stored_with_what_is_asked_for_and_told_as_upgrading(
+    world: World,
+) {
+    world.made("i-1").await;
+
+    let id = upgrade(&world, cluster()).await.unwrap();
+
+    let stored = world.read(&id).await;
+    assert_eq!((stored.kind.as_str(), stored.instance.as_str()), ("upgradeCluster", "i-1"));
+    let input: Value = serde_json::from_slice(&stored.input).unwrap();
+    assert_eq!(input["kubernetes_version"], "1.33.2");
+    assert_eq!(input["order"]["instance_id"], "i-1");
+    world.begin(&id).await;
+    assert_eq!(world.state("i-1").await, "upgrading");
+    let ask = Ask { detail: Detail::All, ..Ask::default() };
+    let page = world.broker.runtimes(&Caller::default(), &ask).await.unwrap();
+    let told = json!(page.data[0].status.upgrading_cluster);
+    assert_eq!(told["data"][0]["orchestrationID"], json!(ORCHESTRATION));
+}
+
+pub(crate) async fn an_upgrade_under_the_same_id_is_begun_once(world: World) {
+    world.made("i-1").await;
+    let id = OperationId::new();
+
+    let all = (0..20).map(|_| world.broker.upgrade("i-1", id.clone(), kyma()));
+    let all = join_all(all).await;
+
+    assert!(all.iter().all(Result::is_ok), "{all:?}");
+    assert_eq!(world.operations().await, 2);
+    world.end(&id, State::Succeeded, vec![]).await;
+    world.broker.upgrade("i-1", id, kyma()).await.unwrap();
+    assert_eq!(world.operations().await, 2);
+}
+
+pub(crate) async fn upgrades_wait_for_what_runs_and_are_stopped_by_a_removal(world: World) {
+    let order = world.ordered("i-1").await;
+    let first = upgrade(&world, kyma()).await.unwrap();
+    let second = upgrade(&world, cluster()).await.unwrap();
+    assert_eq!(world.read(&first).await.state, State::Pending);
+    world.end(&order, State::Succeeded, vec![]).await;
+
+    let removal = world.remove("i-1").await.unwrap();
+
+    let stopped = format!("operation preempted by deprovisioning {removal}");
+    for id in [first, second] {
+        let cancel = world.read(&id).await.cancel.unwrap();
+        assert_eq!(cancel.reason, stopped);
+    }
+    assert!(matches!(upgrade(&world, kyma()).await, Err(Error::Busy)));
+}
+
+pub(crate) async fn what_has_no_runtime_cannot_be_upgraded(world: World) {
+    let missing = upgrade(&world, kyma()).await;
+    assert!(matches!(missing, Err(Error::NotFound(_))), "{missing:?}");
+    world.made("i-1").await;
+    let suspension = world.broker.suspend(&Caller::default(), "i-1").await.unwrap();
+    assert!(matches!(upgrade(&world, kyma()).await, Err(Error::Busy)));
+
+    world.end(&suspension, State::Succeeded, vec![]).await;
+
+    let asleep = upgrade(&world, kyma()).await.unwrap_err();
+    assert_eq!(asleep.to_string(), "an instance that is suspended cannot be upgraded");
+    let prepared = world.broker.prepare_upgrade("i-1", OperationId::new(), kyma()).await;
+    assert!(matches!(prepared, Err(Error::Unchangeable(_))), "{prepared:?}");
+}
+
+pub(crate) async fn an_order_that_failed_leaves_nothing_to_upgrade(world: World) {
+    let order = world.ordered("i-1").await;
+    world.fail(&order, "no").await;
+
+    let refused = upgrade(&world, kyma()).await.unwrap_err();
+
+    let text = "an instance that could not be provisioned cannot be upgraded";
+    assert_eq!(refused.to_string(), text);
+}

@@ -1,0 +1,53 @@
+//! Accounts that were given back are emptied before they are free again.
+
+use broker::jobs::Settings;
+use serde_json::json;
+
+use crate::world::World;
+
+const DIRTY: &str = "aws-dirty-1";
+const KEY: &str = "AKIA-aws-dirty-1";
+
+async fn is_dirty(world: &World, name: &str) -> bool {
+    let dirty = world.env.gardener.pool(world.env.account_bindings).dirty().await.unwrap();
+    dirty.iter().any(|binding| binding.name() == name)
+}
+
+fn volume(world: &World, in_use: bool) {
+    world.tell("aws", "add-key", &json!({ "key": KEY }));
+    let with = json!({"key": KEY, "id": "vol-1", "region": "cn-north-1", "in_use": in_use});
+    world.tell("aws", "add-volume", &with);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_is_free_when_it_is_empty() {
+    let world = World::new(Settings::default()).await;
+    volume(&world, false);
+    assert!(is_dirty(&world, DIRTY).await);
+
+    let dry = world.run("subscription-cleanup", true).await;
+    assert!(dry.report.done >= 1 && is_dirty(&world, DIRTY).await);
+    let mut runs = 0;
+    while is_dirty(&world, DIRTY).await {
+        world.run("subscription-cleanup", false).await;
+        runs += 1;
+        assert!(runs < 10, "the volume goes, and the account with it");
+    }
+
+    assert!(runs >= 2, "while the volume is being deleted, the account stays dirty");
+    let pool = world.env.gardener.pool(world.env.account_bindings);
+    let free = pool.list("hyperscalerType=aws,!dirty,!tenantName").await.unwrap();
+    assert!(free.iter().any(|binding| binding.name() == DIRTY));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_with_something_in_use_stays_dirty() {
+    let world = World::new(Settings::default()).await;
+    volume(&world, true);
+
+    let run = world.run("subscription-cleanup", false).await;
+
+    let detail = run.report.details.iter().find(|detail| detail.item == DIRTY).unwrap();
+    assert!(detail.text.contains("vol-1 is in use"), "{detail:?}");
+    assert!(run.report.failed >= 1 && is_dirty(&world, DIRTY).await);
+}

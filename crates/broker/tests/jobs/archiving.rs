@@ -1,0 +1,90 @@
+//! Removed instances are archived, and what is kept is told.
+
+use std::{num::NonZeroU16, time::Duration};
+
+use broker::{
+    instances::{Caller, Error, Progress},
+    jobs::{ArchiveSettings, Settings},
+};
+use engine::State;
+
+use crate::world::{AWS, World, counts, order};
+
+fn at_once(page: u16) -> Settings {
+    let archive = ArchiveSettings {
+        after: Duration::ZERO,
+        page: NonZeroU16::new(page).unwrap(),
+        ..ArchiveSettings::default()
+    };
+    Settings { archive, ..Settings::default() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_removed_instance_is_archived_and_still_told_to_its_owner() {
+    for world in World::both(|| at_once(50)).await {
+        world.removed("gone").await;
+        world.made(1, "there", None).await;
+        world.left_over("left").await;
+
+        assert_eq!(world.counts("archive", true).await, [1, 1, 0, 0]);
+        assert_eq!(world.operations("gone", "deprovision").await, 1);
+        assert_eq!(world.counts("archive", false).await, [1, 1, 0, 0]);
+
+        let kept = world.store.find_archived("gone").await.unwrap().unwrap();
+        assert_eq!((kept.plan_name.as_str(), kept.global_account.as_str()), ("aws", "ga-1"));
+        assert_eq!(kept.provisioning_state, "succeeded");
+        assert!(kept.provisioning_started_at.is_some() && !kept.internal_user);
+        assert!(kept.first_deprovisioning_finished_at <= kept.last_deprovisioning_finished_at);
+        assert_eq!(world.operations("gone", "deprovision").await, 0);
+        for other in ["there", "left"] {
+            assert_eq!(world.operations(other, "provision").await, 1, "{other}");
+        }
+        let broker = &world.env.broker;
+        let told = broker.last_operation(&Caller::default(), "gone", None).await.unwrap();
+        assert_eq!(told.progress, Progress::Succeeded);
+        assert_eq!(told.description, "Operation succeeded. The instance was deprovisioned.");
+        let stranger = Caller { tenant: Some("ga-2".into()), ..Caller::default() };
+        let hidden = broker.last_operation(&stranger, "gone", None).await.unwrap_err();
+        assert!(matches!(hidden, Error::NotFound(_)), "{hidden}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_removed_lately_is_kept() {
+    let world = World::new(Settings::default()).await;
+    world.removed("gone").await;
+    order(&world.env.broker, "there", AWS, "sa-1").await;
+
+    assert_eq!(world.counts("archive", false).await, [0, 0, 0, 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_killed_in_the_middle_is_finished_by_another_replica() {
+    let mut settings = at_once(1);
+    // A page takes at least a tenth of a second: the world is a thousand times faster.
+    let slow = broker::jobs::JobSettings {
+        rate: std::num::NonZeroU32::new(1).unwrap(),
+        ..broker::jobs::JobSettings::default()
+    };
+    settings.jobs = [("archive", slow)].into();
+    let mut world = World::new(settings).await;
+    for instance in ["a", "b", "c", "d", "e", "f"] {
+        world.removed(instance).await;
+    }
+    let started = world.jobs.run("archive", false, "jo").await.unwrap();
+    while world.store.find_archived("a").await.unwrap().is_none() {
+        world.clock.sleep(Duration::from_millis(5)).await;
+    }
+    world.engine.kill();
+    world.restart().await;
+
+    let run = world.ended("archive", false).await;
+
+    assert_eq!(run.operation, started.operation);
+    assert_eq!(run.state, State::Succeeded, "{:?}", run.failure);
+    for instance in ["a", "b", "c", "d", "e", "f"] {
+        assert!(world.store.find_archived(instance).await.unwrap().is_some(), "{instance}");
+    }
+    let [candidates, done, ..] = counts(&run);
+    assert!(candidates == done && done >= 5, "{:?}", run.report);
+}

@@ -1,0 +1,13 @@
+//! The jobs that keep everything clean: each against the landscape, on both databases, when things fail, when it is killed in the middle,
+//! and when two start at once.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod accounts;
+mod archiving;
+mod drifting;
+mod environments;
+mod expiring;
+mod running;
+mod subaccounts;
+mod world;

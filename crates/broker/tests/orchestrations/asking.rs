@@ -1,0 +1,88 @@
+//! What is asked for, and what is told.
+
+use broker::{instances::Error, orchestrations::PageRequest};
+use domain::orchestration::Kind;
+use serde_json::json;
+
+use crate::world::{World, parameters};
+
+pub(crate) async fn what_is_wrong_is_refused_and_nothing_is_stored(w: World) {
+    w.made(1).await;
+    let mut nobody = parameters(&json!({}));
+    nobody.targets.include[0].plan_name = "trial".into();
+    let mut no_kyma = parameters(&json!({}));
+    no_kyma.kyma = None;
+
+    for (asked, problem) in [
+        (nobody, "targets: no runtime matches"),
+        (no_kyma, "kyma is missing"),
+        (parameters(&json!({ "type": "serial" })), "strategy.type can only be"),
+    ] {
+        let error = w.orchestrations.create(Kind::UpgradeKyma, asked).await.unwrap_err();
+        assert!(matches!(&error, Error::Bad(text) if text.starts_with(problem)), "{error}");
+    }
+
+    let page = w.orchestrations.list(&PageRequest::default()).await.unwrap();
+    assert_eq!((page.count, page.total_count), (0, 0));
+}
+
+pub(crate) async fn a_preview_tells_who_is_meant_and_creates_nothing(w: World) {
+    w.made(4).await;
+    w.remove("i-2").await;
+    let mut asked = parameters(&json!({ "canary": 1 }));
+    asked.targets.exclude = serde_json::from_value(json!([{ "globalAccount": "^tn-1$" }])).unwrap();
+
+    let preview = w.orchestrations.preview(Kind::UpgradeKyma, asked).await.unwrap();
+
+    let meant: Vec<_> =
+        preview.runtimes.iter().map(|it| (it.instance_id.as_str(), it.canary)).collect();
+    // The removal has not begun, so it is not left out yet.
+    assert_eq!(meant, [("i-0", true), ("i-2", false), ("i-3", false)]);
+    assert_eq!(w.orchestrations.list(&PageRequest::default()).await.unwrap().total_count, 0);
+}
+
+pub(crate) async fn orchestrations_and_operations_are_told_page_by_page(w: World) {
+    w.made(7).await;
+    w.upgrades.fail(&["i-1", "i-4"]);
+    w.work();
+    let id = w.upgrade_all(&json!({ "parallel": { "workers": 3 } })).await;
+    let status = w.ended(&id).await;
+    assert_eq!(
+        (status.state.as_str(), status.description.as_str()),
+        ("failed", "Scheduled 7 operations")
+    );
+
+    let list = w.orchestrations.list(&PageRequest::default()).await.unwrap();
+    let states = |states: &[&str], page| PageRequest {
+        page,
+        page_size: 3,
+        states: states.iter().map(ToString::to_string).collect(),
+    };
+    let none = w.orchestrations.list(&states(&["pending"], 1)).await.unwrap();
+    assert_eq!((list.count, list.total_count, none.total_count), (1, 1, 0));
+    assert!(list.data[0].operation_stats.is_none());
+    assert_eq!(list.data[0].parameters.kyma.as_ref().unwrap().version, "2.10.0");
+
+    // Known clients read until the counts add up, and ask for what failed on the first page only.
+    let first =
+        w.orchestrations.operations(&id, &states(&["failed", "succeeded"], 1)).await.unwrap();
+    let second = w.orchestrations.operations(&id, &states(&["succeeded"], 2)).await.unwrap();
+    assert_eq!((first.count, first.total_count), (5, 7));
+    assert_eq!(first.count + second.count, first.total_count);
+    let all = w.orchestrations.operations(&id, &states(&[], 3)).await.unwrap();
+    assert_eq!((all.count, all.total_count), (1, 7));
+
+    let failed = w.orchestrations.operations(&id, &states(&["failed"], 1)).await.unwrap();
+    let operation = failed.data[0].operation_id.to_string();
+    assert_eq!(failed.data[0].description, "it did not work");
+    let detail = w.orchestrations.operation(&id, &operation).await.unwrap();
+    assert_eq!(detail.kyma_config.unwrap()["version"], "2.10.0");
+    let unknown = w.orchestrations.operation(&id, "nope").await.unwrap_err();
+    assert!(matches!(unknown, Error::NotFound(_)));
+    assert!(matches!(w.orchestrations.get("nope").await.unwrap_err(), Error::NotFound(_)));
+
+    let progress = w.orchestrations.progress(&id).await.unwrap();
+    assert_eq!((progress.total, progress.done), (7, 7));
+    assert_eq!((progress.failures.len(), progress.failures[0].count), (1, 2));
+    assert_eq!(progress.failures[0].reason, "reconciliation_failed");
+}

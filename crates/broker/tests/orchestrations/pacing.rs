@@ -1,0 +1,110 @@
+//! What starts when.
+
+use std::sync::atomic::Ordering::SeqCst;
+
+use serde_json::json;
+
+use crate::world::{World, number};
+
+pub(crate) async fn every_runtime_is_upgraded_once_and_no_more_than_the_workers_at_a_time(
+    w: World,
+) {
+    w.made(12).await;
+    w.upgrades.held.store(true, SeqCst);
+    w.work();
+    let id = w.upgrade_all(&json!({ "parallel": { "workers": 3 } })).await;
+    let status = w.until(&id, |it| number(it, "in progress") == 3).await;
+    assert_eq!(number(&status, "pending"), 9);
+    w.upgrades.held.store(false, SeqCst);
+
+    let status = w.ended(&id).await;
+
+    assert_eq!(status.state, "succeeded");
+    assert_eq!((number(&status, "succeeded"), number(&status, "failed")), (12, 0));
+    assert_eq!(w.upgrades.most_at_a_time(), 3);
+    assert!((0..12).all(|n| w.upgrades.operations_of(&format!("i-{n}")) == 1));
+}
+
+pub(crate) async fn canaries_go_first_and_one_that_fails_pauses(w: World) {
+    w.made(6).await;
+    w.upgrades.fail(&["i-1"]);
+    w.work();
+    let id = w.upgrade_all(&json!({ "canary": 2, "parallel": { "workers": 6 } })).await;
+
+    // The other canary may still run when it pauses.
+    let status = w.until(&id, |it| it.paused && number(it, "succeeded") == 1).await;
+    assert_eq!(status.pause_reason.as_deref(), Some("1 of 2 canaries failed"));
+    assert_eq!(number(&status, "pending"), 4);
+    let progress = w.orchestrations.progress(&id).await.unwrap();
+    let waves: Vec<_> = progress.waves.iter().map(|it| (it.wave, it.done, it.total)).collect();
+    assert_eq!(waves, [("canary", 2, 2), ("all", 0, 4)]);
+
+    w.orchestrations.resume(&id).await.unwrap();
+
+    let status = w.ended(&id).await;
+    assert_eq!((status.state.as_str(), number(&status, "succeeded")), ("failed", 5));
+}
+
+pub(crate) async fn a_paused_orchestration_starts_nothing_and_more_workers_start_more(w: World) {
+    w.made(5).await;
+    w.upgrades.held.store(true, SeqCst);
+    w.work();
+    let id = w.upgrade_all(&json!({})).await;
+    w.until(&id, |it| number(it, "in progress") == 1).await;
+
+    w.orchestrations.pause(&id).await.unwrap();
+    w.orchestrations.change_workers(&id, 2).await.unwrap();
+    w.upgrades.held.store(false, SeqCst);
+    let status = w.until(&id, |it| number(it, "succeeded") == 1).await;
+    assert_eq!((number(&status, "pending"), status.paused), (4, true));
+    w.upgrades.held.store(true, SeqCst);
+    w.orchestrations.resume(&id).await.unwrap();
+    let status = w.until(&id, |it| number(it, "in progress") == 2).await;
+    assert_eq!(status.parameters.strategy.parallel.workers, 2);
+    w.upgrades.held.store(false, SeqCst);
+
+    assert_eq!(w.ended(&id).await.state, "succeeded");
+    assert_eq!(w.upgrades.most_at_a_time(), 2);
+    assert!(w.orchestrations.pause(&id).await.is_err());
+    assert!(w.orchestrations.change_workers(&id, 0).await.is_err());
+}
+
+pub(crate) async fn a_runtime_waits_for_its_window(w: World) {
+    w.made(2).await;
+    let now = base::Clock::running().now().to_zoned(jiff::tz::TimeZone::UTC);
+    let at = |hours: i64| {
+        (&now + jiff::SignedDuration::from_hours(hours)).strftime("%H%M%S+0000").to_string()
+    };
+    w.windows(&json!({
+        "rules": [{ "match": { "globalAccountID": "^tn-0$" }, "timeBegin": at(-1), "timeEnd": at(1) }],
+        "default": { "timeBegin": at(2), "timeEnd": at(3) },
+    }));
+    w.work();
+    let id =
+        w.upgrade_all(&json!({ "maintenanceWindow": true, "parallel": { "workers": 2 } })).await;
+
+    let status = w.until(&id, |it| number(it, "succeeded") == 1).await;
+
+    assert_eq!((status.state.as_str(), number(&status, "pending")), ("in progress", 1));
+    assert_eq!((w.upgrades.operations_of("i-0"), w.upgrades.operations_of("i-1")), (1, 0));
+    w.orchestrations.cancel(&id).await.unwrap();
+    let status = w.ended(&id).await;
+    assert_eq!((status.state.as_str(), number(&status, "canceled")), ("canceled", 1));
+}
+
+pub(crate) async fn what_is_removed_meanwhile_is_left_out(w: World) {
+    w.made(3).await;
+    w.upgrades.held.store(true, SeqCst);
+    w.work();
+    let id = w.upgrade_all(&json!({})).await;
+    w.until(&id, |it| number(it, "in progress") == 1).await;
+    w.remove("i-2").await;
+    w.upgrades.held.store(false, SeqCst);
+
+    let status = w.ended(&id).await;
+
+    // What was removed has not failed.
+    assert_eq!(status.state, "succeeded");
+    assert_eq!((number(&status, "succeeded"), number(&status, "canceled")), (2, 1));
+    assert_eq!(w.upgrades.operations_of("i-2"), 0);
+}

@@ -1,0 +1,88 @@
+//! `kcp events`: what happened to an instance, the journals of its operations and the audit, in order of time.
+
+use std::{path::Path, process::ExitCode};
+
+use clap::{Args, Subcommand};
+use serde_json::Value;
+
+use super::which;
+use crate::{
+    client::Client,
+    output::{self, Format},
+};
+
+const HEAD: [&str; 4] = ["AT", "LEVEL", "OPERATION", "MESSAGE"];
+
+/// Show what happened to an instance: the journals of its operations, and who asked for what.
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct Events {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// The instance, or the name or Shoot of a runtime; with --provisioner, the runtime.
+    #[arg(required = true)]
+    instance: Option<String>,
+    /// The provisioner's events instead of the broker's.
+    #[arg(long, global = true)]
+    provisioner: bool,
+    /// How the answer looks.
+    #[arg(short, long, value_enum, default_value_t, global = true)]
+    output: Format,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check that no entry of the audit was changed, removed or added; fails otherwise.
+    Verify,
+}
+
+impl Events {
+    pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+        let client = if self.provisioner {
+            Client::connect_to_provisioner(data)?
+        } else {
+            Client::connect(data)?
+        };
+        if let Some(Command::Verify) = self.command {
+            return verify(&client, self.output).await;
+        }
+        let which = self.instance.unwrap_or_default();
+        // One that is removed is found by its id alone.
+        let instance = if self.provisioner || uuid::Uuid::parse_str(&which).is_ok() {
+            which
+        } else {
+            which::instance(&client, &which).await?
+        };
+        let events = client.events(&instance).await?;
+        match self.output {
+            Format::Json => output::json(&events)?,
+            Format::Table => {
+                let rows = events.as_array().into_iter().flatten().map(row);
+                output::print(&output::table(&HEAD, rows))?;
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn row(event: &Value) -> Vec<String> {
+    let text = |field: &str| event[field].as_str().unwrap_or_default().to_owned();
+    let operation = text("OperationID").chars().rev().take(8).collect::<Vec<_>>();
+    let operation = operation.into_iter().rev().collect();
+    vec![text("CreatedAt"), text("Level"), operation, text("Message")]
+}
+
+async fn verify(client: &Client, format: Format) -> anyhow::Result<ExitCode> {
+    let verified = client.verify_audit().await?;
+    let whole = verified["whole"] == true;
+    match format {
+        Format::Json => output::json(&verified)?,
+        Format::Table => {
+            let (first, last) = (&verified["first"], &verified["last"]);
+            let digest = verified["digest"].as_str().unwrap_or_default();
+            let problem = verified["problem"].as_str().unwrap_or("every entry is what it was");
+            output::print(&format!("entries {first} to {last}: {problem}\ndigest  {digest}\n"))?;
+        }
+    }
+    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

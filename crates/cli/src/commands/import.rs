@@ -1,0 +1,125 @@
+//! `kcp import`: take over what the original broker and provisioner keep in their databases.
+
+use std::{env, path::PathBuf, process::ExitCode};
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use serde_json::json;
+use server::{
+    import::{self, DATABASE, Mode, Report, Source},
+    settings,
+};
+
+use crate::{
+    confirm::Confirmation,
+    output::{self, Format},
+};
+
+const HEAD: [&str; 5] = ["", "FOUND", "TAKEN OVER", "HERE BEFORE", "LEFT OUT"];
+
+/// Take over the runtimes of the original broker and provisioner. Without --apply nothing is written: the report says what would be.
+#[derive(Args)]
+pub(crate) struct Import {
+    #[command(subcommand)]
+    program: Program,
+}
+
+#[derive(Subcommand)]
+enum Program {
+    /// Take over instances, operations, runtime states and bindings of the original broker.
+    Keb(Origin),
+    /// Take over clusters and operations of the original provisioner.
+    Provisioner(Origin),
+}
+
+#[derive(Args)]
+struct Origin {
+    /// The original's database: postgres://USER@HOST:PORT/NAME. It is only read. Without it, `KCP_IMPORT_DATABASE` names it.
+    #[arg(long, value_name = "URL")]
+    database: Option<String>,
+    /// The file with the key that the original encrypts columns with. Without it, `KCP_IMPORT_KEY` holds the key.
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+    /// The settings file of the service that the rows are for.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Write what can be taken over.
+    #[arg(long)]
+    apply: bool,
+    /// Take over what the original has not ended, too, and count it as failed: the original is stopped for good.
+    #[arg(long)]
+    unfinished: bool,
+    #[command(flatten)]
+    confirmation: Confirmation,
+    /// How the report looks.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: Format,
+}
+
+impl Import {
+    pub(crate) async fn run(self) -> anyhow::Result<ExitCode> {
+        let (origin, into_broker) = match self.program {
+            Program::Keb(origin) => (origin, true),
+            Program::Provisioner(origin) => (origin, false),
+        };
+        let source = origin.source()?;
+        let config = origin.config.as_deref();
+        if origin.apply {
+            let whose = if into_broker { "broker" } else { "provisioner" };
+            let what = format!("What can be taken over is written to the database of the {whose}");
+            origin.confirmation.ask(&what)?;
+        }
+        let report = if into_broker {
+            Box::pin(import::keb(&settings::load(config)?, &source)).await?
+        } else {
+            let settings = settings::provisioner::load(config)?;
+            Box::pin(import::provisioner(&settings, &source)).await?
+        };
+        show(&report, origin.apply, origin.output)?;
+        let left_out = ["instances", "runtimes"].iter().filter_map(|sort| report.counts.get(sort));
+        let complete = left_out.into_iter().all(|count| count.left_out == 0);
+        Ok(if complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+impl Origin {
+    fn source(&self) -> anyhow::Result<Source> {
+        let database = self.database.clone().or_else(|| env::var(DATABASE).ok());
+        let database = database.with_context(|| {
+            format!("which database is read is not said: --database URL, or {DATABASE}")
+        })?;
+        Ok(Source {
+            database: database.into(),
+            key_file: self.key_file.clone(),
+            mode: if self.apply { Mode::Apply } else { Mode::DryRun },
+            unfinished: self.unfinished,
+        })
+    }
+}
+
+fn show(report: &Report, applied: bool, format: Format) -> anyhow::Result<()> {
+    if format == Format::Json {
+        return output::json(&json!({"applied": applied, "report": report}));
+    }
+    let rows = report.counts.iter().map(|(sort, count)| {
+        let numbers = [count.found, count.taken, count.present, count.left_out];
+        [(*sort).to_owned()].into_iter().chain(numbers.map(|number| number.to_string())).collect()
+    });
+    output::print(&output::table(&HEAD, rows))?;
+    if !report.findings.is_empty() {
+        output::print("\n")?;
+    }
+    for finding in &report.findings {
+        output::print(&format!(
+            "{}: {}\n    {}\n",
+            finding.subject, finding.problem, finding.action
+        ))?;
+    }
+    if report.further_findings > 0 {
+        output::print(&format!("and {} more\n", report.further_findings))?;
+    }
+    if !applied {
+        output::print("\nNothing was written: this was a dry run. Next: the same with --apply\n")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,172 @@
+//! `kcp job`: the jobs that keep everything clean: their last runs, and one run by hand or by a `CronJob`.
+
+use std::{path::Path, process::ExitCode};
+
+use anyhow::Context;
+use clap::Args;
+use domain::OperationId;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::operations::follow::follow;
+use crate::{
+    client::Client,
+    output::{self, Format, relative, span},
+};
+
+const HEAD: [&str; 6] = ["JOB", "EVERY", "LAST RUN", "RESULT", "DONE/SKIPPED/FAILED", "NEXT RUN"];
+const DETAILS: [&str; 3] = ["ITEM", "OUTCOME", "WHAT"];
+
+/// List the jobs (`kcp job list`), or run one.
+#[derive(Args)]
+#[command(visible_alias = "jobs")]
+pub(crate) struct Job {
+    /// The job to run; `list` lists them all.
+    #[arg(value_name = "NAME", default_value = "list")]
+    name: String,
+    /// Only tell what the job would do.
+    #[arg(long)]
+    dry_run: bool,
+    /// Watch the run until it ends, and print its report; fails when the run or a part of it failed.
+    #[arg(short, long)]
+    watch: bool,
+    /// Print the report of the newest run instead of running the job.
+    #[arg(long, conflicts_with = "watch")]
+    report: bool,
+    /// How the answer looks.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: Format,
+}
+
+impl Job {
+    pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+        let client = Client::connect(data)?;
+        if self.name == "list" {
+            return self.list(&client).await;
+        }
+        if self.report {
+            return self.print_report(&client).await;
+        }
+        let started = client.run_job(&self.name, self.dry_run).await?;
+        let operation = started["operation"].as_str().context("the broker named no operation")?;
+        if started["started"] == false {
+            output::print(&format!("job {} runs already\n", self.name))?;
+        }
+        if !self.watch {
+            if self.output == Format::Json {
+                output::json(&started)?;
+            } else {
+                output::print(&format!(
+                    "job {} runs as operation {operation}; see it: kcp operations {operation} --follow\n",
+                    self.name
+                ))?;
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
+        let id: OperationId = operation.parse().context("the broker named no operation")?;
+        let ended = follow(&client, &id).await?;
+        let reported = self.print_report(&client).await?;
+        Ok(if ended == ExitCode::SUCCESS { reported } else { ended })
+    }
+
+    async fn list(&self, client: &Client) -> anyhow::Result<ExitCode> {
+        let all = client.jobs().await?;
+        if self.output == Format::Json {
+            output::json(&all)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let now = base::Clock::running().now();
+        let rows = all["jobs"].as_array().into_iter().flatten().map(|job| row(job, now));
+        output::print(&output::table(&HEAD, rows))?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// What the newest run did; failure when it could not act on something.
+    async fn print_report(&self, client: &Client) -> anyhow::Result<ExitCode> {
+        let job = client.job(&self.name).await?;
+        let run = &job[if self.dry_run { "last_dry_run" } else { "last_run" }];
+        if self.output == Format::Json {
+            output::json(run)?;
+        } else if run.is_null() {
+            output::print(&format!("job {} has not run yet\n", self.name))?;
+        } else {
+            let report = &run["report"];
+            let details = report["details"].as_array().into_iter().flatten();
+            let text =
+                |detail: &Value, field: &str| detail[field].as_str().unwrap_or_default().to_owned();
+            let mut rows = details
+                .map(|it| {
+                    vec![text(it, "item"), text(it, "outcome").replace('_', " "), text(it, "text")]
+                })
+                .peekable();
+            if rows.peek().is_some() {
+                output::print(&output::table(&DETAILS, rows))?;
+            }
+            if report["omitted"].as_u64().is_some_and(|omitted| omitted > 0) {
+                output::print(&format!("and {} more\n", report["omitted"]))?;
+            }
+            output::print(&format!(
+                "{} candidates, {} {}, {} skipped, {} failed\n",
+                report["candidates"],
+                report["done"],
+                if self.dry_run { "to be done" } else { "done" },
+                report["skipped"],
+                report["failed"]
+            ))?;
+        }
+        let failed = run["report"]["failed"].as_u64().unwrap_or_default() > 0;
+        Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    }
+}
+
+fn row(job: &Value, now: Timestamp) -> Vec<String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let when = |value: &Value| {
+        let time: Option<Timestamp> = value.as_str().and_then(|time| time.parse().ok());
+        time.map(|time| relative(time, now))
+    };
+    let run = &job["last_run"];
+    let report = &run["report"];
+    let counts = format!("{}/{}/{}", report["done"], report["skipped"], report["failed"]);
+    let every = job["every_seconds"].as_i64().unwrap_or_default();
+    let next = match (job["enabled"].as_bool(), when(&job["next_run_at"])) {
+        (Some(false), _) => {
+            job["obstacle"].as_str().map_or("off".into(), |why| format!("off: {why}"))
+        }
+        (_, Some(next)) => next,
+        (_, None) => "running".into(),
+    };
+    vec![
+        text(&job["name"]),
+        span(SignedDuration::from_secs(every)),
+        when(&run["started_at"]).unwrap_or_else(|| "never".into()),
+        text(&run["state"]),
+        if run.is_null() { String::new() } else { counts },
+        next,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_job_is_listed_with_its_last_and_its_next_run() {
+        let now: Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+        let report = json!({"done": 3, "skipped": 2, "failed": 1});
+        let run =
+            json!({"started_at": "2026-01-01T11:58:30Z", "state": "succeeded", "report": report});
+        let job = json!({
+            "name": "expiry", "enabled": true, "every_seconds": 3600, "last_run": run,
+            "next_run_at": "2026-01-01T12:58:30Z",
+        });
+
+        let listed = row(&job, now);
+        let off = row(&json!({"name": "drift", "enabled": false, "obstacle": "no garden"}), now);
+
+        assert_eq!(listed, ["expiry", "1h", "1m 30s ago", "succeeded", "3/2/1", "in 58m 30s"]);
+        assert_eq!((off[2].as_str(), off[5].as_str()), ("never", "off: no garden"));
+    }
+}

@@ -1,0 +1,157 @@
+//! `kcp orchestrations`: how far upgrades of many runtimes are, and what is done about them.
+
+mod detail;
+pub(crate) mod watch;
+
+use std::{path::Path, process::ExitCode};
+
+use anyhow::bail;
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use crate::{
+    client::Client,
+    confirm::Confirmation,
+    output::{self, Format},
+};
+
+const STATES: [&str; 7] =
+    ["pending", "failed", "succeeded", "inprogress", "canceled", "canceling", "retrying"];
+
+/// List orchestrations, show one with its operations, and cancel, retry, pause or resume it.
+#[derive(Args)]
+#[command(visible_alias = "orchestration", visible_alias = "o")]
+pub(crate) struct Orchestrations {
+    /// The orchestration.
+    id: Option<String>,
+    /// What is done with it.
+    #[arg(requires = "id", value_enum)]
+    action: Option<Action>,
+    /// Only those in these states.
+    #[arg(short, long, value_delimiter = ',', value_parser = state, conflicts_with = "operation")]
+    state: Vec<String>,
+    /// These operations of it.
+    #[arg(long, value_delimiter = ',', requires = "id", value_name = "ID")]
+    operation: Vec<String>,
+    /// With retry: do not wait for the next maintenance window.
+    #[arg(short, long)]
+    now: bool,
+    /// With workers: how many runtimes at a time.
+    #[arg(long, value_name = "NUMBER")]
+    parallel_workers: Option<u32>,
+    #[command(flatten)]
+    confirmation: Confirmation,
+    /// How the answer looks.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: Format,
+}
+
+/// What is done with an orchestration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Action {
+    /// List its operations.
+    #[value(alias = "operations")]
+    Ops,
+    /// Start nothing more; what runs is seen through.
+    Cancel,
+    /// Try failed operations again.
+    Retry,
+    /// Start nothing more until it is resumed.
+    Pause,
+    /// Go on.
+    Resume,
+    /// Run another number at a time.
+    Workers,
+    /// Show how far it is, how fast it goes, and what failed.
+    Progress,
+    /// The same until it ends. Fails when a runtime has failed.
+    Watch,
+}
+
+fn state(text: &str) -> Result<String, String> {
+    let word = text.to_ascii_lowercase();
+    if !STATES.contains(&word.as_str()) {
+        return Err(format!("invalid value for state: {text}"));
+    }
+    Ok(if word == "inprogress" { "in progress".into() } else { word })
+}
+
+impl Orchestrations {
+    pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+        let client = Client::connect(data)?;
+        let Some(id) = self.id.as_deref() else {
+            let all = client.orchestrations(&self.state).await?;
+            self.show_list(&all, detail::list)?;
+            return Ok(ExitCode::SUCCESS);
+        };
+        match self.action {
+            Some(Action::Watch) => return watch::watch(&client, id).await,
+            Some(Action::Ops) => {
+                let all = client.orchestration_operations(id, &self.state).await?;
+                self.show_list(&all, detail::operations)?;
+            }
+            Some(Action::Retry) => {
+                let retried = client.retry_orchestration(id, &self.operation, self.now).await?;
+                self.show(&retried, detail::retried)?;
+            }
+            Some(action) => self.change(&client, id, action).await?,
+            None if self.operation.is_empty() => {
+                self.show(&client.orchestration(id, "").await?, detail::orchestration)?;
+            }
+            None => {
+                for operation in &self.operation {
+                    let below = format!("/operations/{operation}");
+                    self.show(&client.orchestration(id, &below).await?, detail::operation)?;
+                }
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    async fn change(&self, client: &Client, id: &str, action: Action) -> anyhow::Result<()> {
+        match action {
+            Action::Cancel => self.cancel(client, id).await,
+            Action::Pause => client.change_orchestration(id, "pause").await.map(drop),
+            Action::Resume => client.change_orchestration(id, "resume").await.map(drop),
+            Action::Workers => match self.parallel_workers {
+                Some(workers) => client.orchestration_workers(id, workers).await.map(drop),
+                None => bail!("how many workers is not said: --parallel-workers NUMBER"),
+            },
+            _ => self.show(&client.orchestration(id, "/progress").await?, watch::text),
+        }
+    }
+
+    async fn cancel(&self, client: &Client, id: &str) -> anyhow::Result<()> {
+        let status = client.orchestration(id, "").await?;
+        match status["state"].as_str() {
+            Some("canceling" | "canceled") => {
+                return output::print("Orchestration is already canceled.\n");
+            }
+            Some(state @ ("failed" | "succeeded")) => bail!("orchestration is already {state}"),
+            _ => {}
+        }
+        let number = |state: &str| status["operationStats"][state].as_u64().unwrap_or_default();
+        let (waiting, running) = (number("pending") + number("retrying"), number("in progress"));
+        self.confirmation.ask(&format!(
+            "{waiting} operations will be canceled, {running} in progress will still be completed"
+        ))?;
+        client.change_orchestration(id, "cancel").await.map(drop)
+    }
+
+    fn show(&self, answer: &Value, text: fn(&Value) -> String) -> anyhow::Result<()> {
+        match self.output {
+            Format::Json => output::json(answer),
+            Format::Table => output::print(&text(answer)),
+        }
+    }
+
+    fn show_list(&self, all: &[Value], text: fn(&[Value]) -> String) -> anyhow::Result<()> {
+        match self.output {
+            Format::Table => output::print(&text(all)),
+            Format::Json => {
+                let count = all.len();
+                output::json(&json!({ "data": all, "count": count, "totalCount": count }))
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! `kcp upgrade`: one change over many runtimes.
+
+mod targets;
+
+use std::{fmt::Write as _, path::Path, process::ExitCode};
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::orchestrations::watch;
+use crate::{
+    client::Client,
+    confirm::Confirmation,
+    output::{self, Format},
+};
+use targets::{Target, target, target_exclude};
+
+const HEAD: [&str; 7] =
+    ["SHOOT", "GLOBALACCOUNT", "SUBACCOUNT", "PLAN", "REGION", "WAVE", "NOT BEFORE"];
+
+/// Upgrade Kyma or Kubernetes of many runtimes.
+#[derive(Args)]
+#[command(visible_alias = "u")]
+pub(crate) struct Upgrade {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Upgrade Kyma.
+    #[command(disable_version_flag = true)]
+    Kyma(Kyma),
+    /// Upgrade Kubernetes.
+    #[command(disable_version_flag = true)]
+    Cluster(Cluster),
+}
+
+#[derive(Args)]
+struct Kyma {
+    /// The version: a release, PR-NUMBER, or BRANCH-COMMIT; the broker's default without it.
+    #[arg(long)]
+    version: Option<String>,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Args)]
+struct Cluster {
+    /// The version of Kubernetes; the catalog's without it.
+    #[arg(long, value_name = "VERSION")]
+    kubernetes_version: Option<String>,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+struct Common {
+    /// Which runtimes: all, or KEY=VALUE pairs with commas between them, which must all fit. Keys: account, subaccount, region,
+    /// kyma-version (regular expressions), runtime-id, instance-id, shoot, plan. May be repeated.
+    #[arg(short, long, value_name = "TARGET", value_parser = target, required = true)]
+    target: Vec<Target>,
+    /// Which of them not; as in --target, without all. May be repeated.
+    #[arg(short = 'e', long, value_name = "TARGET", value_parser = target_exclude)]
+    target_exclude: Vec<Target>,
+    /// The strategy.
+    #[arg(long, default_value = "parallel", value_parser = ["parallel"])]
+    strategy: String,
+    /// How many runtimes at a time.
+    #[arg(long, default_value_t = 1)]
+    parallel_workers: u32,
+    /// When: now, immediate, or a time such as 2026-12-31T22:00:00Z.
+    #[arg(long, default_value = "now")]
+    schedule: String,
+    /// Wait for the maintenance window of each runtime.
+    #[arg(long)]
+    maintenancewindow: bool,
+    /// So many runtimes go first, alone; the others follow when all of these ended well.
+    #[arg(long, default_value_t = 0, value_name = "NUMBER")]
+    canary: u32,
+    /// Pause when more runtimes fail: a number, or a percentage such as 10%.
+    #[arg(long, value_name = "NUMBER|PERCENT")]
+    failure_budget: Option<String>,
+    /// Do not tell customers.
+    #[arg(long)]
+    no_notification: bool,
+    /// Change nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Only show which runtimes are meant.
+    #[arg(long)]
+    preview: bool,
+    /// Show how far it is until it ends. Fails when a runtime does.
+    #[arg(short, long)]
+    watch: bool,
+    #[command(flatten)]
+    confirmation: Confirmation,
+    /// How the preview looks.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: Format,
+}
+
+impl Upgrade {
+    pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+        match self.command {
+            Command::Kyma(Kyma { version, common }) => {
+                let kyma = version.map_or(json!({}), |version| json!({ "version": version }));
+                common.run(data, "kyma", ("kyma", kyma)).await
+            }
+            Command::Cluster(Cluster { kubernetes_version, common }) => {
+                let version = kubernetes_version.unwrap_or_default();
+                let kubernetes = json!({ "kubernetesVersion": version });
+                common.run(data, "cluster", ("kubernetes", kubernetes)).await
+            }
+        }
+    }
+}
+
+impl Common {
+    async fn run(
+        self,
+        data: Option<&Path>,
+        what: &str,
+        (key, version): (&str, Value),
+    ) -> anyhow::Result<ExitCode> {
+        let client = Client::connect(data)?;
+        let mut body = self.body();
+        body[key] = version;
+        let preview = client.upgrade(what, true, &body).await?;
+        if self.preview {
+            match self.output {
+                Format::Json => output::json(&preview)?,
+                Format::Table => output::print(&shown(&preview))?,
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
+        let count = &preview["count"];
+        let how = if self.dry_run { " (dry run)" } else { "" };
+        self.confirmation.ask(&format!("{count} runtimes get an upgrade of {what}{how}"))?;
+        let created = client.upgrade(what, false, &body).await?;
+        let id = created["orchestrationID"].as_str().unwrap_or_default().to_owned();
+        output::print(&format!("OrchestrationID: {id}\n"))?;
+        if self.watch { watch::watch(&client, &id).await } else { Ok(ExitCode::SUCCESS) }
+    }
+
+    fn body(&self) -> Value {
+        let mut strategy = json!({
+            "type": self.strategy,
+            "schedule": self.schedule,
+            "parallel": { "workers": self.parallel_workers },
+            "maintenanceWindow": self.maintenancewindow,
+            "canary": self.canary,
+        });
+        if let Some(budget) = &self.failure_budget {
+            strategy["failureBudget"] = budget.as_str().into();
+        }
+        let objects = |targets: &[Target]| {
+            targets.iter().map(|target| target.0.clone()).collect::<Vec<Value>>()
+        };
+        let mut body = json!({
+            "targets": { "include": objects(&self.target), "exclude": objects(&self.target_exclude) },
+            "strategy": strategy,
+            "dryRun": self.dry_run,
+        });
+        if self.no_notification {
+            body["notification"] = false.into();
+        }
+        body
+    }
+}
+
+/// Which runtimes are meant, and which are left out.
+fn shown(preview: &Value) -> String {
+    let text = |it: &Value, key: &str| it[key].as_str().unwrap_or_default().to_owned();
+    let runtimes = preview["runtimes"].as_array().into_iter().flatten();
+    let rows = runtimes.map(|it| {
+        let wave = if it["canary"] == true { "canary" } else { "all" };
+        vec![
+            text(it, "shootName"),
+            text(it, "globalAccountID"),
+            text(it, "subAccountID"),
+            text(it, "servicePlanName"),
+            text(it, "region"),
+            wave.to_owned(),
+            text(it, "maintenanceWindowBegin"),
+        ]
+    });
+    let mut shown = output::table(&HEAD, rows);
+    for it in preview["skipped"].as_array().into_iter().flatten() {
+        let (name, reason) = (text(it, "shootName"), text(it, "reason"));
+        let _ = writeln!(shown, "left out: {name}: {reason}");
+    }
+    let _ = writeln!(shown, "{} runtimes", preview["count"]);
+    shown
+}

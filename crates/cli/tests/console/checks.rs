@@ -1,0 +1,81 @@
+//! What must be true of every page: it can be read without seeing it, on a narrow screen, in the light and in the dark. A picture of each
+//! is left in `target/console`.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::webdriver::Browser;
+
+/// What is wrong with a page for people who do not see it, or see it badly.
+const SCRIPT: &str = r"
+const wrong = [];
+const say = (problem, node) => wrong.push(`${problem}: ${node ? node.outerHTML.slice(0, 160) : ''}`);
+if (!document.documentElement.lang) say('no language');
+if (!document.title.endsWith(' · kcp')) say('no title');
+for (const one of ['main', 'h1', 'header.top', 'nav[aria-label=Main]']) {
+  if (document.querySelectorAll(one).length !== 1) say(`not one ${one}`);
+}
+const ids = [...document.querySelectorAll('[id]')].map((it) => it.id);
+for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) say(`id ${id} is there twice`);
+for (const field of document.querySelectorAll('input:not([type=hidden]), select')) {
+  if (!field.labels.length && !field.getAttribute('aria-label')) say('no label', field);
+}
+for (const of of ['aria-labelledby', 'aria-describedby']) for (const node of document.querySelectorAll(`[${of}]`)) {
+  if (!document.getElementById(node.getAttribute(of))) say(`${of} leads nowhere`, node);
+}
+for (const node of document.querySelectorAll('a, button')) {
+  if (!(node.getAttribute('aria-label') || node.textContent).trim()) say('no name', node);
+}
+for (const svg of document.querySelectorAll('svg')) {
+  if (!svg.closest('[aria-hidden=true]') && !svg.getAttribute('aria-label') && svg.getAttribute('role') !== 'presentation') say('a picture without words', svg);
+}
+for (const node of document.querySelectorAll('[style], style, script:not([src]), [onclick]')) say('inline style or script', node);
+if (document.documentElement.scrollWidth > innerWidth) {
+  const wide = [...document.querySelectorAll('main *')].filter((it) => it.getBoundingClientRect().right > innerWidth + 1);
+  say('scrolls sideways', wide.at(-1));
+}
+const light = (text) => {
+  const [r, g, b] = text.match(/[\d.]+/g).map(Number).map((it) => it / 255).map((it) => (it <= 0.04045 ? it / 12.92 : ((it + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const behind = (node) => {
+  for (let at = node; at; at = at.parentElement) {
+    const colour = getComputedStyle(at).backgroundColor;
+    if (!/, 0\)$/.test(colour)) return colour;
+  }
+  return 'rgb(255, 255, 255)';
+};
+const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (texts.nextNode()) {
+  const node = texts.currentNode.parentElement;
+  if (!texts.currentNode.nodeValue.trim() || !node.checkVisibility() || node.closest('.unseen, .skip, svg, option')) continue;
+  const [one, other] = [light(getComputedStyle(node).color), light(behind(node))];
+  const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+  if (contrast < 4.5) say(`contrast ${contrast.toFixed(2)}`, node);
+}
+return wrong;
+";
+
+/// Opens a page and checks it.
+pub(crate) fn page_at(browser: &Browser, base: &str, path: &str, name: &str) {
+    browser.open(&format!("{base}{path}"));
+    page(browser, name);
+}
+
+/// Checks the page that is open, wide and narrow, light and dark, and leaves pictures of it.
+pub(crate) fn page(browser: &Browser, name: &str) {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("../console");
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut wrong = Vec::new();
+    for (look, width, dark) in
+        [("light", 1280, false), ("dark", 1280, true), ("narrow", 360, false)]
+    {
+        browser.look(width, dark);
+        let found = browser.run(SCRIPT);
+        wrong.extend(found.as_array().unwrap().iter().map(|it: &Value| format!("{look}: {it}")));
+        browser.picture(&folder.join(format!("{name}-{look}.png")));
+    }
+    browser.look(1280, false);
+    assert!(wrong.is_empty(), "{name}: {wrong:#?}");
+}

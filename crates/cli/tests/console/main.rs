@@ -1,0 +1,188 @@
+//! The console in a real browser: a newcomer's way from an empty overview to a runtime and back, with trouble in between.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod checks;
+#[path = "../support/mod.rs"]
+mod support;
+mod webdriver;
+
+use support::{free_ports, start};
+use webdriver::Browser;
+
+const TAB: &str = "\u{e004}";
+const ENTER: &str = "\u{e007}";
+
+/// A running control plane with a browser beside it.
+struct Scene {
+    browser: Browser,
+    base: String,
+    _running: support::Running,
+    folder: tempfile::TempDir,
+}
+
+impl Scene {
+    fn new(speed: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let port = free_ports();
+        let running = start(&["up", "--speed", speed], folder.path(), port);
+        let base = format!("http://127.0.0.1:{port}");
+        Self { browser: Browser::start(), base, _running: running, folder }
+    }
+
+    fn open(&self, path: &str) {
+        self.browser.open(&format!("{}{path}", self.base));
+    }
+
+    /// What a command prints.
+    fn kcp(&self, words: &[&str]) -> String {
+        let mut command = std::process::Command::new(support::KCP);
+        let output = command.arg("--data").arg(self.folder.path()).args(words).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Switches a simulated system to down, or back.
+    fn switch(&self, system: &str) {
+        self.open("/console/landscape");
+        self.browser.follow(&format!("#system-{system} button"));
+    }
+}
+
+/// The state of the operation on the page.
+const STATE: &str = "document.querySelector('.title .pill').textContent";
+
+#[test]
+fn a_runtime_is_ordered_watched_through_trouble_opened_and_deleted() {
+    let scene = Scene::new("8");
+    let browser = &scene.browser;
+    browser.look(1280, false);
+    scene.open("/");
+    assert!(browser.text("main").contains("Nothing has been ordered yet"));
+    checks::page(browser, "overview-empty");
+
+    scene.switch("avs");
+    browser.wait("document.querySelector('#system-avs .pill').textContent === 'down'");
+
+    // Ordered by the form, with what it offers.
+    scene.open("/console/order?plan=aws");
+    checks::page(browser, "order");
+    browser.fill("#name", "demo");
+    assert!(
+        browser.run("return document.querySelector('#region').options.length").as_u64().unwrap()
+            > 1
+    );
+    browser.follow("form button.first");
+    assert!(browser.address().contains("/console/operations/"), "{}", browser.text("main"));
+    assert!(browser.text("h1").contains("Provisioning demo"));
+
+    // It advances while it is looked at: nothing is loaded again but what changed.
+    browser.run("window.sameDocument = true");
+    let done = "[...document.querySelectorAll('[data-mark=done]')].length";
+    let before = browser.run(&format!("return {done}")).as_u64().unwrap();
+    browser.wait(&format!("{done} > {before}"));
+
+    // The step that needs AvS waits, and says why and until when.
+    browser.wait(
+        "document.querySelector('[data-step=AVS_Create_Internal_Eval_Step][data-mark=retrying]')",
+    );
+    let told = browser.text("section.now");
+    for part in ["AVS_Create_Internal_Eval_Step", "avs", "Looks again", "Limit"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert_eq!(browser.run(&format!("return {STATE}")), "retrying");
+    checks::page(browser, "operation-retrying");
+
+    let first = browser.second_window();
+    checks::page_at(browser, &scene.base, "/", "overview");
+    scene.switch("avs");
+    browser.wait("document.querySelector('#system-avs .pill').textContent === 'up'");
+    checks::page(browser, "landscape");
+
+    browser.close_window(&first);
+    browser.wait(&format!("{STATE} === 'succeeded'"));
+    assert_eq!(browser.run("return window.sameDocument"), true, "the page was loaded again");
+    checks::page(browser, "operation-succeeded");
+
+    // Its runtime, found by name, and its kubeconfig.
+    scene.open("/console/runtimes");
+    browser.fill("#q", "dem");
+    browser.wait("location.search === '?q=dem' && document.querySelector('.sub').textContent.includes('1 found')");
+    checks::page(browser, "runtimes");
+    browser.follow("tbody a");
+    assert_eq!(browser.text("h1"), "demo");
+    checks::page(browser, "runtime");
+    let kubeconfig =
+        browser.settle("fetch(document.querySelector('#kubeconfig').href).then((it) => it.text())");
+    assert!(kubeconfig.as_str().unwrap().contains("clusters:"), "{kubeconfig}");
+
+    // Deleted, after being asked.
+    browser.follow("a.danger");
+    browser.fill("#name", "another");
+    browser.follow("button.danger");
+    assert!(browser.text("main").contains("Nothing was deleted"));
+    checks::page(browser, "delete");
+    let instance = browser.address();
+    let instance = instance.trim_end_matches("/delete").rsplit('/').next().unwrap().to_owned();
+    browser.fill("#name", "demo");
+    browser.follow("button.danger");
+    browser.wait(&format!("{STATE} === 'succeeded'"));
+    checks::page(browser, "operation-deprovisioned");
+    let told = scene.kcp(&["events", &instance]);
+    for action in ["provision", "kubeconfig", "deprovision"] {
+        let entry = format!("audit: {action} accepted, by developer (this machine)");
+        assert!(told.contains(&entry), "{told}");
+    }
+    scene.open("/console/runtimes");
+    assert!(browser.text("main").contains("No runtimes yet"));
+    checks::page_at(browser, &scene.base, "/", "overview-later");
+    checks::page_at(browser, &scene.base, "/console/operations", "operations");
+}
+
+#[test]
+fn everything_can_be_done_with_the_keyboard_alone() {
+    let scene = Scene::new("max");
+    let browser = &scene.browser;
+    scene.open("/console/order?plan=azure");
+    let focused = |selector: &str| {
+        let at = browser.run(&format!("return document.activeElement.matches('{selector}')"));
+        at.as_bool().unwrap()
+    };
+
+    browser.press(&[TAB]);
+    assert!(focused(".skip"), "the first stop is the link that skips the navigation");
+    browser.press(&[ENTER]);
+    browser.wait("location.hash === '#content'");
+    for _ in 0..40 {
+        if focused("#name") {
+            break;
+        }
+        browser.press(&[TAB]);
+    }
+    browser.press(&["k", "e", "y", "s", ENTER]);
+    browser.wait("location.pathname.startsWith('/console/operations/')");
+    browser.wait(&format!("{STATE} === 'succeeded'"));
+
+    browser.press(&["/"]);
+    browser.wait("location.pathname === '/console/runtimes' && document.querySelector('#q')");
+    browser.press(&["/"]);
+    browser.press(&["k", "e", "y"]);
+    browser.wait("document.querySelector('.sub').textContent.includes('1 found')");
+}
+
+#[test]
+fn an_operation_is_canceled_after_being_asked() {
+    let scene = Scene::new("8");
+    let browser = &scene.browser;
+    scene.switch("avs");
+    scene.open("/console/order?plan=aws");
+    browser.fill("#name", "unwanted");
+    browser.follow("form button.first");
+
+    browser.follow("a.danger");
+    assert!(browser.text("main").contains("ends at its next step boundary"));
+    checks::page(browser, "cancel");
+    browser.follow("button.danger");
+
+    browser.wait(&format!("{STATE} === 'canceled'"));
+    assert!(browser.text("section.now").contains("called off by developer"));
+}

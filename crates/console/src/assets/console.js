@@ -1,0 +1,176 @@
+// The console's one script: keeps a page up to date while it is open, counts times, searches while one types.
+// Without it every page works; it is then as old as its last load.
+(() => {
+  "use strict";
+  const page = () => document.querySelector("main");
+  let skew = 0;
+  let pending = false;
+  let wanted = false;
+  let last = 0;
+
+  document.documentElement.classList.add("scripted");
+
+  // Changes only what differs, so that focus, selection and what is folded open stay as they are.
+  function morph(from, to) {
+    if (from.isEqualNode(to)) return;
+    if (from.nodeType !== to.nodeType || from.nodeName !== to.nodeName || (from.id || "") !== (to.id || "")) {
+      from.replaceWith(to);
+      return;
+    }
+    if (from.nodeType !== Node.ELEMENT_NODE) {
+      from.nodeValue = to.nodeValue;
+      return;
+    }
+    for (const { name } of [...from.attributes]) {
+      if (!to.hasAttribute(name) && name !== "open") from.removeAttribute(name);
+    }
+    for (const { name, value } of [...to.attributes]) {
+      if (from.getAttribute(name) !== value && name !== "open") from.setAttribute(name, value);
+    }
+    if (from === document.activeElement && from.matches("input, select")) return;
+    const [old, next] = [[...from.childNodes], [...to.childNodes]];
+    next.forEach((node, at) => (old[at] ? morph(old[at], node) : from.append(node)));
+    old.slice(next.length).forEach((node) => node.remove());
+  }
+
+  async function refresh() {
+    if (document.hidden) {
+      wanted = true;
+      return;
+    }
+    const address = location.href;
+    last = Date.now();
+    try {
+      const answer = await fetch(address, { headers: { accept: "text/html" }, credentials: "same-origin" });
+      if (address !== location.href) return;
+      if (answer.status === 401) {
+        location.reload();
+        return;
+      }
+      if (answer.redirected && new URL(answer.url).pathname !== location.pathname) {
+        location.reload();
+        return;
+      }
+      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const main = fresh.querySelector("main");
+      if (!main || !page()) return;
+      document.title = fresh.title;
+      morph(page(), document.adoptNode(main));
+      tick(true);
+    } catch {
+      line("lost");
+    }
+  }
+
+  // At most twice a second, lists less often, however much happens.
+  function soon(wait = 120) {
+    if (pending) return;
+    pending = true;
+    const pause = page()?.dataset.live === "all" ? 1500 : 500;
+    const gap = Math.max(wait, last + pause - Date.now());
+    setTimeout(() => {
+      pending = false;
+      refresh();
+    }, gap);
+  }
+
+  function line(state) {
+    const shown = document.querySelector(".line");
+    if (!shown) return;
+    shown.dataset.line = state;
+    shown.textContent = state === "live" ? "live" : "reconnecting";
+  }
+
+  function listen() {
+    const about = page()?.dataset.live;
+    if (!about) return;
+    if (about.startsWith("every:")) {
+      setInterval(refresh, Number(about.slice(6)));
+      line("live");
+      return;
+    }
+    const events = new EventSource("/console/events");
+    // What happened between the load and now was told to nobody.
+    events.addEventListener("open", () => {
+      line("live");
+      soon();
+    });
+    events.addEventListener("error", () => line("lost"));
+    events.addEventListener("operation", (event) => {
+      const now = page()?.dataset.live;
+      const { operation, instance } = JSON.parse(event.data);
+      if (!operation || now === "all" || now === operation || now === instance) soon();
+    });
+    addEventListener("pagehide", () => events.close());
+  }
+
+  // Times
+  const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+  function span(seconds) {
+    const at = units.findIndex(([, size]) => seconds >= size);
+    if (at < 0) return "0 s";
+    const [unit, size] = units[at];
+    const rest = units[at + 1];
+    const whole = Math.floor(seconds / size);
+    const more = rest ? Math.floor((seconds % size) / rest[1]) : 0;
+    return more ? `${whole} ${unit} ${more} ${rest[0]}` : `${whole} ${unit}`;
+  }
+  function tick(fresh) {
+    const stamp = Number(page()?.dataset.now);
+    if (fresh && stamp) skew = stamp - Date.now();
+    const now = Date.now() + skew;
+    for (const shown of document.querySelectorAll("[data-until]")) {
+      const left = Math.ceil((Number(shown.dataset.until) - now) / 1000);
+      if (left > 0) shown.textContent = `in ${span(left)}`;
+      else if (!shown.dataset.over) {
+        shown.dataset.over = "yes";
+        shown.textContent = "now";
+        soon(900);
+      }
+    }
+    for (const shown of document.querySelectorAll("[data-since]")) {
+      shown.textContent = span(Math.max(0, Math.floor((now - Number(shown.dataset.since)) / 1000)));
+    }
+  }
+
+  // Searching while one types; the address follows.
+  let typing;
+  document.addEventListener("input", (event) => {
+    const form = event.target.closest("form[data-search]");
+    if (!form) return;
+    clearTimeout(typing);
+    typing = setTimeout(() => {
+      const query = new URLSearchParams(new FormData(form));
+      for (const [name, value] of [...query]) if (!value) query.delete(name);
+      history.replaceState(null, "", `${form.getAttribute("action")}${query.size ? `?${query}` : ""}`);
+      refresh();
+    }, 250);
+  });
+
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (!button) return;
+    await navigator.clipboard?.writeText(button.dataset.copy);
+    button.textContent = "copied";
+    setTimeout(() => { button.textContent = "copy"; }, 1200);
+  });
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.target.matches("input, select, textarea")) return;
+    const field = document.querySelector("[data-search] input");
+    event.preventDefault();
+    if (field) field.focus();
+    else location.assign("/console/runtimes");
+  });
+
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden && wanted) {
+      wanted = false;
+      refresh();
+    }
+  });
+
+  tick(true);
+  setInterval(tick, 1000);
+  listen();
+})();

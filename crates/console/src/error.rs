@@ -1,0 +1,129 @@
+//! What is answered when a page cannot be shown: what is wrong, and where to go on.
+
+use axum::{
+    http::{StatusCode, header::LOCATION},
+    response::{IntoResponse, Response},
+};
+use base::failure::chain;
+use broker::{instances, operations::view::OperationsError};
+use maud::{DOCTYPE, Markup, html};
+
+use crate::assets::STYLE;
+
+/// A request that is not answered as asked.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    /// There is no session.
+    SignedOut,
+    /// The scope that is missing.
+    Forbidden(&'static str),
+    /// There is no such thing.
+    Missing(String),
+    /// Something in the request is wrong.
+    Bad(String),
+    /// The database, or what else is needed, does not answer.
+    Unavailable(String),
+}
+
+impl Refused {
+    fn told(&self) -> (StatusCode, &'static str, String) {
+        match self {
+            Self::SignedOut => {
+                (StatusCode::UNAUTHORIZED, "Not signed in", "Sign in to see this page.".into())
+            }
+            Self::Forbidden(scope) => {
+                let text = format!(
+                    "Your account lacks the scope {scope}. Operators of this control plane can give it to you."
+                );
+                (StatusCode::FORBIDDEN, "Not for this account", text)
+            }
+            Self::Missing(what) => {
+                (StatusCode::NOT_FOUND, "Not found", format!("There is no {what}."))
+            }
+            Self::Bad(text) => (StatusCode::BAD_REQUEST, "That did not work", text.clone()),
+            Self::Unavailable(text) => {
+                (StatusCode::SERVICE_UNAVAILABLE, "Not available right now", text.clone())
+            }
+        }
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let (status, heading, text) = self.told();
+        let page = alone(
+            heading,
+            &html! {
+                p { (text) }
+                p { a.button href="/" { "Go to the overview" } }
+            },
+        );
+        (status, page).into_response()
+    }
+}
+
+/// A page that says one thing, with a way to sign in again.
+pub(crate) fn notice(text: &str, sign_in: &str) -> Markup {
+    alone(
+        "Signing in",
+        &html! {
+            p { "Console: " (text) "." }
+            p { a.button.first href=(sign_in) { "Sign in" } }
+        },
+    )
+}
+
+/// A page without navigation.
+fn alone(heading: &str, text: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (heading) " · kcp" }
+                link rel="stylesheet" href=(STYLE.address());
+            }
+            body { main { div.card { div.empty { h1 { (heading) } (text) } } } }
+        }
+    }
+}
+
+impl From<OperationsError> for Refused {
+    fn from(error: OperationsError) -> Self {
+        match error {
+            OperationsError::Unknown(id) => Self::Missing(format!("operation {id}")),
+            OperationsError::Ended(id) => Self::Bad(format!("Operation {id} has ended already.")),
+            OperationsError::Conflict(_) | OperationsError::Bad { .. } => {
+                Self::Bad(format!("{error}."))
+            }
+            OperationsError::Unavailable(_) | OperationsError::Internal(_) => {
+                tracing::warn!(error = chain(&error), "operations cannot be shown");
+                Self::Unavailable("The database did not answer. Try again in a moment.".into())
+            }
+        }
+    }
+}
+
+impl From<instances::Error> for Refused {
+    fn from(error: instances::Error) -> Self {
+        use instances::Error;
+        match &error {
+            Error::NotFound(text) => Self::Missing(text.clone()),
+            Error::Gone => Self::Missing("such runtime any more".into()),
+            Error::Unavailable(_) | Error::Internal(_) | Error::Runtime { .. } => {
+                tracing::warn!(error = chain(&error), "a page cannot be shown");
+                Self::Unavailable(format!("{error}."))
+            }
+            _ => Self::Bad(format!("{error}.")),
+        }
+    }
+}
+
+/// Sends a browser on with a GET.
+pub(crate) fn see(address: &str) -> Response {
+    match address.parse::<axum::http::HeaderValue>() {
+        Ok(address) => (StatusCode::SEE_OTHER, [(LOCATION, address)]).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}

@@ -1,0 +1,79 @@
+//! What runtimes are called, for lists of operations that know only their instances.
+
+use std::collections::HashMap;
+
+use broker::{
+    instances::Error,
+    runtimes::{Ask, Detail, LARGEST_PAGE, Runtime, StateWord},
+};
+
+use crate::{
+    Console,
+    access::{Person, RUNTIMES_READ},
+};
+
+/// What a runtime is called: by its owner, or as its Shoot.
+pub(crate) fn of(runtime: &Runtime) -> String {
+    let named = runtime.parameters.as_ref().map(|parameters| parameters.name.as_str());
+    match named.filter(|name| !name.is_empty()) {
+        Some(name) => name.to_owned(),
+        None if !runtime.shoot_name.is_empty() => runtime.shoot_name.clone(),
+        None => short(&runtime.instance_id),
+    }
+}
+
+/// An instance that has no name any more.
+pub(crate) fn short(instance: &str) -> String {
+    instance.chars().take(8).collect()
+}
+
+/// The runtime of an instance, in whatever state it is.
+pub(crate) async fn find(
+    console: &Console,
+    person: &Person,
+    instance: &str,
+) -> Result<Option<Runtime>, Error> {
+    let there = Ask {
+        instances: vec![instance.to_owned()],
+        states: vec![StateWord::All],
+        ..Ask::default()
+    };
+    let broker = &console.parts().broker;
+    let found = broker.runtimes(&person.caller(), &there).await?;
+    if let Some(runtime) = found.data.into_iter().next() {
+        return Ok(Some(runtime));
+    }
+    let gone = "deprovisioned".parse().map_or_else(|()| vec![], |word| vec![word]);
+    let gone = Ask { states: gone, ..there };
+    Ok(broker.runtimes(&person.caller(), &gone).await?.data.into_iter().next())
+}
+
+/// The names of these instances; those that are gone have none.
+pub(crate) async fn by_instance(
+    console: &Console,
+    person: &Person,
+    instances: impl IntoIterator<Item = &str>,
+) -> HashMap<String, String> {
+    if !person.may(RUNTIMES_READ) {
+        return HashMap::new();
+    }
+    let mut instances: Vec<String> = instances.into_iter().map(str::to_owned).collect();
+    instances.sort_unstable();
+    instances.dedup();
+    let mut names = HashMap::new();
+    for some in instances.chunks(LARGEST_PAGE as usize) {
+        let ask = Ask {
+            instances: some.to_vec(),
+            states: vec![StateWord::All],
+            detail: Detail::Last,
+            ..Ask::default()
+        };
+        // A list without names is better than none.
+        let Ok(page) = console.parts().broker.runtimes(&person.caller(), &ask).await else { break };
+        names.extend(page.data.into_iter().map(|runtime| {
+            let name = of(&runtime);
+            (runtime.instance_id, name)
+        }));
+    }
+    names
+}

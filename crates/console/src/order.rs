@@ -1,0 +1,262 @@
+//! Ordering a runtime: a plan, a name, a region, and what else the plan's own schema offers.
+
+use axum::{
+    extract::{Query, State},
+    response::{IntoResponse, Response},
+};
+use broker::instances::{Provision, Provisioned};
+use domain::OperationId;
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::{
+    Console,
+    access::{BROKER_WRITE, OPERATIONS_READ, Person},
+    audited::{Request, audited},
+    error::{Refused, see},
+    forms::{self, Fields},
+    layout::{self, Frame, Live, Section},
+    marks::{Tone, said},
+};
+
+/// The platform's region of orders from here, unless the form says another one.
+const PLATFORM_REGION: &str = "cf-eu10";
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(crate) struct Wanted {
+    plan: String,
+}
+
+/// What a form was filled with.
+#[derive(Default)]
+struct Filled {
+    instance: String,
+    values: Map<String, Value>,
+}
+
+impl Filled {
+    fn get(&self, name: &str) -> &str {
+        self.values.get(name).and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+pub(crate) async fn page(
+    State(console): State<Console>,
+    person: Person,
+    Query(wanted): Query<Wanted>,
+) -> Result<Markup, Refused> {
+    person.must(BROKER_WRITE)?;
+    // The id is drawn with the form, so that a form that is sent twice orders once.
+    let filled = Filled { instance: Uuid::new_v4().to_string(), values: Map::new() };
+    Ok(form(&console, &person, &wanted.plan, &filled, None))
+}
+
+pub(crate) async fn ordered(
+    State(console): State<Console>,
+    person: Person,
+    fields: Fields,
+) -> Result<Response, Refused> {
+    person.must(BROKER_WRITE)?;
+    let plan = fields.get("plan").to_owned();
+    let schema = plans(&console).into_iter().find(|it| it["name"] == plan.as_str());
+    let schema = schema.ok_or_else(|| Refused::Bad(format!("There is no plan \"{plan}\".")))?;
+    let parts = console.parts().broker.parts();
+    let account = person.tenant.clone().unwrap_or_else(|| fields.get("account").to_owned());
+    let mut parameters = json!({"name": fields.get("name")});
+    for (name, property) in offered(&schema) {
+        if let Some(value) = value(&property, fields.get(&name)) {
+            parameters[name] = value;
+        }
+    }
+    let request = Provision {
+        instance_id: fields.get("instance").to_owned(),
+        region: Some(fields.get("platform_region")).filter(|it| !it.is_empty()).map(str::to_owned),
+        service_id: parts.catalog.service_id().to_owned(),
+        plan_id: schema["id"].as_str().unwrap_or_default().to_owned(),
+        context: Some(json!({
+            "platform": "kcp",
+            "globalaccount_id": account,
+            "subaccount_id": fields.get("subaccount"),
+            "user_id": fields.get("user"),
+        })),
+        parameters: Some(parameters),
+        maintenance_version: None,
+        accepts_incomplete: true,
+    };
+    let instance = request.instance_id.clone();
+    let caller = person.caller();
+    let ordering = console.parts().broker.provision(&caller, request);
+    let entry = Request { action: "provision", instance: Some(&instance), operation: None };
+    let begun = |it: &Provisioned| it.operation.as_ref().map(OperationId::uuid);
+    match audited(&console, &person, entry, ordering, begun).await? {
+        Ok(provisioned) => Ok(see(&match provisioned.operation {
+            Some(operation) if person.operates(OPERATIONS_READ) => {
+                format!("/console/operations/{operation}")
+            }
+            _ => format!("/console/runtimes/{instance}"),
+        })),
+        Err(error) => {
+            let refused = Refused::from(error);
+            let Refused::Bad(problem) = refused else { return Err(refused) };
+            let known = ["name", "account", "subaccount", "user", "platform_region"];
+            let all = known
+                .into_iter()
+                .map(str::to_owned)
+                .chain(offered(&schema).into_iter().map(|(name, _)| name));
+            let values = all
+                .map(|name| {
+                    let value = json!(fields.get(&name));
+                    (name, value)
+                })
+                .collect();
+            Ok(form(&console, &person, &plan, &Filled { instance, values }, Some(&problem))
+                .into_response())
+        }
+    }
+}
+
+/// The plans of the catalog with their schemas.
+fn plans(console: &Console) -> Vec<Value> {
+    let catalog = console.parts().broker.catalog(Some(PLATFORM_REGION));
+    catalog["services"][0]["plans"].as_array().cloned().unwrap_or_default()
+}
+
+/// The parameters of a plan that the form has: choices and numbers that its schema describes.
+fn offered(plan: &Value) -> Vec<(String, Value)> {
+    let schema = &plan["schemas"]["service_instance"]["create"]["parameters"]["properties"];
+    ["region", "machineType", "autoScalerMin", "autoScalerMax"]
+        .into_iter()
+        .filter_map(|name| Some((name.to_owned(), schema.get(name)?.clone())))
+        .collect()
+}
+
+/// A field in the type that the schema wants; none when it was left empty.
+fn value(property: &Value, text: &str) -> Option<Value> {
+    match (text, property["type"].as_str()) {
+        ("", _) => None,
+        (text, Some("integer")) => {
+            Some(text.parse::<i64>().map_or_else(|_| json!(text), Value::from))
+        }
+        (text, _) => Some(json!(text)),
+    }
+}
+
+fn form(
+    console: &Console,
+    person: &Person,
+    chosen: &str,
+    filled: &Filled,
+    problem: Option<&str>,
+) -> Markup {
+    let plans = plans(console);
+    let plan = plans
+        .iter()
+        .find(|it| it["name"] == chosen)
+        .or_else(|| plans.iter().find(|it| it["name"] == "aws"))
+        .or(plans.first());
+    let body = html! {
+        (layout::path(&[("/console/runtimes", "Runtimes")], "Order"))
+        div.title { h1 { "Order a runtime" } }
+        p.sub { span { "A managed Kubernetes cluster with Kyma, made step by step while you watch" } }
+        @if let Some(problem) = problem { (said(Tone::Bad, problem)) }
+        @if let Some(plan) = plan {
+            div.stack {
+                section.card aria-labelledby="plan" {
+                    header { h2 #plan { "1. Service plan" } span { (plans.len()) " offered" } }
+                    nav.body.plans aria-label="Service plans" {
+                        @for one in &plans {
+                            a href={ "/console/order?plan=" (text(&one["name"])) } aria-current=[(one["id"] == plan["id"]).then_some("true")] {
+                                b { (text(&one["name"])) } span { (text(&one["description"])) }
+                            }
+                        }
+                    }
+                }
+                section.card aria-labelledby="what" {
+                    header { h2 #what { "2. The runtime" } span { "plan " (text(&plan["name"])) } }
+                    div.body { (fields(person, plan, filled)) }
+                }
+            }
+        } @else {
+            section.card { div.empty { strong { "Nothing can be ordered" } p { "The catalog offers no plan." } } }
+        }
+    };
+    let frame = Frame { title: "Order a runtime", section: Section::Runtimes, live: Live::No };
+    layout::page(console, person, &frame, &body)
+}
+
+fn fields(person: &Person, plan: &Value, filled: &Filled) -> Markup {
+    let or = |name: &str, default: &str| match filled.get(name) {
+        "" if person.is_developer() => default.to_owned(),
+        given => given.to_owned(),
+    };
+    html! {
+        form.field-list method="post" action="/console/order" {
+            (forms::word(person))
+            input type="hidden" name="instance" value=(filled.instance);
+            input type="hidden" name="plan" value=(text(&plan["name"]));
+            (input("name", "Name", filled.get("name"), "What people call it, as in demo or payments-prod."))
+            @for (name, property) in offered(plan) { (property_field(&name, &property, filled.get(&name))) }
+            details open[!person.is_developer()] {
+                summary { "For whom: account, subaccount, user, platform region" }
+                div.field-list {
+                    @if let Some(tenant) = &person.tenant {
+                        p.soft { "Global account " code { (tenant) } }
+                    } @else {
+                        (input("account", "Global account", &or("account", "local-account"), ""))
+                    }
+                    (input("subaccount", "Subaccount", &or("subaccount", "local-subaccount"), ""))
+                    (input("user", "User", &or("user", "developer@example.test"), "Who orders, and administers the cluster."))
+                    (input("platform_region", "Platform region", &or("platform_region", PLATFORM_REGION), "Decides which regions and providers are offered."))
+                }
+            }
+            div.acts {
+                button.button.first type="submit" { "Order" }
+                a.button href="/console/runtimes" { "Back" }
+            }
+        }
+    }
+}
+
+fn input(name: &str, label: &str, value: &str, help: &str) -> Markup {
+    html! {
+        div.field {
+            label for=(name) { (label) }
+            input type="text" id=(name) name=(name) value=(value) required autocomplete="off" spellcheck="false" aria-describedby=[(!help.is_empty()).then(|| format!("{name}-help"))];
+            @if !help.is_empty() { small id={ (name) "-help" } { (help) } }
+        }
+    }
+}
+
+fn property_field(name: &str, property: &Value, value: &str) -> Markup {
+    let label = match name {
+        "region" => "Region",
+        "machineType" => "Machine type",
+        "autoScalerMin" => "Fewest nodes",
+        "autoScalerMax" => "Most nodes",
+        other => other,
+    };
+    let choices = property["enum"].as_array();
+    let default = property["default"].to_string();
+    html! {
+        div.field {
+            label for=(name) { (label) }
+            @if let Some(choices) = choices {
+                select id=(name) name=(name) {
+                    @for choice in choices {
+                        @let shown = property["_enumDisplayName"][text(choice)].as_str().unwrap_or(text(choice));
+                        option value=(text(choice)) selected[text(choice) == value] { (shown) }
+                    }
+                }
+            } @else {
+                input type="text" id=(name) name=(name) value=(value) inputmode="numeric" placeholder=(if default == "null" { "" } else { &default }) autocomplete="off";
+            }
+        }
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}

@@ -1,0 +1,229 @@
+//! One runtime: what was ordered, what happened to it, bindings, leftovers, and what can be done.
+
+use axum::extract::{Path, Query, State};
+use broker::{
+    bindings::BindingSummary,
+    chores::leftovers::Leftover,
+    operations::view::{PageRequest, Snapshot},
+    runtimes::Runtime,
+};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::{
+    Console,
+    access::{BROKER_WRITE, KUBECONFIG_READ, OPERATIONS_READ, Person, RUNTIMES_READ},
+    error::Refused,
+    layout::{self, Frame, Live, Section},
+    marks::{self, Tone, pill, said, standing},
+    names,
+    operations::why,
+    runtimes::or_dash,
+    words::{ago, exact, id, kind, span, until},
+};
+
+/// How many operations are listed.
+const HISTORY: u32 = 25;
+
+#[derive(Deserialize, Default)]
+pub(crate) struct Shown {
+    /// What was asked for and is not there: `kubeconfig`.
+    #[serde(default)]
+    problem: String,
+}
+
+pub(crate) async fn page(
+    State(console): State<Console>,
+    person: Person,
+    Path(instance): Path<String>,
+    Query(shown): Query<Shown>,
+) -> Result<Markup, Refused> {
+    person.must(RUNTIMES_READ)?;
+    let runtime = names::find(&console, &person, &instance).await?;
+    let runtime = runtime.ok_or_else(|| Refused::Missing(format!("runtime {instance}")))?;
+    let operations = history(&console, &person, &instance).await?;
+    let bindings =
+        console.parts().bindings.list(&person.caller(), &instance).await.unwrap_or_default();
+    let leftover = if person.operates(OPERATIONS_READ) {
+        console.parts().broker.leftovers_of(&instance).await?
+    } else {
+        None
+    };
+    let name = names::of(&runtime);
+    let body = html! {
+        (layout::path(&[("/console/runtimes", "Runtimes")], &name))
+        (heading(&person, &runtime, &name))
+        @if shown.problem == "kubeconfig" { (said(Tone::Bad, "There is no kubeconfig right now. Try again in a moment; the log says why.")) }
+        @if let Some(leftover) = &leftover { (leftovers(leftover)) }
+        div.two {
+            div.stack {
+                (history_card(&console, &operations))
+                (bindings_card(&console, &bindings))
+            }
+            div.stack {
+                (access_card(&person, &runtime, &name))
+                (facts_card(&runtime))
+                (parameters_card(&runtime))
+            }
+        }
+    };
+    let frame = Frame { title: &name, section: Section::Runtimes, live: Live::Of(&instance) };
+    Ok(layout::page(&console, &person, &frame, &body))
+}
+
+async fn history(
+    console: &Console,
+    person: &Person,
+    instance: &str,
+) -> Result<Vec<Snapshot>, Refused> {
+    if !person.operates(OPERATIONS_READ) {
+        return Ok(vec![]);
+    }
+    let instance = Some(instance.to_owned());
+    let request = PageRequest { limit: HISTORY, instance, ..PageRequest::default() };
+    Ok(console.parts().operations.list(request).await?.operations)
+}
+
+fn heading(person: &Person, runtime: &Runtime, name: &str) -> Markup {
+    let (tone, word) = marks::runtime(runtime.status.state);
+    let there = !["deprovisioning", "deprovisioned"].contains(&runtime.status.state);
+    html! {
+        div.title {
+            h1 { (name) }
+            (pill(tone, word))
+            span.push {}
+            @if there && person.may(BROKER_WRITE) {
+                a.button.danger href={ "/console/runtimes/" (runtime.instance_id) "/delete" } { "Delete" }
+            }
+        }
+        p.sub {
+            span { (or_dash(&runtime.service_plan_name)) }
+            span { (or_dash(&runtime.region)) }
+            span { "account " (or_dash(&runtime.global_account_id)) }
+            span { "instance " (id(&runtime.instance_id)) }
+        }
+    }
+}
+
+fn leftovers(leftover: &Leftover) -> Markup {
+    html! {
+        div.said.slow role="status" {
+            (Tone::Slow.shape())
+            div {
+                p { strong { "Removed, and something is left" } " since " (exact(leftover.since)) "; deleting it again tries what is left." }
+                ul { @for left in &leftover.left { li { (left.what) " (" code { (left.step) } ")" } } }
+            }
+        }
+    }
+}
+
+fn history_card(console: &Console, operations: &[Snapshot]) -> Markup {
+    let now = console.now();
+    html! {
+        section.card aria-labelledby="history" {
+            header { h2 #history { "What happened to it" } span { "newest first" } }
+            @if operations.is_empty() {
+                p.hint { "Its operations are shown to operators with the scope operations:read." }
+            } @else {
+                table {
+                    thead { tr { th { "Operation" } th { "State" } th.wide { "Why" } th.right { "Took" } } }
+                    tbody {
+                        @for operation in operations {
+                            @let (tone, word) = standing(operation);
+                            tr {
+                                td {
+                                    b { a href={ "/console/operations/" (operation.id) } { (kind(&operation.kind)) } }
+                                    div.small.faint { (ago(operation.created_at, now)) }
+                                }
+                                td { (pill(tone, word)) }
+                                td.wide { div.why { (why(operation)) } }
+                                td.right.tight { (span(operation.ended_at.unwrap_or(now).duration_since(operation.created_at))) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn bindings_card(console: &Console, bindings: &[BindingSummary]) -> Markup {
+    html! {
+        section.card aria-labelledby="bindings" {
+            header { h2 #bindings { "Bindings" } span { "credentials for a while" } }
+            @if bindings.is_empty() {
+                p.hint { "None. A platform binds with " code { "PUT …/service_bindings/{id}" } ", an operator with " code { "kcp bind" } "." }
+            } @else {
+                table {
+                    thead { tr { th { "Binding" } th { "State" } th.right { "Ends" } } }
+                    tbody { @for binding in bindings {
+                        tr {
+                            td { (id(&binding.id)) }
+                            td { (pill(if binding.state == "active" { Tone::Good } else { Tone::Calm }, binding.state)) }
+                            td.right { (until(binding.expires_at, console.now())) }
+                        }
+                    } }
+                }
+            }
+        }
+    }
+}
+
+fn access_card(person: &Person, runtime: &Runtime, name: &str) -> Markup {
+    let ready = ["succeeded", "updating", "upgrading", "error"].contains(&runtime.status.state);
+    html! {
+        section.card aria-labelledby="access" {
+            header { h2 #access { "Get in" } }
+            div.body.stack {
+                @if !ready {
+                    p.soft { "Its kubeconfig is here as soon as the runtime is ready." }
+                } @else if person.may(KUBECONFIG_READ) {
+                    div.acts { a.button #kubeconfig href={ "/console/runtimes/" (runtime.instance_id) "/kubeconfig" } download={ (name) ".yaml" } { "Download the kubeconfig" } }
+                    pre { "kubectl --kubeconfig " (name) ".yaml get namespaces" }
+                } @else {
+                    p.soft { "Kubeconfigs need the scope kubeconfig:read." }
+                }
+            }
+        }
+    }
+}
+
+fn facts_card(runtime: &Runtime) -> Markup {
+    let facts = [
+        ("Shoot", runtime.shoot_name.as_str()),
+        ("Runtime", &runtime.runtime_id),
+        ("Provider", &runtime.provider),
+        ("Subaccount", &runtime.sub_account_id),
+        ("Platform region", &runtime.sub_account_region),
+        ("Ordered by", &runtime.user_id),
+        ("Kyma", runtime.kyma_version.as_deref().unwrap_or_default()),
+    ];
+    let times = [
+        ("Ordered", Some(runtime.status.created_at)),
+        ("Changed", Some(runtime.status.modified_at)),
+        ("Expired", runtime.status.expired_at),
+        ("Removed", runtime.status.deleted_at),
+    ];
+    html! {
+        section.card aria-labelledby="facts" {
+            header { h2 #facts { "About it" } }
+            dl.body.facts {
+                @for (name, value) in facts { @if !value.is_empty() { dt { (name) } dd { (value) } } }
+                @for (name, time) in times { @if let Some(at) = time { dt { (name) } dd { (exact(at)) } } }
+            }
+        }
+    }
+}
+
+fn parameters_card(runtime: &Runtime) -> Markup {
+    let parameters =
+        runtime.parameters.as_ref().and_then(|it| serde_json::to_string_pretty(it).ok());
+    html! {
+        @if let Some(parameters) = parameters {
+            section.card aria-labelledby="parameters" {
+                header { h2 #parameters { "Parameters" } span { "without credentials" } }
+                div.body { pre { (parameters) } }
+            }
+        }
+    }
+}

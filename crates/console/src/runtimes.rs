@@ -1,0 +1,200 @@
+//! Runtimes, newest first: searched while one types; filters and page are in the address.
+
+mod search;
+
+use axum::extract::{Query, State};
+use broker::runtimes::{Runtime, StateWord};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::{
+    Console,
+    access::{BROKER_WRITE, Person, RUNTIMES_READ},
+    error::Refused,
+    layout::{self, Frame, Live, Section},
+    marks::{self, pill},
+    names,
+    operations::with_query,
+    words::ago,
+};
+use search::Found;
+
+/// Which runtimes are wanted.
+#[derive(Deserialize, Default, Clone)]
+#[serde(default)]
+pub(crate) struct Wanted {
+    /// A part of the name, the Shoot, the account or an id.
+    q: String,
+    /// A word for the state; empty: all that are there.
+    state: String,
+    /// The name of a plan.
+    plan: String,
+    /// From 1.
+    page: u32,
+}
+
+pub(crate) async fn page(
+    State(console): State<Console>,
+    person: Person,
+    Query(mut wanted): Query<Wanted>,
+) -> Result<Markup, Refused> {
+    person.must(RUNTIMES_READ)?;
+    wanted.page = wanted.page.max(1);
+    wanted.q = wanted.q.trim().to_owned();
+    let found = search::find(&console, &person, &wanted).await?;
+    let body = html! {
+        div.title {
+            h1 { "Runtimes" }
+            span.push {}
+            @if person.may(BROKER_WRITE) { a.button.first href="/console/order" { "Order a runtime" } }
+        }
+        p.sub { span { (heading(&found)) } }
+        (filters(&console, &wanted))
+        section.card aria-label="Runtimes" {
+            @if found.runtimes.is_empty() {
+                (empty(&person, &wanted))
+            } @else {
+                (table(&console, &found.runtimes))
+            }
+            (pages(&wanted, &found))
+        }
+    };
+    let frame = Frame { title: "Runtimes", section: Section::Runtimes, live: Live::All };
+    Ok(layout::page(&console, &person, &frame, &body))
+}
+
+fn heading(found: &Found) -> String {
+    match found.searched {
+        None => format!("{} in all", found.total),
+        Some(searched) if searched < found.total => format!(
+            "{} found; names were searched among the newest {searched} of {}, ids and accounts among all",
+            found.runtimes.len(),
+            found.total
+        ),
+        Some(_) => format!("{} found of {}", found.runtimes.len(), found.total),
+    }
+}
+
+fn filters(console: &Console, wanted: &Wanted) -> Markup {
+    let plans = &console.parts().broker.parts();
+    let plans = plans.catalog.offered(&plans.offer).map(broker::catalog::Plan::name);
+    let states = [
+        "",
+        "succeeded",
+        "provisioning",
+        "updating",
+        "deprovisioning",
+        "failed",
+        "error",
+        "suspended",
+        "all",
+    ];
+    html! {
+        form.find method="get" action="/console/runtimes" role="search" data-search {
+            label.unseen for="q" { "Find a runtime" }
+            input #q type="search" name="q" value=(wanted.q) placeholder="Find by name, Shoot, account or id   ( / )" autocomplete="off";
+            @if !wanted.state.is_empty() { input type="hidden" name="state" value=(wanted.state); }
+            @if !wanted.plan.is_empty() { input type="hidden" name="plan" value=(wanted.plan); }
+            button.button type="submit" { "Find" }
+        }
+        nav.chips aria-label="Filter by state" {
+            span { "State" }
+            @for word in states {
+                @let name = match word { "" => "there now", "succeeded" => "ready", "error" => "change failed", "all" => "all states", other => other };
+                a href=(address(&Wanted { state: word.into(), page: 1, ..wanted.clone() })) aria-current=[(wanted.state == word).then_some("true")] { (name) }
+            }
+        }
+        nav.chips aria-label="Filter by plan" {
+            span { "Plan" }
+            @for plan in plans {
+                @let chosen = wanted.plan == plan;
+                @let other = if chosen { String::new() } else { plan.to_owned() };
+                a href=(address(&Wanted { plan: other, page: 1, ..wanted.clone() })) aria-current=[chosen.then_some("true")] { (plan) }
+            }
+        }
+    }
+}
+
+fn address(wanted: &Wanted) -> String {
+    let page = if wanted.page > 1 { wanted.page.to_string() } else { String::new() };
+    let fields = [
+        ("q", wanted.q.as_str()),
+        ("state", &wanted.state),
+        ("plan", &wanted.plan),
+        ("page", &page),
+    ];
+    with_query("/console/runtimes", &fields)
+}
+
+/// The words of the filter; those that are not known are refused.
+fn states(wanted: &Wanted) -> Result<Vec<StateWord>, Refused> {
+    if wanted.state.is_empty() {
+        return Ok(vec![]);
+    }
+    let word = wanted.state.parse().map_err(|()| {
+        let words = StateWord::words().join(", ");
+        Refused::Bad(format!("state \"{}\" is none of: {words}.", wanted.state))
+    })?;
+    Ok(vec![word])
+}
+
+fn empty(person: &Person, wanted: &Wanted) -> Markup {
+    let filtered = !(wanted.q.is_empty() && wanted.state.is_empty() && wanted.plan.is_empty());
+    html! {
+        div.empty {
+            @if filtered {
+                strong { "Nothing fits" }
+                p { "No runtime fits this search and these filters." }
+                a.button href="/console/runtimes" { "Show all runtimes" }
+            } @else {
+                strong { "No runtimes yet" }
+                p { "A runtime is a managed Kubernetes cluster. What is ordered, here or by a platform, appears in this list." }
+                @if person.may(BROKER_WRITE) { a.button.first href="/console/order" { "Order a runtime" } }
+            }
+        }
+    }
+}
+
+fn table(console: &Console, runtimes: &[Runtime]) -> Markup {
+    let now = console.now();
+    html! {
+        table {
+            thead { tr {
+                th { "Name" } th { "State" } th.wide { "Plan" } th.wide { "Region" } th.wide { "Shoot" } th.wide { "Account" } th.right { "Ordered" }
+            } }
+            tbody {
+                @for runtime in runtimes {
+                    @let (tone, word) = marks::runtime(runtime.status.state);
+                    tr {
+                        td { b { a href={ "/console/runtimes/" (runtime.instance_id) } { (names::of(runtime)) } } }
+                        td { (pill(tone, word)) }
+                        td.wide { (runtime.service_plan_name) }
+                        td.wide.tight { (or_dash(&runtime.region)) }
+                        td.wide.tight { code { (or_dash(&runtime.shoot_name)) } }
+                        td.wide { span.why { (runtime.global_account_id) } }
+                        td.right.small.faint { (ago(runtime.status.created_at, now)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(crate) fn or_dash(text: &str) -> &str {
+    if text.is_empty() { "–" } else { text }
+}
+
+fn pages(wanted: &Wanted, found: &Found) -> Markup {
+    let last = found.pages;
+    html! {
+        @if found.searched.is_none() && last > 1 {
+            div.pages {
+                span { "Page " (wanted.page) " of " (last) }
+                div.acts {
+                    @if wanted.page > 1 { a.button.tiny href=(address(&Wanted { page: wanted.page - 1, ..wanted.clone() })) { "Newer" } }
+                    @if wanted.page < last { a.button.tiny href=(address(&Wanted { page: wanted.page + 1, ..wanted.clone() })) { "Older" } }
+                }
+            }
+        }
+    }
+}

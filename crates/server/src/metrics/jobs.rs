@@ -1,0 +1,81 @@
+//! The newest runs of jobs, read when somebody asks.
+
+use std::sync::atomic::AtomicU64;
+
+use broker::jobs::JobView;
+use prometheus_client::{
+    encoding::EncodeLabelSet,
+    metrics::{family::Family, gauge::Gauge},
+    registry::Registry,
+};
+
+type Number = Gauge<f64, AtomicU64>;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfJob {
+    job: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct InState {
+    job: &'static str,
+    state: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct WithOutcome {
+    job: &'static str,
+    outcome: &'static str,
+}
+
+/// The metrics of jobs.
+#[derive(Default)]
+pub(super) struct JobMetrics {
+    enabled: Family<OfJob, Number>,
+    last_run: Family<OfJob, Number>,
+    state: Family<InState, Number>,
+    items: Family<WithOutcome, Number>,
+}
+
+impl JobMetrics {
+    pub(super) fn register(registry: &mut Registry) -> Self {
+        let metrics = Self::default();
+        registry.register("job_enabled", "Whether a job runs by itself", metrics.enabled.clone());
+        let when = "When the newest run of a job was started";
+        registry.register("job_last_run_timestamp_seconds", when, metrics.last_run.clone());
+        let state = "The state of the newest run of a job";
+        registry.register("job_last_run_state", state, metrics.state.clone());
+        let items = "What became of the candidates of the newest run of a job";
+        registry.register("job_last_run_items", items, metrics.items.clone());
+        metrics
+    }
+
+    /// Takes the numbers over.
+    #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
+    pub(super) fn read(&self, jobs: &[JobView]) {
+        self.state.clear();
+        for view in jobs {
+            let job = view.name;
+            self.enabled.get_or_create(&OfJob { job }).set(f64::from(u8::from(view.enabled)));
+            let Some(run) = &view.last_run else { continue };
+            let started = run.started_at.as_second() as f64;
+            self.last_run.get_or_create(&OfJob { job }).set(started);
+            self.state.get_or_create(&InState { job, state: run.state.as_str() }).set(1.0);
+            let report = &run.report;
+            for (outcome, count) in
+                [("done", report.done), ("skipped", report.skipped), ("failed", report.failed)]
+            {
+                self.items.get_or_create(&WithOutcome { job, outcome }).set(count as f64);
+            }
+        }
+    }
+
+    /// Gives every metric a value.
+    #[cfg(test)]
+    pub(super) fn fill(&self) {
+        self.enabled.get_or_create(&OfJob { job: "a" }).set(1.0);
+        self.last_run.get_or_create(&OfJob { job: "a" }).set(1.0);
+        self.state.get_or_create(&InState { job: "a", state: "failed" }).set(1.0);
+        self.items.get_or_create(&WithOutcome { job: "a", outcome: "done" }).set(1.0);
+    }
+}

@@ -1,0 +1,298 @@
+//! How people sign in to the console of `kcp broker`: OIDC, the authorization code flow with PKCE.
+//!
+//! What a reader would get wrong: nothing is kept here. What has to be remembered between two requests, and the session itself, is in cookies that
+//! are sealed with the broker's own keys, so that any replica can go on with what another one has begun. A session is what the token said,
+//! and ends with it.
+
+mod cookies;
+mod provider;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use anyhow::{Context, ensure};
+use api::{Principal, Verifier};
+use axum::{
+    Extension, Router,
+    extract::{Query, Request, State},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    middleware::{Next, from_fn, from_fn_with_state},
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use base::{Clock, failure::chain};
+use console::{Console, Person};
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use store::Sealer;
+use url::{Url, form_urlencoded};
+use uuid::Uuid;
+
+use crate::settings::{Settings, console::ConsoleSettings};
+use cookies::{Cookies, SESSION, SIGNING_IN};
+use provider::Provider;
+
+/// How long signing in may take.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
+const SIGN_IN: &str = "/console/sign-in";
+const SIGNED_IN: &str = "/console/signed-in";
+const SIGN_OUT: &str = "/console/sign-out";
+
+/// How people sign in.
+pub(crate) struct SignIn {
+    provider: Provider,
+    verifier: Arc<Verifier>,
+    cookies: Cookies,
+    clock: Clock,
+}
+
+/// Between the way to the issuer and the way back.
+#[derive(Serialize, Deserialize)]
+struct Begun {
+    state: String,
+    verifier: String,
+    to: String,
+    until: Timestamp,
+}
+
+/// Who has signed in.
+#[derive(Serialize, Deserialize)]
+struct Session {
+    name: String,
+    #[serde(default)]
+    issuer: String,
+    scopes: Vec<String>,
+    tenant: Option<String>,
+    until: Timestamp,
+    form: String,
+}
+
+impl SignIn {
+    /// As the settings say; none when they name no address of the console.
+    pub(crate) fn new(
+        settings: &Settings,
+        verifier: &Arc<Verifier>,
+        sealer: Sealer,
+        clock: &Clock,
+    ) -> anyhow::Result<Option<Arc<Self>>> {
+        let Some(provider) = configured(settings)? else { return Ok(None) };
+        let cookies = Cookies::new(sealer, provider.back.starts_with("https:"));
+        let (verifier, clock) = (verifier.clone(), clock.clone());
+        Ok(Some(Arc::new(Self { provider, verifier, cookies, clock })))
+    }
+
+    /// The console behind the sign-in.
+    pub(crate) fn around(self: &Arc<Self>, console: Console) -> Router {
+        let pages = console::router(console)
+            .route(SIGN_OUT, post(sign_out))
+            .route_layer(from_fn_with_state(self.clone(), with_session))
+            .route_layer(Extension(self.clone()));
+        Router::new()
+            .route(SIGN_IN, get(begin))
+            .route(SIGNED_IN, get(finish))
+            .with_state(self.clone())
+            .route_layer(from_fn(console::headers))
+            .merge(pages)
+            .merge(console::assets())
+    }
+
+    /// Who has signed in: by the first token that opens something here, or else by the first that is accepted. An access token
+    /// may have no scopes of ours while the ID token has groups.
+    async fn principal(&self, tokens: Vec<String>) -> Option<Principal> {
+        let mut first = None;
+        for token in tokens {
+            match self.verifier.verify(&token).await {
+                Ok(principal) => {
+                    let opens = |scope: &String| {
+                        scope != "tenants:any" && console::SCOPES.contains(&scope.as_str())
+                    };
+                    if principal.scopes.iter().any(opens) {
+                        return Some(principal);
+                    }
+                    first.get_or_insert(principal);
+                }
+                Err(denied) => {
+                    tracing::info!(reason = chain(&denied), "token of a sign-in refused");
+                }
+            }
+        }
+        first
+    }
+
+    fn session(&self, headers: &HeaderMap) -> Option<Session> {
+        let session: Session = self.cookies.open(headers, SESSION)?;
+        (session.until > self.clock.now()).then_some(session)
+    }
+}
+
+/// What the settings say about the issuer; none when they name no address of the console.
+fn configured(settings: &Settings) -> anyhow::Result<Option<Provider>> {
+    let ConsoleSettings { url, client_id, client_secret, issuer, scopes } = &settings.console;
+    let Some(url) = url else { return Ok(None) };
+    let hosts = settings.transport.hosts();
+    let parsed = Url::parse(url).with_context(|| format!("console.url: {url} is no address"))?;
+    ensure!(hosts.allow(&parsed), "console.url: {url} is not https; sessions would pass in clear");
+    let is_origin = parsed.path() == "/" && parsed.query().is_none() && parsed.fragment().is_none();
+    ensure!(is_origin, "console.url: {url} must have a scheme, a host and a port only");
+    let issuers: Vec<&str> = settings.access.issuers.iter().map(|it| it.url.as_str()).collect();
+    let issuer = issuer.as_deref().or(issuers.first().copied());
+    let issuer = issuer.context("console.url needs an issuer in access.issuers")?;
+    ensure!(issuers.contains(&issuer), "console.issuer: {issuer} is not in access.issuers");
+    let client = client_id.clone().context("console.url needs console.client_id")?;
+    Ok(Some(Provider {
+        issuer: issuer.to_owned(),
+        client,
+        secret: client_secret.clone(),
+        scopes: scopes.clone(),
+        back: format!("{}{SIGNED_IN}", parsed.origin().ascii_serialization()),
+        hosts,
+        http: provider::client()?,
+        known: provider::Known::default(),
+    }))
+}
+
+/// What a start would refuse.
+pub(crate) fn check(settings: &Settings) -> anyhow::Result<()> {
+    configured(settings).map(drop)
+}
+
+/// Lets those through who have signed in; sends pages to the sign-in, and tells everything else that there is no session.
+async fn with_session(
+    State(sign_in): State<Arc<SignIn>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let Some(session) = sign_in.session(request.headers()) else {
+        // What a page fetches in the background cannot sign in.
+        let mode = request.headers().get("sec-fetch-mode");
+        let navigates = mode.is_none_or(|mode| mode == "navigate");
+        let page = request.method() == Method::GET
+            && navigates
+            && request.uri().path() != "/console/events";
+        if !page {
+            return StatusCode::UNAUTHORIZED.into_response();
+        }
+        let to = request.uri().path_and_query().map_or("/", |to| to.as_str());
+        let query: String =
+            form_urlencoded::Serializer::new(String::new()).append_pair("to", to).finish();
+        return redirect(&format!("{SIGN_IN}?{query}"), None);
+    };
+    request.extensions_mut().insert(Person {
+        name: session.name,
+        issuer: session.issuer,
+        scopes: session.scopes.into_iter().collect(),
+        tenant: session.tenant,
+        until: Some(session.until),
+        form: session.form,
+    });
+    next.run(request).await
+}
+
+#[derive(Deserialize)]
+struct Beginning {
+    #[serde(default)]
+    to: String,
+}
+
+async fn begin(State(sign_in): State<Arc<SignIn>>, Query(asked): Query<Beginning>) -> Response {
+    // Two of them, because one has 122 random bits and a verifier needs 256 to be beyond doubt.
+    let random = || format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
+    let begun = Begun {
+        state: random(),
+        verifier: random(),
+        to: if is_ours(&asked.to) { asked.to } else { "/".into() },
+        until: sign_in.clock.now() + PATIENCE,
+    };
+    match sign_in.provider.address(&begun.state, &begun.verifier).await {
+        Ok(address) => redirect(&address, Some(sign_in.cookies.sealed(SIGNING_IN, &begun))),
+        Err(error) => unavailable(&error),
+    }
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    code: Option<String>,
+    state: Option<String>,
+    error_description: Option<String>,
+    error: Option<String>,
+}
+
+async fn finish(
+    State(sign_in): State<Arc<SignIn>>,
+    headers: HeaderMap,
+    Query(answer): Query<Answer>,
+) -> Response {
+    let begun = sign_in.cookies.open::<Begun>(&headers, SIGNING_IN);
+    let begun = begun
+        .filter(|it| it.until > sign_in.clock.now() && Some(&it.state) == answer.state.as_ref());
+    let Some(begun) = begun else {
+        return told(
+            StatusCode::BAD_REQUEST,
+            "the sign-in took too long, or was begun in another browser",
+        );
+    };
+    let Some(code) = answer.code else {
+        let why = answer.error_description.or(answer.error).unwrap_or_default();
+        return told(StatusCode::FORBIDDEN, &format!("the issuer refused the sign-in: {why}"));
+    };
+    let tokens = match sign_in.provider.redeem(&code, &begun.verifier).await {
+        Ok(tokens) => tokens,
+        Err(error) => return unavailable(&error),
+    };
+    let Some(principal) = sign_in.principal(tokens).await else {
+        let text = "the issuer's tokens are not accepted here; the log says why";
+        return told(StatusCode::FORBIDDEN, text);
+    };
+    tracing::info!(target: "audit", subject = principal.subject, issuer = principal.issuer, "signed in to the console");
+    let session = sign_in.cookies.sealed(SESSION, &session(principal));
+    redirect(&begun.to, Some(session))
+}
+
+fn session(principal: Principal) -> Session {
+    // What the console never asks for need not travel with each request.
+    let scopes = principal.scopes.into_iter().filter(|it| console::SCOPES.contains(&it.as_str()));
+    Session {
+        name: principal.subject,
+        issuer: principal.issuer,
+        scopes: scopes.collect(),
+        tenant: principal.tenant,
+        until: principal.until,
+        form: Uuid::new_v4().to_string(),
+    }
+}
+
+async fn sign_out(Extension(sign_in): Extension<Arc<SignIn>>, _: Person) -> Response {
+    let mut response = told(StatusCode::OK, "signed out");
+    response.headers_mut().insert(header::SET_COOKIE, sign_in.cookies.ended(SESSION));
+    response
+}
+
+/// Whether an address leads to a page of ours and nowhere else.
+fn is_ours(to: &str) -> bool {
+    // Browsers drop tabs and line ends from addresses, and take a backslash for a slash.
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'\\';
+    to.starts_with('/') && !to.starts_with("//") && to.len() <= 2_000 && to.bytes().all(is_plain)
+}
+
+fn redirect(to: &str, cookie: Option<HeaderValue>) -> Response {
+    let Ok(to) = HeaderValue::from_str(to) else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    let mut response = (StatusCode::SEE_OTHER, [(header::LOCATION, to)]).into_response();
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Some(cookie) = cookie {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
+fn unavailable(error: &anyhow::Error) -> Response {
+    tracing::warn!(error = format!("{error:#}"), "the issuer of the console cannot be used");
+    told(StatusCode::BAD_GATEWAY, "the issuer does not answer; try again in a moment")
+}
+
+/// A text with a way back.
+fn told(status: StatusCode, text: &str) -> Response {
+    (status, console::notice(text, SIGN_IN)).into_response()
+}

@@ -1,0 +1,165 @@
+//! Someone signs in at the landscape's issuer, and sees what their token allows.
+
+use axum::{Router, body::Body, http::Request};
+use secrecy::ExposeSecret as _;
+use tower::ServiceExt as _;
+
+use super::*;
+use crate::{
+    access::Doors,
+    settings,
+    up::testing::{Started, start},
+};
+
+const HERE: &str = "http://127.0.0.1:1";
+
+/// The console behind the sign-in, with an issuer that works.
+struct Scene {
+    up: Started,
+    router: Router,
+}
+
+/// What came back.
+struct Answered {
+    status: StatusCode,
+    location: String,
+    cookie: String,
+    text: String,
+}
+
+impl Scene {
+    async fn new(scopes: &str) -> Self {
+        let up = start().await;
+        let mut settings = settings::load(None).unwrap();
+        settings.access.issuers = vec![up.issuer()];
+        settings.console = ConsoleSettings {
+            url: Some(HERE.into()),
+            client_id: Some("kcp".into()),
+            client_secret: None,
+            issuer: None,
+            scopes: scopes.into(),
+        };
+        let doors = Doors { peers: Vec::new(), ..settings.access.doors() };
+        let clock = Clock::running();
+        let verifier = doors.verifier(&settings.transport.hosts(), &clock).unwrap();
+        let sign_in =
+            SignIn::new(&settings, &verifier, Sealer::generate(), &clock).unwrap().unwrap();
+        let router = sign_in.around(up.console());
+        Self { up, router }
+    }
+
+    async fn ask(&self, method: &str, path: &str, cookie: &str) -> Answered {
+        let request = Request::builder().method(method).uri(path).header("host", "127.0.0.1:1");
+        let request = request.header("cookie", cookie).body(Body::empty()).unwrap();
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let text = |name| {
+            let value: Option<&HeaderValue> = response.headers().get(name);
+            value.map(|it| it.to_str().unwrap().to_owned()).unwrap_or_default()
+        };
+        let (location, cookie) = (text(header::LOCATION), text(header::SET_COOKIE));
+        let status = response.status();
+        let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        let text = String::from_utf8(body.to_vec()).unwrap();
+        let cookie = cookie.split(';').next().unwrap_or_default().to_owned();
+        Answered { status, location, cookie, text }
+    }
+
+    /// The way to the issuer and the address that it sends back to, with the cookie that goes along.
+    async fn at_the_issuer(&self) -> (String, String) {
+        let begun = self.ask("GET", "/console/sign-in?to=%2Fconsole%2Fruntimes", "").await;
+        assert!(begun.location.contains("code_challenge_method=S256"), "{}", begun.location);
+        let (user, password) = self.up.user();
+        let http = provider::client().unwrap();
+        let form = [
+            ("username", user.as_str()),
+            ("password", password.expose_secret()),
+            ("decision", "allow"),
+        ];
+        let answer = http.post(&begun.location).form(&form).send().await.unwrap();
+        let back = answer.headers()[header::LOCATION].to_str().unwrap().to_owned();
+        (back.strip_prefix(HERE).unwrap().to_owned(), begun.cookie)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn someone_signs_in_and_sees_what_the_token_allows() {
+    let scene = Scene::new("openid runtimes:read tenants:any").await;
+    let sent = scene.ask("GET", "/console/runtimes?plan=aws", "").await;
+    assert_eq!(sent.status, StatusCode::SEE_OTHER);
+    assert_eq!(sent.location, "/console/sign-in?to=%2Fconsole%2Fruntimes%3Fplan%3Daws");
+
+    let (back, cookie) = scene.at_the_issuer().await;
+    let signed_in = scene.ask("GET", &back, &cookie).await;
+    assert_eq!(signed_in.location, "/console/runtimes", "{}", signed_in.text);
+    let session = signed_in.cookie;
+
+    let runtimes = scene.ask("GET", "/console/runtimes", &session).await;
+    assert_eq!(runtimes.status, StatusCode::OK);
+    assert!(runtimes.text.contains("No runtimes yet") && runtimes.text.contains("Sign out"));
+    assert!(
+        !runtimes.text.contains("/console/operations") && !runtimes.text.contains("/console/order")
+    );
+    for path in ["/console/operations", "/console/order", "/console/events"] {
+        assert_eq!(scene.ask("GET", path, &session).await.status, StatusCode::FORBIDDEN, "{path}");
+    }
+    let out = scene.ask("POST", SIGN_OUT, &session).await;
+    assert_eq!((out.status, out.cookie.as_str()), (StatusCode::OK, "kcp-session="));
+    scene.up.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_session_nothing_opens_and_an_answer_of_another_sign_in_is_refused() {
+    let scene = Scene::new("openid").await;
+
+    for path in
+        ["/", "/console/runtimes/x", "/console/runtimes/x/kubeconfig", "/console/operations/x"]
+    {
+        let sent = scene.ask("GET", path, "kcp-session=forged").await;
+        assert!(sent.location.starts_with("/console/sign-in?to="), "{path}: {}", sent.status);
+    }
+    assert_eq!(scene.ask("GET", "/console/events", "").await.status, StatusCode::UNAUTHORIZED);
+    for path in
+        ["/console/order", "/console/runtimes/x/delete", "/console/operations/x/cancel", SIGN_OUT]
+    {
+        assert_eq!(scene.ask("POST", path, "").await.status, StatusCode::UNAUTHORIZED, "{path}");
+    }
+    let (back, cookie) = scene.at_the_issuer().await;
+    let (other, _) = scene.at_the_issuer().await;
+    for (address, cookie) in [(&other, cookie.as_str()), (&back, "")] {
+        let refused = scene.ask("GET", address, cookie).await;
+        assert_eq!((refused.status, refused.cookie.as_str()), (StatusCode::BAD_REQUEST, ""));
+    }
+    scene.up.stop().await;
+}
+
+#[test]
+fn only_pages_of_ours_are_gone_back_to() {
+    for ours in ["/", "/console/runtimes?q=a"] {
+        assert!(is_ours(ours), "{ours}");
+    }
+    for foreign in
+        ["", "//evil.example", "https://evil.example", "/\\evil.example", "/\t/evil.example"]
+    {
+        assert!(!is_ours(foreign), "{foreign}");
+    }
+}
+
+#[test]
+fn settings_that_leave_something_out_are_refused_by_name() {
+    let refused = |change: fn(&mut Settings)| {
+        let mut settings = settings::load(None).unwrap();
+        settings.access.issuers = vec!["https://issuer.test".parse().unwrap()];
+        settings.console.url = Some("https://kcp.test".into());
+        settings.console.client_id = Some("kcp".into());
+        change(&mut settings);
+        check(&settings).err().map(|error| format!("{error:#}")).unwrap_or_default()
+    };
+
+    assert_eq!(refused(|_| {}), "");
+    assert!(refused(|it| it.console.client_id = None).contains("console.client_id"));
+    assert!(refused(|it| it.console.url = Some("http://kcp.test".into())).contains("not https"));
+    assert!(refused(|it| it.access.issuers.clear()).contains("access.issuers"));
+    assert!(
+        refused(|it| it.console.issuer = Some("https://x.test".into())).contains("console.issuer")
+    );
+}

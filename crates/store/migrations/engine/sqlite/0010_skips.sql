@@ -1,0 +1,4 @@
+-- The step that an operator has asked to pass over.
+ALTER TABLE operations ADD COLUMN skip_stage text;
+ALTER TABLE operations ADD COLUMN skip_step text;
+ALTER TABLE operations ADD COLUMN skip_reason text;

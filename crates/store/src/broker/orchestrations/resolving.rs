@@ -1,0 +1,196 @@
+//! The runtimes of an orchestration are stored once, all together; those that are tried again come behind them.
+
+use ::engine::storage::{NewOperation, Verdict};
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use crate::{Error, Moment, Transaction, accepted::check_instance, broker::BrokerStore};
+
+// Nobody else writes the row until the transaction ends.
+const BEGIN: &str = "
+    UPDATE orchestrations SET state = 'in progress', description = $3, parameters = $4, updated_at = $5
+    WHERE id = $1 AND driver = $2 AND state = 'pending'";
+const RETRY: &str = "
+    UPDATE orchestrations
+    SET state = CASE WHEN state = 'failed' THEN 'retrying' ELSE state END, driver = $2, description = $3,
+        parameters = $4, updated_at = $5
+    WHERE id = $1 AND state IN ('failed', 'in progress')";
+const RETRIED: &str = "
+    UPDATE orchestrations SET state = 'in progress', updated_at = $3
+    WHERE id = $1 AND driver = $2 AND state = 'retrying'";
+const SUPERSEDE: &str = "
+    UPDATE orchestration_operations SET superseded = true
+    WHERE operation_id = $1 AND state = 'failed' AND NOT superseded";
+const LAST: &str = "
+    SELECT COALESCE(max(position), -1) FROM orchestration_operations WHERE orchestration = $1";
+const INSERT: &str = "
+    INSERT INTO orchestration_operations (operation_id, orchestration, position, wave, instance, runtime_id,
+        shoot_name, global_account, subaccount, plan_id, plan_name, window_rule, window_begin, window_end, state,
+        description, created_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 'pending', $15, $16)";
+
+/// Every statement; they go by primary keys or by order.
+#[cfg(test)]
+pub(in crate::broker) const TEXTS: &[(&str, &str)] =
+    &[(BEGIN, ""), (RETRY, ""), (RETRIED, ""), (SUPERSEDE, ""), (LAST, ""), (INSERT, "")];
+
+/// A runtime that an orchestration is for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewMember {
+    /// The operation that it will get.
+    pub operation: Uuid,
+    /// 0: canaries, 1: all others.
+    pub wave: i64,
+    /// The instance.
+    pub instance: String,
+    /// The runtime.
+    pub runtime_id: Uuid,
+    /// The name of its Shoot.
+    pub shoot_name: String,
+    /// The global account.
+    pub global_account: String,
+    /// The subaccount.
+    pub subaccount: String,
+    /// The plan.
+    pub plan_id: String,
+    /// The plan's name.
+    pub plan_name: String,
+    /// Its maintenance window.
+    pub window_rule: Option<String>,
+    /// Not before.
+    pub window_begin: Option<Timestamp>,
+    /// Not after.
+    pub window_end: Option<Timestamp>,
+}
+
+/// What is told of an orchestration from now on.
+#[derive(Debug, Clone)]
+pub struct Resolution<'a> {
+    /// The orchestration.
+    pub orchestration: Uuid,
+    /// What it is at, for people.
+    pub description: &'a str,
+    /// What it shall do, with what was found out: JSON.
+    pub parameters: &'a str,
+    /// What its runtimes are at.
+    pub member_description: &'a str,
+}
+
+impl BrokerStore {
+    /// Stores the runtimes of an orchestration in one transaction, in this order. `false`: they are stored already, or it has
+    /// ended, or another driver has it.
+    pub async fn resolve_orchestration(
+        &self,
+        driver: Uuid,
+        resolution: &Resolution<'_>,
+        members: &[NewMember],
+    ) -> Result<bool, Error> {
+        let mut transaction = self.database().begin().await?;
+        if !self.told(&mut transaction, BEGIN, driver, resolution).await? {
+            transaction.rollback().await?;
+            return Ok(false);
+        }
+        self.insert_members(&mut transaction, resolution, 0, members).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    /// Stores that failed operations are tried again, with the driver that does it, in one transaction. Each of `members` comes
+    /// with the operation that failed. `false`: the orchestration does not run and has not failed, or one of the operations
+    /// is tried again already.
+    pub async fn retry_orchestration(
+        &self,
+        driver: NewOperation,
+        resolution: &Resolution<'_>,
+        members: &[(Uuid, NewMember)],
+    ) -> Result<bool, Error> {
+        check_instance(&resolution.orchestration.to_string(), "orchestration", &driver)?;
+        let id = driver.id;
+        let mut transaction = self.database().begin().await?;
+        self.engine.accept_in(&mut transaction, driver, &|_| Verdict::Queue).await?;
+        let mut lands = self.told(&mut transaction, RETRY, id, resolution).await?;
+        for (failed, _) in members {
+            lands = lands
+                && on!(transaction.connection(), |connection| {
+                    sqlx::query(SUPERSEDE)
+                        .bind(failed)
+                        .execute(connection)
+                        .await
+                        .map(|done| done.rows_affected() == 1)
+                })?;
+        }
+        if !lands {
+            transaction.rollback().await?;
+            return Ok(false);
+        }
+        let last: i64 = on!(transaction.connection(), |connection| {
+            sqlx::query_scalar(LAST).bind(resolution.orchestration).fetch_one(connection).await
+        })?;
+        let new: Vec<NewMember> = members.iter().map(|(_, new)| new.clone()).collect();
+        self.insert_members(&mut transaction, resolution, last + 1, &new).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    /// Says that what is tried again begins. `false`: it has begun, or another driver has it.
+    pub async fn begin_retry(&self, orchestration: Uuid, driver: Uuid) -> Result<bool, Error> {
+        super::changed!(self, RETRIED, orchestration, driver, Moment::from(self.clock.now()))
+    }
+
+    async fn told(
+        &self,
+        transaction: &mut Transaction,
+        text: &'static str,
+        driver: Uuid,
+        resolution: &Resolution<'_>,
+    ) -> Result<bool, Error> {
+        let now = Moment::from(self.clock.now());
+        let changed = on!(transaction.connection(), |connection| {
+            sqlx::query(text)
+                .bind(resolution.orchestration)
+                .bind(driver)
+                .bind(resolution.description)
+                .bind(resolution.parameters)
+                .bind(now)
+                .execute(connection)
+                .await
+                .map(|done| done.rows_affected())
+        })?;
+        Ok(changed == 1)
+    }
+
+    async fn insert_members(
+        &self,
+        transaction: &mut Transaction,
+        resolution: &Resolution<'_>,
+        first: i64,
+        members: &[NewMember],
+    ) -> Result<(), Error> {
+        let now = Moment::from(self.clock.now());
+        for (position, member) in (first..).zip(members) {
+            on!(transaction.connection(), |connection| {
+                sqlx::query(INSERT)
+                    .bind(member.operation)
+                    .bind(resolution.orchestration)
+                    .bind(position)
+                    .bind(member.wave)
+                    .bind(&member.instance)
+                    .bind(member.runtime_id)
+                    .bind(&member.shoot_name)
+                    .bind(&member.global_account)
+                    .bind(&member.subaccount)
+                    .bind(&member.plan_id)
+                    .bind(&member.plan_name)
+                    .bind(member.window_rule.as_deref())
+                    .bind(member.window_begin.map(Moment::from))
+                    .bind(member.window_end.map(Moment::from))
+                    .bind(resolution.member_description)
+                    .bind(now)
+                    .execute(connection)
+                    .await
+                    .map(drop)
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! What upgrades have told others: written down before it is told, taken back once the operation has ended.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use serde_json::Value;
+use store::broker::{Maintenance, MaintenanceOf, SuspendedEvaluation};
+use uuid::Uuid;
+
+use crate::bench::{Bench, instance};
+
+const SETTLED: Duration = Duration::from_secs(30);
+const HOLD: Duration = Duration::from_mins(2);
+
+fn of(operation: Uuid, instance: &str) -> MaintenanceOf<'_> {
+    MaintenanceOf { operation, kind: "upgradeKyma", instance }
+}
+
+fn evaluation(id: i64, status: &str) -> SuspendedEvaluation {
+    SuspendedEvaluation { id, status: status.into() }
+}
+
+async fn due(b: &Bench) -> Vec<Maintenance> {
+    b.store.due_maintenances(SETTLED, 10).await.unwrap()
+}
+
+pub(crate) async fn what_was_written_first_stays_until_it_is_forgotten(b: Bench) {
+    let operation = b.made("one", Value::Null).await;
+    let (first, second) = ([evaluation(7, "INACTIVE")], [evaluation(7, "MAINTENANCE")]);
+    let began_at = b.clock.now();
+
+    b.store.suspend_evaluations(of(operation, "one"), &first).await.unwrap();
+    let kept = b.store.suspend_evaluations(of(operation, "one"), &second).await.unwrap();
+    let event = Uuid::now_v7();
+    let announced = b.store.announce_maintenance(of(operation, "one"), event).await.unwrap();
+    b.wait(5);
+    let again = b.store.announce_maintenance(of(operation, "one"), Uuid::now_v7()).await.unwrap();
+
+    assert_eq!(kept, first);
+    assert_eq!([announced, again], [began_at; 2]);
+    let found = due(&b).await;
+    assert_eq!(
+        (found.len(), found[0].operation, found[0].orchestration),
+        (1, operation, Some(event))
+    );
+    assert_eq!((&found[0].evaluations[..], found[0].instance.as_str()), (&first[..], "one"));
+    b.store.restored_evaluations(operation).await.unwrap();
+    assert!(due(&b).await[0].evaluations.is_empty());
+    b.store.forget_maintenance(operation).await.unwrap();
+    assert_eq!(due(&b).await, []);
+}
+
+pub(crate) async fn nothing_is_taken_back_before_its_operation_has_ended(b: Bench) {
+    let operation = b.order(&instance("one")).await;
+    let all = [evaluation(7, "ACTIVE")];
+    b.store.suspend_evaluations(of(operation, "one"), &all).await.unwrap();
+    let other = Uuid::now_v7();
+
+    let running = due(&b).await;
+    let waits = b.store.has_other_maintenance("one", other).await.unwrap();
+    let own = b.store.has_other_maintenance("one", operation).await.unwrap();
+    let replica = b.hands.join().await;
+    b.hands.end(replica, "one", Value::Null).await;
+
+    assert_eq!((running, waits, own), (Vec::new(), true, false));
+    assert_eq!(due(&b).await.len(), 1);
+    b.store.restored_evaluations(operation).await.unwrap();
+    assert!(!b.store.has_other_maintenance("one", other).await.unwrap());
+}
+
+pub(crate) async fn of_many_who_take_a_maintenance_back_one_gets_it(b: Bench) {
+    let operation = b.made("one", Value::Null).await;
+    let all = [evaluation(7, "ACTIVE")];
+    b.store.suspend_evaluations(of(operation, "one"), &all).await.unwrap();
+    let found = due(&b).await.remove(0);
+
+    let takes = (0..20).map(|_| b.store.take_maintenance(&found, HOLD));
+    let taken = join_all(takes).await.into_iter().filter(|taken| *taken.as_ref().unwrap()).count();
+
+    assert_eq!(taken, 1);
+    assert_eq!(due(&b).await, []);
+    b.wait(HOLD.as_secs());
+    assert_eq!(due(&b).await.len(), 1);
+}
