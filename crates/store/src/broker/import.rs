@@ -41,8 +41,8 @@ sql!(PRESENT = "SELECT id FROM instances WHERE " (any "id" "$1"));
 // Also those that were removed or archived here.
 sql!(KNOWN = "
     SELECT id FROM instances WHERE " (any "id" "$1") "
-    UNION SELECT instance FROM operations WHERE " (any "instance" "$1") "
-    UNION SELECT instance FROM instances_archived WHERE " (any "instance" "$1"));
+    UNION ALL SELECT instance FROM operations WHERE " (any "instance" "$1") "
+    UNION ALL SELECT instance FROM instances_archived WHERE " (any "instance" "$1"));
 
 /// Every statement; they go by primary keys.
 #[cfg(test)]
