@@ -87,7 +87,7 @@ pub struct Parameters {
     /// Which Kyma.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kyma: Option<KymaVersion>,
-    /// Whether customers are told; the setting decides when it is not said.
+    /// Whether customers are notified; without a value, they are where SPC is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notification: Option<bool>,
     /// What is tried again. Clients expect the object to be there.

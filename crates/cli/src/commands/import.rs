@@ -85,9 +85,8 @@ impl Import {
 impl Origin {
     fn source(&self) -> anyhow::Result<Source> {
         let database = self.database.clone().or_else(|| env::var(DATABASE).ok());
-        let database = database.with_context(|| {
-            format!("which database is read is not said: --database URL, or {DATABASE}")
-        })?;
+        let database = database
+            .with_context(|| format!("database missing: give --database URL, or {DATABASE}"))?;
         Ok(Source {
             database: database.into(),
             key_file: self.key_file.clone(),

@@ -115,7 +115,7 @@ impl Orchestrations {
             Action::Resume => client.change_orchestration(id, "resume").await.map(drop),
             Action::Workers => match self.parallel_workers {
                 Some(workers) => client.orchestration_workers(id, workers).await.map(drop),
-                None => bail!("how many workers is not said: --parallel-workers NUMBER"),
+                None => bail!("workers missing: give --parallel-workers NUMBER"),
             },
             _ => self.show(&client.orchestration(id, "/progress").await?, watch::text),
         }

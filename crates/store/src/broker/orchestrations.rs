@@ -52,7 +52,7 @@ const CANCEL: &str = "
 const PAUSE: &str = "
     UPDATE orchestrations SET paused = true, pause_reason = $2, updated_at = $3
     WHERE id = $1 AND NOT paused AND state IN ('pending', 'in progress', 'retrying')";
-// What has failed so far is known to whoever resumes: it does not pause again.
+// The operator who resumes accepts the failures so far: they do not pause it again.
 const RESUME: &str = "
     UPDATE orchestrations
     SET paused = false, pause_reason = NULL, updated_at = $2,

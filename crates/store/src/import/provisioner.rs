@@ -1,6 +1,6 @@
 //! The original provisioner's database.
 //!
-//! What a reader would get wrong: kubeconfigs stay there. Gardener gives a new one to whoever owns the Shoot, so only whether there
+//! What a reader would get wrong: kubeconfigs stay there. Gardener gives a new one to the owner of the Shoot, so only whether there
 //! was one is read.
 
 use jiff::Timestamp;
