@@ -21,7 +21,7 @@ use clients::{
     kubernetes::{Cluster, Clusters},
     provisioner::{self, Provisioner},
 };
-use engine::{Engine, State, Storage as _};
+use engine::{Engine, State, Storage as _, storage::Landed};
 use serde_json::{Value, json};
 use simulators::{
     pace::Speed,
@@ -223,18 +223,32 @@ pub(crate) async fn order(broker: &Broker, instance: &str, plan: &str, subaccoun
 }
 
 /// Ends the unfinished operation of an instance, as a step would. A removal that keeps the row has left something.
+///
+/// On SQLite, whichever replica joined last is the only one that lives: the engine may take the hand's place in between, and the hand
+/// joins again.
 async fn end(broker: &Broker, kind: &'static str, instance: &str, change: Value) {
     let parts = broker.parts();
-    let (engine, clock) = (parts.operations.clone(), parts.clock.clone());
-    let hands = Hands { engine: engine.clone(), clock, kind, topic: TOPIC };
+    let hands =
+        Hands { engine: parts.operations.clone(), clock: parts.clock.clone(), kind, topic: TOPIC };
+    for _ in 0..500 {
+        if try_end(&hands, instance, &change).await {
+            return;
+        }
+        Clock::running().sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the {kind} of {instance} cannot be ended");
+}
+
+async fn try_end(hands: &Hands, instance: &str, change: &Value) -> bool {
     let replica = hands.join().await;
-    let held = hands.claim(replica, instance).await;
-    let left = change["deleted"] == true;
-    let mut commit = hands.ends(&held, change);
-    commit.position.incomplete =
-        left.then(|| "EDP_Deregistration".to_owned()).into_iter().collect();
-    hands.commit(replica, commit).await;
-    engine.leave(replica).await.unwrap();
+    let Some(held) = hands.try_claim(replica, instance).await else { return false };
+    let mut commit = hands.ends(&held, change.clone());
+    if change["deleted"] == true {
+        commit.position.incomplete = vec!["EDP_Deregistration".to_owned()];
+    }
+    let landed = hands.commit(replica, commit).await;
+    hands.engine.leave(replica).await.unwrap();
+    matches!(landed, Landed::Yes { .. })
 }
 
 fn start(storage: EngineStore, clock: &Clock, env: Arc<Env>) -> Engine<EngineStore> {

@@ -79,13 +79,13 @@ mod tests {
     #[test]
     fn a_cookie_opens_under_its_own_name_and_with_its_own_key_only() {
         let cookies = Cookies::new(Sealer::generate(), true);
-        let cookie = cookies.sealed(SESSION, &"jo");
+        let cookie = cookies.sealed(SESSION, &"jo@example.test");
         let text = cookie.to_str().unwrap().to_owned();
         let moved = HeaderValue::try_from(text.replace(SESSION, SIGNING_IN)).unwrap();
         let other = Cookies::new(Sealer::generate(), true);
 
-        assert_eq!(cookies.open::<String>(&sent(&cookie), SESSION).unwrap(), "jo");
-        assert!(text.starts_with("__Host-kcp-session=") && !text.contains("jo"));
+        assert_eq!(cookies.open::<String>(&sent(&cookie), SESSION).unwrap(), "jo@example.test");
+        assert!(text.starts_with("__Host-kcp-session=") && !text.contains("jo@"));
         assert!(text.ends_with("; Path=/; HttpOnly; SameSite=Lax; Secure"), "{text}");
         assert!(cookies.open::<String>(&sent(&moved), SIGNING_IN).is_none());
         assert!(other.open::<String>(&sent(&cookie), SESSION).is_none());

@@ -43,11 +43,19 @@ impl Hands {
     /// # Panics
     /// When there is none.
     pub async fn claim(&self, replica: ReplicaId, instance: impl Display) -> Held {
+        self.try_claim(replica, instance).await.unwrap()
+    }
+
+    /// Claims the operation of an instance, if one is due and the replica still lives.
+    ///
+    /// # Panics
+    /// When the store fails.
+    pub async fn try_claim(&self, replica: ReplicaId, instance: impl Display) -> Option<Held> {
         let instance = instance.to_string();
         let kinds = [(self.kind.to_owned(), 1)];
         let ask = Ask { replica, kinds: &kinds, room: 100, crowded: &[], after_lane: "" };
         let claimed = self.engine.claim(&ask).await.unwrap().operations;
-        claimed.into_iter().find(|held| held.instance == instance).unwrap()
+        claimed.into_iter().find(|held| held.instance == instance)
     }
 
     /// A step is done, with a change to its row unless it is null.
