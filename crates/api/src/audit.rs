@@ -59,6 +59,10 @@ pub(crate) async fn around(mut request: Request, next: Next) -> Response {
         details: details(&bytes, named("binding_id"), named("id").filter(|_| action == "settle")),
         ..entry
     };
+    let mut entry = entry;
+    if let Some(runtime) = named("runtime_id") {
+        entry.details["runtime"] = runtime.into();
+    }
     let request = Request::from_parts(parts, Body::from(bytes));
     Audited { log, entry }.run(next.run(request)).await
 }

@@ -46,6 +46,8 @@ pub use speed::Speed;
 
 /// How long requests may go on after the order to stop.
 const GRACE: Duration = Duration::from_secs(2);
+/// For how long operators get access to a runtime, unless the settings say otherwise.
+const OPERATOR_ACCESS: Duration = Duration::from_hours(8);
 /// How long the engine may take to get its first lease.
 const START: Duration = Duration::from_secs(30);
 
@@ -109,6 +111,7 @@ impl Up {
         // Clusters that are brought along stand on this machine too.
         settings.catalog.customer_networks.extend(["127.0.0.0/8", "::1/128"].map(str::to_owned));
         settings.bindings.enabled.get_or_insert(true);
+        settings.bindings.operators.get_or_insert(OPERATOR_ACCESS);
         settings.catalog.plan_changes.get_or_insert(true);
         Patience::of(&settings).check(&provisioner)?;
         let last = port.checked_add(3).context("--port leaves no room for three more ports")?;

@@ -4,6 +4,7 @@ mod crashes;
 mod faults;
 mod kubeconfig;
 mod life;
+mod operators;
 mod refusals;
 mod secrets;
 
@@ -20,7 +21,10 @@ use clients::kubernetes::{Cluster, Resource};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use simulators::trouble::{Kind, Rule};
-use store::BrokerStore;
+use store::{
+    BrokerStore,
+    broker::{Binding, Instance},
+};
 
 use crate::{
     made::Broker,
@@ -109,9 +113,18 @@ impl BoundRuntime {
         made
     }
 
+    /// The bindings that are written down.
+    async fn bindings_of(&self) -> Vec<Binding> {
+        self.broker.store.bindings_of(&self.order.instance_id).await.unwrap()
+    }
+
     /// How many bindings are written down.
     async fn stored(&self) -> usize {
-        self.broker.store.bindings_of(&self.order.instance_id).await.unwrap().len()
+        self.bindings_of().await.len()
+    }
+
+    async fn instance(&self) -> Instance {
+        self.broker.store.find(&self.order.instance_id).await.unwrap().unwrap()
     }
 
     /// How much later others may take over.
@@ -127,6 +140,7 @@ async fn bindings(outside: &Outside, broker: &Broker, clock: &Clock) -> Bindings
     let offer = Offer {
         plans: vec!["aws".into(), "trial".into()],
         bindings: Some(BindingOffer::default()),
+        operator_access: Some(Duration::from_hours(8)),
         ..Offer::default()
     };
     let broker = instances::Broker::new(Parts {

@@ -94,6 +94,7 @@ pub(crate) fn catalog(all: &Settings) -> anyhow::Result<(Arc<Catalog>, Offer)> {
         plan_updateable: plan_changes.unwrap_or_default(),
         customer_networks: customer_networks(networks)?,
         bindings: all.bindings.offer(&catalog, all.requests.time)?,
+        operator_access: all.bindings.operators,
         ..Offer::default()
     };
     offer.check(&catalog).context("catalog.plans")?;

@@ -61,7 +61,7 @@ const UNSTICKING: [Row; 5] = [
     ("post", "/operations/{id}/abandon", "", Operators(OPERATIONS_WRITE)),
     ("get", "/audit/verify", "", Operators(OPERATIONS_READ)),
 ];
-const BROKER: [Row; 30] = [
+const BROKER: [Row; 31] = [
     ("get", "/events", "", Operators(RUNTIMES_READ)),
     ("get", "/leftovers", "", Operators(OPERATIONS_READ)),
     ("get", "/leftovers/{instance}", "", Operators(OPERATIONS_READ)),
@@ -76,6 +76,7 @@ const BROKER: [Row; 30] = [
     ("get", "/bindings/{instance_id}", "", Tenants(RUNTIMES_READ)),
     ("get", "/kubeconfig/", "", Tenants(KUBECONFIG_READ)),
     ("get", "/kubeconfig/{instance_id}", "", Tenants(KUBECONFIG_READ)),
+    ("get", "/kubeconfig/{global_account}/{runtime_id}", "", Operators(KUBECONFIG_READ)),
     ("get", "/orchestrations", "", Operators(ORCHESTRATIONS_READ)),
     ("get", "/orchestrations/{id}", "", Operators(ORCHESTRATIONS_READ)),
     ("get", "/orchestrations/{id}/progress", "", Operators(ORCHESTRATIONS_READ)),
@@ -119,12 +120,12 @@ const PLATFORMS: [(&str, &str); 10] = [
 const PEOPLE: [(&[&str], &[&str]); 6] = [
     (&[], &[]),
     (&["runtimeadmin", "admin", ""], &[]),
-    (&["runtimeAdmin"], &[RUNTIMES_READ]),
+    (&["runtimeAdmin"], &[RUNTIMES_READ, KUBECONFIG_READ]),
     (&["runtimeOperator"], &[RUNTIMES_READ]),
     (&["orchestrationsAdmin"], &[ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE]),
     (
         &["runtimeAdmin", "runtimeOperator", "orchestrationsAdmin"],
-        &[RUNTIMES_READ, ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE],
+        &[RUNTIMES_READ, KUBECONFIG_READ, ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE],
     ),
 ];
 
