@@ -26,8 +26,9 @@ fn a_short_run_produces_every_figure() {
     ];
     assert_eq!(ids, BTreeSet::from(expected));
     for figure in figures {
-        // JSON has no word for what is not a number.
-        assert!(figure["ratio"].is_number(), "{figure}");
+        // JSON has no word for what is not a number. CPU is counted in ticks: on a busy machine a short run may catch none.
+        let no_tick = figure["baseline_value"]["value"] == 0.0;
+        assert!(figure["ratio"].is_number() || no_tick, "{figure}");
     }
 }
 

@@ -12,7 +12,7 @@ async fn ends_the_same_way(part: usize, of: usize) {
 
     let proof = Box::pin(prove_part(&trying, &trying.databases, part, of)).await;
 
-    assert!(proof.crashes * of > 20 && proof.lost_answers * of > 3, "{proof:?}");
+    assert!(proof.crashes * of > 20 && proof.lost_answers > 0, "{proof:?}");
 }
 
 engine::proven_in_parts!(ends_the_same_way:

@@ -15,7 +15,7 @@ async fn kyma_ends_the_same_way(part: usize, of: usize) {
 
     let proof = Box::pin(prove_part(&trying, &trying.0.databases, part, of)).await;
 
-    assert!(proof.crashes * of > 20 && proof.lost_answers * of > 3, "{proof:?}");
+    assert!(proof.crashes * of > 20 && proof.lost_answers > 0, "{proof:?}");
 }
 
 engine::proven_in_parts!(kyma_ends_the_same_way:
@@ -28,7 +28,7 @@ async fn cluster_ends_the_same_way(part: usize, of: usize) {
 
     let proof = Box::pin(prove_part(&trying, &trying.0.databases, part, of)).await;
 
-    assert!(proof.crashes * of > 15 && proof.lost_answers * of > 3, "{proof:?}");
+    assert!(proof.crashes * of > 15 && proof.lost_answers > 0, "{proof:?}");
 }
 
 engine::proven_in_parts!(cluster_ends_the_same_way:
