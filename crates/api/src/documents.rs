@@ -4,11 +4,13 @@ use axum::{Router, http::header, response::IntoResponse, routing::get};
 
 const OSB: &str = include_str!("../../../docs/openapi/osb.yaml");
 const RUNTIMES: &str = include_str!("../../../docs/openapi/runtimes.yaml");
+const ORCHESTRATIONS: &str = include_str!("../../../docs/openapi/orchestrations.yaml");
 
 pub(crate) fn routes() -> Router {
     Router::new()
         .route("/openapi/osb.yaml", get(async || document(OSB)))
         .route("/openapi/runtimes.yaml", get(async || document(RUNTIMES)))
+        .route("/openapi/orchestrations.yaml", get(async || document(ORCHESTRATIONS)))
 }
 
 fn document(text: &'static str) -> impl IntoResponse {

@@ -133,7 +133,7 @@ impl Broker {
         &self.0.parts
     }
 
-    async fn snapshot(&self, id: Uuid) -> Result<Option<Snapshot>, Error> {
+    pub(crate) async fn snapshot(&self, id: Uuid) -> Result<Option<Snapshot>, Error> {
         Ok(self.parts().operations.read(id).await?)
     }
 

@@ -114,7 +114,7 @@ impl Service {
         };
         // The driver of orchestrations prepares upgrades: it needs neither plans nor accounts.
         let driving = Broker::new(parts(Vec::new(), None));
-        let driving = Arc::new(outside::orchestrations(driving, &env));
+        let driving = Arc::new(outside::orchestrations(driving, &env, &settings.runtimes));
         let engine = serve(engine, &limits, &env, settings)?;
         let engine =
             engine.serve(orchestration::plan(steps::Systems::of(&env)), driving.clone())?;

@@ -43,8 +43,10 @@ async fn the_documents_are_served_to_everybody() {
     let real = Real::start().await;
     let service = &real.service;
     let runtimes = include_str!("../../../../docs/openapi/runtimes.yaml");
+    let orchestrations = include_str!("../../../../docs/openapi/orchestrations.yaml");
+    let all = [("osb", DOCUMENT), ("runtimes", runtimes), ("orchestrations", orchestrations)];
 
-    for (path, document) in [("osb", DOCUMENT), ("runtimes", runtimes)] {
+    for (path, document) in all {
         let reply = service.anonymous("GET", &format!("/openapi/{path}.yaml")).await;
         assert_eq!((reply.status.as_u16(), reply.text.as_str()), (200, document));
     }

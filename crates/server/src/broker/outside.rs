@@ -43,8 +43,6 @@ use crate::{
 
 /// The shortest password that platforms may have.
 const SHORTEST_PASSWORD: usize = 12;
-/// The `ConfigMap` with the maintenance policy.
-const MAINTENANCE_POLICY: &str = "orchestration-config";
 /// How many clients of runtimes are kept.
 pub(super) const CLIENTS: NonZeroUsize = NonZeroUsize::new(200).unwrap();
 /// Where everybody finds releases, and what is not released yet.
@@ -171,17 +169,22 @@ pub(crate) fn cluster_limits(settings: &Settings) -> upgrade_cluster::Limits {
 }
 
 /// What orchestrations are made of.
-pub(super) fn orchestrations(broker: Broker, env: &Env) -> orchestrations::Parts {
+pub(super) fn orchestrations(
+    broker: Broker,
+    env: &Env,
+    settings: &RuntimeSettings,
+) -> orchestrations::Parts {
     orchestrations::Parts {
         broker,
         windows: Arc::new(GardenWindows {
             gardener: env.gardener.clone(),
             control_plane: env.control_plane.clone(),
             namespace: env.settings.namespace.clone(),
-            name: MAINTENANCE_POLICY.into(),
+            name: settings.maintenance_policy.clone(),
         }),
         spc: env.spc.clone(),
         kyma_version: env.settings.default_kyma_version.clone(),
+        followers: orchestrations::Followers::default(),
     }
 }
 
@@ -312,6 +315,7 @@ fn steps(
         kyma_version,
         account_versions,
         overrides_namespace,
+        maintenance_policy: _,
         account_bindings,
         dns_providers,
     } = runtimes;

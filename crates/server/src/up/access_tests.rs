@@ -61,7 +61,7 @@ const UNSTICKING: [Row; 5] = [
     ("post", "/operations/{id}/abandon", "", Operators(OPERATIONS_WRITE)),
     ("get", "/audit/verify", "", Operators(OPERATIONS_READ)),
 ];
-const BROKER: [Row; 30] = [
+const BROKER: [Row; 31] = [
     ("get", "/events", "", Operators(RUNTIMES_READ)),
     ("get", "/leftovers", "", Operators(OPERATIONS_READ)),
     ("get", "/leftovers/{instance}", "", Operators(OPERATIONS_READ)),
@@ -92,6 +92,7 @@ const BROKER: [Row; 30] = [
     ("patch", "/orchestrations/{id}/workers", "", Operators(ORCHESTRATIONS_WRITE)),
     ("get", "/openapi/osb.yaml", "", Open),
     ("get", "/openapi/runtimes.yaml", "", Open),
+    ("get", "/openapi/orchestrations.yaml", "", Open),
 ];
 const PROVISIONER: [Row; 6] = [
     ("get", "/events", "", Operators(OPERATIONS_READ)),
