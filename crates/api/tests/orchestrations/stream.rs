@@ -57,7 +57,7 @@ async fn progress_is_told_as_events_to_all_who_listen_until_the_end() {
     let id = created["orchestrationID"].as_str().unwrap().to_owned();
     let mut all = [Events::open(&service, &id).await, Events::open(&service, &id).await];
 
-    // Whoever comes is told at once how far it is.
+    // Each listener hears at once how far it is.
     for events in &mut all {
         let first = events.next().await.unwrap();
         assert_eq!((&first["state"], &first["workers"]), (&json!("pending"), &json!(1)));

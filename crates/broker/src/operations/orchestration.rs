@@ -66,7 +66,7 @@ pub fn plan(systems: Systems) -> Plan<Orchestrating> {
         .reaching(systems.iter())
         .each(resolve_targets::ResolveTargets)
         .each(send_notification::SendNotification.when(is_first()).needs(System::Spc).or_skip())
-        .each(refresh_targets::RefreshTargets.when(is_first()))
+        .each(refresh_targets::RefreshTargets.when(is_first()).or_skip())
         .each(start_operations::StartOperations)
         .each(
             cancel_notification::CancelNotification

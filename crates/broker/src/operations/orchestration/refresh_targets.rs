@@ -26,7 +26,10 @@ pub(super) struct RefreshTargets;
 impl Step<Orchestrating> for RefreshTargets {
     const NAME: &'static str = "Refresh_Targets";
     const CALLS: &'static [&'static str] = &["gardener"];
-    const RETRY: Retry = Retry::DEFAULT.each_within(mins(10)).failing_for(Duration::from_hours(24));
+    const RETRY: Retry = Retry::DEFAULT
+        .each_within(mins(10))
+        .backing_off(secs(5), mins(5))
+        .failing_for(Duration::from_hours(2));
 
     async fn run(&self, cx: &mut Cx<'_, Orchestrating>) -> StepResult {
         let row = orchestration(cx).await?;
