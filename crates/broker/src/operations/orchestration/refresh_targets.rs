@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use clients::spc::{Event, Tenant};
 use domain::orchestration::no_time;
-use engine::Ending;
+use engine::step::Waiting;
 use jiff::Timestamp;
 use store::broker::{Member, MemberFilter, NewMember, Orchestration, Resolution};
 
@@ -41,19 +41,21 @@ impl Step<Orchestrating> for RefreshTargets {
         }
         let due = begins.min(looked + LOOK);
         if cx.now < due {
-            return wait_until(cx, due);
+            return wait_until(cx, due).into();
         }
         let members = refresh(cx, &row).await?;
         tell(cx, &row, &members).await?;
         cx.data.resolved_at = Some(cx.now);
-        if begins <= cx.now { done() } else { wait_until(cx, begins.min(cx.now + LOOK)) }
+        if begins <= cx.now {
+            return done();
+        }
+        wait_until(cx, begins.min(cx.now + LOOK)).into()
     }
 }
 
-fn wait_until(cx: &Cx<'_, Orchestrating>, due: Timestamp) -> StepResult {
+fn wait_until(cx: &Cx<'_, Orchestrating>, due: Timestamp) -> Waiting {
     let left = due.duration_since(cx.now).try_into().unwrap_or(LOOK);
-    let waiting = waiting("it begins later").at_latest(left);
-    Ok(Ending::Wait(waiting.or_signal(signal(cx.input.orchestration))))
+    waiting("it begins later").at_latest(left).or_signal(signal(cx.input.orchestration))
 }
 
 /// Stores which runtimes are meant now. Gives those that are stored.
