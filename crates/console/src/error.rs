@@ -21,6 +21,8 @@ pub(crate) enum Refused {
     Missing(String),
     /// Something in the request is wrong.
     Bad(String),
+    /// More at once than there may be.
+    TooMany(String),
     /// The database, or what else is needed, does not answer.
     Unavailable(String),
 }
@@ -41,6 +43,9 @@ impl Refused {
                 (StatusCode::NOT_FOUND, "Not found", format!("There is no {what}."))
             }
             Self::Bad(text) => (StatusCode::BAD_REQUEST, "That did not work", text.clone()),
+            Self::TooMany(text) => {
+                (StatusCode::TOO_MANY_REQUESTS, "Too much at once", format!("{text}."))
+            }
             Self::Unavailable(text) => {
                 (StatusCode::SERVICE_UNAVAILABLE, "Not available right now", text.clone())
             }
@@ -84,7 +89,13 @@ fn alone(heading: &str, text: &Markup) -> Markup {
                 title { (heading) " · kcp" }
                 link rel="stylesheet" href=(STYLE.address());
             }
-            body { main { div.card { div.empty { h1 { (heading) } (text) } } } }
+            body {
+                header.top { div {
+                    a.brand href="/" { "kcp" }
+                    nav aria-label="Main" { a href="/" { "Overview" } }
+                } }
+                main #content { div.card { div.empty { h1 { (heading) } (text) } } }
+            }
         }
     }
 }

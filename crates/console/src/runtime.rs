@@ -12,7 +12,10 @@ use serde::Deserialize;
 
 use crate::{
     Console,
-    access::{BROKER_WRITE, KUBECONFIG_READ, OPERATIONS_READ, Person, RUNTIMES_READ},
+    access::{
+        BROKER_WRITE, KUBECONFIG_READ, OPERATIONS_READ, ORCHESTRATIONS_WRITE, Person, RUNTIMES_READ,
+    },
+    audit,
     error::Refused,
     layout::{self, Frame, Live, Section},
     marks::{self, Tone, pill, said, standing},
@@ -49,6 +52,11 @@ pub(crate) async fn page(
     } else {
         None
     };
+    let audit = if person.operates(OPERATIONS_READ) {
+        audit::card(&console, &instance).await?
+    } else {
+        html! {}
+    };
     let name = names::of(&runtime);
     let body = html! {
         (layout::path(&[("/console/runtimes", "Runtimes")], &name))
@@ -59,6 +67,7 @@ pub(crate) async fn page(
             div.stack {
                 (history_card(&console, &operations))
                 (bindings_card(&console, &bindings))
+                (audit)
             }
             div.stack {
                 (access_card(&person, &runtime, &name))
@@ -92,8 +101,13 @@ fn heading(person: &Person, runtime: &Runtime, name: &str) -> Markup {
             h1 { (name) }
             (pill(tone, word))
             span.push {}
-            @if there && person.may(BROKER_WRITE) {
-                a.button.danger href={ "/console/runtimes/" (runtime.instance_id) "/delete" } { "Delete" }
+            div.acts {
+                @if there && person.operates(ORCHESTRATIONS_WRITE) {
+                    a.button href={ "/console/orchestrations/new?include-0-instanceID=" (runtime.instance_id) } { "Upgrade" }
+                }
+                @if there && person.may(BROKER_WRITE) {
+                    a.button.danger href={ "/console/runtimes/" (runtime.instance_id) "/delete" } { "Delete" }
+                }
             }
         }
         p.sub {

@@ -187,6 +187,8 @@ impl Service {
             operations: self.operations(),
             broker: self.broker.clone(),
             bindings: self.bindings.clone(),
+            orchestrations: self.orchestrations.clone(),
+            jobs: self.jobs.clone(),
             services,
             landscape,
         })

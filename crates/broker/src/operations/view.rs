@@ -7,6 +7,8 @@ pub use engine::{
     retry::Retry,
     storage::{Entry, EntryEvent, Outcome, Snapshot},
 };
-pub use store::audit::{AuditLog, AuditResult, NewAuditEntry, Verification};
+pub use store::audit::{
+    AuditEntry, AuditFilter, AuditLog, AuditPage, AuditResult, NewAuditEntry, Verification,
+};
 pub use store::history::HistoryEvent;
 pub use store::operations::{LARGEST_PAGE, Operations, OperationsError, Page, PageRequest};

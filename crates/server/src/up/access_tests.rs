@@ -129,7 +129,7 @@ const PEOPLE: [(&[&str], &[&str]); 6] = [
 ];
 
 /// The console of `kcp up`: open to this machine. What a form lacks is told with 400.
-const CONSOLE: [Row; 17] = [
+const CONSOLE: [Row; 33] = [
     ("get", "/", "", Open),
     ("get", "/console/assets/{name}", "", Open),
     ("get", "/console/events", "", Open),
@@ -144,6 +144,22 @@ const CONSOLE: [Row; 17] = [
     ("get", "/console/operations/{id}", "", Open),
     ("get", "/console/operations/{id}/cancel", "", Open),
     ("post", "/console/operations/{id}/cancel", "", Open),
+    ("get", "/console/operations/{id}/{action}", "", Open),
+    ("post", "/console/operations/{id}/{action}", "", Open),
+    ("get", "/console/orchestrations", "", Open),
+    ("get", "/console/orchestrations/new", "", Open),
+    ("post", "/console/orchestrations/new", "", Open),
+    ("get", "/console/orchestrations/{id}", "", Open),
+    ("get", "/console/orchestrations/{id}/cancel", "", Open),
+    ("post", "/console/orchestrations/{id}/cancel", "", Open),
+    ("post", "/console/orchestrations/{id}/pause", "", Open),
+    ("post", "/console/orchestrations/{id}/resume", "", Open),
+    ("post", "/console/orchestrations/{id}/retry", "", Open),
+    ("post", "/console/orchestrations/{id}/workers", "", Open),
+    ("get", "/console/jobs", "", Open),
+    ("get", "/console/jobs/{name}", "", Open),
+    ("post", "/console/jobs/{name}/run", "", Open),
+    ("get", "/console/audit", "", Open),
     ("get", "/console/landscape", "", Open),
     ("post", "/console/landscape/troubles", "", Open),
     ("post", "/console/landscape/systems/{system}/heal", "", Open),

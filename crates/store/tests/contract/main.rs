@@ -133,7 +133,8 @@ mod every_database {
                 entries_are_linked_once_their_result_is_known,
                 what_is_changed_or_removed_in_the_audit_is_found,
                 old_entries_are_removed_and_the_rest_can_be_verified,
-                replicas_that_link_at_once_leave_no_gap;
+                replicas_that_link_at_once_leave_no_gap,
+                the_audit_is_paged_newest_first_and_filtered;
             sealing:
                 s1_sealed_columns_are_not_readable_in_the_database,
                 what_cannot_be_opened_is_put_back_and_harms_no_other;
