@@ -248,9 +248,12 @@ fn about(entry: &AuditEntry, names: &HashMap<String, String>) -> Markup {
         |instance: &str| names.get(instance).cloned().unwrap_or_else(|| names::short(instance));
     let orchestration = entry.action.ends_with("Orchestration")
         || ["upgradeKyma", "upgradeCluster", "changeWorkers"].contains(&entry.action.as_str());
+    let details: serde_json::Value = serde_json::from_str(&entry.details).unwrap_or_default();
+    let job = details["job"].as_str().filter(|_| entry.action == "runJob").map(str::to_owned);
     let of = if orchestration { "orchestration" } else { "operation" };
     html! {
-        @if let Some(instance) = &entry.instance {
+        @if let Some(job) = &job { div { a href={ "/console/jobs/" (job) } { (job) } } }
+        @else if let Some(instance) = &entry.instance {
             @if let Some(job) = crate::jobs::of_instance(instance) {
                 div { a href={ "/console/jobs/" (job) } { (job) } }
             } @else {
@@ -258,7 +261,7 @@ fn about(entry: &AuditEntry, names: &HashMap<String, String>) -> Markup {
             }
         }
         @if let Some(operation) = entry.operation_id {
-            div.small { a href={ "/console/" (of) "s/" (operation) } { (of) " " (names::short(&operation.to_string())) } }
+            div.small { a href={ "/console/" (of) "s/" (operation) } title=(operation) { "its " (of) } }
         }
         @if entry.instance.is_none() && entry.operation_id.is_none() { "–" }
     }

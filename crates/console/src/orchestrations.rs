@@ -7,6 +7,8 @@ mod one;
 mod preview;
 mod request;
 
+use std::collections::BTreeMap;
+
 use axum::extract::{Query, State};
 use broker::orchestrations::{PageRequest, StatusItem};
 use domain::orchestration::{Kind, Parameters};
@@ -55,7 +57,7 @@ pub(crate) async fn page(
         div.title {
             h1 { "Orchestrations" }
             span.push {}
-            a.button.first href="/console/orchestrations/new" { "Upgrade runtimes" }
+            @if !rows.is_empty() { a.button.first href="/console/orchestrations/new" { "Upgrade runtimes" } }
         }
         p.sub { span { "One change over many runtimes: " (count(usize::try_from(total).unwrap_or(usize::MAX), "orchestration")) } }
         nav.chips aria-label="Filter by state" {
@@ -78,10 +80,10 @@ pub(crate) async fn page(
     Ok(layout::page(&console, &person, &frame, &body))
 }
 
-/// An orchestration, and how many of its runtimes have ended: known for those that are not over.
+/// An orchestration, and how many of its runtimes have ended, of how many.
 struct Row {
     item: StatusItem,
-    done: Option<(u64, u64)>,
+    done: (u64, u64),
 }
 
 /// A page counted from the newest: the store counts from the oldest.
@@ -96,16 +98,18 @@ async fn newest(console: &Console, wanted: &Wanted) -> Result<(Vec<Row>, u64), R
     let request = PageRequest { page, page_size: PAGE, states };
     let mut rows = Vec::new();
     for item in all.list(&request).await?.data.into_iter().rev() {
-        let over = item.state.parse().is_ok_and(domain::orchestration::State::is_final);
-        let done = if over {
-            None
-        } else {
-            let progress = all.progress(&item.orchestration_id.to_string()).await?;
-            Some((progress.done, progress.total))
-        };
+        let stats = all.get(&item.orchestration_id.to_string()).await?.operation_stats;
+        let done = progress(&stats.unwrap_or_default());
         rows.push(Row { item, done });
     }
     Ok((rows, total))
+}
+
+/// How many have ended, of how many.
+fn progress(stats: &BTreeMap<String, u64>) -> (u64, u64) {
+    let over = ["succeeded", "failed", "canceled"];
+    let done = stats.iter().filter(|(state, _)| over.contains(&state.as_str()));
+    (done.map(|(_, number)| number).sum(), stats.values().sum())
 }
 
 /// The page of the store that is this one from the newest; none beyond the last.
@@ -142,7 +146,7 @@ fn table(console: &Console, rows: &[Row]) -> Markup {
                         div.small.faint { (targets(&item.parameters)) @if item.parameters.dry_run { " · dry run" } }
                     }
                     td { (pill(tone, word)) }
-                    td.wide.tight { @if let Some((done, total)) = done { (done) " of " (total) } @else { "–" } }
+                    td.wide.tight { @if done.1 > 0 { (done.0) " of " (done.1) } @else { "–" } }
                     td.wide { div.why { (item.pause_reason.as_deref().filter(|_| item.paused).unwrap_or(&item.description)) } }
                     td.right.small.faint { (ago(item.created_at, now)) }
                 }

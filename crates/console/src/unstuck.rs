@@ -56,6 +56,14 @@ impl Action {
         }
     }
 
+    const fn button(self) -> &'static str {
+        match self {
+            Self::Retry => "Retry it",
+            Self::Skip => "Skip the step",
+            Self::Abandon => "Abandon it",
+        }
+    }
+
     const fn meaning(self) -> &'static str {
         match self {
             Self::Retry => {
@@ -216,7 +224,7 @@ fn question(
                     input #name type="text" name="name" required autocomplete="off" spellcheck="false";
                 }
                 div.acts {
-                    button.button.first.danger[*action != Action::Retry] type="submit" { (action.title()) }
+                    button.button.first.danger[*action != Action::Retry] type="submit" { (action.button()) }
                     a.button href=(back) { "Leave it as it is" }
                 }
             }

@@ -1,5 +1,7 @@
 //! Upgrading runtimes: which, how, and a preview that creates nothing.
 
+use std::collections::HashMap;
+
 use axum::{
     extract::{Query, State},
     response::{IntoResponse, Response},
@@ -17,6 +19,7 @@ use crate::{
     forms::{self, Fields},
     layout::{self, Frame, Live, Section},
     marks::{Tone, said},
+    names,
 };
 
 /// The form; an address may fill it.
@@ -41,22 +44,27 @@ pub(crate) async fn sent(
     fields: Fields,
 ) -> Result<Response, Refused> {
     person.must_operate(ORCHESTRATIONS_READ)?;
-    let shown = |preview: Option<&Preview>, problem: Option<&str>| {
-        Ok(form(&console, &person, &fields, preview, problem).into_response())
-    };
+    let shown =
+        |problem: Option<&str>| Ok(form(&console, &person, &fields, None, problem).into_response());
     if fields.get("do").starts_with("more-") {
-        return shown(None, None);
+        return shown(None);
     }
     let (kind, parameters) = match request::read(&fields) {
         Ok(read) => read,
-        Err(problem) => return shown(None, Some(&problem)),
+        Err(problem) => return shown(Some(&problem)),
     };
     let all = &console.parts().orchestrations;
     if fields.get("do") != "create" {
         let previewed = all.preview(kind, parameters).await.map_err(Refused::from);
         return match previewed {
-            Ok(preview) => shown(Some(&preview), None),
-            Err(Refused::Bad(problem)) => shown(None, Some(&problem)),
+            Ok(preview) => {
+                let listed = preview.runtimes.iter().take(preview::SHOWN);
+                let instances = listed.map(|it| it.instance_id.as_str());
+                let names = names::by_instance(&console, &person, instances).await;
+                let found = Some((&preview, &names));
+                Ok(form(&console, &person, &fields, found, None).into_response())
+            }
+            Err(Refused::Bad(problem)) => shown(Some(&problem)),
             Err(other) => Err(other),
         };
     }
@@ -67,7 +75,7 @@ pub(crate) async fn sent(
     let id = |it: &Created| Some(it.orchestration_id);
     match audited(&console, &person, entry, creating, id).await?.map_err(Refused::from) {
         Ok(created) => Ok(see(&format!("/console/orchestrations/{}", created.orchestration_id))),
-        Err(Refused::Bad(problem)) => shown(None, Some(&problem)),
+        Err(Refused::Bad(problem)) => shown(Some(&problem)),
         Err(other) => Err(other),
     }
 }
@@ -76,7 +84,7 @@ fn form(
     console: &Console,
     person: &Person,
     fields: &Fields,
-    found: Option<&Preview>,
+    found: Option<(&Preview, &HashMap<String, String>)>,
     problem: Option<&str>,
 ) -> Markup {
     let body = html! {
@@ -88,6 +96,7 @@ fn form(
             (forms::word(person))
             // What the Enter key presses: the first button of a form.
             button.unseen type="submit" name="do" value="preview" tabindex="-1" aria-hidden="true" { "Preview" }
+            @if let Some((found, names)) = found { (preview::card(found, names)) }
             (change(fields))
             (targets(console, fields, "include"))
             (targets(console, fields, "exclude"))
@@ -96,12 +105,11 @@ fn form(
                 button.button type="submit" name="do" value="preview" #preview { "Preview" }
                 @if person.operates(ORCHESTRATIONS_WRITE) {
                     button.button.first type="submit" name="do" value="create" #create {
-                        @if let Some(found) = found { "Upgrade " (preview::runtimes(found.count)) } @else { "Upgrade them" }
+                        @if let Some((found, _)) = found { "Upgrade " (preview::runtimes(found.count)) } @else { "Upgrade them" }
                     }
                 }
                 a.button href="/console/orchestrations" { "Back" }
             }
-            @if let Some(found) = found { (preview::card(found)) }
         }
     };
     let frame =
@@ -133,11 +141,7 @@ fn change(fields: &Fields) -> Markup {
 fn targets(console: &Console, fields: &Fields, list: &str) -> Markup {
     let rows = request::rows(fields, list);
     let (heading, help, more) = if list == "include" {
-        (
-            "2. Which runtimes",
-            "a runtime is meant by the first target that it fits whole",
-            "Add a target",
-        )
+        ("2. Which runtimes", "a runtime must fit every field of a target", "Add a target")
     } else {
         ("3. Which not", "a runtime that fits one of these is left alone", "Exclude some")
     };
@@ -162,8 +166,8 @@ fn target(console: &Console, fields: &Fields, list: &str, row: usize) -> Markup 
     let field = |name: &str| format!("{list}-{row}-{name}");
     html! {
         fieldset.target {
-            legend { "Target " (row + 1) }
-            (tick(fields, &field("all"), "All runtimes that fit the fields below"))
+            legend { (if list == "include" { "Target " } else { "Exception " }) (row + 1) }
+            @if list == "include" { (tick(fields, &field("all"), "All runtimes; what is filled in below narrows it down")) }
             div.fields {
                 @for (name, label, pattern) in request::SELECTORS {
                     @let own = field(name);

@@ -37,7 +37,7 @@ pub(crate) async fn page(
         (layout::path(&[("/console/orchestrations", "Orchestrations")], &name))
         (heading(&person, &item, &progress, &name))
         @if let (true, Some(reason)) = (item.paused, &item.pause_reason) {
-            (said(Tone::Slow, &format!("Paused: {reason}. What runs is seen through; nothing more is started until it is resumed.")))
+            (said(Tone::Slow, &format!("{}. What runs is seen through; nothing more is started until it is resumed.", paused(reason))))
         }
         div.stack {
             (now_card(&item, &progress, now))
@@ -61,6 +61,14 @@ pub(crate) async fn page(
     let live = if over { Live::Of(&wanted) } else { Live::Of(&live) };
     let frame = Frame { title: &name, section: Section::Orchestrations, live };
     Ok(layout::page(&console, &person, &frame, &body))
+}
+
+/// Why it is paused, as the beginning of a sentence.
+fn paused(reason: &str) -> String {
+    match reason.strip_prefix("paused") {
+        Some(rest) => format!("Paused{rest}"),
+        None => format!("Paused: {reason}"),
+    }
 }
 
 fn is_over(progress: &Progress) -> bool {
@@ -118,7 +126,7 @@ fn now_card(item: &StatusItem, progress: &Progress, now: Timestamp) -> Markup {
                 }
             }
             dl {
-                div { dt { "Rate" } dd { (progress.per_hour.map_or_else(|| "–".to_owned(), rate)) } }
+                div { dt { "Rate" } dd { (progress.per_hour.filter(|rate| *rate > 0.0).map_or_else(|| "–".to_owned(), rate)) } }
                 @if is_over(progress) {
                     div { dt { "Ended" } dd { (exact(item.updated_at)) } }
                 } @else {
@@ -240,7 +248,8 @@ fn slowest(person: &Person, progress: &Progress, now: Timestamp) -> Markup {
 
 /// The operation of a runtime: a link for those who may see operations.
 pub(super) fn link(person: &Person, operation: &str, name: Option<&str>) -> Markup {
-    let short: String = operation.chars().take(8).collect();
+    // Ids of operations begin with the time: those of one wave begin alike.
+    let short: String = operation.chars().take(18).collect();
     html! {
         @if person.operates(OPERATIONS_READ) {
             a href={ "/console/operations/" (operation) } { (name.unwrap_or(&short)) }

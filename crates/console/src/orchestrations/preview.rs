@@ -1,5 +1,7 @@
 //! The runtimes that an orchestration would upgrade.
 
+use std::collections::HashMap;
+
 use broker::orchestrations::{Preview, PreviewItem};
 use maud::{Markup, html};
 
@@ -9,9 +11,9 @@ use crate::{
 };
 
 /// How many are listed.
-const SHOWN: usize = 100;
+pub(super) const SHOWN: usize = 100;
 
-pub(super) fn card(preview: &Preview) -> Markup {
+pub(super) fn card(preview: &Preview, names: &HashMap<String, String>) -> Markup {
     let canaries = preview.runtimes.iter().filter(|it| it.canary).count();
     html! {
         section.card aria-labelledby="previewed" {
@@ -23,8 +25,8 @@ pub(super) fn card(preview: &Preview) -> Markup {
                 p.hint { "No runtime fits these targets. A pattern is a regular expression: " code { "^eu-" } " fits every region that begins so." }
             } @else {
                 table {
-                    thead { tr { th { "Shoot" } th { "Plan" } th.wide { "Region" } th.wide { "Account" } th.wide { "Not before" } th { "Order" } } }
-                    tbody { @for item in preview.runtimes.iter().take(SHOWN) { (row(item)) } }
+                    thead { tr { th { "Runtime" } th { "Plan" } th.wide { "Region" } th.wide { "Account" } th.wide { "Not before" } th { "Order" } } }
+                    tbody { @for item in preview.runtimes.iter().take(SHOWN) { (row(item, names)) } }
                 }
                 @if preview.count > SHOWN { p.hint { "and " (preview.count - SHOWN) " more" } }
             }
@@ -47,10 +49,11 @@ pub(super) fn card(preview: &Preview) -> Markup {
     }
 }
 
-fn row(item: &PreviewItem) -> Markup {
+fn row(item: &PreviewItem, names: &HashMap<String, String>) -> Markup {
+    let name = names.get(&item.instance_id).unwrap_or(&item.shoot_name);
     html! {
         tr {
-            td { b { a href={ "/console/runtimes/" (item.instance_id) } { (item.shoot_name) } } }
+            td { b { a href={ "/console/runtimes/" (item.instance_id) } { (name) } } div.small.faint { (item.shoot_name) } }
             td { (item.service_plan_name) }
             td.wide.tight { (item.region) }
             td.wide { span.why { (item.global_account_id) } }
