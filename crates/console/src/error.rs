@@ -8,7 +8,10 @@ use base::failure::chain;
 use broker::{instances, operations::view::OperationsError};
 use maud::{DOCTYPE, Markup, html};
 
-use crate::assets::STYLE;
+use crate::{
+    assets::{ICON, STYLE},
+    layout::LOGO,
+};
 
 /// A request that is not answered as asked.
 #[derive(Debug)]
@@ -87,11 +90,12 @@ fn alone(heading: &str, text: &Markup) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (heading) " · kcp" }
+                link rel="icon" href=(ICON.address());
                 link rel="stylesheet" href=(STYLE.address());
             }
             body {
                 header.top { div {
-                    a.brand href="/" { "kcp" }
+                    a.brand href="/" aria-label="kcp, overview" { (LOGO) "kcp" }
                     nav aria-label="Main" { a href="/" { "Overview" } }
                 } }
                 main #content { div.card { div.empty { h1 { (heading) } (text) } } }

@@ -142,6 +142,6 @@ pub(crate) fn path(above: &[(&str, &str)], here: &str) -> Markup {
     }
 }
 
-const LOGO: PreEscaped<&str> = PreEscaped(
+pub(crate) const LOGO: PreEscaped<&str> = PreEscaped(
     r##"<svg width="22" height="22" viewBox="0 0 24 24" aria-hidden="true"><rect width="24" height="24" rx="6" fill="#2b54cf"/><path d="M7 5.5v13M7 12.5l7.5-7M10 10l7 8.5" fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round"/></svg>"##,
 );

@@ -199,7 +199,7 @@ fn targets(parameters: &Parameters) -> String {
         if whole { "all runtimes".to_owned() } else { count(targets.include.len(), "target") };
     match targets.exclude.len() {
         0 => included,
-        some => format!("{included} without {some}"),
+        some => format!("{included}, {}", count(some, "exception")),
     }
 }
 

@@ -73,6 +73,37 @@ fn an_orchestration_is_previewed_created_paused_and_resumed() {
 }
 
 #[test]
+fn what_failed_in_an_orchestration_is_told_by_reason_and_tried_again() {
+    let scene = Scene::new("8");
+    let browser = &scene.browser;
+    browser.look(1280, false);
+    scene.kcp(&["provision", "--plan", "aws", "--name", "one", "--watch"]);
+    scene.switch("avs");
+    scene.open("/console/orchestrations/new?include-0-planName=aws");
+    browser.follow("#create");
+    let page = browser.address();
+    browser.wait("document.querySelector('[aria-labelledby=slowest] tbody a')");
+    browser.follow("[aria-labelledby=slowest] tbody a");
+    browser.follow("#abandon");
+    browser.fill("#reason", "AvS is gone");
+    browser.fill("#name", "one");
+    browser.follow("form button.first");
+
+    browser.open(&page);
+    browser.wait(&format!("{STATE} === 'failed'"));
+    let told = browser.text("[aria-labelledby=failures]");
+    assert!(told.contains("abandoned") && told.contains("1 runtime"), "{told}");
+    checks::page(browser, "orchestration-failed");
+
+    scene.switch("avs");
+    browser.open(&page);
+    browser.follow("#retry");
+    browser.wait(&format!("{STATE} === 'succeeded'"));
+    scene.open("/console/audit?action=retryOrchestration");
+    assert!(browser.text("tbody").contains("accepted"));
+}
+
+#[test]
 fn an_orchestration_is_canceled_after_being_asked() {
     let scene = Scene::new("8");
     let browser = &scene.browser;

@@ -56,6 +56,7 @@ pub(crate) async fn workers(
     Path(id): Path<String>,
     fields: Fields,
 ) -> Answer {
+    person.must_operate(ORCHESTRATIONS_WRITE)?;
     let text = fields.get("workers");
     let workers: i64 = text
         .parse()

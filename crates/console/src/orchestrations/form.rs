@@ -96,7 +96,12 @@ fn form(
             (forms::word(person))
             // What the Enter key presses: the first button of a form.
             button.unseen type="submit" name="do" value="preview" tabindex="-1" aria-hidden="true" { "Preview" }
-            @if let Some((found, names)) = found { (preview::card(found, names)) }
+            @if let Some((found, names)) = found {
+                (preview::card(found, names))
+                @if person.operates(ORCHESTRATIONS_WRITE) && found.count > 0 {
+                    div.acts { button.button.first type="submit" name="do" value="create" { "Create the orchestration" } }
+                }
+            }
             (change(fields))
             (targets(console, fields, "include"))
             (targets(console, fields, "exclude"))
@@ -104,9 +109,7 @@ fn form(
             div.acts {
                 button.button type="submit" name="do" value="preview" #preview { "Preview" }
                 @if person.operates(ORCHESTRATIONS_WRITE) {
-                    button.button.first type="submit" name="do" value="create" #create {
-                        @if let Some((found, _)) = found { "Upgrade " (preview::runtimes(found.count)) } @else { "Upgrade them" }
-                    }
+                    button.button.first type="submit" name="do" value="create" #create { "Create the orchestration" }
                 }
                 a.button href="/console/orchestrations" { "Back" }
             }

@@ -17,7 +17,7 @@ use crate::{
     forms,
     layout::{self, Frame, Live, Section},
     marks::{self, Tone, pill, said},
-    words::{exact, id, since, until},
+    words::{count, exact, id, since, until},
 };
 
 pub(crate) async fn page(
@@ -196,9 +196,11 @@ fn share(wave: &Wave) -> Markup {
 }
 
 fn failures(person: &Person, failures: &[Failures]) -> Markup {
+    let failed = failures.iter().map(|it| it.count).sum::<u64>();
+    let failed = usize::try_from(failed).unwrap_or(usize::MAX);
     html! {
         section.card aria-labelledby="failures" {
-            header { h2 #failures { "What failed, by reason" } span { (failures.iter().map(|it| it.count).sum::<u64>()) " runtimes" } }
+            header { h2 #failures { "What failed, by reason" } span { (count(failed, "runtime")) } }
             @if failures.is_empty() {
                 p.hint { "Nothing has failed." }
             } @else {

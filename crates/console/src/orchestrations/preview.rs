@@ -18,7 +18,7 @@ pub(super) fn card(preview: &Preview, names: &HashMap<String, String>) -> Markup
     html! {
         section.card aria-labelledby="previewed" {
             header {
-                h2 #previewed tabindex="-1" { "Preview: " (runtimes(preview.count)) }
+                h2 #previewed { "Preview: " (count(preview.count, "runtime")) }
                 span { (canaries) " first, as canaries · " (preview.skipped.len()) " left out · nothing was created" }
             }
             @if preview.runtimes.is_empty() {
@@ -61,8 +61,4 @@ fn row(item: &PreviewItem, names: &HashMap<String, String>) -> Markup {
             td { @if item.canary { (pill(Tone::Busy, "canary")) } @else { span.faint { "then" } } }
         }
     }
-}
-
-pub(super) fn runtimes(number: usize) -> String {
-    count(number, "runtime")
 }

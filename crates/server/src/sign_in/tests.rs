@@ -1,5 +1,7 @@
 //! Someone signs in at the landscape's issuer, and sees what their token allows.
 
+use std::collections::BTreeMap;
+
 use axum::{Router, body::Body, http::Request};
 use secrecy::ExposeSecret as _;
 use tower::ServiceExt as _;
@@ -7,7 +9,7 @@ use tower::ServiceExt as _;
 use super::*;
 use crate::{
     access::Doors,
-    settings,
+    settings::{self, access::IssuerSettings},
     up::testing::{Started, start},
 };
 
@@ -31,7 +33,8 @@ impl Scene {
     async fn new(scopes: &str) -> Self {
         let up = start().await;
         let mut settings = settings::load(None).unwrap();
-        settings.access.issuers = vec![up.issuer()];
+        // What the token says counts; groups would add to it.
+        settings.access.issuers = vec![IssuerSettings { groups: BTreeMap::new(), ..up.issuer() }];
         settings.console = ConsoleSettings {
             url: Some(HERE.into()),
             client_id: Some("kcp".into()),
@@ -186,6 +189,7 @@ async fn what_reads_does_not_change_anything() {
         ("/console/orchestrations/x/resume", &word),
         ("/console/orchestrations/x/cancel", &word),
         ("/console/orchestrations/x/retry", &word),
+        ("/console/orchestrations/x/workers", &word),
         ("/console/jobs/drift/run", &word),
         ("/console/operations/x/retry", &word),
         ("/console/operations/x/abandon", &word),
