@@ -79,10 +79,10 @@ pub(crate) async fn retry(
         immediate: fields.ticked("immediate"),
     };
     let all = console.parts().orchestrations.clone();
-    let work = async {
+    let work = Box::pin(async {
         let retried = all.retry(&id, &wanted).await?;
         if retried.retry_shoots.is_none() { Err(Error::Unchangeable(retried.msg)) } else { Ok(()) }
-    };
+    });
     changed(&console, &person, (&id, "retryOrchestration", Value::Null), work).await
 }
 
