@@ -78,9 +78,6 @@ fn a_runtime_is_ordered_watched_through_trouble_opened_and_deleted() {
 
     // It advances while it is looked at: nothing is loaded again but what changed.
     browser.run("window.sameDocument = true");
-    let done = "[...document.querySelectorAll('[data-mark=done]')].length";
-    let before = browser.run(&format!("return {done}")).as_u64().unwrap();
-    browser.wait(&format!("{done} > {before}"));
 
     // The step that needs AvS waits, and says why and until when.
     browser.wait(
