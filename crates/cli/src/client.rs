@@ -11,6 +11,7 @@ use base::Clock;
 use clients::{Component, Grant, Http, Kind, TokenSource, http::Limits};
 use domain::OperationId;
 use reqwest::{Method, RequestBuilder};
+use secrecy::SecretString;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -66,21 +67,21 @@ impl Client {
         self.send(doing, self.http.get(&format!("/landscape{path}")).query(query)).await
     }
 
-    /// Has the control API change something; it may have nothing to say.
+    /// Has the control API change something; null if it has nothing to say.
     pub(crate) async fn change(
         &self,
         doing: &str,
         method: Method,
         path: &str,
         body: Option<&Value>,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<Value> {
         let request = self.http.request(method, &format!("/landscape{path}"));
         let request = match body {
             Some(body) => request.json(body),
             None => request,
         };
-        let answer = self.http.send(doing, request).await;
-        self.reached(answer).map(drop)
+        let text = self.reached(self.http.send(doing, request).await)?.text()?;
+        Ok(serde_json::from_str(&text).unwrap_or_default())
     }
 
     pub(crate) async fn list(&self, query: &[(&str, String)]) -> anyhow::Result<Value> {
@@ -181,6 +182,14 @@ impl Client {
 /// A name as one segment of a path.
 fn in_path(name: &str) -> anyhow::Result<String> {
     clients::http::segment(name).with_context(|| format!("\"{name}\" is no name"))
+}
+
+/// A token for the control plane that is valid for a while.
+pub(crate) async fn token(data: Option<&Path>) -> anyhow::Result<SecretString> {
+    let found = connection::find(data)?;
+    let address = found.landscape.clone();
+    let source = token_source(found)?;
+    source.token().await.with_context(|| format!("no token from the issuer at {address}"))
 }
 
 fn token_source(found: Connection) -> anyhow::Result<Arc<TokenSource>> {

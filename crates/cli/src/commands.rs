@@ -20,6 +20,8 @@ pub(crate) mod plan;
 pub(crate) mod provision;
 pub(crate) mod provisioner;
 pub(crate) mod runtimes;
+pub(crate) mod token;
+pub(crate) mod tour;
 pub(crate) mod up;
 pub(crate) mod update;
 pub(crate) mod upgrade;

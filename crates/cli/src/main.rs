@@ -4,6 +4,7 @@ mod client;
 mod commands;
 mod confirm;
 mod connection;
+mod hint;
 mod output;
 mod timeline;
 mod view;
@@ -14,8 +15,8 @@ use clap::{Parser, Subcommand};
 
 use commands::{
     activity, bench, bindings, broker, check, deprovision, events, import, jobs, keys, kubeconfig,
-    landscape, leftovers, operations, orchestrations, plan, provision, provisioner, runtimes, up,
-    update, upgrade,
+    landscape, leftovers, operations, orchestrations, plan, provision, provisioner, runtimes,
+    token, tour, up, update, upgrade,
 };
 
 /// A control plane for managed Kubernetes runtimes.
@@ -32,6 +33,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Up(up::Up),
+    Tour(tour::Tour),
+    Token(token::Token),
     Broker(broker::Broker),
     Provisioner(provisioner::Provisioner),
     Landscape(landscape::Landscape),
@@ -64,6 +67,8 @@ async fn main() -> ExitCode {
     let data = cli.data.as_deref();
     let done = match cli.command {
         Command::Up(command) => Box::pin(command.run(data)).await,
+        Command::Tour(command) => Box::pin(command.run(data)).await,
+        Command::Token(command) => command.run(data).await,
         Command::Broker(command) => command.run().await,
         Command::Provisioner(command) => command.run().await,
         Command::Landscape(command) => Box::pin(command.run(data)).await,

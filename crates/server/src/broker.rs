@@ -67,6 +67,8 @@ pub(crate) struct Service {
     /// Wakes the steps that wait for the provisioner.
     follower: Option<Follower>,
     metrics: Arc<Metrics>,
+    /// How many operations an earlier process had not finished.
+    pub(crate) unfinished: u64,
     /// Whether platforms need not say `accepts_incomplete`.
     assume_async: bool,
 }
@@ -122,6 +124,7 @@ impl Service {
         let orchestrations = Orchestrations::new(driving);
         let bindings = Bindings::new(broker.clone(), runtimes, settings.bindings.time);
         let job_env = Arc::new(cleaned.env(settings, &env, broker.clone(), bindings.clone()));
+        let unfinished = unfinished(&operations).await?;
         let engine = engine.serve(jobs::plan(), job_env.clone())?.start();
         let jobs = Jobs::new(job_env);
         let mut chores = JoinSet::new();
@@ -141,6 +144,7 @@ impl Service {
             chores,
             follower,
             metrics,
+            unfinished,
             assume_async,
         })
     }
@@ -258,6 +262,13 @@ fn engine_settings(
         keep_journal: *keep_journal,
         ..engine::Settings::default()
     }
+}
+
+/// How many operations there are to carry on with. Runs of jobs are no order of anybody.
+async fn unfinished(operations: &EngineStore) -> anyhow::Result<u64> {
+    let counted = operations.count().await.context("counting unfinished operations")?;
+    let ordered = counted.iter().filter(|one| one.kind != jobs::KIND);
+    Ok(ordered.map(|one| one.operations).sum())
 }
 
 /// What a start would refuse, as far as that can be told without anything outside.

@@ -37,6 +37,7 @@ use crate::{
     settings::provisioner::ProvisionerSettings,
 };
 use folder::Folder;
+use greeting::Greeting;
 
 pub use alone::{Alone, run as run_landscape};
 pub use connection::Connection;
@@ -79,13 +80,19 @@ pub struct Up {
     clusters: Clusters,
     landscape: Arc<Landscape>,
     serving: Serving,
+    speed: Speed,
     drain: Duration,
 }
 
 /// Runs it until somebody asks it to stop.
 pub async fn run(options: Options) -> anyhow::Result<()> {
     let up = Up::start(options).await?;
-    greeting::print(&up.connection, up.folder.path());
+    greeting::print(&Greeting {
+        connection: &up.connection,
+        folder: up.folder.path(),
+        speed: up.speed,
+        unfinished: up.broker.unfinished,
+    });
     crate::shutdown::asked().await?;
     eprintln!("stopping; once more stops at once");
     tokio::select! {
@@ -187,6 +194,7 @@ impl Up {
             clusters,
             landscape,
             serving,
+            speed,
             drain,
         })
     }

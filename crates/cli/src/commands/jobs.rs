@@ -57,7 +57,7 @@ impl Job {
                 output::json(&started)?;
             } else {
                 output::print(&format!(
-                    "job {} runs as operation {operation}; see it: kcp operations {operation} --follow\n",
+                    "job {} runs as operation {operation}; see it: kcp operations {operation} --watch\n",
                     self.name
                 ))?;
             }

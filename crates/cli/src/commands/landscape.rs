@@ -86,12 +86,18 @@ impl Landscape {
                 let path = format!("/systems/{system}/orders/{order}");
                 let doing = format!("ordering {order}");
                 client.change(&doing, Method::POST, &path, with.as_ref()).await?;
+                output::print(&format!("{system}: {order} is done\n"))?;
             }
             Command::Reset { system, confirmation } => {
                 let which = system.as_deref().unwrap_or("every system of the landscape");
                 confirmation.ask(&format!("Everything that {which} keeps is deleted"))?;
-                let path = system.map_or("/reset".into(), |name| format!("/systems/{name}/reset"));
+                let path = match &system {
+                    Some(name) => format!("/systems/{name}/reset"),
+                    None => "/reset".to_owned(),
+                };
+                let done = format!("{which}: everything is deleted, and its trouble has ended\n");
                 client.change("resetting the landscape", Method::POST, &path, None).await?;
+                output::print(&done)?;
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -2,7 +2,7 @@
 
 pub(crate) mod follow;
 mod list;
-mod show;
+pub(crate) mod show;
 mod unstuck;
 
 use std::{path::Path, process::ExitCode};
@@ -26,8 +26,8 @@ pub(crate) struct Operations {
     #[arg(value_name = "ID")]
     id: Option<OperationId>,
     /// Watch it until it ends.
-    #[arg(short, long, requires = "id")]
-    follow: bool,
+    #[arg(short, long, alias = "follow", short_alias = 'f', requires = "id")]
+    watch: bool,
     #[command(flatten)]
     list: list::List,
     /// The provisioner's operations instead of the broker's.
@@ -48,8 +48,8 @@ enum Command {
         #[arg(value_name = "ID")]
         id: OperationId,
         /// Watch it until it ends.
-        #[arg(short, long)]
-        follow: bool,
+        #[arg(short, long, alias = "follow", short_alias = 'f')]
+        watch: bool,
     },
     #[command(flatten)]
     Unstuck(unstuck::Unstuck),
@@ -63,13 +63,13 @@ impl Operations {
             Client::connect(data)?
         };
         let command = self.command.unwrap_or(match self.id {
-            Some(id) => Command::Show { id, follow: self.follow },
+            Some(id) => Command::Show { id, watch: self.watch },
             None => Command::List(self.list),
         });
         match command {
             Command::List(list) => list.run(&client, self.output).await?,
-            Command::Show { id, follow: true } => return follow::follow(&client, &id).await,
-            Command::Show { id, follow: false } => show::show(&client, &id, self.output).await?,
+            Command::Show { id, watch: true } => return follow::follow(&client, &id).await,
+            Command::Show { id, watch: false } => show::show(&client, &id, self.output).await?,
             Command::Unstuck(command) => return command.run(&client, self.output).await,
         }
         Ok(ExitCode::SUCCESS)

@@ -3,6 +3,7 @@
 use std::{path::Path, process::ExitCode};
 
 use clap::Args;
+use domain::OperationId;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -12,6 +13,7 @@ use super::{
 };
 use crate::{
     client::Client,
+    hint,
     output::{self, Format},
 };
 
@@ -84,9 +86,33 @@ impl Provision {
         output::print(&format!(
             "Instance   {instance}\nOperation  {shown}\nDashboard  {dashboard}\n"
         ))?;
+        let code = match &operation {
+            Some(operation) if self.watch => follow::follow(&client, operation).await?,
+            _ => ExitCode::SUCCESS,
+        };
+        hint::next(
+            data,
+            &self.next(operation.filter(|_| !self.watch || code != ExitCode::SUCCESS)),
+        );
+        Ok(code)
+    }
+
+    /// What to type next: about the operation that runs or failed, or about the runtime that is there.
+    fn next(&self, operation: Option<OperationId>) -> Vec<String> {
+        let name = hint::quoted(&self.name);
         match operation {
-            Some(operation) if self.watch => follow::follow(&client, &operation).await,
-            _ => Ok(ExitCode::SUCCESS),
+            Some(operation) if self.watch => vec![
+                format!("kcp operations retry {operation} --watch"),
+                format!("kcp deprovision --name {name}"),
+            ],
+            Some(operation) => vec![format!("kcp operations {operation} --watch")],
+            None => vec![
+                format!(
+                    "kcp bind {name} -o {name}.yaml && kubectl --kubeconfig {name}.yaml get namespaces"
+                ),
+                format!("kcp update {name} --param autoScalerMax=5 --watch"),
+                format!("kcp deprovision --name {name} --watch"),
+            ],
         }
     }
 

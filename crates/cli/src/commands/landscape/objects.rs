@@ -34,7 +34,8 @@ impl Objects {
             if self.delete {
                 self.confirmation.ask(&format!("{kind} {id} of {} is deleted", self.system))?;
                 let doing = format!("deleting {kind} {id}");
-                return client.change(&doing, Method::DELETE, &path, None).await;
+                client.change(&doing, Method::DELETE, &path, None).await?;
+                return output::print(&format!("{kind} {id} of {} is deleted\n", self.system));
             }
             let answer = client.look(&format!("looking at {kind} {id}"), &path, &[]).await?;
             return output::json(&answer);

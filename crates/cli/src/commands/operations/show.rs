@@ -14,7 +14,7 @@ use crate::{
     view::{Entry, Operation, Waiting},
 };
 
-pub(super) async fn show(client: &Client, id: &OperationId, format: Format) -> anyhow::Result<()> {
+pub(crate) async fn show(client: &Client, id: &OperationId, format: Format) -> anyhow::Result<()> {
     let (operation, journal, waiting) =
         tokio::try_join!(client.find(id), client.journal(id), client.waiting(id))?;
     if format == Format::Json {
