@@ -30,6 +30,8 @@ const PROVISIONER: Component = Component("provisioner");
 pub(crate) struct Client {
     http: Http,
     address: String,
+    /// Whether it is the broker, who knows runtimes.
+    is_broker: bool,
 }
 
 impl Client {
@@ -38,7 +40,8 @@ impl Client {
         let found = connection::find(data)?;
         let address = found.broker.to_string();
         let http = Http::new(Component::BROKER, found.broker.clone(), Limits::DEFAULT)?;
-        Ok(Self { http: http.with_token(token_source(found)?).renewing_refused_tokens(), address })
+        let http = http.with_token(token_source(found)?).renewing_refused_tokens();
+        Ok(Self { http, address, is_broker: true })
     }
 
     /// The same for the provisioner.
@@ -46,7 +49,8 @@ impl Client {
         let found = connection::find(data)?;
         let address = found.provisioner.to_string();
         let http = Http::new(PROVISIONER, found.provisioner.clone(), Limits::DEFAULT)?;
-        Ok(Self { http: http.with_token(token_source(found)?).renewing_refused_tokens(), address })
+        let http = http.with_token(token_source(found)?).renewing_refused_tokens();
+        Ok(Self { http, address, is_broker: false })
     }
 
     /// The same for the landscape's control API.
@@ -54,7 +58,13 @@ impl Client {
         let found = connection::find(data)?;
         let address = found.landscape.to_string();
         let http = Http::new(LANDSCAPE, found.landscape.clone(), Limits::DEFAULT)?;
-        Ok(Self { http: http.with_token(token_source(found)?).renewing_refused_tokens(), address })
+        let http = http.with_token(token_source(found)?).renewing_refused_tokens();
+        Ok(Self { http, address, is_broker: false })
+    }
+
+    /// Whether it can be asked for runtimes.
+    pub(crate) fn has_runtimes(&self) -> bool {
+        self.is_broker
     }
 
     /// Asks the control API for something.

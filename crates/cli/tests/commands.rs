@@ -70,13 +70,6 @@ fn settings_are_checked_and_mistakes_named() {
 }
 
 #[test]
-fn an_id_that_is_none_is_refused_before_anything_is_sent() {
-    let error = errors(kcp().args(["operations", "not-an-id"]));
-
-    assert!(error.contains("not-an-id"), "{error}");
-}
-
-#[test]
 fn a_service_that_refuses_to_start_leaves_nothing_behind_and_says_what_to_type() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| {

@@ -52,7 +52,9 @@ fn the_tour_walks_through_and_leaves_everything_as_it_was() {
         rest = after;
     }
     assert_eq!(prints(data, &["landscape", "trouble", "-o", "json"]), troubles);
-    assert!(!prints(data, &["runtimes", "-S", "all"]).contains("local-account"));
+    assert_eq!(prints(data, &["runtimes", "-S", "all", "-o", "name"]), "");
+    let newest = prints(data, &["landscape", "ledger", "--tail", "2", "-o", "name"]);
+    assert_eq!(newest.lines().count(), 2, "{newest}");
 }
 
 #[test]

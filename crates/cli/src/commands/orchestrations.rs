@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::{
     client::Client,
     confirm::Confirmation,
-    output::{self, Format},
+    output::{self, Format, Layout},
 };
 
 const STATES: [&str; 7] =
@@ -41,8 +41,8 @@ pub(crate) struct Orchestrations {
     parallel_workers: Option<u32>,
     #[command(flatten)]
     confirmation: Confirmation,
-    /// How the answer looks.
-    #[arg(short, long, value_enum, default_value_t)]
+    /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     output: Format,
 }
 
@@ -139,19 +139,19 @@ impl Orchestrations {
     }
 
     fn show(&self, answer: &Value, text: fn(&Value) -> String) -> anyhow::Result<()> {
-        match self.output {
-            Format::Json => output::json(answer),
-            Format::Table => output::print(&text(answer)),
-        }
+        let id = answer["operationID"].as_str().or(answer["orchestrationID"].as_str());
+        self.output.show(answer, id.unwrap_or_default(), || text(answer))
     }
 
     fn show_list(&self, all: &[Value], text: fn(&[Value]) -> String) -> anyhow::Result<()> {
-        match self.output {
-            Format::Table => output::print(&text(all)),
-            Format::Json => {
-                let count = all.len();
-                output::json(&json!({ "data": all, "count": count, "totalCount": count }))
-            }
+        if matches!(self.output, Format::Table | Format::Wide | Format::Known) {
+            return output::print(&text(all));
         }
+        let operations = all.iter().any(|it| it["operationID"].is_string());
+        let name = if operations { "/operationID" } else { "/orchestrationID" };
+        let count = all.len();
+        let answer = json!({ "data": all, "count": count, "totalCount": count });
+        let layout = Layout { head: &[], name, empty: "" };
+        self.output.list(&answer, all, &layout, |_| Vec::new())
     }
 }

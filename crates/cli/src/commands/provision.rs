@@ -11,11 +11,7 @@ use super::{
     operations::follow,
     parameters::{self, Parameters},
 };
-use crate::{
-    client::Client,
-    hint,
-    output::{self, Format},
-};
+use crate::{client::Client, hint, output::Format};
 
 /// Order a runtime.
 #[derive(Args)]
@@ -48,10 +44,10 @@ pub(crate) struct Provision {
     #[arg(long, value_name = "UUID")]
     id: Option<Uuid>,
     /// Watch until it is made: each stage and step as it goes by. Fails when the order does.
-    #[arg(short, long, conflicts_with = "output")]
+    #[arg(short, long)]
     watch: bool,
-    /// How the answer looks.
-    #[arg(short, long, value_enum, default_value_t)]
+    /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     output: Format,
 }
 
@@ -75,25 +71,23 @@ impl Provision {
         let ordered = client.order(region, &instance, &order).await?;
         let operation = ordered.operation;
         let dashboard = ordered.dashboard_url.unwrap_or_default();
-        if self.output == Format::Json {
-            let told = json!({
-                "instance": instance, "operation": operation, "dashboard_url": dashboard,
-            });
-            output::json(&told)?;
-            return Ok(ExitCode::SUCCESS);
-        }
         let shown = operation.as_ref().map_or("none: it is complete".into(), ToString::to_string);
-        output::print(&format!(
-            "Instance   {instance}\nOperation  {shown}\nDashboard  {dashboard}\n"
-        ))?;
+        let told = json!({
+            "instance": instance, "operation": operation, "dashboard_url": dashboard,
+        });
+        follow::begin(self.output, self.watch, &told, &instance, || {
+            format!("Instance   {instance}\nOperation  {shown}\nDashboard  {dashboard}\n")
+        })?;
         let code = match &operation {
-            Some(operation) if self.watch => follow::follow(&client, operation).await?,
+            Some(operation) if self.watch => {
+                follow::follow_as(&client, operation, self.output).await?
+            }
             _ => ExitCode::SUCCESS,
         };
-        hint::next(
-            data,
-            &self.next(operation.filter(|_| !self.watch || code != ExitCode::SUCCESS)),
-        );
+        if self.output == Format::Table {
+            let open = operation.filter(|_| !self.watch || code != ExitCode::SUCCESS);
+            hint::next(data, &self.next(open));
+        }
         Ok(code)
     }
 

@@ -96,8 +96,8 @@ struct Common {
     watch: bool,
     #[command(flatten)]
     confirmation: Confirmation,
-    /// How the preview looks.
-    #[arg(short, long, value_enum, default_value_t)]
+    /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     output: Format,
 }
 
@@ -129,10 +129,7 @@ impl Common {
         body[key] = version;
         let preview = client.upgrade(what, true, &body).await?;
         if self.preview {
-            match self.output {
-                Format::Json => output::json(&preview)?,
-                Format::Table => output::print(&shown(&preview))?,
-            }
+            self.output.show(&preview, "", || shown(&preview))?;
             return Ok(ExitCode::SUCCESS);
         }
         let count = &preview["count"];

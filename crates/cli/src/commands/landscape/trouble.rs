@@ -4,10 +4,10 @@ use clap::{Args, Subcommand};
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 
-use super::rows;
+use super::{cells, items};
 use crate::{
     client::Client,
-    output::{self, Format, table},
+    output::{self, Format, Head, Layout},
 };
 
 /// List trouble, make some, or end it.
@@ -83,10 +83,7 @@ impl Trouble {
                 let body = make.body();
                 let path = "/troubles";
                 let made = client.change("making trouble", Method::POST, path, Some(&body)).await?;
-                match format {
-                    Format::Json => output::json(&made),
-                    Format::Table => output::print(&told(&made)),
-                }
+                format.show(&made, &super::shown(&made["id"]), || told(&made))
             }
             Command::End { id } => {
                 let path = id.map_or("/troubles".into(), |id| format!("/troubles/{id}"));
@@ -131,22 +128,19 @@ fn told(made: &Value) -> String {
 
 async fn list(client: &Client, format: Format) -> anyhow::Result<()> {
     let answer = client.look("listing trouble", "/troubles", &[]).await?;
-    if format == Format::Json {
-        return output::json(&answer);
-    }
     let head = [
-        "ID",
-        "SYSTEM",
-        "METHOD",
-        "PATH",
-        "BODY",
-        "PROBABILITY",
-        "NTH",
-        "CALLS",
-        "FROM",
-        "UNTIL",
-        "FLAP",
-        "TROUBLE",
+        Head::Fixed("ID"),
+        Head::Fixed("SYSTEM"),
+        Head::Wide("METHOD"),
+        Head::Wide("PATH"),
+        Head::Wide("BODY"),
+        Head::Wide("PROBABILITY"),
+        Head::Wide("NTH"),
+        Head::Fixed("CALLS"),
+        Head::Wide("FROM"),
+        Head::Fixed("UNTIL"),
+        Head::Wide("FLAP"),
+        Head::Text("TROUBLE"),
     ];
     let fields = [
         "/id",
@@ -162,5 +156,6 @@ async fn list(client: &Client, format: Format) -> anyhow::Result<()> {
         "/flap_ms",
         "/trouble",
     ];
-    output::print(&table(&head, rows(&answer["troubles"], &fields)))
+    let layout = Layout { head: &head, name: "/id", empty: "no system is in trouble" };
+    format.list(&answer, items(&answer["troubles"]), &layout, cells(&fields))
 }

@@ -6,12 +6,8 @@ use clap::{Args, Subcommand};
 use domain::OperationId;
 use serde_json::{Value, json};
 
-use super::follow;
-use crate::{
-    client::Client,
-    confirm::Confirmation,
-    output::{self, Format},
-};
+use super::{super::which, follow};
+use crate::{client::Client, confirm::Confirmation, output::Format};
 
 #[derive(Subcommand)]
 pub(crate) enum Unstuck {
@@ -39,9 +35,9 @@ pub(crate) enum Unstuck {
 
 #[derive(Args)]
 pub(crate) struct Request {
-    /// The operation.
-    #[arg(value_name = "ID")]
-    id: OperationId,
+    /// The operation: its id, the beginning or end of it, or a runtime for its newest one.
+    #[arg(value_name = "OPERATION")]
+    id: String,
     /// Why; kept with the operation and in the audit.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
@@ -63,7 +59,8 @@ impl Request {
         if let Some(step) = step {
             body["step"] = json!(step);
         }
-        client.unstick(&self.id, action, &body).await
+        let id = which::operation(client, &self.id).await?;
+        client.unstick(&id, action, &body).await
     }
 }
 
@@ -105,13 +102,11 @@ impl Unstuck {
                 (answer, format!("operation {id} is abandoned\n"), false)
             }
         };
-        match format {
-            Format::Json => output::json(&answer)?,
-            Format::Table => output::print(&text)?,
-        }
+        let id = answer["id"].as_str().unwrap_or_default();
+        format.show(&answer, id, || text)?;
         let new: Option<OperationId> = answer["id"].as_str().and_then(|id| id.parse().ok());
         match new.filter(|_| watch) {
-            Some(id) => follow::follow(client, &id).await,
+            Some(id) => follow::follow_as(client, &id, format).await,
             None => Ok(ExitCode::SUCCESS),
         }
     }
