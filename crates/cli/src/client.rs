@@ -4,9 +4,9 @@ mod bindings;
 mod orchestrations;
 mod orders;
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
-use anyhow::Context;
+use anyhow::Context as _;
 use base::Clock;
 use clients::{Component, Grant, Http, Kind, TokenSource, http::Limits};
 use domain::OperationId;
@@ -17,12 +17,17 @@ use uuid::Uuid;
 
 pub(crate) use orders::InstanceChange;
 
-use crate::connection::{self, Connection};
+use crate::{
+    connection::{self, Connection},
+    remote::{self, config::Context, tokens},
+};
 
 /// The public client under which people log in.
 const PEOPLE: &str = "kcp";
 /// The simulated outside world.
 const LANDSCAPE: Component = Component("landscape");
+/// Longer than any command runs.
+const NEVER: Duration = Duration::from_secs(10 * 365 * 24 * 3_600);
 /// The runtime provisioner.
 const PROVISIONER: Component = Component("provisioner");
 
@@ -37,6 +42,11 @@ pub(crate) struct Client {
 impl Client {
     /// Finds the control plane; nothing is sent yet.
     pub(crate) fn connect(data: Option<&Path>) -> anyhow::Result<Self> {
+        if let Some(target) = remote::target(data)? {
+            let http = Http::new(Component::BROKER, target.server.clone(), Limits::DEFAULT)?;
+            let (http, address) = (http.with_token(stored(&target)?), target.server.to_string());
+            return Ok(Self { http, address, is_broker: true });
+        }
         let found = connection::find(data)?;
         let address = found.broker.to_string();
         let http = Http::new(Component::BROKER, found.broker.clone(), Limits::DEFAULT)?;
@@ -46,6 +56,16 @@ impl Client {
 
     /// The same for the provisioner.
     pub(crate) fn connect_to_provisioner(data: Option<&Path>) -> anyhow::Result<Self> {
+        if let Some(target) = remote::target(data)? {
+            let Some(url) = target.provisioner.clone() else {
+                anyhow::bail!(
+                    "the context names no provisioner: kcp context add --provisioner URL"
+                );
+            };
+            let http = Http::new(PROVISIONER, url.clone(), Limits::DEFAULT)?;
+            let (http, address) = (http.with_token(stored(&target)?), url.to_string());
+            return Ok(Self { http, address, is_broker: false });
+        }
         let found = connection::find(data)?;
         let address = found.provisioner.to_string();
         let http = Http::new(PROVISIONER, found.provisioner.clone(), Limits::DEFAULT)?;
@@ -55,6 +75,12 @@ impl Client {
 
     /// The same for the landscape's control API.
     pub(crate) fn connect_to_landscape(data: Option<&Path>) -> anyhow::Result<Self> {
+        if let Some(target) = remote::target(data)? {
+            anyhow::bail!(
+                "{} is no control plane of this machine: it has no landscape",
+                target.server
+            );
+        }
         let found = connection::find(data)?;
         let address = found.landscape.to_string();
         let http = Http::new(LANDSCAPE, found.landscape.clone(), Limits::DEFAULT)?;
@@ -196,10 +222,27 @@ fn in_path(name: &str) -> anyhow::Result<String> {
 
 /// A token for the control plane that is valid for a while.
 pub(crate) async fn token(data: Option<&Path>) -> anyhow::Result<SecretString> {
+    if let Some(target) = remote::target(data)? {
+        return stored(&target)?.token().await.context("no token is stored");
+    }
     let found = connection::find(data)?;
     let address = found.landscape.clone();
     let source = token_source(found)?;
     source.token().await.with_context(|| format!("no token from the issuer at {address}"))
+}
+
+/// The stored token of a control plane elsewhere. It was renewed when the command began, and is not renewed again.
+fn stored(target: &Context) -> anyhow::Result<Arc<TokenSource>> {
+    let login = tokens::read(target)?.context("not logged in: kcp login")?;
+    let endpoint = target.server.clone();
+    let grant = Grant::Password {
+        client: target.client_id.clone(),
+        user: String::new(),
+        password: SecretString::default(),
+    };
+    let clock = Clock::running();
+    let until = clock.now() + NEVER;
+    Ok(TokenSource::new(endpoint, grant, clock)?.starting_with(login.bearer().clone(), until))
 }
 
 fn token_source(found: Connection) -> anyhow::Result<Arc<TokenSource>> {

@@ -14,7 +14,7 @@ use comfy_table::{ContentArrangement, Table, presets::NOTHING};
 use jiff::{RoundMode, SignedDuration, Timestamp, TimestampRound, Unit};
 use serde_json::Value;
 
-pub(crate) use format::{Format, Layout};
+pub(crate) use format::{Format, Layout, format};
 pub(crate) use grid::{Head, cut};
 
 /// Writes to standard output. What others have put into names and texts never controls the terminal.

@@ -91,8 +91,13 @@ struct Removing {
 impl Client {
     /// What can be ordered from a region of the platform.
     pub(crate) async fn catalog(&self, region: Option<&str>) -> anyhow::Result<Catalog> {
+        Ok(serde_json::from_value(self.whole_catalog(region).await?)?)
+    }
+
+    /// The same as it is answered.
+    pub(crate) async fn whole_catalog(&self, region: Option<&str>) -> anyhow::Result<Value> {
         let request = self.http.get(&format!("{}/v2/catalog", prefix(region)?));
-        Ok(serde_json::from_value(self.send("reading the catalog", versioned(request)).await?)?)
+        self.send("reading the catalog", versioned(request)).await
     }
 
     /// Orders an instance. The same order again is harmless.

@@ -82,7 +82,7 @@ pub(crate) struct Bindings {
     #[arg(value_name = "NAME")]
     which: String,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
-    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
     output: Format,
 }
 

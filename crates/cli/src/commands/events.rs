@@ -27,7 +27,7 @@ pub(crate) struct Events {
     #[arg(long, global = true)]
     provisioner: bool,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
-    #[arg(short, long, value_name = "FORMAT", default_value = "table", global = true)]
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format, global = true)]
     output: Format,
 }
 

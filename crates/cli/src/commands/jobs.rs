@@ -42,7 +42,7 @@ pub(crate) struct Job {
     #[arg(long, conflicts_with = "watch")]
     report: bool,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
-    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
     output: Format,
 }
 

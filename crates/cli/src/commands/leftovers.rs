@@ -36,7 +36,7 @@ pub(crate) struct Leftovers {
     #[command(subcommand)]
     command: Option<Command>,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
-    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
     output: Format,
 }
 

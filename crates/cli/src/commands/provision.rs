@@ -15,7 +15,6 @@ use crate::{client::Client, hint, output::Format};
 
 /// Order a runtime.
 #[derive(Args)]
-#[command(after_help = "Example: kcp provision --plan aws --name dev --watch")]
 pub(crate) struct Provision {
     /// The plan, by its name in the catalog.
     #[arg(short, long)]
@@ -47,7 +46,7 @@ pub(crate) struct Provision {
     #[arg(short, long)]
     watch: bool,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
-    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
     output: Format,
 }
 

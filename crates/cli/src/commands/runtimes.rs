@@ -77,7 +77,7 @@ pub(crate) struct Runtimes {
     #[arg(long)]
     subscription_global_account_id: bool,
     /// table, wide, json, yaml, name, custom=HEADER:PATH[,…], or known: the columns of the known client.
-    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
     output: Format,
 }
 

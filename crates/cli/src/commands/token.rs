@@ -9,9 +9,6 @@ use crate::{client, output};
 
 /// Print a token for the APIs of the control plane, for curl and scripts. It is as good as a password.
 #[derive(Args)]
-#[command(after_help = "\
-Example:
-  curl -H \"Authorization: Bearer $(kcp token)\" http://127.0.0.1:8080/operations")]
 pub(crate) struct Token {}
 
 impl Token {

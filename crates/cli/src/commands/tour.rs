@@ -17,10 +17,6 @@ use stations::Walk;
 
 /// Walk through kcp: break a system, order a runtime, see it wait, restart, heal, enter, remove.
 #[derive(Args)]
-#[command(after_help = "\
-Examples:
-  kcp tour          asks before each part
-  kcp tour --yes    walks through; the restart is left out")]
 pub(crate) struct Tour {
     /// Walk without asking; the part that needs a person (kill and start again) is left out.
     #[arg(short, long)]

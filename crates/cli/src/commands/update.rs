@@ -14,7 +14,6 @@ use crate::{
 
 /// Change the parameters or the plan of a runtime.
 #[derive(Args)]
-#[command(after_help = "Example: kcp update dev --param autoScalerMax=9 --watch")]
 pub(crate) struct Update {
     /// The instance, or the runtime of this name or Shoot if there is only one.
     #[arg(value_name = "NAME")]
@@ -28,7 +27,7 @@ pub(crate) struct Update {
     #[arg(short, long)]
     watch: bool,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
-    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
     output: Format,
 }
 

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use clap::{ValueEnum, builder::PossibleValue};
 use serde_json::Value;
 
 use super::{
@@ -39,6 +40,27 @@ pub(crate) struct Layout<'a> {
     pub(crate) name: &'a str,
     /// What is said of an empty list; empty: only the head.
     pub(crate) empty: &'a str,
+}
+
+/// Reads the flag.
+pub(crate) fn format(text: &str) -> Result<Format, String> {
+    text.parse()
+}
+
+/// For commands whose answer has no columns to choose.
+impl ValueEnum for Format {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Table, Self::Json, Self::Yaml]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Table => Some(PossibleValue::new("table")),
+            Self::Json => Some(PossibleValue::new("json")),
+            Self::Yaml => Some(PossibleValue::new("yaml")),
+            _ => None,
+        }
+    }
 }
 
 impl FromStr for Format {

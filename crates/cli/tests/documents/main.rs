@@ -35,10 +35,10 @@ pages! {
         instead of "cargo run ": "",
         instead of "scripts/test": "",
         instead of "kcp deprovision": "kcp deprovision --yes";
+    orders_of_platforms_can_be_followed: "docs/osb.md";
     the_provisioners_api_can_be_followed: "docs/provisioner-api.md";
     the_command_line_can_be_followed: "docs/cli.md",
         instead of "kcp up": "",
-        instead of "show ID": "show $(kcp operations -o json | grep -om1 '[0-9a-f-]\\{36\\}')",
         instead of "kcp deprovision": "kcp deprovision --yes";
     bindings_can_be_followed: "docs/bindings.md";
     changes_and_suspensions_can_be_followed: "docs/updates.md";

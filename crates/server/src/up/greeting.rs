@@ -83,7 +83,7 @@ fn pace(speed: Speed) -> String {
     match speed {
         Speed::Max => "max: nothing takes time (--speed 1 is watchable)".into(),
         Speed::Times(factor) if (factor - 1.0).abs() < f64::EPSILON => {
-            "1: an order takes about half a minute (--speed 10, --speed max)".into()
+            "1: an order takes about 20 seconds (--speed 10, --speed max)".into()
         }
         Speed::Times(factor) => format!("{factor} times the watchable one (--speed 1)"),
     }
