@@ -34,7 +34,7 @@ struct Cli {
     /// The broker of a control plane elsewhere.
     #[arg(long, global = true, value_name = "URL")]
     server: Option<url::Url>,
-    /// The context of a control plane elsewhere [env: KCP_CONTEXT].
+    /// The context of a control plane elsewhere [env: `KCP_CONTEXT`].
     #[arg(long, global = true, value_name = "NAME")]
     context: Option<String>,
     #[command(subcommand)]
@@ -139,7 +139,7 @@ async fn run(command: Command, data: Option<&Path>) -> anyhow::Result<ExitCode> 
         Command::Tour(command) => Box::pin(command.run(data)).await,
         Command::Token(command) => command.run(data).await,
         Command::Login(command) => command.run(data).await,
-        Command::Logout(command) => command.run(data),
+        Command::Logout(_) => login::Logout::run(data),
         Command::Context(command) => command.run(data),
         Command::Broker(command) => command.run().await,
         Command::Provisioner(command) => command.run().await,
@@ -168,6 +168,6 @@ async fn run(command: Command, data: Option<&Path>) -> anyhow::Result<ExitCode> 
         Command::Catalog(command) => command.run(data).await,
         Command::Completion(command) => command.run(),
         Command::Man(command) => command.run(),
-        Command::Reference(command) => command.run(),
+        Command::Reference(_) => completion::Reference::run(),
     }
 }

@@ -5,7 +5,7 @@
 #[path = "support/fake.rs"]
 mod fake;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use fake::Broker;
@@ -16,7 +16,7 @@ const INSTANCE: &str = "5b954fa8-fc34-4164-96e9-49e3b6741278";
 
 /// So many days ago, and some hours: what is shown of it does not depend on the moment.
 fn days_ago(days: i64) -> String {
-    let now = Timestamp::try_from(std::time::SystemTime::now()).unwrap();
+    let now = base::Clock::running().now();
     (now - SignedDuration::from_hours(days * 24 + 3)).to_string()
 }
 

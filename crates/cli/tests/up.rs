@@ -66,7 +66,8 @@ fn greeted(folder: &Path, port: u16, speed: &str) -> (Running, String) {
     let running = Running(child);
     let mut said = String::new();
     for line in lines {
-        said += &format!("{line}\n");
+        said.push_str(&line);
+        said.push('\n');
         if line.contains("Ctrl-C stops it") {
             return (running, said);
         }

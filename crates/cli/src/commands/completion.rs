@@ -101,7 +101,7 @@ impl Man {
 pub(crate) struct Reference {}
 
 impl Reference {
-    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(crate) fn run() -> anyhow::Result<ExitCode> {
         let mut page = "\
 # Reference of the command line
 

@@ -6,9 +6,9 @@ use anyhow::Context;
 use clap::Args;
 use domain::OperationId;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::operations::follow::follow;
+use super::operations::follow::follow_as;
 use crate::{
     client::Client,
     hint,
@@ -68,7 +68,7 @@ impl Job {
             return Ok(ExitCode::SUCCESS);
         }
         let id: OperationId = operation.parse().context("the broker named no operation")?;
-        let ended = follow(&client, &id).await?;
+        let ended = follow_as(&client, &id, self.output).await?;
         let reported = self.print_report(&client).await?;
         Ok(if ended == ExitCode::SUCCESS { reported } else { ended })
     }
@@ -95,9 +95,13 @@ impl Job {
             |detail: &Value, field: &str| detail[field].as_str().unwrap_or_default().to_owned();
         let layout = Layout { head: &DETAILS, name: "/item", empty: "nothing to do" };
         let details = report["details"].as_array().map(Vec::as_slice).unwrap_or_default();
-        self.output.list(run, details, &layout, |it| {
-            vec![text(it, "item"), text(it, "outcome").replace('_', " "), text(it, "text")]
-        })?;
+        if self.watch && self.output == Format::Json {
+            output::json_line(&json!({ "run": run }))?;
+        } else {
+            self.output.list(run, details, &layout, |it| {
+                vec![text(it, "item"), text(it, "outcome").replace('_', " "), text(it, "text")]
+            })?;
+        }
         if matches!(self.output, Format::Table | Format::Wide) {
             if report["omitted"].as_u64().is_some_and(|omitted| omitted > 0) {
                 output::print(&format!("and {} more\n", report["omitted"]))?;
@@ -145,8 +149,6 @@ fn row(job: &Value, now: Timestamp) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

@@ -52,7 +52,7 @@ impl Login {
 pub(crate) struct Logout {}
 
 impl Logout {
-    pub(crate) fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+    pub(crate) fn run(data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let context = elsewhere(data)?;
         let was = if tokens::remove(&context)? { "logged out of" } else { "not logged in to" };
         output::print(&format!("{was} {}\n", context.server))?;

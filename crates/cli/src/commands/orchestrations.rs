@@ -39,6 +39,9 @@ pub(crate) struct Orchestrations {
     /// With workers: how many runtimes at a time.
     #[arg(long, value_name = "NUMBER")]
     parallel_workers: Option<u32>,
+    /// Show how far it is until it ends, as the action watch does. Fails when a runtime has failed.
+    #[arg(short, long, requires = "id", conflicts_with = "action")]
+    watch: bool,
     #[command(flatten)]
     confirmation: Confirmation,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
@@ -85,7 +88,8 @@ impl Orchestrations {
             return Ok(ExitCode::SUCCESS);
         };
         match self.action {
-            Some(Action::Watch) => return watch::watch(&client, id).await,
+            Some(Action::Watch) => return watch::watch(&client, id, self.output).await,
+            None if self.watch => return watch::watch(&client, id, self.output).await,
             Some(Action::Ops) => {
                 let all = client.orchestration_operations(id, &self.state).await?;
                 self.show_list(&all, detail::operations)?;

@@ -7,10 +7,11 @@ use std::{fmt::Write as _, path::Path, process::ExitCode};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::orchestrations::watch;
+use super::{operations::follow, orchestrations::watch};
 use crate::{
     client::Client,
     confirm::Confirmation,
+    hint,
     output::{self, Format},
 };
 use targets::{Target, target, target_exclude};
@@ -137,8 +138,16 @@ impl Common {
         self.confirmation.ask(&format!("{count} runtimes get an upgrade of {what}{how}"))?;
         let created = client.upgrade(what, false, &body).await?;
         let id = created["orchestrationID"].as_str().unwrap_or_default().to_owned();
-        output::print(&format!("OrchestrationID: {id}\n"))?;
-        if self.watch { watch::watch(&client, &id).await } else { Ok(ExitCode::SUCCESS) }
+        follow::begin(self.output, self.watch, &created, &id, || {
+            format!("OrchestrationID: {id}\n")
+        })?;
+        if self.watch {
+            return watch::watch(&client, &id, self.output).await;
+        }
+        if self.output == Format::Table {
+            hint::next(data, &[format!("kcp orchestrations {id} --watch")]);
+        }
+        Ok(ExitCode::SUCCESS)
     }
 
     fn body(&self) -> Value {

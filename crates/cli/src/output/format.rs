@@ -99,7 +99,8 @@ impl Format {
             Self::Yaml => yaml(answer),
             Self::Name => {
                 let names = items.iter().filter_map(|item| item.pointer(layout.name));
-                print(&names.map(|name| format!("{}\n", plain(name))).collect::<String>())
+                let lines = names.flat_map(|name| [plain(name), "\n".to_owned()]);
+                print(&lines.collect::<String>())
             }
             Self::Custom(chosen) => print(&custom(chosen, items)),
             Self::Table | Self::Known | Self::Wide => {

@@ -34,7 +34,8 @@ struct Discovery {
 
 #[derive(Deserialize)]
 struct Device {
-    device_code: SecretString,
+    #[serde(rename = "device_code")]
+    code: SecretString,
     user_code: String,
     verification_uri: String,
     verification_uri_complete: Option<String>,
@@ -127,7 +128,7 @@ impl<'a> Issuer<'a> {
         let endpoint = endpoint.context("the issuer offers no device flow")?;
         let scopes = self.scopes();
         let answer = self.post(&endpoint, &[("scope", scopes.as_str())]).await?;
-        let device: Device = serde_json::from_value(answer.map_err(refusal)?)
+        let device: Device = serde_json::from_value(answer.map_err(|body| refusal(&body))?)
             .context("the issuer's answer to the device is not valid")?;
         let page = device.verification_uri_complete.as_deref().unwrap_or(&device.verification_uri);
         show(page, &device.user_code);
@@ -136,14 +137,13 @@ impl<'a> Issuer<'a> {
         let mut pause = Duration::from_secs(device.interval.unwrap_or(5));
         loop {
             clock.sleep(pause).await;
-            let form =
-                [("grant_type", DEVICE), ("device_code", device.device_code.expose_secret())];
+            let form = [("grant_type", DEVICE), ("device_code", device.code.expose_secret())];
             match self.post(&self.discovery.token_endpoint, &form).await? {
                 Ok(answer) => return self.login(answer),
                 Err(refused) => match refused["error"].as_str() {
                     Some("authorization_pending") => {}
                     Some("slow_down") => pause += Duration::from_secs(5),
-                    _ => return Err(refusal(refused)),
+                    _ => return Err(refusal(&refused)),
                 },
             }
             if clock.now() > until {
@@ -154,7 +154,7 @@ impl<'a> Issuer<'a> {
 
     async fn token(&self, form: &[(&str, &str)]) -> anyhow::Result<Login> {
         let answer = self.post(&self.discovery.token_endpoint, form).await?;
-        self.login(answer.map_err(refusal)?)
+        self.login(answer.map_err(|body| refusal(&body))?)
     }
 
     fn login(&self, answer: Value) -> anyhow::Result<Login> {
@@ -196,7 +196,7 @@ pub(super) async fn refresh(context: &Context, token: &SecretString) -> anyhow::
     issuer.token(&form).await
 }
 
-fn refusal(body: Value) -> anyhow::Error {
+fn refusal(body: &Value) -> anyhow::Error {
     let word = |field: &str| body[field].as_str().unwrap_or_default().to_owned();
     let why = format!("{} {}", word("error"), word("error_description"));
     anyhow!("the issuer refuses the login: {}", output::harmless(why.trim(), ""))
