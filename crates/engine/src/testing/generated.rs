@@ -55,7 +55,9 @@ where
     let begun = Begun::with(scenario, stores).await;
     let all = begun.disturbances();
     let mut whole = Proof::default();
-    all.iter().for_each(|disturbance| whole.count(disturbance));
+    for disturbance in &all {
+        whole.count(disturbance);
+    }
     let tried = begun.prove(all.into_iter().filter(|it| it.part(of) == part)).await;
     Part { tried, whole }
 }
