@@ -1,5 +1,6 @@
 //! All HTTP in: parse, authenticate, call, answer.
 
+mod answers;
 mod audit;
 pub mod auth;
 mod correlation;

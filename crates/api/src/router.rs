@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use ::broker::{
-    instances::Broker, jobs::Jobs, operations::view::Operations, orchestrations::Orchestrations,
+    answers::Answers, instances::Broker, jobs::Jobs, operations::view::Operations,
+    orchestrations::Orchestrations,
 };
 use ::provisioner::Provisioner;
 use axum::{Router, routing::get};
 
 use crate::{
+    answers,
     auth::{RequireScope, Verifier, scope},
     documents, expire,
     graphql::{self, QueryLimits},
@@ -38,8 +40,15 @@ pub fn broker(parts: BrokerParts) -> Router {
 /// What operators may see of a service's operations.
 pub fn watching(operations: Operations, verifier: Arc<Verifier>) -> Router {
     RequireScope::of_operators(verifier, scope::OPERATIONS_READ)
-        .around(operations::reading())
+        .around(operations::reading().merge(answers::of_operations()))
         .with_state(operations)
+}
+
+/// What operators ask about the broker and its pool of accounts, without the layers; beside the routes of [`broker`].
+pub fn answers(answers: Answers, verifier: Arc<Verifier>) -> Router {
+    RequireScope::of_operators(verifier, scope::OPERATIONS_READ)
+        .around(answers::of_broker())
+        .with_state(answers)
 }
 
 /// How operators cancel, retry, skip steps of and abandon a service's operations.

@@ -142,6 +142,11 @@ impl Client {
         self.reached(self.http.send(&format!("settling {id}"), request).await).map(drop)
     }
 
+    /// What works, waits, is stuck, failed and is left of the pool.
+    pub(crate) async fn status(&self) -> anyhow::Result<Value> {
+        self.send("reading the status", self.http.get("/answers/status")).await
+    }
+
     /// All jobs.
     pub(crate) async fn jobs(&self) -> anyhow::Result<Value> {
         self.send("listing jobs", self.http.get("/jobs")).await

@@ -20,6 +20,7 @@ pub(crate) mod plan;
 pub(crate) mod provision;
 pub(crate) mod provisioner;
 pub(crate) mod runtimes;
+pub(crate) mod status;
 pub(crate) mod up;
 pub(crate) mod update;
 pub(crate) mod upgrade;

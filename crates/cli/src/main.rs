@@ -14,8 +14,8 @@ use clap::{Parser, Subcommand};
 
 use commands::{
     activity, bench, bindings, broker, check, deprovision, events, import, jobs, keys, kubeconfig,
-    landscape, leftovers, operations, orchestrations, plan, provision, provisioner, runtimes, up,
-    update, upgrade,
+    landscape, leftovers, operations, orchestrations, plan, provision, provisioner, runtimes,
+    status, up, update, upgrade,
 };
 
 /// A control plane for managed Kubernetes runtimes.
@@ -45,6 +45,7 @@ enum Command {
     Bind(bindings::Bind),
     Unbind(bindings::Unbind),
     Bindings(bindings::Bindings),
+    Status(status::Status),
     Leftovers(leftovers::Leftovers),
     Job(jobs::Job),
     Operations(operations::Operations),
@@ -77,6 +78,7 @@ async fn main() -> ExitCode {
         Command::Bind(command) => command.run(data).await,
         Command::Unbind(command) => command.run(data).await,
         Command::Bindings(command) => command.run(data).await,
+        Command::Status(command) => command.run(data).await,
         Command::Leftovers(command) => command.run(data).await,
         Command::Job(command) => command.run(data).await,
         Command::Operations(command) => command.run(data).await,

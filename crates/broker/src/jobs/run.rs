@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Env, JobSettings, Report,
+    audited::JobAudit,
     cx::{Next, PageCx},
     find,
     shoots::ShootList,
@@ -94,6 +95,12 @@ impl Step<JobRun> for RunJob {
             memory: cx.memory,
             report: &mut report,
             job: job.name(),
+            audit: JobAudit::new(
+                cx.env,
+                job.name(),
+                cx.operation,
+                cx.input.requested_by.as_deref(),
+            ),
             acted: 0,
         };
         let next = job.page(&mut page).await?;

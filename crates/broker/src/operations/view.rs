@@ -9,4 +9,7 @@ pub use engine::{
 };
 pub use store::audit::{AuditLog, AuditResult, NewAuditEntry, Verification};
 pub use store::history::HistoryEvent;
-pub use store::operations::{LARGEST_PAGE, Operations, OperationsError, Page, PageRequest};
+pub use store::operations::{
+    LARGEST_PAGE, MOST_DAYS, MOST_HOURS, Operations, OperationsError, Page, PageRequest, StepOrder,
+    StepReport, Stuck, Success,
+};

@@ -43,6 +43,7 @@ pages! {
     bindings_can_be_followed: "docs/bindings.md";
     changes_and_suspensions_can_be_followed: "docs/updates.md";
     getting_unstuck_works_as_described: "docs/unstuck.md";
+    operators_get_answers_as_described: "docs/answers.md";
     jobs_can_be_run_as_described: "docs/jobs.md";
     upgrades_of_many_runtimes_can_be_followed: "docs/fleet.md";
     trouble_can_be_made_as_described: "docs/landscape.md";

@@ -46,12 +46,15 @@ type Row = (&'static str, &'static str, &'static str, Rule);
 
 const OPEN: [Row; 3] =
     [("get", "/healthz", "", Open), ("get", "/readyz", "", Open), ("get", "/version", "", Open)];
-const WATCHING: [Row; 6] = [
+const WATCHING: [Row; 9] = [
     ("get", "/operations", "", Operators(OPERATIONS_READ)),
     ("get", "/operations/events", "", Operators(OPERATIONS_READ)),
     ("get", "/operations/{id}", "", Operators(OPERATIONS_READ)),
     ("get", "/operations/{id}/journal", "", Operators(OPERATIONS_READ)),
     ("get", "/operations/{id}/waiting", "", Operators(OPERATIONS_READ)),
+    ("get", "/answers/stuck", "", Operators(OPERATIONS_READ)),
+    ("get", "/answers/steps", "", Operators(OPERATIONS_READ)),
+    ("get", "/answers/success", "", Operators(OPERATIONS_READ)),
     ("get", "/metrics", "", Operators(METRICS_READ)),
 ];
 const UNSTICKING: [Row; 5] = [
@@ -61,7 +64,7 @@ const UNSTICKING: [Row; 5] = [
     ("post", "/operations/{id}/abandon", "", Operators(OPERATIONS_WRITE)),
     ("get", "/audit/verify", "", Operators(OPERATIONS_READ)),
 ];
-const BROKER: [Row; 30] = [
+const BROKER: [Row; 33] = [
     ("get", "/events", "", Operators(RUNTIMES_READ)),
     ("get", "/leftovers", "", Operators(OPERATIONS_READ)),
     ("get", "/leftovers/{instance}", "", Operators(OPERATIONS_READ)),
@@ -71,6 +74,9 @@ const BROKER: [Row; 30] = [
     ("get", "/jobs/{name}", "", Operators(OPERATIONS_READ)),
     ("post", "/jobs/{name}/run", "{}", Operators(OPERATIONS_WRITE)),
     ("get", "/drift", "", Operators(OPERATIONS_READ)),
+    ("get", "/answers/pool", "", Operators(OPERATIONS_READ)),
+    ("get", "/answers/capacity", "", Operators(OPERATIONS_READ)),
+    ("get", "/answers/status", "", Operators(OPERATIONS_READ)),
     ("get", "/runtimes", "", Tenants(RUNTIMES_READ)),
     ("put", "/expire/service_instance/{instance_id}", "", Tenants(BROKER_WRITE)),
     ("get", "/bindings/{instance_id}", "", Tenants(RUNTIMES_READ)),

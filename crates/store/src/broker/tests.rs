@@ -2,11 +2,11 @@
 
 use super::{
     accept, accept_new, archive, bindings, change_order, changes, creations, import, instances,
-    jobs, limits, list, lms_tenants, maintenances, orchestrations, removed, states,
+    jobs, limits, list, lms_tenants, maintenances, orchestrations, pool, removed, states,
 };
 use crate::{
     Set,
-    engine::{change, import as operations},
+    engine::{change, import as operations, of_instances, sums, unfinished},
     explained::{go_by_indexes, reads_the_whole, rows_read},
     testing::{Databases, TestDatabase},
 };
@@ -26,6 +26,8 @@ async fn every_statement_goes_by_an_index() {
             orchestrations::LISTS,
             removed::LISTS,
             states::LISTS,
+            sums::LISTS,
+            of_instances::LISTS,
         ]
         .concat();
         let lists = lists
@@ -49,7 +51,10 @@ async fn every_statement_goes_by_an_index() {
             orchestrations::TEXTS,
             orchestrations::MEMBER_TEXTS[0],
             orchestrations::MEMBER_TEXTS[1],
+            pool::TEXTS,
             states::TEXTS,
+            sums::TEXTS,
+            unfinished::TEXTS,
         ];
 
         go_by_indexes(&database, texts.concat().into_iter().chain(lists)).await;
