@@ -2,11 +2,13 @@
 
 use axum::{Router, http::header, response::IntoResponse, routing::get};
 
+const ANSWERS: &str = include_str!("../../../docs/openapi/answers.yaml");
 const OSB: &str = include_str!("../../../docs/openapi/osb.yaml");
 const RUNTIMES: &str = include_str!("../../../docs/openapi/runtimes.yaml");
 
 pub(crate) fn routes() -> Router {
     Router::new()
+        .route("/openapi/answers.yaml", get(async || document(ANSWERS)))
         .route("/openapi/osb.yaml", get(async || document(OSB)))
         .route("/openapi/runtimes.yaml", get(async || document(RUNTIMES)))
 }

@@ -21,7 +21,7 @@ use engine::Operation;
 use jiff::Timestamp;
 use store::{
     BrokerStore,
-    operations::{Operations, OperationsError, Present},
+    operations::{Operations, OperationsError, Present, Usuals},
 };
 
 use crate::{
@@ -39,6 +39,8 @@ pub use status::{NextJob, Status};
 pub const PACED: [&str; 2] = [jobs::KIND, <Orchestrating as Operation>::KIND];
 /// How long a reading of the pool counts.
 const FRESH: Duration = Duration::from_secs(30);
+/// How long usual times count.
+const USUALS_KEPT: Duration = Duration::from_mins(10);
 
 /// The answers. Clones are the same ones.
 #[derive(Clone)]
@@ -53,6 +55,8 @@ struct Inner {
     clock: Clock,
     /// The newest reading; locked while the garden is read.
     pool: tokio::sync::Mutex<Option<PoolReading>>,
+    /// The usual times; locked while they are read.
+    usuals: tokio::sync::Mutex<Option<(Timestamp, Arc<Usuals>)>>,
     gauges: Mutex<Gauges>,
 }
 
@@ -85,13 +89,27 @@ impl Answers {
             bindings: env.account_bindings,
             clock: parts.clock.clone(),
             pool: tokio::sync::Mutex::default(),
+            usuals: tokio::sync::Mutex::default(),
             gauges: Mutex::default(),
         }))
     }
 
     /// What works now, what waits and why, and what is stuck.
     pub async fn present(&self) -> Result<Present, Error> {
-        Ok(self.0.operations.present(&PACED).await?)
+        let usuals = self.usuals().await?;
+        Ok(self.0.operations.present_by(&PACED, &usuals).await?)
+    }
+
+    /// How long things usually take, not older than ten minutes.
+    async fn usuals(&self) -> Result<Arc<Usuals>, Error> {
+        let now = self.now();
+        let mut kept = self.0.usuals.lock().await;
+        if let Some((_, usuals)) = kept.as_ref().filter(|(at, _)| *at + USUALS_KEPT > now) {
+            return Ok(usuals.clone());
+        }
+        let usuals = Arc::new(self.0.operations.usuals().await?);
+        *kept = Some((now, usuals.clone()));
+        Ok(usuals)
     }
 
     /// The pool of accounts, not older than half a minute.

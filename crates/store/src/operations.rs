@@ -23,7 +23,7 @@ use crate::{
 
 pub use answers::{
     Beyond, Failed, MOST_DAYS, MOST_HOURS, Present, StandingCounts, StepOrder, StepReport, Stuck,
-    Success, WaitGroup,
+    Success, Usuals, WaitGroup,
 };
 
 /// The most operations that one page may hold.

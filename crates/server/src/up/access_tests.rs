@@ -64,7 +64,7 @@ const UNSTICKING: [Row; 5] = [
     ("post", "/operations/{id}/abandon", "", Operators(OPERATIONS_WRITE)),
     ("get", "/audit/verify", "", Operators(OPERATIONS_READ)),
 ];
-const BROKER: [Row; 33] = [
+const BROKER: [Row; 34] = [
     ("get", "/events", "", Operators(RUNTIMES_READ)),
     ("get", "/leftovers", "", Operators(OPERATIONS_READ)),
     ("get", "/leftovers/{instance}", "", Operators(OPERATIONS_READ)),
@@ -96,6 +96,7 @@ const BROKER: [Row; 33] = [
     ("put", "/orchestrations/{id}/resume", "", Operators(ORCHESTRATIONS_WRITE)),
     ("post", "/orchestrations/{id}/retry", "", Operators(ORCHESTRATIONS_WRITE)),
     ("patch", "/orchestrations/{id}/workers", "", Operators(ORCHESTRATIONS_WRITE)),
+    ("get", "/openapi/answers.yaml", "", Open),
     ("get", "/openapi/osb.yaml", "", Open),
     ("get", "/openapi/runtimes.yaml", "", Open),
 ];

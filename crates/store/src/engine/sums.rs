@@ -29,6 +29,9 @@ use crate::{
 const HOUR: i64 = 3_600;
 const DAY: i64 = 24 * HOUR;
 
+// Asked first: most of the time there is nothing to be written.
+const ANY: &str = "
+    SELECT 1 FROM operations WHERE ended_at IS NOT NULL AND NOT counted ORDER BY ended_at LIMIT 1";
 sql!(MARK = "
     UPDATE operations SET counted = true
     WHERE id IN (
@@ -82,8 +85,13 @@ const FORGET_ENDED: &str = "DELETE FROM ended_sums WHERE day < $1";
 
 /// Every statement, with the index it goes by where that is not the primary key.
 #[cfg(test)]
-pub(crate) const TEXTS: &[(&str, &str)] =
-    &[(STEPS, ""), (ENDED, ""), (FORGET_STEPS, ""), (FORGET_ENDED, "")];
+pub(crate) const TEXTS: &[(&str, &str)] = &[
+    (ANY, "operations_to_count"),
+    (STEPS, ""),
+    (ENDED, ""),
+    (FORGET_STEPS, ""),
+    (FORGET_ENDED, ""),
+];
 #[cfg(test)]
 pub(crate) const LISTS: &[(Text, &str)] =
     &[(MARK, "operations_to_count"), (INPUTS, ""), (ADD_STEPS, ""), (ADD_ENDED, "")];
@@ -160,6 +168,12 @@ struct Sums {
 impl EngineStore {
     /// Adds at most `most` ended operations that are not counted yet; how many.
     pub async fn count_ended(&self, most: u32, plan_of: PlanOf) -> Result<usize, Error> {
+        let any: Option<i32> = on!(self.database().reader(), |pool| {
+            sqlx::query_scalar(ANY).fetch_optional(pool).await
+        })?;
+        if any.is_none() {
+            return Ok(0);
+        }
         let mut transaction = self.database().begin().await?;
         let marked: Vec<Marked> = on!(transaction.connection(), MARK, |text, connection| {
             sqlx::query_as(text).bind(i64::from(most)).fetch_all(connection).await

@@ -18,11 +18,10 @@ use crate::engine::{EndedSum, PageKey, PlanOf, Replica};
 use ::engine::storage::Snapshot;
 
 pub use present::{Failed, Present, StandingCounts, WaitGroup};
-pub use steps::{StepOrder, StepReport};
+pub use steps::{StepOrder, StepReport, Usuals};
 pub use stuck::{Beyond, Stuck};
 
 use present::Pass;
-use steps::Usuals;
 
 /// How many hours of steps are kept, and so the longest time that can be asked for.
 pub const MOST_HOURS: u32 = 7 * 24;
@@ -59,10 +58,24 @@ impl Operations {
     /// What works now, what waits and why, and what is stuck. Operations of the kinds `paced` set their own pace: they are stuck by
     /// their limits alone.
     pub async fn present(&self, paced: &[&str]) -> Result<Present, OperationsError> {
+        self.present_by(paced, &self.usuals().await?).await
+    }
+
+    /// How long things usually took in the last seven days; good for a while.
+    pub async fn usuals(&self) -> Result<Usuals, OperationsError> {
+        let since = self.engine().clock().now() - hours(MOST_HOURS);
+        Ok(Usuals::of(&self.engine().storage().step_sums(since).await?))
+    }
+
+    /// What works now, by usual times that are known.
+    pub async fn present_by(
+        &self,
+        paced: &[&str],
+        usuals: &Usuals,
+    ) -> Result<Present, OperationsError> {
         let now = self.engine().clock().now();
         let store = self.engine().storage();
-        let usuals = Usuals::of(&store.step_sums(now - hours(MOST_HOURS)).await?);
-        let mut pass = Pass::new(now, paced, &usuals);
+        let mut pass = Pass::new(now, paced, usuals);
         let mut after: Option<PageKey> = None;
         for _ in 0..PAGES {
             let page = store.unfinished(after, PAGE).await?;

@@ -121,7 +121,8 @@ mod every_database {
             reading:
                 a_snapshot_shows_what_was_committed,
                 pages_follow_each_other_without_gaps,
-                unfinished_operations_are_counted;
+                unfinished_operations_are_counted,
+                the_newest_operations_of_each_instance_are_read_and_no_more;
             continuing:
                 only_the_newest_operation_of_an_instance_is_retried;
             changes:

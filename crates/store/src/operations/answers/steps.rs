@@ -121,7 +121,8 @@ pub(super) fn reports(
 }
 
 /// How long things usually take: what 95 of 100 stay within.
-pub(super) struct Usuals(HashMap<String, HashMap<String, Duration>>);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Usuals(HashMap<String, HashMap<String, Duration>>);
 
 impl Usuals {
     pub(super) fn of(sums: &[StepSum]) -> Self {
