@@ -52,6 +52,7 @@ impl Acted {
 }
 
 /// What a job is about to change.
+#[derive(Clone, Copy)]
 pub(super) struct Change<'a> {
     /// The candidate, as the report names it.
     pub(super) item: &'a str,

@@ -48,7 +48,8 @@ impl Job for SubscriptionCleanUp {
                 cx.skip(binding.name(), "a Shoot uses it");
                 continue;
             }
-            let action = Box::pin(empty(cx.env, &pool, binding, cx.audit.clone()));
+            let audit = cx.audit.clone();
+            let action = Box::pin(empty(cx.env, &pool, binding, &audit));
             let change = Change {
                 item: binding.name(),
                 action: "emptyAccount",
@@ -66,7 +67,7 @@ async fn empty(
     env: &Env,
     pool: &Pool,
     binding: &Binding,
-    audit: JobAudit,
+    audit: &JobAudit,
 ) -> Result<Acted, Failed> {
     let hyperscaler = binding.labelled("hyperscalerType").unwrap_or_default();
     let provider = hyperscaler.split('_').next().unwrap_or_default();

@@ -16,6 +16,8 @@ use crate::{
 const WIDTH: usize = 80;
 /// How many lines a part has at most, so that all of them fit on one screen.
 const LINES: usize = 4;
+/// How many stuck operations are shown, with two lines each.
+const SHOWN_STUCK: usize = 2;
 
 /// Show what works, what waits and why, what is stuck, what failed, and what is left of the pool of accounts.
 #[derive(Args)]
@@ -86,22 +88,21 @@ fn stuck(status: &Value) -> Vec<String> {
     if count == 0 {
         return vec!["none".into()];
     }
-    let found: Vec<String> = list(&status["stuck"])
-        .map(|it| {
-            let usual =
-                it["usual_seconds"].as_i64().map(|usual| format!(", usually {}", seconds(usual)));
-            format!(
-                "{} {} {} for {}{}",
-                text(&it["operation"]),
-                text(&it["kind"]),
-                text(&it["step"]),
-                seconds(number(&it["present_seconds"])),
-                usual.unwrap_or_default(),
-            )
-        })
-        .collect();
     let mut lines = vec![format!("{count}; see one: kcp operations ID")];
-    lines.extend(first(found));
+    for it in list(&status["stuck"]).take(SHOWN_STUCK) {
+        let usual = it["usual_seconds"].as_i64();
+        let usual = usual.map(|usual| format!(", usually {}", seconds(usual)));
+        lines.push(format!("  {}", text(&it["operation"])));
+        lines.push(format!(
+            "    {} {} for {}{}: {}",
+            text(&it["kind"]),
+            text(&it["step"]),
+            seconds(number(&it["present_seconds"])),
+            usual.unwrap_or_default(),
+            text(&it["reason"]),
+        ));
+    }
+    lines.extend(more(usize::try_from(count).unwrap_or_default(), SHOWN_STUCK));
     lines
 }
 
@@ -155,17 +156,20 @@ fn replicas(status: &Value, now: Timestamp) -> Vec<String> {
             format!("{} (for {})", text(&it["name"]), since.unwrap_or_default())
         })
         .collect();
-    let mut lines = vec![format!("{} alive", told.len())];
-    lines.extend(first(told));
-    lines
+    let names = if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) };
+    vec![format!("{} alive{names}", told.len())]
 }
 
 /// The first lines, and how many there are besides.
 fn first(mut lines: Vec<String>) -> Vec<String> {
-    let more = lines.len().saturating_sub(LINES);
+    let all = lines.len();
     lines.truncate(LINES);
-    lines.extend((more > 0).then(|| format!("and {more} more; all: kcp status --output json")));
-    lines.into_iter().map(|line| format!("  {line}")).collect()
+    lines.iter().map(|line| format!("  {line}")).chain(more(all, LINES)).collect()
+}
+
+fn more(all: usize, shown: usize) -> Option<String> {
+    let more = all.saturating_sub(shown);
+    (more > 0).then(|| format!("  and {more} more; all: kcp status --output json"))
 }
 
 fn cut(line: &str) -> String {
@@ -212,7 +216,7 @@ mod tests {
         });
         let stuck = json!({
             "operation": id, "kind": "provision", "step": "Check_Runtime", "present_seconds": 3600,
-            "usual_seconds": 300,
+            "usual_seconds": 300, "reason": "being made",
         });
         let failed = json!({
             "kind": "update", "instance": id, "ended_at": "2026-01-01T11:00:00Z", "reason": "avs: \u{1b}[2J down",
@@ -232,14 +236,15 @@ mod tests {
         assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
         for part in [
             "Working    2 running, 12 waiting, 0 failing, 1 queued, 0 due\n",
-            "             12 provision Check_Runtime waiting for 10m",
+            "               12 provision Check_Runtime waiting for 10m",
             "Stuck      30; see one: kcp operations ID\n",
-            "provision Check_Runtime for 1h, us",
-            "             and 26 more; all: kcp status --output json\n",
+            "             018f0000-0000-7000-8000-000000000001\n",
+            "               provision Check_Runtime for 1h, usually 5m: being made\n",
+            "             and 28 more; all: kcp status --output json\n",
             "Failed     1 in the last day\n",
             "Pool       aws: 12 free, about 3 days at the present rate\n",
             "Next jobs  expiry in 10m, drift runs\n",
-            "Replicas   1 alive\n             kcp-0 (for 2h)\n",
+            "Replicas   1 alive: kcp-0 (for 2h)\n",
         ] {
             assert!(shown.contains(part), "{part}\n{shown}");
         }

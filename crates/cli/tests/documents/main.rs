@@ -2,7 +2,7 @@
 //!
 //! What a reader would get wrong: which blocks are run is decided by their language. `sh` is given to a shell, `graphql` is
 //! sent to the provisioner, `console` is a session whose lines after `$` are given to a shell; `json` after one of them is
-//! its answer. `text` and `toml` are only shown. A page is added by one line below.
+//! its answer. `text`, `toml` and `yaml` are only shown. A page is added by one line below.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

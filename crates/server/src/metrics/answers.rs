@@ -11,6 +11,8 @@ use prometheus_client::{
 };
 
 type Number = Gauge<f64, AtomicU64>;
+/// No labels: a family has no value before it is given one, and the provisioner gives it none.
+type NoLabels = [(&'static str, &'static str); 0];
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct AtStep {
@@ -41,9 +43,9 @@ struct PoolLabels {
 /// The metrics of operators' answers.
 #[derive(Default)]
 pub(super) struct AnswerMetrics {
-    computed: Number,
+    computed: Family<NoLabels, Number>,
     stuck: Family<AtStep, Number>,
-    replicas: Number,
+    replicas: Family<NoLabels, Number>,
     ended: Family<OfPlan, Number>,
     accounts: Family<AccountLabels, Number>,
     per_day: Family<PoolLabels, Number>,
@@ -73,8 +75,8 @@ impl AnswerMetrics {
     #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
     pub(super) fn read(&self, gauges: &Gauges) {
         let Some(at) = gauges.at else { return };
-        self.computed.set(at.as_second() as f64);
-        self.replicas.set(gauges.replicas as f64);
+        self.computed.get_or_create(&[]).set(at.as_second() as f64);
+        self.replicas.get_or_create(&[]).set(gauges.replicas as f64);
         self.stuck.clear();
         for ((kind, step), count) in &gauges.stuck {
             let labels = AtStep { kind: kind.clone(), step: step.clone() };
@@ -127,6 +129,8 @@ impl AnswerMetrics {
     /// Gives every metric a value.
     #[cfg(test)]
     pub(super) fn fill(&self) {
+        self.computed.get_or_create(&[]).set(1.0);
+        self.replicas.get_or_create(&[]).set(1.0);
         let text = || String::from("a");
         self.stuck.get_or_create(&AtStep { kind: text(), step: text() }).set(1.0);
         let plan = OfPlan { kind: text(), plan: text(), state: "failed" };

@@ -38,7 +38,7 @@ pub use import::ImportedOperation;
 pub use list::{Counted, Filter, Page, PageKey};
 pub use of_instances::Content;
 pub use sums::{EndedSum, NOT_COMPLETED, PlanOf, StepSum, bucket_time};
-pub use unfinished::{Replica, UnfinishedPage};
+pub use unfinished::{AdmittedPage, Replica};
 
 use crate::{Database, Moment, Sealer, database::Backend};
 use wakes::Wakes;

@@ -1,4 +1,7 @@
-//! What has not ended, oldest first; what has failed lately; and the replicas that live. All by index, some rows at a time.
+//! What has not ended; what has failed lately; and the replicas that live. All by index, some rows at a time.
+//!
+//! What a reader would get wrong: unfinished operations have no index by age. An index of all that has not ended would be taken by
+//! statements about one instance, and lead them through everybody's.
 
 use ::engine::storage::Snapshot;
 use jiff::Timestamp;
@@ -6,18 +9,18 @@ use serde::Serialize;
 use sqlx_macros::FromRow;
 
 use super::{
-    EngineStore, PageKey,
+    EngineStore,
     rows::{OperationRow, columns},
 };
 use crate::{Error, Moment, sql::sql};
 
-const UNFINISHED: &str = concat!(
+// One of each instance: the others wait behind it.
+const ADMITTED: &str = concat!(
     "SELECT ",
     columns!(),
-    " FROM operations o
-     WHERE o.ended_at IS NULL AND (o.created_at, o.id) > ($1, $2)
-     ORDER BY o.created_at, o.id LIMIT $3"
+    " FROM operations o WHERE o.due_at IS NOT NULL AND o.instance > $1 ORDER BY o.instance LIMIT $2"
 );
+const QUEUED: &str = "SELECT count(*) FROM operations WHERE due_at IS NULL AND ended_at IS NULL";
 // The index is that of journals that are not trimmed; journals are kept longer than a day.
 const FAILED: &str = concat!(
     "SELECT ",
@@ -31,16 +34,19 @@ sql!(ALIVE = "
 
 /// Every statement, with the index it goes by where that is not the primary key.
 #[cfg(test)]
-pub(crate) const TEXTS: &[(&str, &str)] =
-    &[(UNFINISHED, "operations_unfinished"), (FAILED, "operations_to_trim")];
+pub(crate) const TEXTS: &[(&str, &str)] = &[
+    (ADMITTED, "operations_one_running"),
+    (QUEUED, "operations_waiting"),
+    (FAILED, "operations_to_trim"),
+];
 
-/// Some unfinished operations, and where to go on.
+/// Some admitted operations, and where to go on.
 #[derive(Debug, Clone, Default)]
-pub struct UnfinishedPage {
-    /// The operations, oldest first, without input and data.
+pub struct AdmittedPage {
+    /// The operations, in the order of their instances, without input and data.
     pub operations: Vec<Snapshot>,
-    /// Where the next page begins; `None` on the last one.
-    pub next: Option<PageKey>,
+    /// The instance behind which the next page begins; `None` on the last one.
+    pub next: Option<String>,
 }
 
 /// A replica whose lease is good.
@@ -65,26 +71,23 @@ struct ReplicaRow {
 }
 
 impl EngineStore {
-    /// Unfinished operations behind `after`, oldest first, without their input and data.
-    pub async fn unfinished(
-        &self,
-        after: Option<PageKey>,
-        most: u32,
-    ) -> Result<UnfinishedPage, Error> {
-        let start = after
-            .map_or((Timestamp::UNIX_EPOCH, uuid::Uuid::nil()), |key| (key.created_at, key.id));
+    /// The unfinished operations of instances behind `after` that wait for no other one, without their input and data.
+    pub async fn admitted(&self, after: &str, most: u32) -> Result<AdmittedPage, Error> {
         let found: Vec<OperationRow> = on!(self.database().reader(), |pool| {
-            sqlx::query_as(UNFINISHED)
-                .bind(Moment::from(start.0))
-                .bind(start.1)
-                .bind(i64::from(most))
-                .fetch_all(pool)
-                .await
+            sqlx::query_as(ADMITTED).bind(after).bind(i64::from(most)).fetch_all(pool).await
         })?;
         let operations = snapshots(found)?;
         let last = operations.last().filter(|_| operations.len() == most as usize);
-        let next = last.map(|last| PageKey { created_at: last.created_at, id: last.id });
-        Ok(UnfinishedPage { operations, next })
+        let next = last.map(|last| last.instance.clone());
+        Ok(AdmittedPage { operations, next })
+    }
+
+    /// How many operations wait behind another one of their instance.
+    pub async fn queued(&self) -> Result<u64, Error> {
+        let count: i64 = on!(self.database().reader(), |pool| {
+            sqlx::query_scalar(QUEUED).fetch_one(pool).await
+        })?;
+        Ok(count.unsigned_abs())
     }
 
     /// Operations that failed after `since`, newest first.

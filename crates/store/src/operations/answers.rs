@@ -2,7 +2,7 @@
 //! now and what waits.
 //!
 //! What a reader would get wrong: journals are not read here. Ended operations are in sums, a moment after they ended; unfinished
-//! ones are read as they stand, the oldest ten thousand of them.
+//! ones are read as they stand, twenty thousand of them at most.
 
 mod present;
 mod steps;
@@ -14,7 +14,7 @@ use jiff::{SignedDuration, Timestamp, civil::Date, tz::TimeZone};
 use serde::Serialize;
 
 use super::{Operations, OperationsError};
-use crate::engine::{EndedSum, PageKey, PlanOf, Replica};
+use crate::engine::{EndedSum, PlanOf, Replica};
 use ::engine::storage::Snapshot;
 
 pub use present::{Failed, Present, StandingCounts, WaitGroup};
@@ -30,7 +30,7 @@ pub const MOST_DAYS: u32 = 90;
 
 /// How many unfinished operations are read at a time, and how often at most.
 const PAGE: u32 = 500;
-const PAGES: usize = 20;
+const PAGES: usize = 40;
 /// How many ended operations are added in one transaction.
 const BATCH: u32 = 200;
 /// How many failed operations are listed.
@@ -76,19 +76,20 @@ impl Operations {
         let now = self.engine().clock().now();
         let store = self.engine().storage();
         let mut pass = Pass::new(now, paced, usuals);
-        let mut after: Option<PageKey> = None;
+        let queued = store.queued().await?;
+        let mut after = String::new();
         for _ in 0..PAGES {
-            let page = store.unfinished(after, PAGE).await?;
+            let page = store.admitted(&after, PAGE).await?;
             for operation in &page.operations {
                 let shape = self.engine().shape(&operation.kind);
                 pass.add(operation, shape.as_deref());
             }
             match page.next {
-                Some(next) => after = Some(next),
-                None => return Ok(pass.end(true)),
+                Some(next) => after = next,
+                None => return Ok(pass.end(queued, true)),
             }
         }
-        Ok(pass.end(false))
+        Ok(pass.end(queued, false))
     }
 
     /// How steps went in operations that ended in the last hours, in this order, at most `limit` of them.

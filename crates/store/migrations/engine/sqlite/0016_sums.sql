@@ -3,7 +3,6 @@
 ALTER TABLE operations ADD COLUMN counted integer NOT NULL DEFAULT 0;
 
 CREATE INDEX operations_to_count ON operations (ended_at) WHERE ended_at IS NOT NULL AND NOT counted;
-CREATE INDEX operations_unfinished ON operations (created_at, id) WHERE ended_at IS NULL;
 
 -- Steps by the hour in which their operations ended. bucket: how long the step took in an operation, as a power of 1.25 in
 -- milliseconds; -1 when it was not completed. The step '' is the operation as a whole.

@@ -26,7 +26,7 @@ const MOST_STUCK: usize = 200;
 pub struct Present {
     /// When it was looked.
     pub at: Timestamp,
-    /// Whether all unfinished operations were looked at; otherwise the oldest ten thousand.
+    /// Whether all unfinished operations were looked at; otherwise twenty thousand of them.
     pub complete: bool,
     /// How many operations stand how.
     pub standing: StandingCounts,
@@ -34,7 +34,7 @@ pub struct Present {
     pub waits: Vec<WaitGroup>,
     /// How many are stuck.
     pub stuck_operations: usize,
-    /// The stuck operations, oldest first; at most two hundred.
+    /// The stuck operations, those first that have stood longest; at most two hundred.
     pub stuck: Vec<Stuck>,
 }
 
@@ -109,20 +109,20 @@ pub(super) struct Pass<'a> {
     usuals: &'a Usuals,
     standing: StandingCounts,
     groups: HashMap<GroupKey, WaitGroup>,
-    stuck_operations: usize,
     stuck: Vec<Stuck>,
 }
 
 impl<'a> Pass<'a> {
     pub(super) fn new(now: Timestamp, paced: &'a [&'a str], usuals: &'a Usuals) -> Self {
         let (standing, groups, stuck) = (StandingCounts::default(), HashMap::new(), Vec::new());
-        Self { now, paced, usuals, standing, groups, stuck_operations: 0, stuck }
+        Self { now, paced, usuals, standing, groups, stuck }
     }
 
     pub(super) fn add(&mut self, operation: &Snapshot, shape: Option<&Shape>) {
         let explained = explain(shape, operation, self.now);
         let word = match explained.kind {
-            Standstill::Ended => return,
+            // Those that wait behind another one are counted apart.
+            Standstill::Ended | Standstill::Queued => return,
             Standstill::Running => {
                 self.standing.running += 1;
                 None
@@ -130,10 +130,6 @@ impl<'a> Pass<'a> {
             Standstill::Due => {
                 self.standing.due += 1;
                 Some("due")
-            }
-            Standstill::Queued => {
-                self.standing.queued += 1;
-                Some("queued")
             }
             Standstill::Waiting => {
                 self.standing.waiting += 1;
@@ -146,7 +142,6 @@ impl<'a> Pass<'a> {
         };
         if let Some(word) = word {
             let key = (operation.kind.clone(), operation.step.clone(), word);
-            // The oldest come first: the first of a group has its reason.
             let group = self.groups.entry(key).or_insert_with(|| WaitGroup {
                 kind: operation.kind.clone(),
                 step: operation.step.clone(),
@@ -156,18 +151,23 @@ impl<'a> Pass<'a> {
                 reason: explained.reason.clone(),
             });
             group.operations += 1;
+            if explained.since < group.since {
+                (group.since, group.reason) = (explained.since, explained.reason);
+            }
         }
         let paced = self.paced.contains(&operation.kind.as_str());
         let usuals = (!paced).then_some(self.usuals);
         if let Some(found) = stuck::judge(operation, shape, usuals, self.now) {
-            self.stuck_operations += 1;
-            if self.stuck.len() < MOST_STUCK {
-                self.stuck.push(found);
-            }
+            self.stuck.push(found);
         }
     }
 
-    pub(super) fn end(self, complete: bool) -> Present {
+    /// With what waits behind another operation.
+    pub(super) fn end(mut self, queued: u64, complete: bool) -> Present {
+        self.standing.queued = queued;
+        self.stuck.sort_by_key(|it| (it.since, it.operation));
+        let stuck_operations = self.stuck.len();
+        self.stuck.truncate(MOST_STUCK);
         let mut waits: Vec<WaitGroup> = self.groups.into_values().collect();
         waits.sort_by(|one, other| {
             let count = other.operations.cmp(&one.operations);
@@ -179,7 +179,7 @@ impl<'a> Pass<'a> {
             complete,
             standing: self.standing,
             waits,
-            stuck_operations: self.stuck_operations,
+            stuck_operations,
             stuck: self.stuck,
         }
     }

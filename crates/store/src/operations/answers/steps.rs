@@ -1,11 +1,13 @@
 //! Which steps are slow, which fail: from sums, without their journals.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::Duration,
+};
 
 use serde::Serialize;
 
 use crate::engine::{StepSum, bucket_time};
-use std::time::Duration;
 
 /// Fewer operations do not tell how long something usually takes.
 const FEWEST: i64 = 3;
