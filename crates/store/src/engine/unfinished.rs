@@ -14,13 +14,14 @@ use super::{
 };
 use crate::{Error, Moment, sql::sql};
 
-// One of each instance: the others wait behind it.
+// One of each instance: the others wait behind it. No instance has an empty name.
 const ADMITTED: &str = concat!(
     "SELECT ",
     columns!(),
     " FROM operations o WHERE o.due_at IS NOT NULL AND o.instance > $1 ORDER BY o.instance LIMIT $2"
 );
-const QUEUED: &str = "SELECT count(*) FROM operations WHERE due_at IS NULL AND ended_at IS NULL";
+const QUEUED: &str = "
+    SELECT count(*) FROM operations WHERE due_at IS NULL AND ended_at IS NULL AND instance > ''";
 // The index is that of journals that are not trimmed; journals are kept longer than a day.
 const FAILED: &str = concat!(
     "SELECT ",
