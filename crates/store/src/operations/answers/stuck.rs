@@ -155,7 +155,7 @@ fn finding(
             let usual = usuals?.of_kind(&operation.kind)?;
             let whole = elapsed(operation.started_at?, now);
             let stands = present > SHORTEST && exceeds(whole, usual);
-            stands.then(|| Finding { beyond: Beyond::UsualOfKind, since, usual: Some(usual) })
+            stands.then_some(Finding { beyond: Beyond::UsualOfKind, since, usual: Some(usual) })
         }
     }
 }
