@@ -10,6 +10,7 @@ mod expire;
 pub mod graphql;
 pub mod health;
 mod history;
+mod info;
 mod jobs;
 pub mod kubeconfig;
 mod leftovers;
@@ -19,6 +20,7 @@ pub mod osb;
 pub mod router;
 pub mod runtimes;
 mod shield;
+mod streaming;
 mod version;
 
 pub use auth::{

@@ -13,7 +13,7 @@ use crate::{
     documents, expire,
     graphql::{self, QueryLimits},
     health::{self, Readiness},
-    history, jobs, kubeconfig, leftovers, operations, orchestrations, osb, runtimes, version,
+    history, info, jobs, kubeconfig, leftovers, operations, orchestrations, osb, runtimes, version,
 };
 
 pub use crate::shield::{Limits, Overloaded, shielded};
@@ -98,7 +98,7 @@ pub fn expiry(broker: Broker, verifier: Arc<Verifier>) -> Router {
 
 /// The routes that tell what runs, without the layers; beside those of [`broker`].
 pub fn runtimes(parts: runtimes::Parts) -> Router {
-    runtimes::routes(parts)
+    info::routes(parts.clone()).merge(runtimes::routes(parts))
 }
 
 /// How many runtimes are upgraded at once, without the layers; beside the routes of [`broker`].

@@ -5,6 +5,8 @@
 
 mod ask;
 mod configs;
+mod export;
+mod info;
 mod item;
 mod shoots;
 mod status;
@@ -22,6 +24,8 @@ use shoots::Shoots;
 use store::broker::InstanceFilter;
 
 pub use ask::{Ask, Detail, LARGEST_PAGE, StateWord};
+pub use export::Export;
+pub use info::RuntimeInfo;
 pub use view::{Group, OperationItem, Page, Runtime, Status};
 
 /// All operations of one instance, oldest first.

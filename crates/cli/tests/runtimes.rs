@@ -21,25 +21,31 @@ struct Broker {
 
 impl Broker {
     fn answering(answers: Vec<(u16, Value)>) -> Self {
+        let written = answers.into_iter().map(|(status, body)| {
+            let body = body.to_string();
+            let length = body.len();
+            format!(
+                "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n\
+                 Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+            )
+        });
+        Self::sending(written.collect())
+    }
+
+    /// The same with answers as they are sent.
+    fn sending(answers: Vec<String>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
         let kept = asked.clone();
         thread::spawn(move || {
-            for (status, body) in answers {
+            for answer in answers {
                 let (mut stream, _) = listener.accept().unwrap();
                 let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
                 let first = lines.next().unwrap().unwrap();
                 kept.lock().unwrap().push(first.split(' ').nth(1).unwrap().to_owned());
                 while lines.next().is_some_and(|line| !line.unwrap().is_empty()) {}
-                let body = body.to_string();
-                let length = body.len();
-                write!(
-                    stream,
-                    "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n\
-                     Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-                )
-                .unwrap();
+                stream.write_all(answer.as_bytes()).unwrap();
             }
         });
         let folder = tempfile::tempdir().unwrap();
@@ -177,6 +183,66 @@ fn pages_are_put_together_and_an_early_end_is_an_end() {
     assert_eq!(broker.asked().len(), 3);
 }
 
+/// An answer of lines that come in pieces; whole, or broken off before the last one.
+fn lines(whole: bool) -> String {
+    let pieces: String = ["{\"n\":1}\n{\"n\"", ":2}\n"]
+        .iter()
+        .map(|piece| format!("{:x}\r\n{piece}\r\n", piece.len()))
+        .collect();
+    let end = if whole { "0\r\n\r\n" } else { "" };
+    format!("HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n{pieces}{end}")
+}
+
+#[test]
+fn an_export_is_written_as_it_comes() {
+    let broker = Broker::sending(vec![lines(true), lines(true), lines(true)]);
+    let file = broker.folder.path().join("all.csv");
+    let path = file.to_str().unwrap();
+
+    let printed = broker.prints(&["runtimes", "--export", "-", "-p", "aws"]);
+    let nothing = broker.prints(&["runtimes", "--export", path, "--ops"]);
+    let also = broker.prints(&["runtimes", "-o", "csv"]);
+
+    assert_eq!(printed, "{\"n\":1}\n{\"n\":2}\n");
+    assert_eq!((nothing.as_str(), also), ("", printed.clone()));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), printed);
+    assert_eq!(
+        broker.asked(),
+        [
+            "/runtimes/export?plan=aws&op_detail=last&format=ndjson",
+            "/runtimes/export?op_detail=all&format=csv",
+            "/runtimes/export?op_detail=last&format=csv",
+        ]
+    );
+}
+
+#[test]
+fn an_export_that_is_broken_off_fails_and_leaves_no_file() {
+    let refusal = json!({"error": "while getting query parameters: shoot is wrong"});
+    let body = refusal.to_string();
+    let refused = format!(
+        "HTTP/1.1 400 X\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{body}",
+        body.len()
+    );
+    let broker = Broker::sending(vec![lines(false), lines(false), refused]);
+    let file = broker.folder.path().join("all.ndjson");
+    std::fs::write(&file, "yesterday").unwrap();
+    let path = file.to_str().unwrap();
+
+    for (words, expected) in [
+        (["runtimes", "--export", path], "the answer was broken off and is incomplete"),
+        (["runtimes", "--export", "-"], "the answer was broken off and is incomplete"),
+        (["runtimes", "--export", path], "shoot is wrong"),
+    ] {
+        let failed = broker.kcp(&words);
+        let error = String::from_utf8(failed.stderr).unwrap();
+        assert!(!failed.status.success() && error.contains(expected), "{words:?}: {error}");
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "yesterday");
+    assert_eq!(std::fs::read_dir(broker.folder.path()).unwrap().count(), 2);
+}
+
 #[test]
 fn columns_can_be_chosen() {
     let broker = Broker::answering(vec![page(&[runtime(1, "failed")], 1)]);
@@ -195,6 +261,7 @@ fn what_cannot_be_asked_for_is_refused_before_anything_is_sent() {
         (&["rt", "-S", "deprovisioned"], "must provide some Instance IDs"),
         (&["rt", "-o", "yaml"], "invalid value for output: yaml"),
         (&["rt", "-o", "custom=x"], "unexpected custom spec: x"),
+        (&["rt", "--export", "-", "-o", "wide"], "an export is ndjson or csv"),
         (&["deprovision"], "required"),
         (&["deprovision", "i-1", "--name", "dev"], "cannot be used with"),
         (&["provision", "--plan", "aws", "--name", "dev", "--param", "x"], "KEY=VALUE"),

@@ -1,7 +1,10 @@
 //! Orders, removals and what runs: the part of the broker's API that platforms and operators share.
 
 use anyhow::{Context, bail};
-use clients::{Kind, http::segment};
+use clients::{
+    Kind,
+    http::{Pieces, segment},
+};
 use domain::OperationId;
 use reqwest::{Method, RequestBuilder};
 use serde::Deserialize;
@@ -181,6 +184,12 @@ impl Client {
         }
         found.truncate(most.unwrap_or(usize::MAX));
         Ok(found)
+    }
+
+    /// All runtimes that a query chooses, as they are written on their way here.
+    pub(crate) async fn export(&self, query: &[(&str, String)]) -> anyhow::Result<Pieces> {
+        let request = self.http.get("/runtimes/export").query(query);
+        self.reached(self.http.stream("exporting runtimes", request).await)
     }
 
     /// The runtimes that a query chooses, as far as tables show them.

@@ -1,9 +1,14 @@
 //! `kcp runtimes`: what runs.
 
 mod custom;
+mod export;
 mod table;
 
-use std::{path::Path, process::ExitCode, str::FromStr};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    str::FromStr,
+};
 
 use anyhow::bail;
 use clap::Args;
@@ -11,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::{client::Client, output};
 use custom::Column;
+use export::Format;
 
 /// Words for states, as the broker knows them.
 const STATES: [&str; 11] = [
@@ -73,7 +79,11 @@ pub(crate) struct Runtimes {
     /// With the global account that pays.
     #[arg(long)]
     subscription_global_account_id: bool,
-    /// table, wide, json, or custom=HEADER:PATH[,…].
+    /// Write all of them to this file, - for standard output; CSV when its name ends with .csv or with -o csv, otherwise one
+    /// JSON object on each line.
+    #[arg(long, value_name = "FILE")]
+    export: Option<PathBuf>,
+    /// table, wide, json, custom=HEADER:PATH[,…]; ndjson or csv for an export.
     #[arg(short, long, default_value = "table")]
     output: Look,
 }
@@ -89,6 +99,8 @@ enum Look {
     Json,
     /// Columns that were asked for.
     Custom(Vec<Column>),
+    /// All of them, as a stream.
+    Exported(Format),
 }
 
 impl FromStr for Look {
@@ -99,6 +111,8 @@ impl FromStr for Look {
             "table" => Ok(Self::Table),
             "wide" => Ok(Self::Wide),
             "json" => Ok(Self::Json),
+            "ndjson" => Ok(Self::Exported(Format::Ndjson)),
+            "csv" => Ok(Self::Exported(Format::Csv)),
             other => match other.strip_prefix("custom=") {
                 Some(columns) => custom::columns(columns).map(Self::Custom),
                 None => Err(format!("invalid value for output: {other}")),
@@ -109,6 +123,11 @@ impl FromStr for Look {
 
 impl Runtimes {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+        if let Some(file) = self.exported_to()? {
+            let format = self.format(file);
+            export::write(&Client::connect(data)?, self.query(), format, file).await?;
+            return Ok(ExitCode::SUCCESS);
+        }
         let removed = self.state.iter().any(|state| state == "deprovisioned");
         if removed && self.instance_id.is_empty() {
             bail!("must provide some Instance IDs when looking up deprovisioned runtimes");
@@ -134,6 +153,24 @@ impl Runtimes {
             }
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Where an export goes; none when there is none.
+    fn exported_to(&self) -> anyhow::Result<Option<&Path>> {
+        match (&self.export, &self.output) {
+            (Some(file), Look::Table | Look::Exported(_)) => Ok(Some(file)),
+            (Some(_), _) => bail!("an export is ndjson or csv"),
+            (None, Look::Exported(_)) => Ok(Some(Path::new("-"))),
+            (None, _) => Ok(None),
+        }
+    }
+
+    fn format(&self, file: &Path) -> Format {
+        match self.output {
+            Look::Exported(format) => format,
+            _ if file.extension().is_some_and(|it| it.eq_ignore_ascii_case("csv")) => Format::Csv,
+            _ => Format::Ndjson,
+        }
     }
 
     fn query(&self) -> Vec<(&'static str, String)> {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::scope::{
-    ALL, ANY_TENANT, BROKER_WRITE, KUBECONFIG_READ, METRICS_READ, OPERATIONS_READ,
+    ALL, ANY_TENANT, BROKER_WRITE, CLD_READ, KUBECONFIG_READ, METRICS_READ, OPERATIONS_READ,
     OPERATIONS_WRITE, ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE, PROVISIONER_READ,
     PROVISIONER_WRITE, RUNTIMES_READ,
 };
@@ -61,7 +61,7 @@ const UNSTICKING: [Row; 5] = [
     ("post", "/operations/{id}/abandon", "", Operators(OPERATIONS_WRITE)),
     ("get", "/audit/verify", "", Operators(OPERATIONS_READ)),
 ];
-const BROKER: [Row; 30] = [
+const BROKER: [Row; 32] = [
     ("get", "/events", "", Operators(RUNTIMES_READ)),
     ("get", "/leftovers", "", Operators(OPERATIONS_READ)),
     ("get", "/leftovers/{instance}", "", Operators(OPERATIONS_READ)),
@@ -72,6 +72,8 @@ const BROKER: [Row; 30] = [
     ("post", "/jobs/{name}/run", "{}", Operators(OPERATIONS_WRITE)),
     ("get", "/drift", "", Operators(OPERATIONS_READ)),
     ("get", "/runtimes", "", Tenants(RUNTIMES_READ)),
+    ("get", "/runtimes/export", "", Tenants(RUNTIMES_READ)),
+    ("get", "/info/runtimes", "", Tenants(CLD_READ)),
     ("put", "/expire/service_instance/{instance_id}", "", Tenants(BROKER_WRITE)),
     ("get", "/bindings/{instance_id}", "", Tenants(RUNTIMES_READ)),
     ("get", "/kubeconfig/", "", Tenants(KUBECONFIG_READ)),

@@ -287,6 +287,29 @@ impl BrokerStore {
         Ok((self.opened(rows), counted.total))
     }
 
+    /// The ids of instances whose Shoot has a name that fits, out of the next thousand, and where to go on. For lists that are
+    /// read to their end: each call costs the same.
+    pub async fn ids_fitting(
+        &self,
+        filter: &InstanceFilter,
+        fits: impl Fn(&str) -> bool + Send,
+    ) -> Result<(Vec<String>, Option<PageKey>), Error> {
+        let pages = match filter.way() {
+            Way::Paged(pages) => pages,
+            Way::Few(text) => {
+                let mut rows = self.few(filter, text).await?;
+                rows.retain(|row| fits(&row.shoot_name));
+                return Ok((rows.into_iter().map(|row| row.id).collect(), None));
+            }
+        };
+        let names = self.names(filter, pages.names).await?;
+        let last = names.last().filter(|_| names.len() == NAMES as usize);
+        let next =
+            last.map(|last| PageKey { created_at: last.created_at.into(), id: last.id.clone() });
+        let fitting = names.into_iter().filter(|name| fits(&name.shoot_name));
+        Ok((fitting.map(|name| name.id).collect(), next))
+    }
+
     /// What can be read of these, without a next page.
     fn opened(&self, rows: Vec<Row>) -> Page {
         let mut page = Page::default();
