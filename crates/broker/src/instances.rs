@@ -36,6 +36,7 @@ use uuid::Uuid;
 use crate::{
     accounts::Accounts,
     catalog::{Catalog, Offer},
+    runtimes::Numbered,
 };
 use durations::Durations;
 
@@ -119,18 +120,29 @@ struct Inner {
     parts: Parts,
     shapes: HashMap<String, Arc<Shape>>,
     durations: Durations,
+    numbered: Numbered,
 }
 
 impl Broker {
     /// A broker of these parts.
     pub fn new(parts: Parts) -> Self {
         let shapes = parts.shapes.iter().map(|shape| (shape.kind.clone(), shape.clone())).collect();
-        Self(Arc::new(Inner { parts, shapes, durations: Durations::default() }))
+        Self(Arc::new(Inner {
+            parts,
+            shapes,
+            durations: Durations::default(),
+            numbered: Numbered::default(),
+        }))
     }
 
     /// What it is made of.
     pub fn parts(&self) -> &Parts {
         &self.0.parts
+    }
+
+    /// What it remembers of long lists.
+    pub(crate) fn numbered(&self) -> &Numbered {
+        &self.0.numbered
     }
 
     async fn snapshot(&self, id: Uuid) -> Result<Option<Snapshot>, Error> {

@@ -26,7 +26,11 @@ enum Section {
     /// Rows.
     Rows,
     /// Rows whose Shoot has a name that fits: those that were found, and whether there may be more.
-    Fitting { pattern: Regex, found: VecDeque<String>, more: bool },
+    Fitting {
+        pattern: Regex,
+        found: VecDeque<String>,
+        more: bool,
+    },
     /// What is removed, behind this one.
     Removed(Option<Removed>),
     End,
@@ -80,7 +84,9 @@ impl Export {
     }
 
     async fn fitting(&mut self) -> Result<Vec<Known>, Error> {
-        let Section::Fitting { pattern, found, more } = &mut self.section else { return Ok(vec![]) };
+        let Section::Fitting { pattern, found, more } = &mut self.section else {
+            return Ok(vec![]);
+        };
         let store = &self.broker.parts().store;
         if found.is_empty() && *more {
             let (ids, next) =

@@ -1,5 +1,7 @@
 //! All runtimes, a few at a time.
 
+use std::time::Duration;
+
 use broker::{
     instances::Caller,
     runtimes::{Ask, Runtime, StateWord},
@@ -100,8 +102,7 @@ pub(crate) async fn removed_runtimes_come_behind_the_others(world: World) {
         let change = Change { topic: "instance".into(), body: json!({"removed": true}) };
         world.end(&removal, State::Succeeded, vec![change]).await;
     }
-    let states =
-        vec![StateWord::Is(Standing::Deprovisioned), StateWord::Is(Standing::Succeeded)];
+    let states = vec![StateWord::Is(Standing::Deprovisioned), StateWord::Is(Standing::Succeeded)];
     let ask = Ask { states, ..Ask::default() };
 
     let (all, _) = exported(&world, &Caller::default(), ask.clone()).await;
@@ -112,6 +113,33 @@ pub(crate) async fn removed_runtimes_come_behind_the_others(world: World) {
     assert_eq!(ids(&all), ["i-2", "i-1", "i-3"]);
     assert_eq!(ids(&one), ["i-3"]);
     assert!(others.is_empty());
+}
+
+#[tokio::test]
+async fn far_pages_of_a_long_list_are_found_by_marks() {
+    const COUNT: i64 = 10_550;
+    let world = World::sqlite().await;
+    world.made("i-1").await;
+    copy(&world, "i-1", COUNT).await;
+    let (all, _) = exported(&world, &Caller::default(), Ask::default()).await;
+    let page = async |page| {
+        let ask = Ask { page, page_size: 70, ..Ask::default() };
+        world.broker.runtimes(&Caller::default(), &ask).await.unwrap()
+    };
+
+    for number in [1, 2, 14, 15, 16, 100, 150, 151, 152, 10_000] {
+        let (from, found) = ((number as usize - 1) * 70, page(number).await);
+        let expected = all.iter().skip(from).take(70).map(|it| it.instance_id.as_str());
+        assert_eq!(ids(&found.data), expected.collect::<Vec<_>>(), "page {number}");
+        assert_eq!(found.total_count, 10_551);
+    }
+    world.made("i-2").await;
+    let (soon, last) = (page(1).await.total_count, page(151).await);
+    world.clock.advance(Duration::from_secs(10));
+    let later = page(1).await.total_count;
+
+    assert_eq!((soon, later), (10_551, 10_552));
+    assert_eq!(ids(&last.data).last(), Some(&"i-2"), "what is new is on the last page at once");
 }
 
 #[tokio::test]

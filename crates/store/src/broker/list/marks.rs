@@ -1,0 +1,23 @@
+//! Where every so many instances of a list end, so that a page far from its beginning need not pass over all before it.
+
+use super::{BrokerStore, InstanceFilter, PageKey, Way, bound, list};
+use crate::{Error, Moment};
+
+#[derive(sqlx_macros::FromRow)]
+struct Mark {
+    created_at: Moment,
+    id: String,
+}
+
+impl BrokerStore {
+    /// The last of each `every` instances, all of the list; none where instances are named one by one. It costs what
+    /// [`BrokerStore::total`] costs.
+    pub async fn marks(&self, filter: &InstanceFilter, every: u32) -> Result<Vec<PageKey>, Error> {
+        let Way::Paged(pages) = filter.way() else { return Ok(Vec::new()) };
+        let marks: Vec<Mark> = on!(self.database().reader(), pages.marks, |text, pool| {
+            bound!(sqlx::query_as(text), filter).bind(i64::from(every)).fetch_all(pool).await
+        })?;
+        let key = |mark: Mark| PageKey { created_at: mark.created_at.into(), id: mark.id };
+        Ok(marks.into_iter().map(key).collect())
+    }
+}
