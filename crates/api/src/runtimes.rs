@@ -36,9 +36,8 @@ pub struct Parts {
 
 /// The route behind its door.
 pub(crate) fn routes(parts: Parts) -> Router {
-    let routes = Router::new()
-        .route("/runtimes", get(list))
-        .route("/runtimes/export", get(export::export));
+    let routes =
+        Router::new().route("/runtimes", get(list)).route("/runtimes/export", get(export::export));
     RequireScope::new(parts.verifier, scope::RUNTIMES_READ).around(routes).with_state(parts.broker)
 }
 

@@ -56,7 +56,10 @@ pub(crate) async fn body(mut pages: impl Pages, writer: impl Writer) -> Result<B
     Ok(Body::from_stream(stream::try_unfold(Some(start), |streaming| async {
         let Some(streaming) = streaming else { return Ok(None) };
         streaming.next().await.inspect_err(|error| {
-            tracing::error!(error = chain(error), "runtimes cannot be read, breaking off an answer");
+            tracing::error!(
+                error = chain(error),
+                "runtimes cannot be read, breaking off an answer"
+            );
         })
     })))
 }

@@ -78,3 +78,34 @@ fn orders_changes_and_removals_at_once_succeed_while_replicas_are_killed() {
     );
     assert!(said.contains("20 changes of one instance: all succeeded"), "{said}");
 }
+
+#[test]
+fn lists_of_generated_instances_are_measured_and_far_pages_are_no_dearer_than_near_ones() {
+    // Medians on a machine that does other things as well: only what grows with the list is so much slower.
+    const MOST: f64 = 20.0;
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("figures.json");
+    let mut kcp = Command::new(env!("CARGO_BIN_EXE_kcp"));
+    kcp.args(["bench", "reads", "--instances", "1000", "--times", "9", "--output"]).arg(&output);
+    if let Some(binaries) = std::env::var_os("KCP_TEST_POSTGRES_BIN") {
+        kcp.arg("--postgres-bin").arg(binaries);
+    }
+
+    // It fails by itself when an answer is none, or when an export does not have what the pages have.
+    kcp.assert().success();
+
+    let report: Value = serde_json::from_slice(&fs::read(&output).unwrap()).unwrap();
+    let figure = |question: &str| {
+        let figures = report["figures"].as_array().unwrap();
+        figures.iter().find(|figure| figure["question"] == question).unwrap().clone()
+    };
+    assert_eq!(figure("all states")["found"], 970);
+    assert_eq!(figure("state failed")["found"], 20);
+    assert_eq!(figure("rare region")["found"], 2);
+    assert_eq!(figure("nobody: plan")["found"], 0);
+    for question in ["random page", "last page", "subaccount", "nobody: region"] {
+        let ratio = figure(question)["ratio"].as_f64().unwrap();
+        assert!(ratio < MOST, "{question} costs {ratio} times the first page");
+    }
+    assert_eq!(report["exported"], figure("first page")["found"]);
+}

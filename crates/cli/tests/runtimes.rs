@@ -190,7 +190,9 @@ fn lines(whole: bool) -> String {
         .map(|piece| format!("{:x}\r\n{piece}\r\n", piece.len()))
         .collect();
     let end = if whole { "0\r\n\r\n" } else { "" };
-    format!("HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n{pieces}{end}")
+    format!(
+        "HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n{pieces}{end}"
+    )
 }
 
 #[test]

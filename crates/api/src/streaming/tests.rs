@@ -65,7 +65,10 @@ async fn serve(source: Source) -> String {
     address
 }
 
-fn source(pages: usize, broken: Option<usize>) -> (Source, Arc<AtomicUsize>, oneshot::Receiver<()>) {
+fn source(
+    pages: usize,
+    broken: Option<usize>,
+) -> (Source, Arc<AtomicUsize>, oneshot::Receiver<()>) {
     let (read, (dropped, gone)) = (Arc::new(AtomicUsize::new(0)), oneshot::channel());
     (Source { read: read.clone(), pages, broken, dropped: Some(dropped) }, read, gone)
 }

@@ -69,7 +69,8 @@ pub(crate) async fn export_and_metering_are_as_the_document_says(fleet: Fleet) {
 
     fits(schemas, "Runtime", &serde_json::from_str(&exported).unwrap());
     fits(schemas, "RuntimeInfo", &infos[0]);
-    for parameter in document["paths"]["/runtimes/export"]["get"]["parameters"].as_array().unwrap() {
+    for parameter in document["paths"]["/runtimes/export"]["get"]["parameters"].as_array().unwrap()
+    {
         let name = name_of(parameter);
         let (status, body) = fleet.ask(&format!("/export?{name}=nonsense")).await;
         let error = body["error"].as_str().unwrap_or_default();

@@ -65,9 +65,11 @@ impl Http {
         if let Some(token) = &token {
             request.headers_mut().insert(AUTHORIZATION, token.header.clone());
         }
-        let response = self.client.execute(request).await.map_err(|error| {
-            Error::transport(self.component(), doing, &Method::GET, error)
-        })?;
+        let response = self
+            .client
+            .execute(request)
+            .await
+            .map_err(|error| Error::transport(self.component(), doing, &Method::GET, error))?;
         Ok((response, token))
     }
 
