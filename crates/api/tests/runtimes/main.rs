@@ -26,7 +26,7 @@ store::promises! { fleet::Fleet on sqlite, postgres: {
         the_same_filters_choose_what_is_exported,
         what_is_wrong_with_an_export_is_named,
         a_tenant_exports_its_own_runtimes_alone,
-        a_table_has_a_header_and_no_formulas;
+        a_table_has_a_header_and_a_row_for_each_runtime;
     metering:
         every_instance_is_listed_in_the_form_that_clients_know,
         only_its_scope_opens_the_list,

@@ -113,7 +113,7 @@ macro_rules! pages {
                 "created_at, id FROM (
                  SELECT created_at, id, row_number() OVER (ORDER BY created_at, id) AS number",
                 $way,
-                ") numbered WHERE number % $12 = 0 ORDER BY created_at, id"
+                " AND (created_at, id) > ($12, $13)) numbered WHERE number % $14 = 0"
             ),
         }
     };

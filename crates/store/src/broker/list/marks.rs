@@ -14,9 +14,17 @@ impl BrokerStore {
     /// [`BrokerStore::total`] costs.
     pub async fn marks(&self, filter: &InstanceFilter, every: u32) -> Result<Vec<PageKey>, Error> {
         let Way::Paged(pages) = filter.way() else { return Ok(Vec::new()) };
-        let marks: Vec<Mark> = on!(self.database().reader(), pages.marks, |text, pool| {
-            bound!(sqlx::query_as(text), filter).bind(i64::from(every)).fetch_all(pool).await
+        let (created_at, id) = filter.start();
+        let mut marks: Vec<Mark> = on!(self.database().reader(), pages.marks, |text, pool| {
+            bound!(sqlx::query_as(text), filter)
+                .bind(created_at)
+                .bind(id)
+                .bind(i64::from(every))
+                .fetch_all(pool)
+                .await
         })?;
+        // Few, and in this order already as a rule: a statement that says so would sort them once more.
+        marks.sort_by(|one, other| (one.created_at, &one.id).cmp(&(other.created_at, &other.id)));
         let key = |mark: Mark| PageKey { created_at: mark.created_at.into(), id: mark.id };
         Ok(marks.into_iter().map(key).collect())
     }
