@@ -88,10 +88,11 @@ async fn an_answer_is_whole_when_every_page_was_read() {
 async fn a_page_that_cannot_be_read_breaks_the_stream() {
     let (source, _, _) = source(3, Some(2));
 
-    let answer = reqwest::get(serve(source).await).await.unwrap();
+    let address = serve(source).await;
+    let answer = async { reqwest::get(address).await?.text().await };
 
-    assert!(answer.status().is_success());
-    assert!(answer.text().await.is_err(), "the answer looks whole");
+    // It may be broken off before its head has left.
+    assert!(answer.await.is_err(), "the answer looks whole");
 }
 
 #[tokio::test]
