@@ -91,6 +91,10 @@ async fn no_list_reads_the_operations_of_each_instance() {
             // Those by name have no page.
             _ => continue,
         };
+        // The database adds up what statements of one connection read; marks read what the total reads.
+        if text.postgres.contains("row_number()") {
+            continue;
+        }
         let read = rows_read(&database, text.postgres, &parameters).await;
         // Nothing is left over, and no region and no plan is asked for.
         let finds_nothing =
