@@ -91,7 +91,7 @@ async fn no_list_reads_the_operations_of_each_instance() {
             // Those by name have no page.
             _ => continue,
         };
-        // The database adds up what statements of one connection read; marks read what the total reads.
+        // Not covered: marks count just above the bound, which is not explained yet.
         if text.postgres.contains("row_number()") {
             continue;
         }
