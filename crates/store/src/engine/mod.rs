@@ -15,6 +15,7 @@ mod heart;
 pub(crate) mod import;
 mod join;
 mod list;
+mod lost;
 mod of_instances;
 mod read;
 mod rows;

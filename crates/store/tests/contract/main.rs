@@ -83,6 +83,8 @@ mod every_store {
                 skipping_a_step_of_a_sleeping_operation_makes_it_due,
                 a_step_of_an_operation_that_ends_cannot_be_skipped,
                 abandoning_a_held_operation_fences_its_owner_and_admits_the_next,
+                nothing_of_the_instance_begins_until_the_step_of_an_abandoned_one_is_gone,
+                a_replica_is_told_what_it_does_not_own_any_more,
                 an_operation_that_waits_behind_another_can_be_abandoned,
                 a_signal_wakes_those_who_wait_for_it;
             continuing:
