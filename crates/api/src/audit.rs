@@ -202,7 +202,8 @@ fn read(answer: &Value, entry: &NewAuditEntry, result: &mut AuditResult) {
     // Of several mutations in one document some may have been accepted.
     let told: Vec<&Value> = data.filter(|value| !value.is_null()).collect();
     if error.is_some() || !told.is_empty() {
-        result.accepted = !told.is_empty();
+        let withheld = entry.action == "kubeconfig" && entry.details["kubeconfig"] == "withheld";
+        result.accepted = !told.is_empty() && !withheld;
         result.operation = told.iter().find_map(|it| id(it).or_else(|| id(&it["id"])));
         result.instance = told.iter().find_map(|it| text(&it["runtimeID"]));
         result.reason = error.and_then(|error| text(&error["message"]));
@@ -254,6 +255,9 @@ mod tests {
         let wrong = json!({"errors": [{"message": "no such runtime"}], "data": null});
         let refused = judge("hibernateRuntime", true, &wrong);
         assert_eq!((refused.accepted, refused.reason.as_deref()), (false, Some("no such runtime")));
+        let given =
+            json!({"data": {"runtimeStatus": {"runtimeConfiguration": {"kubeconfig": "x"}}}});
+        assert!(judge("kubeconfig", true, &given).accepted);
         let refused = judge("provision", false, &json!({"description": "plan not known"}));
         assert_eq!(refused.reason.as_deref(), Some("plan not known"));
     }

@@ -130,6 +130,7 @@ pub fn provisioner(parts: ProvisionerParts) -> Router {
     let door = RequireScope::any_of(parts.verifier, &scopes);
     door.around(graphql::routes(parts.provisioner, parts.limits))
         .merge(graphql::explorer())
+        .merge(documents::of_provisioner())
         .merge(open_besides_health(parts.readiness).route("/healthz", get(health::alive_in_text)))
 }
 

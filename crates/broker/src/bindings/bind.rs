@@ -27,6 +27,12 @@ impl Bindings {
         let missing = || Error::NotFound("instance does not exist".into());
         let row = self.instance(caller, &request.instance_id).await?.ok_or_else(missing)?;
         offered(offer, &row.plan_name)?;
+        if request.service_id != parts.catalog.service_id() {
+            return Err(Error::Bad("service-id not in the catalog".into()));
+        }
+        if parts.catalog.plan(&request.plan_id).is_none() {
+            return Err(Error::Bad("plan-id not in the catalog".into()));
+        }
         let asked = parameters::lifetime(request.parameters.as_ref(), offer, parts.offer.closed)?;
         let (instance, id) = (row.id.as_str(), request.binding_id.as_str());
         let predecessor = request.predecessor.as_deref();
