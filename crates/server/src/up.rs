@@ -8,6 +8,8 @@ mod access_tests;
 mod alone;
 mod broker;
 mod connection;
+#[cfg(test)]
+mod documents_tests;
 mod files;
 mod folder;
 mod greeting;

@@ -1,5 +1,6 @@
 //! Bindings of a runtime that the provisioner has made: credentials that work, expire and end, whatever happens meanwhile.
 
+mod conformance;
 mod crashes;
 mod faults;
 mod kubeconfig;
@@ -122,6 +123,17 @@ impl BoundRuntime {
 
 /// Bindings on a held clock; as another process would have them.
 async fn bindings(outside: &Outside, broker: &Broker, clock: &Clock) -> Bindings {
+    let cases = use_cases(outside, broker, clock);
+    let env = Box::pin(outside.env(&outside.clock)).await;
+    let reach = RuntimeReach {
+        provisioner: env.provisioner.clone(),
+        clusters: clusters(&outside.clock, CALLS),
+    };
+    Bindings::new(cases, reach, Duration::from_secs(15))
+}
+
+/// The use cases of instances on a held clock.
+fn use_cases(outside: &Outside, broker: &Broker, clock: &Clock) -> instances::Broker {
     let engine = broker.store.engine().clone();
     let store = BrokerStore::new(engine.clone(), clock.clone());
     let offer = Offer {
@@ -129,7 +141,7 @@ async fn bindings(outside: &Outside, broker: &Broker, clock: &Clock) -> Bindings
         bindings: Some(BindingOffer::default()),
         ..Offer::default()
     };
-    let broker = instances::Broker::new(Parts {
+    instances::Broker::new(Parts {
         store,
         operations: engine,
         shapes: vec![],
@@ -145,13 +157,7 @@ async fn bindings(outside: &Outside, broker: &Broker, clock: &Clock) -> Bindings
             suspension: SuspensionPlans::default(),
         },
         clock: clock.clone(),
-    });
-    let env = Box::pin(outside.env(&outside.clock)).await;
-    let reach = RuntimeReach {
-        provisioner: env.provisioner.clone(),
-        clusters: clusters(&outside.clock, CALLS),
-    };
-    Bindings::new(broker, reach, Duration::from_secs(15))
+    })
 }
 
 /// Whether a kubeconfig opens its runtime.

@@ -23,7 +23,7 @@ use crate::settings::{self, access::IssuerSettings};
 
 /// Who is let in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Rule {
+pub(super) enum Rule {
     /// Everybody.
     Open,
     /// A token with this scope that is for all tenants.
@@ -61,7 +61,7 @@ const UNSTICKING: [Row; 5] = [
     ("post", "/operations/{id}/abandon", "", Operators(OPERATIONS_WRITE)),
     ("get", "/audit/verify", "", Operators(OPERATIONS_READ)),
 ];
-const BROKER: [Row; 30] = [
+const BROKER: [Row; 31] = [
     ("get", "/events", "", Operators(RUNTIMES_READ)),
     ("get", "/leftovers", "", Operators(OPERATIONS_READ)),
     ("get", "/leftovers/{instance}", "", Operators(OPERATIONS_READ)),
@@ -92,12 +92,14 @@ const BROKER: [Row; 30] = [
     ("patch", "/orchestrations/{id}/workers", "", Operators(ORCHESTRATIONS_WRITE)),
     ("get", "/openapi/osb.yaml", "", Open),
     ("get", "/openapi/runtimes.yaml", "", Open),
+    ("get", "/openapi/operators.yaml", "", Open),
 ];
-const PROVISIONER: [Row; 6] = [
+const PROVISIONER: [Row; 7] = [
     ("get", "/events", "", Operators(OPERATIONS_READ)),
     ("get", "/", "", Open),
     ("get", "/explorer.js", "", Open),
     ("get", "/explorer.css", "", Open),
+    ("get", "/openapi/provisioner.yaml", "", Open),
     ("any", "/graphql", READ_QUERY, Tenants(PROVISIONER_READ)),
     ("any", "/graphql", CHANGE_QUERY, Tenants(PROVISIONER_WRITE)),
 ];
@@ -149,7 +151,7 @@ const CONSOLE: [Row; 17] = [
     ("post", "/console/landscape/systems/{system}/heal", "", Open),
 ];
 
-fn broker_rows() -> Vec<(String, String, &'static str, Rule)> {
+pub(super) fn broker_rows() -> Vec<(String, String, &'static str, Rule)> {
     let owned = |(method, path, body, rule): Row| (method.into(), path.into(), body, rule);
     let routes = OPEN.into_iter().chain(WATCHING).chain(UNSTICKING).chain(BROKER).chain(CONSOLE);
     let mut rows: Vec<_> = routes.map(owned).collect();
@@ -166,7 +168,7 @@ fn broker_rows() -> Vec<(String, String, &'static str, Rule)> {
     rows
 }
 
-fn provisioner_rows() -> Vec<(String, String, &'static str, Rule)> {
+pub(super) fn provisioner_rows() -> Vec<(String, String, &'static str, Rule)> {
     let owned = |(method, path, body, rule): Row| (method.into(), path.into(), body, rule);
     OPEN.into_iter().chain(WATCHING).chain(UNSTICKING).chain(PROVISIONER).map(owned).collect()
 }
