@@ -22,7 +22,7 @@ async fn send(service: &Service, scopes: &[&str], body: &Value) -> Value {
 
 /// The entries of the runtime, without the one about its order.
 async fn entries(service: &Service) -> Vec<(String, String, Option<String>, Value)> {
-    let entries = service.audit.of(&[service.runtime.clone()], &[], 100).await.unwrap();
+    let entries = service.audit.of(std::slice::from_ref(&service.runtime), &[], 100).await.unwrap();
     let shown = |entry: store::audit::AuditEntry| {
         let details = serde_json::from_str(&entry.details).unwrap();
         (entry.action, entry.result.unwrap(), entry.reason, details)

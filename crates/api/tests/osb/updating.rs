@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     conformance::{send, status},
-    real::{AWS, Real, SERVICE, order},
+    real::{AWS, Real, SERVICE},
     service::{HINTS, PLATFORM, Reply, WAITING, basic},
 };
 
