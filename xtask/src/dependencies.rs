@@ -1,12 +1,18 @@
-//! Compares the crates that are built in with `deny.toml`: licences, bans and sources.
+//! Compares the crates that are built in with `deny.toml`: licences, bans and sources; and finds dependencies that nothing uses.
 //!
 //! What a reader would get wrong: it is no replacement for `cargo deny`, which reads the same file and knows advisories.
 //! It needs nothing that is not here already, so every change is checked.
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
+
+use crate::unused::{Crate, Dependency, unused_versions};
 
 #[derive(Deserialize)]
 struct Rules {
@@ -48,9 +54,11 @@ struct Package {
     license: Option<String>,
     /// None for our own.
     source: Option<String>,
+    manifest_path: PathBuf,
+    dependencies: Vec<Dependency>,
 }
 
-/// Whether every crate is allowed; prints those that are not.
+/// Whether every crate is allowed and used; prints those that are not.
 pub(crate) fn check(repository: &Path) -> Result<bool> {
     let text = fs::read_to_string(repository.join("deny.toml")).context("deny.toml")?;
     let rules: Rules = toml::from_str(&text).context("deny.toml")?;
@@ -62,16 +70,28 @@ pub(crate) fn check(repository: &Path) -> Result<bool> {
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Metadata = serde_json::from_slice(&output.stdout)?;
     let others = metadata.packages.iter().filter(|package| package.source.is_some());
-    let problems: Vec<String> = others.filter_map(|package| rules.problem(package)).collect();
+    let mut problems: Vec<String> = others.filter_map(|package| rules.problem(package)).collect();
+    let ours: Vec<Crate<'_>> = metadata.packages.iter().filter_map(own).collect();
+    for one in &ours {
+        problems.extend(one.problems()?);
+    }
+    problems.extend(unused_versions(repository, &ours)?);
     for problem in &problems {
         eprintln!("{problem}");
     }
     Ok(problems.is_empty())
 }
 
+/// The package as one of our crates, if it is.
+fn own(package: &Package) -> Option<Crate<'_>> {
+    let Package { name, source, manifest_path, dependencies, .. } = package;
+    let folder = manifest_path.parent()?;
+    source.is_none().then_some(Crate { name, folder, dependencies })
+}
+
 impl Rules {
     fn problem(&self, package: &Package) -> Option<String> {
-        let Package { name, version, license, source } = package;
+        let Package { name, version, license, source, .. } = package;
         if self.bans.deny.iter().any(|ban| ban.name == *name) {
             return Some(format!("{name} {version} is banned by deny.toml"));
         }
@@ -156,6 +176,8 @@ mod tests {
             version: "1.0.0".into(),
             license: Some("MIT".into()),
             source: Some(source.into()),
+            manifest_path: PathBuf::new(),
+            dependencies: Vec::new(),
         };
         let problem = |name, source| rules().problem(&package(name, source));
 

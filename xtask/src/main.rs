@@ -4,6 +4,7 @@ mod dependencies;
 mod files;
 mod guarantees;
 mod layers;
+mod unused;
 
 use std::{
     env,
@@ -17,7 +18,7 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   layers               fail on a dependency between our crates that the map does not have
-  dependencies         fail on a crate that deny.toml does not allow
+  dependencies         fail on a crate that deny.toml does not allow, and on one that nothing uses
   check-files [WORD…]  warn of long files; fail on very long ones, on machine paths, and on each WORD
   guarantees           fail on a test that docs/guarantees.md names and nobody wrote";
 

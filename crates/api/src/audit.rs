@@ -59,6 +59,10 @@ pub(crate) async fn around(mut request: Request, next: Next) -> Response {
         details: details(&bytes, named("binding_id"), named("id").filter(|_| action == "settle")),
         ..entry
     };
+    let mut entry = entry;
+    if let Some(runtime) = named("runtime_id") {
+        entry.details["runtime"] = runtime.into();
+    }
     let request = Request::from_parts(parts, Body::from(bytes));
     Audited { log, entry }.run(next.run(request)).await
 }
@@ -120,7 +124,9 @@ fn caller(request: &Request) -> NewAuditEntry {
 fn action(request: &Request) -> Option<&'static str> {
     let path = request.extensions().get::<MatchedPath>()?.as_str();
     let last = path.rsplit('/').find(|part| !part.starts_with('{'))?;
-    match (request.method(), last) {
+    // Whoever asks for the head alone is answered all the same, and credentials are made.
+    let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
+    match (method, last) {
         (&Method::POST, "retry") if path.starts_with("/orchestrations/") => {
             Some("retryOrchestration")
         }
@@ -202,7 +208,8 @@ fn read(answer: &Value, entry: &NewAuditEntry, result: &mut AuditResult) {
     // Of several mutations in one document some may have been accepted.
     let told: Vec<&Value> = data.filter(|value| !value.is_null()).collect();
     if error.is_some() || !told.is_empty() {
-        result.accepted = !told.is_empty();
+        let withheld = entry.action == "kubeconfig" && entry.details["kubeconfig"] == "withheld";
+        result.accepted = !told.is_empty() && !withheld;
         result.operation = told.iter().find_map(|it| id(it).or_else(|| id(&it["id"])));
         result.instance = told.iter().find_map(|it| text(&it["runtimeID"]));
         result.reason = error.and_then(|error| text(&error["message"]));
@@ -254,6 +261,9 @@ mod tests {
         let wrong = json!({"errors": [{"message": "no such runtime"}], "data": null});
         let refused = judge("hibernateRuntime", true, &wrong);
         assert_eq!((refused.accepted, refused.reason.as_deref()), (false, Some("no such runtime")));
+        let given =
+            json!({"data": {"runtimeStatus": {"runtimeConfiguration": {"kubeconfig": "x"}}}});
+        assert!(judge("kubeconfig", true, &given).accepted);
         let refused = judge("provision", false, &json!({"description": "plan not known"}));
         assert_eq!(refused.reason.as_deref(), Some("plan not known"));
     }

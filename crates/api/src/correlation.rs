@@ -80,7 +80,12 @@ fn problem(response: &mut Response) -> Option<Problem> {
     let described = response
         .headers()
         .get(header::CONTENT_TYPE)
-        .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+        // The console says in a page of its own what is wrong.
+        .is_some_and(|kind| {
+            [&b"application/json"[..], b"text/html"]
+                .iter()
+                .any(|it| kind.as_bytes().starts_with(it))
+        });
     (!described).then(|| {
         let (code, description) = match status {
             StatusCode::PAYLOAD_TOO_LARGE => ("too_large", "the request body is too large"),

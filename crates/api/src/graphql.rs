@@ -4,6 +4,7 @@
 //! out of the answer; `answer` makes it null, or makes the whole answer null when it cannot be.
 
 mod answer;
+mod audited;
 mod caller;
 mod explorer;
 mod http;

@@ -1,5 +1,6 @@
 //! `GET /kubeconfig/{instance_id}`: the kubeconfig with which an instance's people log in. `GET /bindings/{instance_id}`: its bindings,
-//! without their credentials.
+//! without their credentials. `GET /kubeconfig/{global_account}/{runtime_id}`: a kubeconfig for an operator, as the known client asks
+//! for it.
 
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use broker::{
     bindings::{BindingSummary, Bindings},
     instances::Error,
 };
+use secrecy::ExposeSecret as _;
 use serde::Serialize;
 use serde_json::json;
 
@@ -39,8 +41,13 @@ pub(crate) fn routes(parts: Parts) -> Router {
     let kubeconfigs = Router::new()
         .route("/kubeconfig/{instance_id}", get(kubeconfig))
         .route("/kubeconfig/", get(without_instance));
+    let operators =
+        Router::new().route("/kubeconfig/{global_account}/{runtime_id}", get(of_operator));
+    let operators = RequireScope::of_operators(parts.verifier.clone(), scope::KUBECONFIG_READ)
+        .around(operators);
     RequireScope::new(parts.verifier, scope::KUBECONFIG_READ)
         .around(kubeconfigs)
+        .merge(operators)
         .merge(reading)
         .with_state(parts.bindings)
 }
@@ -53,6 +60,22 @@ async fn kubeconfig(
 ) -> Result<Response, Refused> {
     let found = bindings.kubeconfig(&caller, &instance).await;
     audit(&principal, &instance, found.is_ok());
+    Ok(file(found?))
+}
+
+/// For operators, with a token of their own.
+async fn of_operator(
+    State(bindings): State<Bindings>,
+    Extension(principal): Extension<Principal>,
+    Path((account, runtime)): Path<(String, String)>,
+) -> Result<Response, Refused> {
+    let person = format!("{} {}", principal.issuer, principal.subject);
+    let found = bindings.operator_kubeconfig(&account, &runtime, &person).await;
+    audit(&principal, &runtime, found.is_ok());
+    Ok(file(found?.kubeconfig.expose_secret().to_owned()))
+}
+
+fn file(kubeconfig: String) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("application/x-yaml")),
         (
@@ -61,7 +84,7 @@ async fn kubeconfig(
         ),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
-    Ok((headers, found?).into_response())
+    (headers, kubeconfig).into_response()
 }
 
 async fn without_instance(_: Authenticated) -> Refused {

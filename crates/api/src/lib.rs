@@ -1,5 +1,6 @@
 //! All HTTP in: parse, authenticate, call, answer.
 
+mod answers;
 mod audit;
 pub mod auth;
 mod correlation;
@@ -10,6 +11,7 @@ mod expire;
 pub mod graphql;
 pub mod health;
 mod history;
+mod info;
 mod jobs;
 pub mod kubeconfig;
 mod leftovers;
@@ -19,6 +21,7 @@ pub mod osb;
 pub mod router;
 pub mod runtimes;
 mod shield;
+mod streaming;
 mod version;
 
 pub use auth::{

@@ -4,6 +4,7 @@
 //! begin with `&`, and errors are one text.
 
 mod extract;
+mod stream;
 
 use std::sync::Arc;
 
@@ -18,8 +19,8 @@ use base::failure::chain;
 use broker::{
     instances::Error,
     orchestrations::{
-        Created, OperationDetail, OperationItem, Orchestrations, PageOf, Preview, Progress,
-        Retried, StatusItem,
+        Created, OperationDetail, OperationItem, Orchestrations, PageOf, Preview, Retried,
+        StatusItem,
     },
 };
 use domain::orchestration::Kind;
@@ -114,11 +115,17 @@ async fn find(
     Ok(Json(all.get(&id).await?))
 }
 
+/// How far it is: once, or as a stream of events for who accepts one.
 async fn progress(
     State(all): State<Orchestrations>,
+    Extension(principal): Extension<Principal>,
     Path(id): Path<String>,
-) -> Result<Json<Progress>, Refused> {
-    Ok(Json(all.progress(&id).await?))
+    headers: HeaderMap,
+) -> Result<Response, Refused> {
+    if stream::is_accepted(&headers) {
+        return Ok(stream::events(all.follow(&id).await?, &principal).into_response());
+    }
+    Ok(Json(all.progress(&id).await?).into_response())
 }
 
 async fn operations(

@@ -3,17 +3,19 @@
 use std::sync::Arc;
 
 use ::broker::{
-    instances::Broker, jobs::Jobs, operations::view::Operations, orchestrations::Orchestrations,
+    answers::Answers, instances::Broker, jobs::Jobs, operations::view::Operations,
+    orchestrations::Orchestrations,
 };
 use ::provisioner::Provisioner;
 use axum::{Router, routing::get};
 
 use crate::{
+    answers,
     auth::{RequireScope, Verifier, scope},
     documents, expire,
     graphql::{self, QueryLimits},
     health::{self, Readiness},
-    history, jobs, kubeconfig, leftovers, operations, orchestrations, osb, runtimes, version,
+    history, info, jobs, kubeconfig, leftovers, operations, orchestrations, osb, runtimes, version,
 };
 
 pub use crate::shield::{Limits, Overloaded, shielded};
@@ -38,8 +40,15 @@ pub fn broker(parts: BrokerParts) -> Router {
 /// What operators may see of a service's operations.
 pub fn watching(operations: Operations, verifier: Arc<Verifier>) -> Router {
     RequireScope::of_operators(verifier, scope::OPERATIONS_READ)
-        .around(operations::reading())
+        .around(operations::reading().merge(answers::of_operations()))
         .with_state(operations)
+}
+
+/// What operators ask about the broker and its pool of accounts, without the layers; beside the routes of [`broker`].
+pub fn answers(answers: Answers, verifier: Arc<Verifier>) -> Router {
+    RequireScope::of_operators(verifier, scope::OPERATIONS_READ)
+        .around(answers::of_broker())
+        .with_state(answers)
 }
 
 /// How operators cancel, retry, skip steps of and abandon a service's operations.
@@ -98,7 +107,7 @@ pub fn expiry(broker: Broker, verifier: Arc<Verifier>) -> Router {
 
 /// The routes that tell what runs, without the layers; beside those of [`broker`].
 pub fn runtimes(parts: runtimes::Parts) -> Router {
-    runtimes::routes(parts)
+    info::routes(parts.clone()).merge(runtimes::routes(parts))
 }
 
 /// How many runtimes are upgraded at once, without the layers; beside the routes of [`broker`].
@@ -130,6 +139,7 @@ pub fn provisioner(parts: ProvisionerParts) -> Router {
     let door = RequireScope::any_of(parts.verifier, &scopes);
     door.around(graphql::routes(parts.provisioner, parts.limits))
         .merge(graphql::explorer())
+        .merge(documents::of_provisioner())
         .merge(open_besides_health(parts.readiness).route("/healthz", get(health::alive_in_text)))
 }
 

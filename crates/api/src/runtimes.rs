@@ -1,5 +1,6 @@
-//! `GET /runtimes`: what runs, page by page, with its operations.
+//! `GET /runtimes`: what runs, page by page, with its operations; `GET /runtimes/export`: all of it.
 
+mod export;
 mod extract;
 
 use std::sync::Arc;
@@ -35,7 +36,8 @@ pub struct Parts {
 
 /// The route behind its door.
 pub(crate) fn routes(parts: Parts) -> Router {
-    let routes = Router::new().route("/runtimes", get(list));
+    let routes =
+        Router::new().route("/runtimes", get(list)).route("/runtimes/export", get(export::export));
     RequireScope::new(parts.verifier, scope::RUNTIMES_READ).around(routes).with_state(parts.broker)
 }
 

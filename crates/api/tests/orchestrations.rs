@@ -2,6 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "orchestrations/document.rs"]
+mod document;
+#[path = "orchestrations/stream.rs"]
+mod stream;
 #[path = "support/mod.rs"]
 mod support;
 
@@ -15,7 +19,7 @@ use base::Clock;
 use broker::{
     catalog::{Catalog, Offer},
     instances::{Broker, Caller, Parts as BrokerParts, Provision, Settings, SuspensionPlans},
-    orchestrations::{Orchestrations, Parts, WindowSource, source::WindowFacts},
+    orchestrations::{Followers, Orchestrations, Parts, WindowSource, source::WindowFacts},
 };
 use engine::Planted;
 use futures::future::BoxFuture;
@@ -41,6 +45,8 @@ struct Service {
     address: String,
     keys: KeyServer,
     broker: Broker,
+    orchestrations: Orchestrations,
+    clock: Clock,
     _test: TestDatabase,
 }
 
@@ -69,20 +75,21 @@ impl Service {
                 suspension: SuspensionPlans::default(),
                 legacy: None,
             },
-            clock,
+            clock: clock.clone(),
         });
         let orchestrations = Orchestrations::new(Arc::new(Parts {
             broker: broker.clone(),
             windows: Arc::new(NoWindows),
             spc: None,
             kyma_version: "2.10.0".into(),
+            followers: Followers::default(),
         }));
         let keys = KeyServer::start().await;
-        let routes = fleet(orchestrations, Arc::new(keys.verifier()));
+        let routes = fleet(orchestrations.clone(), Arc::new(keys.verifier()));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, shielded(routes, Limits::DEFAULT)).await });
-        Self { address, keys, broker, _test: test }
+        Self { address, keys, broker, orchestrations, clock, _test: test }
     }
 
     async fn order(&self, instance: &str) {
@@ -120,6 +127,25 @@ impl Service {
         let answer = request.send().await.unwrap();
         let status = answer.status().as_u16();
         (status, serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap())
+    }
+
+    /// The same, for answers that need not be JSON.
+    async fn raw(&self, method: Method, path: &str, content: &str, body: &str) -> (u16, Value) {
+        let request = reqwest::Client::new()
+            .request(method, format!("{}{path}", self.address))
+            .bearer_auth(self.token())
+            .header("content-type", content)
+            .body(body.to_owned());
+        let answer = request.send().await.unwrap();
+        let status = answer.status().as_u16();
+        (status, serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap_or_default())
+    }
+
+    /// Ends an orchestration as its driver does.
+    async fn end(&self, id: &str) {
+        let store = &self.broker.parts().store;
+        let row = store.orchestration(id.parse().unwrap()).await.unwrap().unwrap();
+        assert!(store.finish_orchestration(row.id, row.driver, "canceled").await.unwrap());
     }
 
     async fn post(&self, path: &str, body: &Value) -> (u16, Value) {

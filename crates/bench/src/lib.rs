@@ -16,6 +16,7 @@ mod pgbench;
 mod plan;
 mod postgres;
 mod process;
+pub mod reads;
 mod refmodel;
 mod replica;
 mod report;

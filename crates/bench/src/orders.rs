@@ -5,7 +5,7 @@
 //! made once, and nothing may be left.
 
 mod caller;
-mod fleet;
+pub(crate) mod fleet;
 pub mod mixed;
 
 use std::{

@@ -67,6 +67,17 @@ pub(super) fn cpu(process: u32) -> anyhow::Result<f64> {
 
 /// Seconds of CPU that a server and all its processes have used.
 pub(super) fn server_cpu(server: u32) -> anyhow::Result<f64> {
+    loop {
+        let before = stat_of(server)?.ended_children;
+        let sum = server_cpu_once(server)?;
+        // What a process has used goes to its parent when it ends: one that ends meanwhile counts twice, or not at all.
+        if stat_of(server)?.ended_children <= before {
+            return Ok(sum);
+        }
+    }
+}
+
+fn server_cpu_once(server: u32) -> anyhow::Result<f64> {
     let main = stat_of(server)?;
     let mut sum = main.own + main.ended_children;
     for entry in fs::read_dir("/proc")? {

@@ -9,6 +9,7 @@ mod clean_up;
 mod find;
 mod kubeconfig;
 mod making;
+mod operator;
 mod parameters;
 mod runtime;
 mod unbind;

@@ -36,6 +36,7 @@ use uuid::Uuid;
 use crate::{
     accounts::Accounts,
     catalog::{Catalog, Offer},
+    runtimes::Numbered,
 };
 use durations::Durations;
 
@@ -119,13 +120,19 @@ struct Inner {
     parts: Parts,
     shapes: HashMap<String, Arc<Shape>>,
     durations: Durations,
+    numbered: Numbered,
 }
 
 impl Broker {
     /// A broker of these parts.
     pub fn new(parts: Parts) -> Self {
         let shapes = parts.shapes.iter().map(|shape| (shape.kind.clone(), shape.clone())).collect();
-        Self(Arc::new(Inner { parts, shapes, durations: Durations::default() }))
+        Self(Arc::new(Inner {
+            parts,
+            shapes,
+            durations: Durations::default(),
+            numbered: Numbered::default(),
+        }))
     }
 
     /// What it is made of.
@@ -133,7 +140,12 @@ impl Broker {
         &self.0.parts
     }
 
-    async fn snapshot(&self, id: Uuid) -> Result<Option<Snapshot>, Error> {
+    /// What it remembers of long lists.
+    pub(crate) fn numbered(&self) -> &Numbered {
+        &self.0.numbered
+    }
+
+    pub(crate) async fn snapshot(&self, id: Uuid) -> Result<Option<Snapshot>, Error> {
         Ok(self.parts().operations.read(id).await?)
     }
 

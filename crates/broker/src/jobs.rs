@@ -4,6 +4,7 @@
 //! time, two starts at once are one run, and operators see it beside the other operations (`docs/decisions/0120`).
 
 mod archive;
+mod audited;
 mod bindings;
 mod cursor;
 mod cx;
@@ -34,6 +35,9 @@ pub use settings::{ArchiveSettings, EnvironmentSettings, JobSettings, Settings};
 
 use cx::{Next, PageCx};
 
+/// After how many actions a page ends at the latest: the rate holds between pages, and a crash repeats one page.
+const MOST_ACTIONS: u32 = 20;
+
 /// A job: work on candidates, page by page.
 trait Job: Send + Sync + 'static {
     /// Stored with every run, in settings and commands. Once released, it does not change.
@@ -51,7 +55,8 @@ trait Job: Send + Sync + 'static {
         None
     }
 
-    /// Works on the candidates behind the cursor. Everything it does is safe to do again: a page that was cut short is repeated.
+    /// Works on the candidates behind the cursor, and ends when [`PageCx::is_full`]. Everything it does is safe to do again: a page that
+    /// was cut short is repeated.
     fn page(&self, cx: &mut PageCx<'_>) -> impl Future<Output = Result<Next, StepError>> + Send;
 }
 

@@ -1,6 +1,7 @@
 //! The environment broker: what the Open Service Broker API means.
 
 pub mod accounts;
+pub mod answers;
 pub mod bindings;
 pub mod catalog;
 pub mod chores;

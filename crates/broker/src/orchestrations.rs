@@ -6,6 +6,7 @@
 
 mod cancel;
 mod create;
+mod follow;
 mod list;
 mod pace;
 pub mod policy;
@@ -29,6 +30,7 @@ use store::{BrokerStore, broker::Orchestration};
 use uuid::Uuid;
 
 pub use create::Created;
+pub use follow::Followers;
 pub use list::{LARGEST_PAGE, PageOf, PageRequest};
 pub(crate) use pace::{Forgiven, Pace, pace};
 pub use preview::{Preview, PreviewItem, SkippedItem};
@@ -50,6 +52,8 @@ pub struct Parts {
     pub spc: Option<Spc>,
     /// The version of Kyma that is told when none was asked for.
     pub kyma_version: String,
+    /// Read how far orchestrations are for those who watch.
+    pub followers: Followers,
 }
 
 /// The use cases. Clones are the same ones.

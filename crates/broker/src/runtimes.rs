@@ -5,7 +5,10 @@
 
 mod ask;
 mod configs;
+mod export;
+mod info;
 mod item;
+mod numbered;
 mod shoots;
 mod status;
 mod view;
@@ -22,6 +25,9 @@ use shoots::Shoots;
 use store::broker::InstanceFilter;
 
 pub use ask::{Ask, Detail, LARGEST_PAGE, StateWord};
+pub use export::Export;
+pub use info::RuntimeInfo;
+pub(crate) use numbered::Numbered;
 pub use view::{Group, OperationItem, Page, Runtime, Status};
 
 /// All operations of one instance, oldest first.
@@ -35,7 +41,7 @@ impl Broker {
         let (page, mut total) = match Shoots::read(&ask.shoots)? {
             Shoots::Named(shoots) => {
                 let filter = InstanceFilter { shoots, ..filter.clone() };
-                (store.list(&filter).await?, store.total(&filter).await?)
+                self.numbered_page(&filter).await?
             }
             Shoots::Fitting(pattern) => {
                 store.list_fitting(&filter, |name| pattern.is_match(name)).await?

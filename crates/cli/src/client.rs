@@ -4,24 +4,30 @@ mod bindings;
 mod orchestrations;
 mod orders;
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
-use anyhow::Context;
+use anyhow::Context as _;
 use base::Clock;
 use clients::{Component, Grant, Http, Kind, TokenSource, http::Limits};
 use domain::OperationId;
 use reqwest::{Method, RequestBuilder};
+use secrecy::SecretString;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 pub(crate) use orders::InstanceChange;
 
-use crate::connection::{self, Connection};
+use crate::{
+    connection::{self, Connection},
+    remote::{self, config::Context, tokens},
+};
 
 /// The public client under which people log in.
 const PEOPLE: &str = "kcp";
 /// The simulated outside world.
 const LANDSCAPE: Component = Component("landscape");
+/// Longer than any command runs.
+const NEVER: Duration = Duration::from_secs(10 * 365 * 24 * 3_600);
 /// The runtime provisioner.
 const PROVISIONER: Component = Component("provisioner");
 
@@ -29,31 +35,62 @@ const PROVISIONER: Component = Component("provisioner");
 pub(crate) struct Client {
     http: Http,
     address: String,
+    /// Whether it is the broker, who knows runtimes.
+    is_broker: bool,
 }
 
 impl Client {
     /// Finds the control plane; nothing is sent yet.
     pub(crate) fn connect(data: Option<&Path>) -> anyhow::Result<Self> {
+        if let Some(target) = remote::target(data)? {
+            let http = Http::new(Component::BROKER, target.server.clone(), Limits::DEFAULT)?;
+            let (http, address) = (http.with_token(stored(&target)?), target.server.to_string());
+            return Ok(Self { http, address, is_broker: true });
+        }
         let found = connection::find(data)?;
         let address = found.broker.to_string();
         let http = Http::new(Component::BROKER, found.broker.clone(), Limits::DEFAULT)?;
-        Ok(Self { http: http.with_token(token_source(found)?).renewing_refused_tokens(), address })
+        let http = http.with_token(token_source(found)?).renewing_refused_tokens();
+        Ok(Self { http, address, is_broker: true })
     }
 
     /// The same for the provisioner.
     pub(crate) fn connect_to_provisioner(data: Option<&Path>) -> anyhow::Result<Self> {
+        if let Some(target) = remote::target(data)? {
+            let Some(url) = target.provisioner.clone() else {
+                anyhow::bail!(
+                    "the context names no provisioner: kcp context add --provisioner URL"
+                );
+            };
+            let http = Http::new(PROVISIONER, url.clone(), Limits::DEFAULT)?;
+            let (http, address) = (http.with_token(stored(&target)?), url.to_string());
+            return Ok(Self { http, address, is_broker: false });
+        }
         let found = connection::find(data)?;
         let address = found.provisioner.to_string();
         let http = Http::new(PROVISIONER, found.provisioner.clone(), Limits::DEFAULT)?;
-        Ok(Self { http: http.with_token(token_source(found)?).renewing_refused_tokens(), address })
+        let http = http.with_token(token_source(found)?).renewing_refused_tokens();
+        Ok(Self { http, address, is_broker: false })
     }
 
     /// The same for the landscape's control API.
     pub(crate) fn connect_to_landscape(data: Option<&Path>) -> anyhow::Result<Self> {
+        if let Some(target) = remote::target(data)? {
+            anyhow::bail!(
+                "{} is no control plane of this machine: it has no landscape",
+                target.server
+            );
+        }
         let found = connection::find(data)?;
         let address = found.landscape.to_string();
         let http = Http::new(LANDSCAPE, found.landscape.clone(), Limits::DEFAULT)?;
-        Ok(Self { http: http.with_token(token_source(found)?).renewing_refused_tokens(), address })
+        let http = http.with_token(token_source(found)?).renewing_refused_tokens();
+        Ok(Self { http, address, is_broker: false })
+    }
+
+    /// Whether it can be asked for runtimes.
+    pub(crate) fn has_runtimes(&self) -> bool {
+        self.is_broker
     }
 
     /// Asks the control API for something.
@@ -66,21 +103,21 @@ impl Client {
         self.send(doing, self.http.get(&format!("/landscape{path}")).query(query)).await
     }
 
-    /// Has the control API change something; it may have nothing to say.
+    /// Has the control API change something; null if it has nothing to say.
     pub(crate) async fn change(
         &self,
         doing: &str,
         method: Method,
         path: &str,
         body: Option<&Value>,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<Value> {
         let request = self.http.request(method, &format!("/landscape{path}"));
         let request = match body {
             Some(body) => request.json(body),
             None => request,
         };
-        let answer = self.http.send(doing, request).await;
-        self.reached(answer).map(drop)
+        let text = self.reached(self.http.send(doing, request).await)?.text()?;
+        Ok(serde_json::from_str(&text).unwrap_or_default())
     }
 
     pub(crate) async fn list(&self, query: &[(&str, String)]) -> anyhow::Result<Value> {
@@ -142,6 +179,11 @@ impl Client {
         self.reached(self.http.send(&format!("settling {id}"), request).await).map(drop)
     }
 
+    /// What works, waits, is stuck, failed and is left of the pool.
+    pub(crate) async fn status(&self) -> anyhow::Result<Value> {
+        self.send("reading the status", self.http.get("/answers/status")).await
+    }
+
     /// All jobs.
     pub(crate) async fn jobs(&self) -> anyhow::Result<Value> {
         self.send("listing jobs", self.http.get("/jobs")).await
@@ -181,6 +223,31 @@ impl Client {
 /// A name as one segment of a path.
 fn in_path(name: &str) -> anyhow::Result<String> {
     clients::http::segment(name).with_context(|| format!("\"{name}\" is no name"))
+}
+
+/// A token for the control plane that is valid for a while.
+pub(crate) async fn token(data: Option<&Path>) -> anyhow::Result<SecretString> {
+    if let Some(target) = remote::target(data)? {
+        return stored(&target)?.token().await.context("no token is stored");
+    }
+    let found = connection::find(data)?;
+    let address = found.landscape.clone();
+    let source = token_source(found)?;
+    source.token().await.with_context(|| format!("no token from the issuer at {address}"))
+}
+
+/// The stored token of a control plane elsewhere. It was renewed when the command began, and is not renewed again.
+fn stored(target: &Context) -> anyhow::Result<Arc<TokenSource>> {
+    let login = tokens::read(target)?.context("not logged in: kcp login")?;
+    let endpoint = target.server.clone();
+    let grant = Grant::Password {
+        client: target.client_id.clone(),
+        user: String::new(),
+        password: SecretString::default(),
+    };
+    let clock = Clock::running();
+    let until = clock.now() + NEVER;
+    Ok(TokenSource::new(endpoint, grant, clock)?.starting_with(login.bearer().clone(), until))
 }
 
 fn token_source(found: Connection) -> anyhow::Result<Arc<TokenSource>> {

@@ -19,6 +19,11 @@ pub(crate) struct Confirmation {
 }
 
 impl Confirmation {
+    /// Whether nothing will be asked.
+    pub(crate) const fn is_given(&self) -> bool {
+        self.yes
+    }
+
     /// Comes back without an error only if it is meant. `what` is a sentence that says what will happen.
     pub(crate) fn ask(&self, what: &str) -> anyhow::Result<()> {
         if self.yes {

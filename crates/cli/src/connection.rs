@@ -11,6 +11,7 @@ use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
+use serde_json::Value;
 use url::Url;
 
 /// Where a control plane keeps everything unless told otherwise.
@@ -27,6 +28,23 @@ pub(crate) struct Connection {
     pub(crate) token: SecretString,
     pub(crate) user: String,
     pub(crate) password: SecretString,
+}
+
+/// Whether a connection file is named or stands in the default folder. The folder alone says nothing: the known client has
+/// one of the same name at home.
+pub(crate) fn is_here() -> bool {
+    env::var_os(VARIABLE).is_some() || Path::new(DEFAULT_FOLDER).join("connection.json").exists()
+}
+
+/// Refuses to put data beside the settings of the known client, which has a folder of the same name at home.
+pub(crate) fn check_default_folder() -> anyhow::Result<()> {
+    let folder = Path::new(DEFAULT_FOLDER);
+    if folder.join("config.yaml").exists() && !folder.join("credentials.json").exists() {
+        anyhow::bail!(
+            "{DEFAULT_FOLDER} holds the settings of another client (config.yaml): name a folder with --data"
+        );
+    }
+    Ok(())
 }
 
 /// Reads the connection file: `--data`, then the variable, then the default folder.
@@ -50,13 +68,19 @@ pub(crate) fn find(data: Option<&Path>) -> anyhow::Result<Connection> {
 impl Connection {
     /// Until when the token is good, as it says itself.
     pub(crate) fn token_until(&self) -> Option<Timestamp> {
-        #[derive(Deserialize)]
-        struct Claims {
-            exp: i64,
-        }
-        let claims = self.token.expose_secret().split('.').nth(1)?;
-        let claims = BASE64_URL_SAFE_NO_PAD.decode(claims).ok()?;
-        let claims: Claims = serde_json::from_slice(&claims).ok()?;
-        Timestamp::from_second(claims.exp).ok()
+        expiry(&self.token)
     }
+}
+
+/// Until when a token is good, as it says itself.
+pub(crate) fn expiry(token: &SecretString) -> Option<Timestamp> {
+    Timestamp::from_second(claim(token, "exp")?.as_i64()?).ok()
+}
+
+/// What a token says, without a look at its signature.
+pub(crate) fn claim(token: &SecretString, name: &str) -> Option<Value> {
+    let claims = token.expose_secret().split('.').nth(1)?;
+    let claims = BASE64_URL_SAFE_NO_PAD.decode(claims).ok()?;
+    let mut claims: Value = serde_json::from_slice(&claims).ok()?;
+    Some(claims[name].take()).filter(|value| !value.is_null())
 }

@@ -4,18 +4,24 @@ mod client;
 mod commands;
 mod confirm;
 mod connection;
+mod examples;
+mod hint;
 mod output;
+mod remote;
 mod timeline;
 mod view;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use commands::{
-    activity, bench, bindings, broker, check, deprovision, events, import, jobs, keys, kubeconfig,
-    landscape, leftovers, operations, orchestrations, plan, provision, provisioner, runtimes, up,
-    update, upgrade,
+    activity, bench, bindings, broker, catalog, check, completion, context, deprovision, events,
+    import, jobs, keys, kubeconfig, landscape, leftovers, login, operations, orchestrations, plan,
+    provision, provisioner, runtimes, status, token, tour, up, update, upgrade,
 };
 
 /// A control plane for managed Kubernetes runtimes.
@@ -25,6 +31,12 @@ struct Cli {
     /// The folder of the control plane on this machine [default: ./.kcp].
     #[arg(long, global = true, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// The broker of a control plane elsewhere.
+    #[arg(long, global = true, value_name = "URL")]
+    server: Option<url::Url>,
+    /// The context of a control plane elsewhere [env: `KCP_CONTEXT`].
+    #[arg(long, global = true, value_name = "NAME")]
+    context: Option<String>,
     #[command(subcommand)]
     command: Command,
 }
@@ -32,6 +44,11 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Up(up::Up),
+    Tour(tour::Tour),
+    Token(token::Token),
+    Login(login::Login),
+    Logout(login::Logout),
+    Context(context::Contexts),
     Broker(broker::Broker),
     Provisioner(provisioner::Provisioner),
     Landscape(landscape::Landscape),
@@ -45,6 +62,7 @@ enum Command {
     Bind(bindings::Bind),
     Unbind(bindings::Unbind),
     Bindings(bindings::Bindings),
+    Status(status::Status),
     Leftovers(leftovers::Leftovers),
     Job(jobs::Job),
     Operations(operations::Operations),
@@ -56,14 +74,74 @@ enum Command {
     Keys(keys::Keys),
     Import(import::Import),
     Bench(bench::Bench),
+    Catalog(catalog::ServicePlans),
+    Completion(completion::Completion),
+    Man(completion::Man),
+    #[command(hide = true)]
+    Reference(completion::Reference),
+}
+
+/// All commands, with their examples.
+fn command() -> clap::Command {
+    examples::added_to(Cli::command())
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::from_arg_matches(&command().get_matches()) {
+        Ok(cli) => cli,
+        Err(error) => error.exit(),
+    };
     let data = cli.data.as_deref();
-    let done = match cli.command {
+    remote::choose(remote::Choice { server: cli.server, context: cli.context });
+    let prepared = if cli.command.is_clients() { remote::prepare(data).await } else { Ok(()) };
+    let done = match prepared {
+        Ok(()) => run(cli.command, data).await,
+        Err(error) => Err(error),
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) if output::is_closed(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("Error: {}", output::harmless(&format!("{error:#}"), "\n\t"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+impl Command {
+    /// Whether it speaks to a control plane.
+    fn is_clients(&self) -> bool {
+        !matches!(
+            self,
+            Self::Up(_)
+                | Self::Tour(_)
+                | Self::Login(_)
+                | Self::Logout(_)
+                | Self::Context(_)
+                | Self::Broker(_)
+                | Self::Provisioner(_)
+                | Self::Landscape(_)
+                | Self::Plan(_)
+                | Self::Check(_)
+                | Self::Keys(_)
+                | Self::Import(_)
+                | Self::Bench(_)
+                | Self::Completion(_)
+                | Self::Man(_)
+                | Self::Reference(_)
+        )
+    }
+}
+
+async fn run(command: Command, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+    match command {
         Command::Up(command) => Box::pin(command.run(data)).await,
+        Command::Tour(command) => Box::pin(command.run(data)).await,
+        Command::Token(command) => command.run(data).await,
+        Command::Login(command) => command.run(data).await,
+        Command::Logout(_) => login::Logout::run(data),
+        Command::Context(command) => command.run(data),
         Command::Broker(command) => command.run().await,
         Command::Provisioner(command) => command.run().await,
         Command::Landscape(command) => Box::pin(command.run(data)).await,
@@ -77,6 +155,7 @@ async fn main() -> ExitCode {
         Command::Bind(command) => command.run(data).await,
         Command::Unbind(command) => command.run(data).await,
         Command::Bindings(command) => command.run(data).await,
+        Command::Status(command) => command.run(data).await,
         Command::Leftovers(command) => command.run(data).await,
         Command::Job(command) => command.run(data).await,
         Command::Operations(command) => command.run(data).await,
@@ -88,13 +167,9 @@ async fn main() -> ExitCode {
         Command::Keys(command) => command.run().await,
         Command::Import(command) => Box::pin(command.run()).await,
         Command::Bench(command) => command.run(data).await,
-    };
-    match done {
-        Ok(code) => code,
-        Err(error) if output::is_closed(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("Error: {}", output::harmless(&format!("{error:#}"), "\n\t"));
-            ExitCode::FAILURE
-        }
+        Command::Catalog(command) => command.run(data).await,
+        Command::Completion(command) => command.run(),
+        Command::Man(command) => command.run(),
+        Command::Reference(_) => completion::Reference::run(),
     }
 }

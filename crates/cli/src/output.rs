@@ -1,29 +1,34 @@
-//! How answers look: tables for people, JSON for programs.
+//! How answers look: tables for people, JSON and YAML for programs.
+
+mod format;
+mod grid;
+mod path;
+pub(crate) mod style;
 
 use std::{
     fmt::Write as _,
     io::{self, ErrorKind, Write},
 };
 
-use clap::ValueEnum;
 use comfy_table::{ContentArrangement, Table, presets::NOTHING};
-use jiff::{SignedDuration, Timestamp, Unit};
+use jiff::{RoundMode, SignedDuration, Timestamp, TimestampRound, Unit};
 use serde_json::Value;
 
-/// How an answer looks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people.
-    #[default]
-    Table,
-    /// For programs.
-    Json,
-}
+pub(crate) use format::{Format, Layout, format};
+pub(crate) use grid::{Head, cut};
 
 /// Writes to standard output. What others have put into names and texts never controls the terminal.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(harmless(text, "\n\t").as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Writes a text whose parts are harmless already: colours are kept.
+pub(crate) fn print_styled(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
 }
@@ -45,6 +50,11 @@ pub(crate) fn harmless(text: &str, kept: &str) -> String {
 /// Writes JSON to standard output.
 pub(crate) fn json(value: &Value) -> anyhow::Result<()> {
     print(&format!("{}\n", serde_json::to_string_pretty(value)?))
+}
+
+/// Writes one line of JSON, as programs read what goes on.
+pub(crate) fn json_line(value: &Value) -> anyhow::Result<()> {
+    print(&format!("{value}\n"))
 }
 
 /// Whether nobody reads standard output any more, as with `| head`.
@@ -89,9 +99,21 @@ pub(crate) fn columns(head: Vec<String>, rows: impl Iterator<Item = Vec<String>>
     text
 }
 
-/// A time, in whole seconds.
+/// A time, in whole seconds that have passed.
 pub(crate) fn time(time: Timestamp) -> String {
-    time.round(Unit::Second).unwrap_or(time).to_string()
+    let whole = TimestampRound::new().smallest(Unit::Second).mode(RoundMode::Trunc);
+    time.round(whole).unwrap_or(time).to_string()
+}
+
+/// How old something is, in its largest unit: `41d`, `6m`.
+pub(crate) fn age(from: Timestamp, now: Timestamp) -> String {
+    let seconds = now.duration_since(from).as_secs().max(0);
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..172_800 => format!("{}h", seconds / 3_600),
+        _ => format!("{}d", seconds / 86_400),
+    }
 }
 
 /// The time between two times.
@@ -148,6 +170,10 @@ mod tests {
         assert_eq!(duration(noon, noon + SignedDuration::from_millis(12)), "12 ms");
         assert_eq!(duration(noon, noon + SignedDuration::from_millis(1_234)), "1.2 s");
         assert_eq!(duration(noon, noon + SignedDuration::from_secs(3_725)), "1h 2m 5s");
+        assert_eq!(age(noon, noon + SignedDuration::from_secs(59)), "59s");
+        assert_eq!(age(noon, noon + SignedDuration::from_secs(7_300)), "2h");
+        assert_eq!(age(noon, noon + SignedDuration::from_secs(864_000)), "10d");
+        assert_eq!(time(noon + SignedDuration::from_millis(1_999)), "2026-01-01T12:00:01Z");
         assert_eq!(relative(noon, noon + SignedDuration::from_secs(90)), "1m 30s ago");
         assert_eq!(relative(noon + SignedDuration::from_secs(7), noon), "in 7.0 s");
     }

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use jiff::Timestamp;
 
 use crate::{
-    output::{duration, span},
+    output::{duration, harmless, span, style},
     view::Entry,
 };
 
@@ -29,24 +29,32 @@ pub(crate) struct Timeline {
     /// Times are told from here.
     since: Timestamp,
     stage: Option<String>,
+    /// Whether results have signs and colours, and waits are told elsewhere.
+    live: bool,
 }
 
 impl Timeline {
     /// Begins with an operation that was accepted at this time.
     pub(crate) fn since(accepted_at: Timestamp) -> Self {
-        Self { since: accepted_at, stage: None }
+        Self { since: accepted_at, stage: None, live: false }
+    }
+
+    /// For a terminal on which the present wait is shown below.
+    pub(crate) fn live(self) -> Self {
+        Self { live: true, ..self }
     }
 
     /// The next entries, each with its stage above it where that is another one.
     pub(crate) fn next(&mut self, entries: &[Entry]) -> String {
         let mut text = String::new();
-        for row in rows(entries) {
+        let shown = |row: &Row<'_>| !(self.live && row.last.what() == "wait");
+        for row in rows(entries).into_iter().filter(shown).collect::<Vec<_>>() {
             if let Some(stage) = &row.first.stage
                 && self.stage.as_ref() != Some(stage)
             {
                 // A stage of one step may have the step's name; it is said once.
                 if row.first.step.as_ref() != Some(stage) {
-                    let _ = writeln!(text, "{stage}");
+                    let _ = writeln!(text, "{}", harmless(stage, ""));
                 }
                 self.stage = Some(stage.clone());
             }
@@ -59,7 +67,8 @@ impl Timeline {
         let at = format!("+{}", span(row.first.began_at.duration_since(self.since)));
         let step = row.first.step.as_deref();
         let Some(step) = step.filter(|_| row.first.stage.is_some()) else {
-            let _ = writeln!(text, "  {at:<10} {}{}", event(row.first), reason(row.last, ": "));
+            let why = harmless(&reason(row.last, ": "), "");
+            let _ = writeln!(text, "  {at:<9} {}{why}", harmless(event(row.first), ""));
             return;
         };
         // How long a wait takes is known when it is over.
@@ -70,11 +79,13 @@ impl Timeline {
         };
         let tries = if row.tries > 1 { format!("  {} tries", row.tries) } else { String::new() };
         let result = result(row.last.what());
-        let line = format!("  {at:<10} {step:<42} {result:<15} {took:>9}{tries}");
+        let sign = if self.live { style::state(sign(row.last.what())) } else { " ".to_owned() };
+        let step = harmless(step, "");
+        let line = format!("{sign} {at:<9} {step:<33} {result:<15} {took:>9}{tries}");
         let _ = writeln!(text, "{}", line.trim_end());
-        let why = reason(row.last, "");
+        let why = harmless(&reason(row.last, ""), "");
         if !why.is_empty() {
-            let _ = writeln!(text, "  {:<10} {why}{}", "", self.next_try(row));
+            let _ = writeln!(text, "  {:<9} {why}{}", "", self.next_try(row));
         }
     }
 
@@ -126,6 +137,15 @@ fn event(entry: &Entry) -> &str {
         "taken" => "taken by a replica",
         "cancel_requested" => "asked to end",
         other => other,
+    }
+}
+
+/// How a run ended, as a sign.
+fn sign(outcome: &str) -> &'static str {
+    match outcome {
+        "done" | "finish" => "✓",
+        "transient" | "fatal" | "panic" | "given_up" => "✗",
+        _ => "·",
     }
 }
 

@@ -10,12 +10,6 @@ use serde::Deserialize;
 pub(crate) use runtime::{Runtime, RuntimePage};
 
 #[derive(Deserialize)]
-pub(crate) struct Page {
-    pub(crate) operations: Vec<Operation>,
-    pub(crate) next: Option<OperationId>,
-}
-
-#[derive(Deserialize)]
 pub(crate) struct Operation {
     pub(crate) id: OperationId,
     pub(crate) kind: String,
@@ -52,7 +46,6 @@ pub(crate) struct Waiting {
 
 #[derive(Deserialize)]
 pub(crate) struct Entry {
-    pub(crate) seq: i64,
     event: String,
     pub(crate) stage: Option<String>,
     pub(crate) step: Option<String>,

@@ -6,7 +6,11 @@ use assert_cmd::Command;
 
 fn kcp() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kcp"));
-    command.env_remove("KCP_CONNECTION");
+    // What the person who runs the tests has configured does not count.
+    for name in ["KCP_CONNECTION", "KCP_CONTEXT", "KCP_HOME", "KCPCONFIG", "KCP_KEB_API_URL"] {
+        command.env_remove(name);
+    }
+    command.env_remove("XDG_CONFIG_HOME").env("HOME", "/nonexistent");
     command
 }
 
@@ -70,13 +74,6 @@ fn settings_are_checked_and_mistakes_named() {
 }
 
 #[test]
-fn an_id_that_is_none_is_refused_before_anything_is_sent() {
-    let error = errors(kcp().args(["operations", "not-an-id"]));
-
-    assert!(error.contains("not-an-id"), "{error}");
-}
-
-#[test]
 fn a_service_that_refuses_to_start_leaves_nothing_behind_and_says_what_to_type() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| {
@@ -133,4 +130,23 @@ fn an_import_says_what_it_needs_and_never_repeats_a_password() {
     std::fs::write(&key, "too short\n").unwrap();
     let short = errors(kcp().args(["import", "keb", "--database", &url, "--key-file"]).arg(&key));
     assert!(short.contains("9 bytes and not 16, 24 or 32"), "{short}");
+}
+
+#[test]
+fn the_reference_is_printed_from_the_commands() {
+    let printed = kcp().arg("reference").assert().success().get_output().stdout.clone();
+    let printed = String::from_utf8(printed).unwrap();
+    let page = std::fs::read_to_string("../../docs/cli-reference.md").unwrap();
+
+    assert_eq!(page, printed, "print it again: kcp reference > docs/cli-reference.md");
+}
+
+#[test]
+fn bash_accepts_the_completion_script() {
+    let program = env!("CARGO_BIN_EXE_kcp");
+    let check = format!("source <({program} completion bash) && type -t _kcp_with_names");
+
+    let read = std::process::Command::new("bash").args(["-c", &check]).output().unwrap();
+
+    assert_eq!(String::from_utf8_lossy(&read.stdout).trim(), "function", "{read:?}");
 }

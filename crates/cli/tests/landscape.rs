@@ -48,11 +48,12 @@ fn it_is_looked_at_troubled_killed_and_goes_on() {
 
     let _running = landscape(data, port);
     assert_eq!(json(data, &["trouble"]), before);
-    said(data, &["trouble", "end"]);
+    assert_eq!(said(data, &["trouble", "end"]), "all trouble has ended\n");
     assert_eq!(json(data, &["trouble"])["troubles"], Value::Array(Vec::new()));
     assert!(said(data, &["objects", "issuer", "client"]).contains("kcp-provisioner"));
     assert_eq!(json(data, &["ledger"])["more"], false);
-    said(data, &["order", "director", "add-tenant", "{\"id\": \"ga-9\"}"]);
+    let ordered = said(data, &["order", "director", "add-tenant", "{\"id\": \"ga-9\"}"]);
+    assert_eq!(ordered, "director: add-tenant is done\n");
     said(data, &["order", "issuer", "expire-tokens"]);
     said(data, &["reset", "director", "--yes"]);
 }
@@ -75,7 +76,7 @@ fn trouble_from_a_terminal_resets_the_connections_it_is_meant_for() {
     let left = left["troubles"].as_array().unwrap();
     assert_eq!(left.len(), 1);
     assert_eq!((&left[0]["flap_ms"], &left[0]["body"]), (&500.into(), &"registerRuntime".into()));
-    let shown = said(data, &["trouble"]);
+    let shown = said(data, &["trouble", "-o", "wide"]);
     assert!(shown.contains("FLAP") && shown.contains("registerRuntime"), "{shown}");
     assert!(said(data, &["systems"]).contains("troubled"));
 }

@@ -1,4 +1,4 @@
-//! The README's commands, as a reader would give them.
+//! The requests of the page for platforms, as a reader would give them.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -6,11 +6,11 @@ mod support;
 
 use std::process::Command;
 
-use support::{free_ports, start};
+use support::{KCP, free_ports, start};
 
 /// The block of shell commands that holds these words.
 fn block(holding: &str) -> String {
-    let text = include_str!("../../../README.md");
+    let text = include_str!("../../../docs/osb.md");
     let mut blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
     blocks.find(|block| block.contains(holding)).unwrap().to_owned()
 }
@@ -35,8 +35,11 @@ fn the_three_requests_order_a_runtime_follow_it_and_remove_it() {
     let script =
         format!("{before}\n{order}\n{}\n{removal}\n{}", until("succeeded"), until("succeeded"));
 
-    let output =
-        Command::new("bash").args(["-euc", &script]).current_dir(folder.path()).output().unwrap();
+    let output = Command::new("bash")
+        .args(["-euc", &format!("kcp() {{ {KCP} \"$@\"; }}\n{script}")])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
 
     let said = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<&str> = said.lines().filter(|line| !line.is_empty()).collect();

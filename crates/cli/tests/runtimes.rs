@@ -2,81 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::{
-    io::{BufRead as _, BufReader, Write as _},
-    net::TcpListener,
-    process::{Command, Output, Stdio},
-    sync::{Arc, Mutex},
-    thread,
-};
+#[path = "support/fake.rs"]
+mod fake;
+
+use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-/// A broker that gives these answers, one after the other, and keeps what it was asked for.
-struct Broker {
-    folder: TempDir,
-    asked: Arc<Mutex<Vec<String>>>,
-}
-
-impl Broker {
-    fn answering(answers: Vec<(u16, Value)>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = format!("http://{}", listener.local_addr().unwrap());
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let kept = asked.clone();
-        thread::spawn(move || {
-            for (status, body) in answers {
-                let (mut stream, _) = listener.accept().unwrap();
-                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
-                let first = lines.next().unwrap().unwrap();
-                kept.lock().unwrap().push(first.split(' ').nth(1).unwrap().to_owned());
-                while lines.next().is_some_and(|line| !line.unwrap().is_empty()) {}
-                let body = body.to_string();
-                let length = body.len();
-                write!(
-                    stream,
-                    "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n\
-                     Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-                )
-                .unwrap();
-            }
-        });
-        let folder = tempfile::tempdir().unwrap();
-        let connection = json!({
-            "broker": address, "provisioner": address, "landscape": address,
-            "token": "x.eyJleHAiOjk5OTk5OTk5OTl9.x", "user": "admin", "password": "hush",
-        });
-        std::fs::write(folder.path().join("connection.json"), connection.to_string()).unwrap();
-        Self { folder, asked }
-    }
-
-    fn kcp(&self, words: &[&str]) -> Output {
-        self.kcp_with(words, "")
-    }
-
-    /// The same with this on standard input, which is a pipe.
-    fn kcp_with(&self, words: &[&str], input: &str) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kcp"));
-        let command = command.arg("--data").arg(self.folder.path()).args(words);
-        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut running = command.spawn().unwrap();
-        // A command that reads nothing may have ended by now.
-        let _ = running.stdin.take().unwrap().write_all(input.as_bytes());
-        running.wait_with_output().unwrap()
-    }
-
-    /// What the command prints; it must succeed.
-    fn prints(&self, words: &[&str]) -> String {
-        let output = self.kcp(words);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().clone()
-    }
-}
+use fake::Broker;
 
 fn runtime(n: usize, state: &str) -> Value {
     json!({
@@ -101,7 +34,7 @@ fn a_table_has_the_columns_that_operators_know() {
     let two = page(&[runtime(1, "succeeded"), runtime(22, "error")], 2);
     let broker = Broker::answering(vec![two.clone(), two]);
 
-    let usual = broker.prints(&["runtimes"]);
+    let usual = broker.prints(&["runtimes", "-o", "known"]);
     let more = broker.prints(&["rt", "-o", "wide", "--ops", "--subscription-global-account-id"]);
 
     assert_eq!(
@@ -113,11 +46,25 @@ ga-1               sa-1            c-22     eu-central-1   aws      2026/01/02 0
 "
     );
     let head = more.lines().next().unwrap();
-    assert!(
-        head.starts_with("INSTANCE ID   NAME     GLOBALACCOUNT ID   SUBSCRIPTION GLOBALACCOUNT ID"),
-        "{head}"
+    let words = head.split("  ").map(str::trim).filter(|word| !word.is_empty());
+    assert_eq!(
+        words.collect::<Vec<_>>(),
+        [
+            "NAME",
+            "STATE",
+            "PLAN",
+            "REGION",
+            "SHOOT",
+            "AGE",
+            "KYMA VERSION",
+            "INSTANCE ID",
+            "GLOBALACCOUNT ID",
+            "SUBACCOUNT ID",
+            "SUBSCRIPTION GLOBALACCOUNT ID",
+            "CREATED AT",
+            "EU ACCESS"
+        ]
     );
-    assert!(head.ends_with("EU ACCESS   KYMA VERSION"), "{head}");
     assert_eq!(
         broker.asked(),
         [
@@ -177,6 +124,68 @@ fn pages_are_put_together_and_an_early_end_is_an_end() {
     assert_eq!(broker.asked().len(), 3);
 }
 
+/// An answer of lines that come in pieces; whole, or broken off before the last one.
+fn lines(whole: bool) -> String {
+    let mut pieces = String::new();
+    for piece in ["{\"n\":1}\n{\"n\"", ":2}\n"] {
+        let _ = write!(pieces, "{:x}\r\n{piece}\r\n", piece.len());
+    }
+    let end = if whole { "0\r\n\r\n" } else { "" };
+    format!(
+        "HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n{pieces}{end}"
+    )
+}
+
+#[test]
+fn an_export_is_written_as_it_comes() {
+    let broker = Broker::sending(vec![lines(true), lines(true), lines(true)]);
+    let file = broker.folder.path().join("all.csv");
+    let path = file.to_str().unwrap();
+
+    let printed = broker.prints(&["runtimes", "--export", "-", "-p", "aws"]);
+    let nothing = broker.prints(&["runtimes", "--export", path, "--ops"]);
+    let also = broker.prints(&["runtimes", "--export", "-", "--export-format", "csv"]);
+
+    assert_eq!(printed, "{\"n\":1}\n{\"n\":2}\n");
+    assert_eq!((nothing.as_str(), also), ("", printed.clone()));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), printed);
+    assert_eq!(
+        broker.asked(),
+        [
+            "/runtimes/export?plan=aws&op_detail=last&format=ndjson",
+            "/runtimes/export?op_detail=all&format=csv",
+            "/runtimes/export?op_detail=last&format=csv",
+        ]
+    );
+}
+
+#[test]
+fn an_export_that_is_broken_off_fails_and_leaves_no_file() {
+    let refusal = json!({"error": "while getting query parameters: shoot is wrong"});
+    let body = refusal.to_string();
+    let refused = format!(
+        "HTTP/1.1 400 X\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{body}",
+        body.len()
+    );
+    let broker = Broker::sending(vec![lines(false), lines(false), refused]);
+    let file = broker.folder.path().join("all.ndjson");
+    std::fs::write(&file, "yesterday").unwrap();
+    let path = file.to_str().unwrap();
+
+    for (words, expected) in [
+        (["runtimes", "--export", path], "the answer was broken off and is incomplete"),
+        (["runtimes", "--export", "-"], "the answer was broken off and is incomplete"),
+        (["runtimes", "--export", path], "shoot is wrong"),
+    ] {
+        let failed = broker.kcp(&words);
+        let error = String::from_utf8(failed.stderr).unwrap();
+        assert!(!failed.status.success() && error.contains(expected), "{words:?}: {error}");
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "yesterday");
+    assert_eq!(std::fs::read_dir(broker.folder.path()).unwrap().count(), 2);
+}
+
 #[test]
 fn columns_can_be_chosen() {
     let broker = Broker::answering(vec![page(&[runtime(1, "failed")], 1)]);
@@ -193,8 +202,10 @@ fn what_cannot_be_asked_for_is_refused_before_anything_is_sent() {
     for (words, expected) in [
         (&["rt", "-S", "odd"][..], "invalid value for state: odd"),
         (&["rt", "-S", "deprovisioned"], "must provide some Instance IDs"),
-        (&["rt", "-o", "yaml"], "invalid value for output: yaml"),
+        (&["rt", "-o", "xml"], "invalid value for output: xml; one of table, "),
+        (&["rt", "-o", "custom=A:{range .x}"], "is not supported"),
         (&["rt", "-o", "custom=x"], "unexpected custom spec: x"),
+        (&["rt", "--export", "-", "-o", "wide"], "cannot be used with"),
         (&["deprovision"], "required"),
         (&["deprovision", "i-1", "--name", "dev"], "cannot be used with"),
         (&["provision", "--plan", "aws", "--name", "dev", "--param", "x"], "KEY=VALUE"),

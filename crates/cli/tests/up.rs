@@ -6,8 +6,9 @@ mod support;
 
 use std::{
     fs,
+    io::{BufRead as _, BufReader},
     path::Path,
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
 };
 
 use serde_json::Value;
@@ -53,6 +54,53 @@ fn killed_and_started_again_it_carries_on_and_stops_when_asked() {
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     assert!(running.0.wait().unwrap().success());
     assert!(!data.join("connection.json").exists());
+}
+
+/// Starts it in the folder, and returns with what it says.
+fn greeted(folder: &Path, port: u16, speed: &str) -> (Running, String) {
+    let mut command = Command::new(KCP);
+    let port = port.to_string();
+    let command = command.args(["up", "--speed", speed, "--port", &port]).current_dir(folder);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let running = Running(child);
+    let mut said = String::new();
+    for line in lines {
+        said.push_str(&line);
+        said.push('\n');
+        if line.contains("Ctrl-C stops it") {
+            return (running, said);
+        }
+    }
+    panic!("it ended after {said}")
+}
+
+#[test]
+fn the_greeting_says_what_to_type_and_what_is_carried_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, port) = (folder.path().join(".kcp"), free_ports());
+    let (mut killed, first) = greeted(folder.path(), port, "max");
+    assert!(first.contains("simulated world, in development mode"), "{first}");
+    assert!(!first.contains("Carrying on"), "{first}");
+    let token = String::from_utf8(kcp(&data, &["token"]).stdout).unwrap();
+    assert!(token.trim().split('.').count() == 3 && !first.contains(token.trim()), "{token}");
+    let down = ["landscape", "trouble", "make", "gardener", "down", "--seconds", "600"];
+    let made = String::from_utf8(kcp(&data, &down).stdout).unwrap();
+    assert!(made.starts_with("trouble 1: gardener: down until "), "{made}");
+    let ordered = kcp(&data, &["provision", "--plan", "aws", "--name", "dev"]);
+    let hint = String::from_utf8(ordered.stderr).unwrap();
+    let id = operations(&data).remove(0)["id"].as_str().unwrap().to_owned();
+    assert!(hint.contains(&format!("operations {id} --watch")), "{hint}");
+    killed.0.kill().unwrap();
+    killed.0.wait().unwrap();
+
+    let (_running, again) = greeted(folder.path(), port, "max");
+
+    assert!(again.contains("\nCarrying on with 1 operation: kcp operations\n"), "{again}");
+    let curl = "curl -sf -H \"Authorization: Bearer $(cat)\"";
+    let script = format!("{KCP} token | {curl} http://127.0.0.1:{port}/operations");
+    let asked = Command::new("bash").args(["-c", &script]).current_dir(folder.path()).output();
+    assert!(String::from_utf8(asked.unwrap().stdout).unwrap().contains(&id));
 }
 
 #[test]

@@ -161,15 +161,21 @@ impl Gate {
         F: Future<Output = Result<T, Error>>,
     {
         let failed = |kind| Error::new(self.component, kind, &asked.doing);
-        let deadline = Instant::now() + self.limits.call;
+        let began = Instant::now();
+        let deadline = began + self.limits.call;
         // The turn is taken before the operation's owner is checked, so that the check stands
         // right before the call.
         let wanted = u32::from(!asked.lasting);
         // A call that begins without time left would fail, and count against the system.
         let patience = self.limits.call * 9 / 10;
+        let crowded = || failed(Kind::Unavailable).saying("too many calls at once");
         let Ok(Ok(_turn)) = timeout(patience, self.turns.acquire_many(wanted)).await else {
-            return Err(failed(Kind::Unavailable).saying("too many calls at once"));
+            return Err(crowded());
         };
+        // A turn that came together with the end of the patience comes too late.
+        if began.elapsed() >= patience {
+            return Err(crowded());
+        }
         count.waited = self.clock.monotonic().saturating_sub(count.began);
         let guarded = async |call: Option<Call>| {
             let entered = if asked.hint {

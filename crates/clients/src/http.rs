@@ -3,6 +3,8 @@
 //! It never tries again by itself: inside a step, trying again is the engine's business. The one
 //! exception is a token that was withdrawn before its time, where a client asks for it.
 
+mod streamed;
+
 use std::{sync::Arc, time::Duration};
 
 use base::{Clock, caller::Call};
@@ -13,6 +15,8 @@ use reqwest::{
     redirect,
 };
 use url::{Host, Url};
+
+pub use streamed::Pieces;
 
 pub use crate::{
     answer::Answer,

@@ -2,6 +2,8 @@
 //!
 //! They are stored like any other; no controller stands behind them, so a Deployment makes no Pods.
 
+use std::sync::{Arc, LazyLock};
+
 use crate::kind::{Column, Kind, Names};
 
 fn native(group: &str, version: &str, plural: &str, kind: &str, short: &[&str]) -> Kind {
@@ -13,12 +15,12 @@ fn native(group: &str, version: &str, plural: &str, kind: &str, short: &[&str]) 
 }
 
 /// All of them.
-pub(crate) fn kinds() -> Vec<Kind> {
-    let mut kinds = core();
-    kinds.extend(workloads());
-    kinds.extend(access());
-    kinds.push(definitions());
-    kinds
+pub(crate) fn kinds() -> &'static [Arc<Kind>] {
+    static KINDS: LazyLock<Vec<Arc<Kind>>> = LazyLock::new(|| {
+        let kinds = core().into_iter().chain(workloads()).chain(access());
+        kinds.chain([definitions()]).map(Arc::new).collect()
+    });
+    &KINDS
 }
 
 fn core() -> Vec<Kind> {

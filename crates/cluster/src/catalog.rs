@@ -128,7 +128,7 @@ pub(crate) const VERSION: &str = "1.32.0";
 #[derive(Clone, Default)]
 pub struct Catalog {
     versions: Vec<(Where, VersionOf)>,
-    kinds: Vec<(Where, Kind)>,
+    kinds: Vec<(Where, Arc<Kind>)>,
     rules: Vec<(Where, String, Rule)>,
     handlers: Vec<(Where, String, String, Handler)>,
     authenticators: Vec<(Where, Authenticator)>,
@@ -137,7 +137,7 @@ pub struct Catalog {
 impl Catalog {
     /// The same with one more kind.
     pub fn kind(mut self, place: Where, kind: Kind) -> Self {
-        self.kinds.push((place, kind));
+        self.kinds.push((place, Arc::new(kind)));
         self
     }
 
@@ -206,9 +206,9 @@ impl Catalog {
         of.find_map(|(_, of)| of(server, cluster)).unwrap_or_else(|| VERSION.to_owned())
     }
 
-    pub(crate) fn kinds_of(&self, cluster: &str) -> Vec<Kind> {
+    pub(crate) fn kinds_of(&self, cluster: &str) -> Vec<Arc<Kind>> {
         let added = self.kinds.iter().filter(|(place, _)| place.includes(cluster));
-        crate::builtin::kinds().into_iter().chain(added.map(|(_, kind)| kind.clone())).collect()
+        crate::builtin::kinds().iter().chain(added.map(|(_, kind)| kind)).cloned().collect()
     }
 
     pub(crate) fn admit(&self, admission: &mut Admission<'_>) -> Result<(), Status> {

@@ -1,29 +1,29 @@
 //! Which kinds a cluster knows: built in, registered by the embedding program, defined by CRDs.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::Kind;
 
-/// The kinds of one cluster.
+/// The kinds of one cluster. A kind comes with its schema, so that it is shared and never copied.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Kinds {
-    fixed: Vec<Kind>,
-    defined: Vec<Kind>,
+    fixed: Vec<Arc<Kind>>,
+    defined: Vec<Arc<Kind>>,
 }
 
 impl Kinds {
     /// The kinds that are always there.
-    pub(crate) fn new(fixed: Vec<Kind>) -> Self {
+    pub(crate) fn new(fixed: Vec<Arc<Kind>>) -> Self {
         Self { fixed, defined: Vec::new() }
     }
 
     /// Replaces the kinds that CRDs define.
-    pub(crate) fn define(&mut self, defined: Vec<Kind>) {
-        self.defined = defined;
+    pub(crate) fn define(&mut self, defined: impl Iterator<Item = Kind>) {
+        self.defined = defined.map(Arc::new).collect();
     }
 
     /// All of them. A registered kind hides a defined one of the same name.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Kind> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Kind>> {
         let hidden = |kind: &Kind| {
             self.fixed.iter().any(|fixed| fixed.group == kind.group && fixed.plural == kind.plural)
         };
@@ -31,17 +31,17 @@ impl Kinds {
     }
 
     /// The kind at a path.
-    pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Kind> {
+    pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Kind>> {
         self.all().find(|k| k.group == group && k.version == version && k.plural == plural)
     }
 
     /// The kind with a name over all versions.
-    pub(crate) fn by_resource(&self, resource: &str) -> Option<&Kind> {
+    pub(crate) fn by_resource(&self, resource: &str) -> Option<&Arc<Kind>> {
         self.all().find(|kind| kind.resource() == resource)
     }
 
     /// The kind of an object.
-    pub(crate) fn by_object(&self, api_version: &str, kind: &str) -> Option<&Kind> {
+    pub(crate) fn by_object(&self, api_version: &str, kind: &str) -> Option<&Arc<Kind>> {
         self.all().find(|k| k.kind == kind && k.api_version() == api_version)
     }
 
@@ -79,7 +79,8 @@ mod tests {
 
     #[test]
     fn stable_versions_come_first() {
-        let kinds = ["v1alpha1", "v1", "v1beta1", "v2"].map(|v| Kind::new("g", v, "xs", "X"));
+        let kinds =
+            ["v1alpha1", "v1", "v1beta1", "v2"].map(|v| Arc::new(Kind::new("g", v, "xs", "X")));
 
         let kinds = Kinds::new(kinds.to_vec());
 

@@ -27,7 +27,7 @@ const BOOKMARK: Duration = Duration::from_secs(60);
 
 /// What is watched, and in which form.
 pub(crate) struct View {
-    pub(crate) kind: Kind,
+    pub(crate) kind: Arc<Kind>,
     pub(crate) namespace: Option<String>,
     pub(crate) selector: Selector,
     pub(crate) form: Form,

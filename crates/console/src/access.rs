@@ -16,13 +16,23 @@ use crate::error::Refused;
 pub(crate) const RUNTIMES_READ: &str = "runtimes:read";
 pub(crate) const OPERATIONS_READ: &str = "operations:read";
 pub(crate) const OPERATIONS_WRITE: &str = "operations:write";
+pub(crate) const ORCHESTRATIONS_READ: &str = "orchestrations:read";
+pub(crate) const ORCHESTRATIONS_WRITE: &str = "orchestrations:write";
 pub(crate) const BROKER_WRITE: &str = "broker:write";
 pub(crate) const KUBECONFIG_READ: &str = "kubeconfig:read";
 const ANY_TENANT: &str = "tenants:any";
 
 /// The scopes that pages ask for.
-pub const SCOPES: [&str; 6] =
-    [RUNTIMES_READ, OPERATIONS_READ, OPERATIONS_WRITE, BROKER_WRITE, KUBECONFIG_READ, ANY_TENANT];
+pub const SCOPES: [&str; 8] = [
+    RUNTIMES_READ,
+    OPERATIONS_READ,
+    OPERATIONS_WRITE,
+    ORCHESTRATIONS_READ,
+    ORCHESTRATIONS_WRITE,
+    BROKER_WRITE,
+    KUBECONFIG_READ,
+    ANY_TENANT,
+];
 
 /// Who looks at the console.
 #[derive(Debug, Clone)]

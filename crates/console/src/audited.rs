@@ -4,7 +4,7 @@ use std::future::Future;
 
 use base::failure::chain;
 use broker::operations::view::{AuditResult, NewAuditEntry, OperationId};
-use serde_json::json;
+use serde_json::Value;
 
 use crate::{Console, access::Person, error::Refused};
 
@@ -12,11 +12,14 @@ use crate::{Console, access::Person, error::Refused};
 const AGENT: &str = "kcp-console";
 
 /// What someone asks for.
+#[derive(Default)]
 pub(crate) struct Request<'a> {
     /// In the words of the API's entries.
     pub(crate) action: &'a str,
     pub(crate) instance: Option<&'a str>,
     pub(crate) operation: Option<OperationId>,
+    /// What else is asked for, without secrets: `reason` is what they gave as their reason.
+    pub(crate) details: Value,
 }
 
 /// Stores an entry, does the work, and stores what came of it. Without the entry nothing is done. `operation` names the operation
@@ -29,6 +32,12 @@ pub(crate) async fn audited<T, E: std::fmt::Display>(
     operation: impl FnOnce(&T) -> Option<OperationId>,
 ) -> Result<Result<T, E>, Refused> {
     let log = console.parts().operations.audit();
+    let details = if request.details.is_null() {
+        Value::Object([].into_iter().collect())
+    } else {
+        request.details
+    };
+    let given = details["reason"].as_str().filter(|reason| !reason.is_empty()).map(str::to_owned);
     let entry = NewAuditEntry {
         action: request.action.to_owned(),
         subject: person.name.clone(),
@@ -37,7 +46,7 @@ pub(crate) async fn audited<T, E: std::fmt::Display>(
         agent: Some(AGENT.to_owned()),
         instance: request.instance.map(str::to_owned),
         operation: request.operation,
-        details: json!({}),
+        details,
         ..NewAuditEntry::default()
     };
     let id = log.begin(&entry).await.map_err(|error| {
@@ -45,10 +54,21 @@ pub(crate) async fn audited<T, E: std::fmt::Display>(
         Refused::Unavailable("The audit cannot be written, so nothing was done.".into())
     })?;
     let done = work.await;
+    let carried_out = done.as_ref().ok().and_then(operation);
+    // A retry is another operation than the one it was asked for.
+    let continued = carried_out.filter(|_| request.action == "retry");
+    let reason = match (&done, continued) {
+        (Err(error), _) => Some(error.to_string()),
+        (Ok(_), Some(id)) => Some(match given {
+            Some(given) => format!("continued as {id}; {given}"),
+            None => format!("continued as {id}"),
+        }),
+        (Ok(_), None) => given,
+    };
     let result = AuditResult {
         accepted: done.is_ok(),
-        reason: done.as_ref().err().map(ToString::to_string),
-        operation: done.as_ref().ok().and_then(operation),
+        reason,
+        operation: carried_out,
         ..AuditResult::default()
     };
     // In a task of its own: a browser that goes away must not leave the result unknown.

@@ -57,7 +57,8 @@ pub(crate) async fn confirmed(
     let id = read(&wanted)?;
     let reason = format!("called off by {}", person.name);
     let canceling = console.parts().operations.cancel(id, reason);
-    let entry = Request { action: "cancel", instance: None, operation: Some(id) };
+    let entry =
+        Request { action: "cancel", instance: None, operation: Some(id), ..Request::default() };
     audited(&console, &person, entry, canceling, |_| Some(id)).await??;
     Ok(see(&format!("/console/operations/{id}")))
 }

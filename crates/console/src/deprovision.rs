@@ -49,7 +49,7 @@ pub(crate) async fn confirmed(
     };
     let caller = person.caller();
     let removing = console.parts().broker.deprovision(&caller, request);
-    let entry = Request { action: "deprovision", instance: Some(&instance), operation: None };
+    let entry = Request { action: "deprovision", instance: Some(&instance), ..Request::default() };
     let begun = |it: &OperationId| Some(it.uuid());
     let operation = audited(&console, &person, entry, removing, begun).await??;
     Ok(see(&if person.operates(OPERATIONS_READ) {

@@ -8,7 +8,10 @@ use base::failure::chain;
 use broker::{instances, operations::view::OperationsError};
 use maud::{DOCTYPE, Markup, html};
 
-use crate::assets::STYLE;
+use crate::{
+    assets::{ICON, STYLE},
+    layout::LOGO,
+};
 
 /// A request that is not answered as asked.
 #[derive(Debug)]
@@ -21,6 +24,8 @@ pub(crate) enum Refused {
     Missing(String),
     /// Something in the request is wrong.
     Bad(String),
+    /// More at once than there may be.
+    TooMany(String),
     /// The database, or what else is needed, does not answer.
     Unavailable(String),
 }
@@ -41,6 +46,9 @@ impl Refused {
                 (StatusCode::NOT_FOUND, "Not found", format!("There is no {what}."))
             }
             Self::Bad(text) => (StatusCode::BAD_REQUEST, "That did not work", text.clone()),
+            Self::TooMany(text) => {
+                (StatusCode::TOO_MANY_REQUESTS, "Too much at once", format!("{text}."))
+            }
             Self::Unavailable(text) => {
                 (StatusCode::SERVICE_UNAVAILABLE, "Not available right now", text.clone())
             }
@@ -82,9 +90,16 @@ fn alone(heading: &str, text: &Markup) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (heading) " · kcp" }
+                link rel="icon" href=(ICON.address());
                 link rel="stylesheet" href=(STYLE.address());
             }
-            body { main { div.card { div.empty { h1 { (heading) } (text) } } } }
+            body {
+                header.top { div {
+                    a.brand href="/" aria-label="kcp, overview" { (LOGO) "kcp" }
+                    nav aria-label="Main" { a href="/" { "Overview" } }
+                } }
+                main #content { div.card { div.empty { h1 { (heading) } (text) } } }
+            }
         }
     }
 }

@@ -29,9 +29,12 @@ pub(crate) async fn stream(
     person: Person,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refused> {
     person.must_operate(OPERATIONS_READ)?;
+    let place = console.streams().take(&person.form).map_err(Refused::TooMany)?;
     let clock = console.parts().broker.parts().clock.clone();
     let until = person.until;
     let ends = async move {
+        // Held for as long as the stream is.
+        let _place = place;
         match until {
             Some(until) => clock.sleep_until(until).await,
             None => std::future::pending().await,

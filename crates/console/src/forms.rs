@@ -3,8 +3,6 @@
 //! A form carries a word that belongs to the session and that a foreign page cannot read; and a browser says where a form comes from.
 //! Both must fit. What does not fit is answered with 400, not 403: the person may do it, this form may not.
 
-use std::collections::HashMap;
-
 use axum::{
     body::Bytes,
     extract::{FromRequest, Request},
@@ -12,6 +10,7 @@ use axum::{
         HeaderMap,
         header::{HOST, ORIGIN},
     },
+    response::{IntoResponse, Response},
 };
 use maud::{Markup, html};
 use url::{Url, form_urlencoded};
@@ -22,12 +21,18 @@ const FIELD: &str = "form";
 
 /// The fields of a form that came from one of our pages.
 #[derive(Debug, Default)]
-pub(crate) struct Fields(HashMap<String, String>);
+pub struct Fields(Vec<(String, String)>);
 
 impl Fields {
     /// A field without spaces around it; empty when there is none.
     pub(crate) fn get(&self, name: &str) -> &str {
-        self.0.get(name).map(|value| value.trim()).unwrap_or_default()
+        let field = self.0.iter().rfind(|(own, _)| own == name);
+        field.map(|(_, value)| value.trim()).unwrap_or_default()
+    }
+
+    /// Whether a box is ticked.
+    pub(crate) fn ticked(&self, name: &str) -> bool {
+        !self.get(name).is_empty()
     }
 }
 
@@ -36,23 +41,34 @@ pub(crate) fn word(person: &Person) -> Markup {
     html! { input type="hidden" name=(FIELD) value=(person.form); }
 }
 
-impl<S: Send + Sync> FromRequest<S> for Fields {
-    type Rejection = Refused;
-
-    async fn from_request(request: Request, state: &S) -> Result<Self, Refused> {
-        let person = request.extensions().get::<Person>().cloned().ok_or(Refused::SignedOut)?;
-        let own = is_own(request.headers());
-        let body = Bytes::from_request(request, state)
-            .await
-            .map_err(|_| Refused::Bad("The form did not arrive whole. Send it again.".into()))?;
-        let fields = Self(form_urlencoded::parse(&body).into_owned().collect());
-        if own && !person.form.is_empty() && fields.get(FIELD) == person.form {
-            return Ok(fields);
-        }
-        Err(Refused::Bad(
-            "This form is out of date. Go back, reload the page and send it again.".into(),
-        ))
+/// Fields that are given in an address, for a form that is shown.
+impl From<Vec<(String, String)>> for Fields {
+    fn from(fields: Vec<(String, String)>) -> Self {
+        Self(fields)
     }
+}
+
+impl<S: Send + Sync> FromRequest<S> for Fields {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+        read(request, state).await.map_err(IntoResponse::into_response)
+    }
+}
+
+async fn read<S: Send + Sync>(request: Request, state: &S) -> Result<Fields, Refused> {
+    let person = request.extensions().get::<Person>().cloned().ok_or(Refused::SignedOut)?;
+    let own = is_own(request.headers());
+    let body = Bytes::from_request(request, state)
+        .await
+        .map_err(|_| Refused::Bad("The form did not arrive whole. Send it again.".into()))?;
+    let fields = Fields(form_urlencoded::parse(&body).into_owned().collect());
+    if own && !person.form.is_empty() && fields.get(FIELD) == person.form {
+        return Ok(fields);
+    }
+    Err(Refused::Bad(
+        "This form is out of date. Go back, reload the page and send it again.".into(),
+    ))
 }
 
 /// Whether a browser says that the form comes from here. Old ones say nothing.
@@ -76,7 +92,7 @@ mod tests {
 
     use super::*;
 
-    async fn sent(headers: &[(&str, &str)], body: &str) -> Result<Fields, Refused> {
+    async fn sent(headers: &[(&str, &str)], body: &str) -> Result<Fields, Response> {
         let mut request =
             Request::builder().method("POST").uri("/").header("host", "127.0.0.1:8080");
         for (name, value) in headers {

@@ -24,7 +24,7 @@ pub(crate) async fn download(
     person.must(KUBECONFIG_READ)?;
     let caller = person.caller();
     let fetching = Box::pin(console.parts().bindings.kubeconfig(&caller, &instance));
-    let entry = Request { action: "kubeconfig", instance: Some(&instance), operation: None };
+    let entry = Request { action: "kubeconfig", instance: Some(&instance), ..Request::default() };
     match audited(&console, &person, entry, fetching, |_| None).await? {
         Ok(kubeconfig) => {
             let headers = [

@@ -4,7 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::{
     Console,
-    access::{OPERATIONS_READ, Person, RUNTIMES_READ},
+    access::{OPERATIONS_READ, ORCHESTRATIONS_READ, Person, RUNTIMES_READ},
     assets::{ICON, SCRIPT, STYLE},
 };
 
@@ -14,6 +14,9 @@ pub(crate) enum Section {
     Overview,
     Runtimes,
     Operations,
+    Orchestrations,
+    Jobs,
+    Audit,
     Landscape,
 }
 
@@ -31,7 +34,7 @@ pub(crate) enum Live<'a> {
     No,
     /// When anything happens to any operation.
     All,
-    /// When something happens to this operation or this instance.
+    /// When something happens to one of these operations or instances; spaces are between them.
     Of(&'a str),
     /// Every so many milliseconds.
     Every(u32),
@@ -71,7 +74,7 @@ pub(crate) fn page(console: &Console, person: &Person, frame: &Frame<'_>, body: 
                     a.brand href="/" aria-label="kcp, overview" { (LOGO) "kcp" }
                     (navigation(person, frame.section, simulated))
                     div.who {
-                        @if live.is_some() { span.line role="status" { "connecting" } }
+                        span.line role="status" hidden[live.is_none()] { "connecting" }
                         @if simulated { span.world title="All outside systems are simulated on this machine" { "simulated world" } }
                         @if person.is_developer() { span.name { (person.name) } } @else { (signed_in(person)) }
                     }
@@ -98,6 +101,14 @@ fn navigation(person: &Person, current: Section, simulated: bool) -> Markup {
             "Operations",
             person.operates(OPERATIONS_READ),
         ),
+        (
+            Section::Orchestrations,
+            "/console/orchestrations",
+            "Orchestrations",
+            person.operates(ORCHESTRATIONS_READ),
+        ),
+        (Section::Jobs, "/console/jobs", "Jobs", person.operates(OPERATIONS_READ)),
+        (Section::Audit, "/console/audit", "Audit", person.operates(OPERATIONS_READ)),
         (Section::Landscape, "/console/landscape", "Landscape", simulated),
     ];
     html! {
@@ -131,6 +142,6 @@ pub(crate) fn path(above: &[(&str, &str)], here: &str) -> Markup {
     }
 }
 
-const LOGO: PreEscaped<&str> = PreEscaped(
+pub(crate) const LOGO: PreEscaped<&str> = PreEscaped(
     r##"<svg width="22" height="22" viewBox="0 0 24 24" aria-hidden="true"><rect width="24" height="24" rx="6" fill="#2b54cf"/><path d="M7 5.5v13M7 12.5l7.5-7M10 10l7 8.5" fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round"/></svg>"##,
 );

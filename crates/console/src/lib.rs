@@ -6,12 +6,14 @@
 
 mod access;
 mod assets;
+mod audit;
 mod audited;
 mod cancel;
 mod deprovision;
 mod error;
 mod events;
 mod forms;
+mod jobs;
 mod kubeconfig;
 mod landscape;
 mod layout;
@@ -19,10 +21,13 @@ mod marks;
 mod names;
 mod operation;
 mod operations;
+mod orchestrations;
 mod order;
 mod overview;
 mod runtime;
 mod runtimes;
+mod streams;
+mod unstuck;
 mod words;
 
 use std::sync::Arc;
@@ -39,11 +44,17 @@ use axum::{
     },
     middleware::{Next, from_fn},
     response::{IntoResponse, Response},
-    routing::get,
+    routing::{get, post},
 };
-use broker::{bindings::Bindings, instances::Broker, operations::view::Operations};
+use broker::{
+    bindings::Bindings, instances::Broker, jobs::Jobs, operations::view::Operations,
+    orchestrations::Orchestrations,
+};
+
+use streams::Streams;
 
 pub use access::{Person, SCOPES, this_machine};
+pub use forms::Fields;
 pub use landscape::Landscape;
 
 /// Everything comes from here; nothing is framed or sent elsewhere, and no page has script or style in it.
@@ -52,7 +63,12 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; c
 
 /// What the pages show. Clones are the same one.
 #[derive(Clone)]
-pub struct Console(Arc<Parts>);
+pub struct Console(Arc<Inner>);
+
+struct Inner {
+    parts: Parts,
+    streams: Streams,
+}
 
 /// What the console is made of.
 pub struct Parts {
@@ -62,6 +78,10 @@ pub struct Parts {
     pub broker: Broker,
     /// The kubeconfigs and bindings of instances.
     pub bindings: Bindings,
+    /// The use cases of orchestrations.
+    pub orchestrations: Orchestrations,
+    /// The jobs.
+    pub jobs: Jobs,
     /// What runs, and where.
     pub services: Vec<Service>,
     /// The simulated outside world of `kcp up`.
@@ -78,15 +98,19 @@ pub struct Service {
 impl Console {
     /// A console of these parts.
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(parts))
+        Self(Arc::new(Inner { parts, streams: Streams::default() }))
     }
 
     fn parts(&self) -> &Parts {
-        &self.0
+        &self.0.parts
+    }
+
+    fn streams(&self) -> &Streams {
+        &self.0.streams
     }
 
     fn now(&self) -> jiff::Timestamp {
-        self.0.broker.parts().clock.now()
+        self.parts().broker.parts().clock.now()
     }
 }
 
@@ -105,11 +129,32 @@ pub fn router(console: Console) -> Router {
         .route("/console/order", get(order::page).post(order::ordered))
         .route("/console/operations", get(operations::page))
         .route("/console/operations/{id}", get(operation::page))
-        .route("/console/operations/{id}/cancel", get(cancel::page).post(cancel::confirmed));
+        .route("/console/operations/{id}/cancel", get(cancel::page).post(cancel::confirmed))
+        .route("/console/operations/{id}/{action}", get(unstuck::page).post(unstuck::confirmed))
+        .route("/console/jobs", get(jobs::page))
+        .route("/console/jobs/{name}", get(jobs::one))
+        .route("/console/jobs/{name}/run", post(jobs::run))
+        .route("/console/audit", get(audit::page))
+        .merge(orchestration_routes());
     if console.parts().landscape.is_some() {
         routes = routes.merge(landscape::routes());
     }
     routes.with_state(console).route_layer(from_fn(headers))
+}
+
+fn orchestration_routes() -> Router<Console> {
+    use orchestrations::{
+        cancel, cancel_page, form_page, form_sent, one_page, page, pause, resume, retry, workers,
+    };
+    Router::new()
+        .route("/console/orchestrations", get(page))
+        .route("/console/orchestrations/new", get(form_page).post(form_sent))
+        .route("/console/orchestrations/{id}", get(one_page))
+        .route("/console/orchestrations/{id}/cancel", get(cancel_page).post(cancel))
+        .route("/console/orchestrations/{id}/pause", post(pause))
+        .route("/console/orchestrations/{id}/resume", post(resume))
+        .route("/console/orchestrations/{id}/retry", post(retry))
+        .route("/console/orchestrations/{id}/workers", post(workers))
 }
 
 /// Stylesheet, script and icon: the same for everybody.

@@ -73,6 +73,29 @@ pub(crate) fn standing(operation: &Snapshot) -> (Tone, &'static str) {
     }
 }
 
+/// How an orchestration stands, from the word of the API.
+pub(crate) fn orchestration(word: &str, paused: bool) -> (Tone, &str) {
+    match word {
+        "succeeded" => (Tone::Good, "succeeded"),
+        "failed" => (Tone::Bad, "failed"),
+        "canceled" => (Tone::Calm, "canceled"),
+        _ if paused => (Tone::Slow, "paused"),
+        "pending" => (Tone::Calm, "pending"),
+        "canceling" => (Tone::Slow, "canceling"),
+        other => (Tone::Busy, other),
+    }
+}
+
+/// How the upgrade of one runtime stands, from the word of the API.
+pub(crate) fn member(word: &str) -> (Tone, &str) {
+    match word {
+        "succeeded" => (Tone::Good, "succeeded"),
+        "failed" => (Tone::Bad, "failed"),
+        "in progress" => (Tone::Busy, "in progress"),
+        other => (Tone::Calm, other),
+    }
+}
+
 /// How a runtime stands, from the word of the API.
 pub(crate) fn runtime(word: &str) -> (Tone, &str) {
     match word {

@@ -22,8 +22,11 @@ pub(crate) fn of(runtime: &Runtime) -> String {
     }
 }
 
-/// An instance that has no name any more.
+/// An instance that has no name any more, or a job.
 pub(crate) fn short(instance: &str) -> String {
+    if let Some(job) = instance.strip_prefix("job/") {
+        return job.replace('/', ", ");
+    }
     instance.chars().take(8).collect()
 }
 

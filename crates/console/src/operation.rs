@@ -12,9 +12,10 @@ use crate::{
     Console,
     access::{OPERATIONS_READ, OPERATIONS_WRITE, Person, RUNTIMES_READ},
     error::Refused,
+    jobs,
     layout::{self, Frame, Live, Section},
     marks::{pill, standing},
-    names,
+    names, unstuck,
     words::{clock, exact, id, kind},
 };
 use timeline::Timeline;
@@ -33,11 +34,11 @@ pub(crate) async fn page(
     let name = name(&console, &person, &operation).await;
     let now = console.now();
     let timeline = Timeline::of(shape, &operation, &journal, now);
-    let runtime = format!("/console/runtimes/{}", operation.instance);
+    let (list, of, subject) = place(&operation);
     let title = format!("{} {name}", kind(&operation.kind));
     let body = html! {
-        (layout::path(&[("/console/runtimes", "Runtimes"), (&runtime, &name)], &kind(&operation.kind)))
-        (heading(&person, &operation, &title))
+        (layout::path(&[(list, of), (&subject, &name)], &kind(&operation.kind)))
+        (heading(&person, shape, &operation, &title))
         div.stack {
             (now::card(&operation, &waiting, &timeline, now))
             (chart::card(&timeline, &operation, now))
@@ -49,6 +50,19 @@ pub(crate) async fn page(
     Ok(layout::page(&console, &person, &frame, &body))
 }
 
+/// What an operation belongs to: the list, its name, and the page of what it works on.
+fn place(operation: &Snapshot) -> (&'static str, &'static str, String) {
+    let instance = &operation.instance;
+    if let Some(job) = jobs::of_instance(instance) {
+        return ("/console/jobs", "Jobs", format!("/console/jobs/{job}"));
+    }
+    if operation.kind == "orchestration" {
+        let page = format!("/console/orchestrations/{instance}");
+        return ("/console/orchestrations", "Orchestrations", page);
+    }
+    ("/console/runtimes", "Runtimes", format!("/console/runtimes/{instance}"))
+}
+
 /// The id of an operation in an address.
 pub(crate) fn read(text: &str) -> Result<OperationId, Refused> {
     text.parse().map_err(|_| Refused::Missing(format!("operation {text}")))
@@ -56,19 +70,21 @@ pub(crate) fn read(text: &str) -> Result<OperationId, Refused> {
 
 /// The name of what an operation works on.
 pub(crate) async fn name(console: &Console, person: &Person, operation: &Snapshot) -> String {
-    if !person.may(RUNTIMES_READ) {
+    let has_runtime = jobs::of_instance(&operation.instance).is_none();
+    if !has_runtime || !person.may(RUNTIMES_READ) {
         return names::short(&operation.instance);
     }
     let found = names::find(console, person, &operation.instance).await.ok().flatten();
     found.map_or_else(|| names::short(&operation.instance), |runtime| names::of(&runtime))
 }
 
-fn shape<'a>(console: &'a Console, kind: &str) -> Option<&'a Shape> {
+/// The plan of a kind of operation, as this program knows it.
+pub(crate) fn shape<'a>(console: &'a Console, kind: &str) -> Option<&'a Shape> {
     let shapes = &console.parts().broker.parts().shapes;
     shapes.iter().find(|shape| shape.kind == kind).map(|shape| &**shape)
 }
 
-fn heading(person: &Person, operation: &Snapshot, title: &str) -> Markup {
+fn heading(person: &Person, shape: Option<&Shape>, operation: &Snapshot, title: &str) -> Markup {
     let (tone, word) = standing(operation);
     let open = !operation.state.is_final() && operation.cancel.is_none();
     html! {
@@ -76,8 +92,13 @@ fn heading(person: &Person, operation: &Snapshot, title: &str) -> Markup {
             h1 { (title) }
             (pill(tone, word))
             span.push {}
-            @if open && person.operates(OPERATIONS_WRITE) {
-                a.button.danger href={ "/console/operations/" (operation.id) "/cancel" } { "Cancel" }
+            @if person.operates(OPERATIONS_WRITE) {
+                div.acts {
+                    @for action in unstuck::possible(shape, operation) {
+                        a.button href={ "/console/operations/" (operation.id) "/" (action.word()) } id=(action.word()) { (action.title()) }
+                    }
+                    @if open { a.button.danger href={ "/console/operations/" (operation.id) "/cancel" } id="cancel" { "Cancel" } }
+                }
             }
         }
         p.sub {
@@ -98,7 +119,7 @@ fn journal_card(journal: &[Entry]) -> Markup {
         @if !others.is_empty() {
             section.card aria-labelledby="journal" {
                 header { h2 #journal { "Acceptance and ownership" } span { (journal.len()) " journal entries in all" } }
-                table { tbody {
+                table { thead { tr { th { "At" } th { "What" } th { "Why" } } } tbody {
                     @for entry in others {
                         tr {
                             td.tight { time datetime=(entry.began_at) title=(exact(entry.began_at)) { (clock(entry.began_at)) } }

@@ -89,7 +89,7 @@ pub(crate) async fn ordered(
     let instance = request.instance_id.clone();
     let caller = person.caller();
     let ordering = console.parts().broker.provision(&caller, request);
-    let entry = Request { action: "provision", instance: Some(&instance), operation: None };
+    let entry = Request { action: "provision", instance: Some(&instance), ..Request::default() };
     let begun = |it: &Provisioned| it.operation.as_ref().map(OperationId::uuid);
     match audited(&console, &person, entry, ordering, begun).await? {
         Ok(provisioned) => Ok(see(&match provisioned.operation {

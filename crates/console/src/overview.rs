@@ -183,7 +183,7 @@ fn failed_card(console: &Console, failed: &[&Snapshot], names: &HashMap<String, 
             @if failed.is_empty() {
                 p.hint { "Nothing has failed among the newest operations." }
             } @else {
-                table { tbody {
+                table { thead { tr { th { "Runtime" } th { "Why" } th.right { "When" } } } tbody {
                     @for operation in failed {
                         tr {
                             td { (operations::link(operation, names)) div.small.faint { (kind(&operation.kind)) } }

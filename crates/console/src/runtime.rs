@@ -12,7 +12,10 @@ use serde::Deserialize;
 
 use crate::{
     Console,
-    access::{BROKER_WRITE, KUBECONFIG_READ, OPERATIONS_READ, Person, RUNTIMES_READ},
+    access::{
+        BROKER_WRITE, KUBECONFIG_READ, OPERATIONS_READ, ORCHESTRATIONS_WRITE, Person, RUNTIMES_READ,
+    },
+    audit,
     error::Refused,
     layout::{self, Frame, Live, Section},
     marks::{self, Tone, pill, said, standing},
@@ -49,6 +52,11 @@ pub(crate) async fn page(
     } else {
         None
     };
+    let audit = if person.operates(OPERATIONS_READ) {
+        audit::card(&console, &instance).await?
+    } else {
+        html! {}
+    };
     let name = names::of(&runtime);
     let body = html! {
         (layout::path(&[("/console/runtimes", "Runtimes")], &name))
@@ -59,6 +67,7 @@ pub(crate) async fn page(
             div.stack {
                 (history_card(&console, &operations))
                 (bindings_card(&console, &bindings))
+                (audit)
             }
             div.stack {
                 (access_card(&person, &runtime, &name))
@@ -87,13 +96,19 @@ async fn history(
 fn heading(person: &Person, runtime: &Runtime, name: &str) -> Markup {
     let (tone, word) = marks::runtime(runtime.status.state);
     let there = !["deprovisioning", "deprovisioned"].contains(&runtime.status.state);
+    let upgradable = is_ready(runtime) && person.operates(ORCHESTRATIONS_WRITE);
     html! {
         div.title {
             h1 { (name) }
             (pill(tone, word))
             span.push {}
-            @if there && person.may(BROKER_WRITE) {
-                a.button.danger href={ "/console/runtimes/" (runtime.instance_id) "/delete" } { "Delete" }
+            div.acts {
+                @if upgradable {
+                    a.button href={ "/console/orchestrations/new?include-0-instanceID=" (runtime.instance_id) } { "Upgrade" }
+                }
+                @if there && person.may(BROKER_WRITE) {
+                    a.button.danger href={ "/console/runtimes/" (runtime.instance_id) "/delete" } { "Delete" }
+                }
             }
         }
         p.sub {
@@ -169,13 +184,20 @@ fn bindings_card(console: &Console, bindings: &[BindingSummary]) -> Markup {
     }
 }
 
+/// Whether there is a cluster that works.
+fn is_ready(runtime: &Runtime) -> bool {
+    ["succeeded", "updating", "upgrading", "error"].contains(&runtime.status.state)
+}
+
 fn access_card(person: &Person, runtime: &Runtime, name: &str) -> Markup {
-    let ready = ["succeeded", "updating", "upgrading", "error"].contains(&runtime.status.state);
+    let gone = runtime.status.state.starts_with("deprovision");
     html! {
         section.card aria-labelledby="access" {
             header { h2 #access { "Get in" } }
             div.body.stack {
-                @if !ready {
+                @if gone {
+                    p.soft { "The runtime is removed, and its kubeconfig with it." }
+                } @else if !is_ready(runtime) {
                     p.soft { "Its kubeconfig is here as soon as the runtime is ready." }
                 } @else if person.may(KUBECONFIG_READ) {
                     div.acts { a.button #kubeconfig href={ "/console/runtimes/" (runtime.instance_id) "/kubeconfig" } download={ (name) ".yaml" } { "Download the kubeconfig" } }

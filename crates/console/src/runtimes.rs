@@ -59,7 +59,9 @@ pub(crate) async fn page(
             (pages(&wanted, &found))
         }
     };
-    let frame = Frame { title: "Runtimes", section: Section::Runtimes, live: Live::All };
+    // A search looks at many runtimes: it is done when somebody asks for it.
+    let live = if wanted.q.is_empty() { Live::All } else { Live::No };
+    let frame = Frame { title: "Runtimes", section: Section::Runtimes, live };
     Ok(layout::page(&console, &person, &frame, &body))
 }
 

@@ -82,6 +82,8 @@ pub(crate) fn kind(kind: &str) -> String {
         "update" => "Update".into(),
         "upgradeKyma" => "Upgrade of Kyma".into(),
         "upgradeCluster" => "Upgrade of the cluster".into(),
+        "orchestration" => "Orchestration".into(),
+        "job" => "Job".into(),
         other => other.into(),
     }
 }

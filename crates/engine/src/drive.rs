@@ -30,6 +30,7 @@ use crate::{
     signals::Signals,
     step::Ending,
     storage::{Held, OperationId, Then},
+    watch::Watch,
 };
 
 /// Everything that one incarnation of a replica works with.
@@ -41,6 +42,7 @@ pub(crate) struct Incarnation {
     pub(crate) lanes: Lanes,
     pub(crate) memories: Memories,
     pub(crate) signals: Arc<Signals>,
+    pub(crate) watch: Arc<Watch>,
     pub(crate) events: broadcast::Sender<Arc<Event>>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) random: Arc<std::sync::Mutex<fastrand::Rng>>,
@@ -72,7 +74,7 @@ impl Incarnation {
             return Drove::Left;
         }
         loop {
-            if !self.works() {
+            if !self.works() || hand.watched.stopped.is_cancelled() {
                 return Drove::Left;
             }
             let shape = hand.plan.shape().clone();
@@ -149,6 +151,7 @@ impl Incarnation {
             cancel: held.cancel,
             skip: held.skip,
             memory: kept.map(|kept| (kept.memory, kept.since)),
+            watched: self.watch.watch(held.id, held.epoch),
         })
     }
 
@@ -160,6 +163,7 @@ impl Incarnation {
             biased;
             () = self.is_over() => return None,
             () = self.stopping.cancelled() => return None,
+            () = hand.watched.stopped.cancelled() => return None,
             place = self.lanes.place(&hand.who.lane) => place,
         };
         if !self.works() || self.crashes(Point::BeforeRun, hand.who.id, &step.name).await {
@@ -269,9 +273,11 @@ impl Incarnation {
                 lease: self.lease.clone(),
                 hooks: self.hooks.clone(),
                 crashed: self.crashed.clone(),
+                stopped: hand.watched.stopped.clone(),
                 planted: self.settings.planted,
             }),
         };
+        let stopped = hand.watched.stopped.clone();
         let (line, mut saves) = mpsc::channel(1);
         let mut task = Abort(tokio::spawn(caller.scope(opened.run(at, memory, now, line))));
         let overdue = self.clock.sleep(step.retry.deadline);
@@ -280,6 +286,7 @@ impl Incarnation {
             tokio::select! {
                 biased;
                 () = self.is_over() => return None,
+                () = stopped.cancelled() => return None,
                 Some(request) = saves.recv() => self.save(hand, request).await?,
                 ran = &mut task.0 => return Some(match ran {
                     Ok(ran) => Ok(ran),

@@ -216,8 +216,8 @@ impl<S: Storage> Engine<S> {
         self.replica.storage.request_skip(id, skip).await
     }
 
-    /// Ends an operation as failed now, whatever its step does. A call that is on its way to an outside system is not taken
-    /// back. `false` when it is final or unknown.
+    /// Ends an operation as failed now, whatever its step does: the step is dropped within seconds, before the next operation of
+    /// the instance begins. A call that is on its way to an outside system is not taken back. `false` when it is final or unknown.
     pub async fn abandon(
         &self,
         id: OperationId,

@@ -4,7 +4,7 @@ use base::Failure;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::{plan::Shape, retry::AtLimit, storage::Snapshot};
+use crate::{plan::Shape, position::State, retry::AtLimit, storage::Snapshot};
 
 /// Why an operation does not go on right now.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -103,6 +103,11 @@ fn standstill(operation: &Snapshot, now: Timestamp) -> (Standstill, String, Opti
     }
     if due_at <= now {
         return (Standstill::Due, "it is due and waits for a free place".to_owned(), Some(due_at));
+    }
+    let is_put_off = due_at > operation.created_at;
+    if operation.state == State::Pending && operation.runs == 0 && is_put_off {
+        let reason = "the operation before it was abandoned, and its step is given time to stop";
+        return (Standstill::Queued, reason.to_owned(), Some(operation.created_at));
     }
     (Standstill::Waiting, said("the step waits"), operation.waiting_since)
 }

@@ -17,6 +17,8 @@ pub(crate) struct WhileHeld {
     pub(crate) lease: Arc<Lease>,
     pub(crate) hooks: Option<Arc<dyn Hooks>>,
     pub(crate) crashed: CancellationToken,
+    /// Set when the operation is not held here any more.
+    pub(crate) stopped: CancellationToken,
     pub(crate) planted: Planted,
 }
 
@@ -35,6 +37,9 @@ impl WhileHeld {
         }
         if self.crashed.is_cancelled() {
             return std::future::pending().await;
+        }
+        if self.stopped.is_cancelled() {
+            return Verdict::Stop;
         }
         if self.lease.is_valid() || self.planted.is(Planted::NoFence) {
             Verdict::Go

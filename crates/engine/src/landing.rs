@@ -16,6 +16,7 @@ use crate::{
     position::Position,
     saving::{SaveError, SaveRequest},
     storage::{Cancel, Change, Commit, Outcome, Run, Skip, Then},
+    watch::Watched,
 };
 
 /// One operation in hand.
@@ -36,6 +37,7 @@ pub(crate) struct Hand {
     pub(crate) memory: Option<(Memory, Timestamp)>,
     /// The step of the journal's last entry and the subject of its reason, if that was a wait.
     pub(crate) last_wait: Option<(String, String)>,
+    pub(crate) watched: Watched,
 }
 
 /// What a reason for waiting is about. Behind the first colon stands how far it is, which changes while the wait is the same.

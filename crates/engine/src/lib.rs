@@ -32,6 +32,7 @@ pub mod step;
 pub mod storage;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod watch;
 mod worker;
 
 pub use engine::{Builder, Engine, Order};

@@ -50,11 +50,13 @@ pub enum Planted {
     StraysKept,
     /// A transaction that was begun and given up stays open on its pooled connection.
     TransactionLeftOpen,
+    /// Nobody looks for what an operator has abandoned: its step goes on.
+    AbandonedGoOn,
 }
 
 impl Planted {
     /// All bugs.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::NoFence,
         Self::StageClosedEarly,
         Self::ManyRunning,
@@ -74,6 +76,7 @@ impl Planted {
         Self::ClaimsAnything,
         Self::StraysKept,
         Self::TransactionLeftOpen,
+        Self::AbandonedGoOn,
     ];
 
     /// Whether this is the planted bug.

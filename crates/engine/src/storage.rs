@@ -30,6 +30,11 @@ pub type OperationId = Uuid;
 /// Names one incarnation of one replica.
 pub type ReplicaId = Uuid;
 
+/// How often a replica looks whether what it has in hand is still its own.
+pub const LOOK: Duration = Duration::from_secs(2);
+/// After an operation that was held is abandoned, nothing of its instance begins for so long: its step is gone then.
+pub const STOPPED_AFTER: Duration = LOOK.saturating_mul(2);
+
 /// Everything the engine needs of a store.
 pub trait Storage: Send + Sync + 'static {
     /// The part that renews the lease, on a connection of its own.
@@ -59,6 +64,13 @@ pub trait Storage: Send + Sync + 'static {
         replica: ReplicaId,
         in_hand: &[OperationId],
     ) -> impl Future<Output = Result<u64, StorageError>> + Send;
+
+    /// Which of these operations the replica does not own any more, each with the epoch under which it is in hand.
+    fn lost(
+        &self,
+        replica: ReplicaId,
+        in_hand: &[(OperationId, i64)],
+    ) -> impl Future<Output = Result<Vec<(OperationId, i64)>, StorageError>> + Send;
 
     /// Hands due operations to a replica, fairly between lanes, and marks them held.
     fn claim(&self, ask: &Ask<'_>) -> impl Future<Output = Result<Claimed, StorageError>> + Send;
@@ -99,7 +111,8 @@ pub trait Storage: Send + Sync + 'static {
     ) -> impl Future<Output = Result<bool, StorageError>> + Send;
 
     /// Ends an operation as failed, whatever its step does: its epoch is raised, so that its owner writes nothing more. The
-    /// next operation of the instance is admitted. `false` when it is final or unknown.
+    /// next operation of the instance is admitted. When it was held, whatever is admitted or accepted next of the instance is due
+    /// [`STOPPED_AFTER`] later. `false` when it is final or unknown.
     fn abandon(
         &self,
         id: OperationId,

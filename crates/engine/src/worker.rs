@@ -22,6 +22,7 @@ use crate::{
     settings::{HeartPlace, Settings},
     signals::Signals,
     storage::{Ask, ReplicaId, Storage, StorageError, Wake},
+    watch::keep_looking,
 };
 
 /// How often to look for operations that are held here without being in hand. There are none, unless
@@ -134,7 +135,9 @@ impl<S: Storage> Replica<S> {
         self.clock.synchronise(joined.now, sent);
         let lease = Lease::granted(joined.replica, self.clock.clone(), self.settings.lease, sent);
         self.start_heart(&lease);
-        Some(Arc::new(self.incarnate(lease)))
+        let incarnation = Arc::new(self.incarnate(lease));
+        tokio::spawn(keep_looking(self.storage.clone(), self.clock.clone(), incarnation.clone()));
+        Some(incarnation)
     }
 
     /// Everything that works under one lease.
@@ -155,6 +158,7 @@ impl<S: Storage> Replica<S> {
             lanes: Lanes::new(workers, !planted.is(Planted::Unfair)),
             memories: Memories::new(memories),
             signals: Arc::new(Signals::default()),
+            watch: Arc::default(),
             events: self.events.clone(),
             settings: self.settings.clone(),
             random: self.random.clone(),

@@ -10,7 +10,7 @@ use std::{
 use base::{Clock, Failure, caller};
 use engine::{
     Applies, Condition, Cx, Operation, Plan, Retry, State, Step, StepError, StepResult, done,
-    testing::{InMemory, Proof, Scenario, Setting, prove, prove_part, prove_step, try_out},
+    testing::{InMemory, Part, Proof, Scenario, Setting, prove, prove_part, prove_step, try_out},
     wait,
 };
 use serde::{Deserialize, Serialize};
@@ -194,7 +194,8 @@ async fn every_trial_belongs_to_exactly_one_part() {
 
     let mut sum = Proof::default();
     for part in 0..3 {
-        let proof = prove_part(&good, &memory, part, 3).await;
+        let Part { tried: proof, whole: all } = prove_part(&good, &memory, part, 3).await;
+        assert_eq!(all, whole);
         assert!(proof.trials * 6 > whole.trials, "part {part} is small: {proof:?} of {whole:?}");
         sum.trials += proof.trials;
         sum.crashes += proof.crashes;

@@ -9,8 +9,8 @@ use anyhow::{Context, ensure};
 use api::{
     Credentials, RequireScope, Verifier, osb,
     router::{
-        self, expiry, fleet, history, jobs as job_routes, kubeconfigs, leftovers, platforms,
-        runtimes, shielded,
+        self, answers as answer_routes, expiry, fleet, history, jobs as job_routes, kubeconfigs,
+        leftovers, platforms, runtimes, shielded,
     },
     scope,
 };
@@ -18,6 +18,7 @@ use axum::{Extension, Router};
 use base::Clock;
 use broker::{
     accounts::PooledAccounts,
+    answers::Answers,
     bindings::{Bindings, RuntimeReach},
     chores::maintenance::{self, MaintenanceEnding, Times},
     following::Follower,
@@ -63,10 +64,13 @@ pub(crate) struct Service {
     bindings: Bindings,
     orchestrations: Orchestrations,
     jobs: Jobs,
+    answers: Answers,
     chores: JoinSet<()>,
     /// Wakes the steps that wait for the provisioner.
     follower: Option<Follower>,
     metrics: Arc<Metrics>,
+    /// How many operations an earlier process had not finished.
+    pub(crate) unfinished: u64,
     /// Whether platforms need not say `accepts_incomplete`.
     assume_async: bool,
 }
@@ -114,7 +118,7 @@ impl Service {
         };
         // The driver of orchestrations prepares upgrades: it needs neither plans nor accounts.
         let driving = Broker::new(parts(Vec::new(), None));
-        let driving = Arc::new(outside::orchestrations(driving, &env));
+        let driving = Arc::new(outside::orchestrations(driving, &env, &settings.runtimes));
         let engine = serve(engine, &limits, &env, settings)?;
         let engine =
             engine.serve(orchestration::plan(steps::Systems::of(&env)), driving.clone())?;
@@ -122,14 +126,17 @@ impl Service {
         let orchestrations = Orchestrations::new(driving);
         let bindings = Bindings::new(broker.clone(), runtimes, settings.bindings.time);
         let job_env = Arc::new(cleaned.env(settings, &env, broker.clone(), bindings.clone()));
+        let unfinished = unfinished(&operations).await?;
         let engine = engine.serve(jobs::plan(), job_env.clone())?.start();
-        let jobs = Jobs::new(job_env);
+        let jobs = Jobs::new(job_env.clone());
+        let answers = Answers::new(Operations::new(engine.clone()), jobs.clone(), &job_env);
         let mut chores = JoinSet::new();
         let audit = Operations::new(engine.clone()).audit();
         chores.spawn(auditing::keep(audit, clock.clone(), settings.operations.keep_audit));
         chores.spawn(maintenance::keep(ending));
         chores.spawn(orchestrations::wake_drivers(orchestrations.clone(), engine.events()));
         chores.spawn(jobs::keep(jobs.clone()));
+        chores.spawn(answers.clone().keep());
         let assume_async = settings.answers.assume_async;
         Ok(Self {
             engine,
@@ -138,9 +145,11 @@ impl Service {
             bindings,
             orchestrations,
             jobs,
+            answers,
             chores,
             follower,
             metrics,
+            unfinished,
             assume_async,
         })
     }
@@ -149,8 +158,9 @@ impl Service {
     pub(crate) fn routes(&self, verifier: &Arc<Verifier>, known: Vec<Credentials>) -> Router {
         let counted = self.metrics.clone();
         tokio::spawn(counted.clone().count(self.engine.events()));
+        let (jobs, answers) = (self.jobs.clone(), self.answers.clone());
         let metrics = RequireScope::of_operators(verifier.clone(), scope::METRICS_READ)
-            .around(metrics::of_broker(counted, self.engine.clone(), self.jobs.clone()));
+            .around(metrics::of_broker(counted, self.engine.clone(), jobs, answers));
         let orders = platforms(osb::Parts {
             broker: self.broker.clone(),
             bindings: self.bindings.clone(),
@@ -170,6 +180,7 @@ impl Service {
         .merge(expiry(self.broker.clone(), verifier.clone()))
         .merge(fleet(self.orchestrations.clone(), verifier.clone()))
         .merge(job_routes(self.jobs.clone(), verifier.clone()))
+        .merge(answer_routes(self.answers.clone(), verifier.clone()))
         .merge(runtimes(api::runtimes::Parts {
             broker: self.broker.clone(),
             verifier: verifier.clone(),
@@ -187,6 +198,8 @@ impl Service {
             operations: self.operations(),
             broker: self.broker.clone(),
             bindings: self.bindings.clone(),
+            orchestrations: self.orchestrations.clone(),
+            jobs: self.jobs.clone(),
             services,
             landscape,
         })
@@ -258,6 +271,13 @@ fn engine_settings(
         keep_journal: *keep_journal,
         ..engine::Settings::default()
     }
+}
+
+/// How many operations there are to carry on with. Runs of jobs are no order of anybody.
+async fn unfinished(operations: &EngineStore) -> anyhow::Result<u64> {
+    let counted = operations.count().await.context("counting unfinished operations")?;
+    let ordered = counted.iter().filter(|one| one.kind != jobs::KIND);
+    Ok(ordered.map(|one| one.operations).sum())
 }
 
 /// What a start would refuse, as far as that can be told without anything outside.

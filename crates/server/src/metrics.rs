@@ -1,5 +1,6 @@
 //! Metrics: what the engine's events say, and what is unfinished when somebody asks.
 
+mod answers;
 mod calls;
 mod jobs;
 
@@ -10,7 +11,7 @@ use api::Error;
 use axum::{
     Router, extract::State, http::header::CONTENT_TYPE, response::IntoResponse, routing::get,
 };
-use broker::jobs::Jobs;
+use broker::{answers::Answers, jobs::Jobs};
 use clients::Observer;
 use engine::{Engine, Event};
 use prometheus_client::{
@@ -51,6 +52,7 @@ pub struct Metrics {
     in_transaction: Counter,
     calls: calls::Calls,
     jobs: jobs::JobMetrics,
+    answers: answers::AnswerMetrics,
     /// Gauges by kind, under the names that dashboards of the reference know.
     in_progress: Vec<(&'static str, Gauge)>,
 }
@@ -91,6 +93,7 @@ impl Default for Metrics {
         );
         let calls = calls::Calls::register(&mut registry);
         let jobs = jobs::JobMetrics::register(&mut registry);
+        let answers = answers::AnswerMetrics::register(&mut registry);
         let in_progress = Vec::new();
         Self {
             registry,
@@ -102,6 +105,7 @@ impl Default for Metrics {
             in_transaction,
             calls,
             jobs,
+            answers,
             in_progress,
         }
     }
@@ -178,13 +182,18 @@ impl Metrics {
 
 /// `/metrics`; the caller puts a door in front of it.
 pub fn router(metrics: Arc<Metrics>, engine: Engine<EngineStore>) -> Router {
-    let source = Source { metrics, engine, jobs: None };
+    let source = Source { metrics, engine, of_broker: None };
     Router::new().route("/metrics", get(scrape)).with_state(source)
 }
 
-/// The same, with the broker's jobs.
-pub fn of_broker(metrics: Arc<Metrics>, engine: Engine<EngineStore>, jobs: Jobs) -> Router {
-    let source = Source { metrics, engine, jobs: Some(jobs) };
+/// The same, with the broker's jobs and what operators watch.
+pub fn of_broker(
+    metrics: Arc<Metrics>,
+    engine: Engine<EngineStore>,
+    jobs: Jobs,
+    answers: Answers,
+) -> Router {
+    let source = Source { metrics, engine, of_broker: Some((jobs, answers)) };
     Router::new().route("/metrics", get(scrape)).with_state(source)
 }
 
@@ -193,14 +202,15 @@ pub fn of_broker(metrics: Arc<Metrics>, engine: Engine<EngineStore>, jobs: Jobs)
 struct Source {
     metrics: Arc<Metrics>,
     engine: Engine<EngineStore>,
-    jobs: Option<Jobs>,
+    of_broker: Option<(Jobs, Answers)>,
 }
 
 async fn scrape(
-    State(Source { metrics, engine, jobs }): State<Source>,
+    State(Source { metrics, engine, of_broker }): State<Source>,
 ) -> Result<impl IntoResponse, Error> {
-    if let Some(jobs) = jobs {
+    if let Some((jobs, answers)) = of_broker {
         metrics.jobs.read(&jobs.list().await?);
+        metrics.answers.read(&answers.gauges());
     }
     let text = metrics.text(engine.storage()).await.map_err(|error| {
         tracing::warn!(error = format!("{error:#}"), "metrics cannot be given");
@@ -227,6 +237,7 @@ mod tests {
         metrics.ended.get_or_create(&stand).inc();
         metrics.unfinished.get_or_create(&stand).set(1.0);
         metrics.jobs.fill();
+        metrics.answers.fill();
         metrics.calls().finished(&clients::CallReport {
             component: clients::Component::GARDENER,
             route: "create shoots",

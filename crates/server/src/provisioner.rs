@@ -23,7 +23,7 @@ use store::{EngineStore, ProvisionerStore, Set};
 use tokio::{net::TcpListener, task::JoinSet};
 
 use crate::{
-    auditing,
+    auditing, counting,
     gates::Gates,
     keys,
     metrics::{self, Metrics},
@@ -90,8 +90,13 @@ impl Service {
         chores.spawn(shoot_signals::follow(env.gardener.clone(), engine.clone()));
         chores.spawn(failed_runtimes::keep(provisioner.clone()));
         chores.spawn(abandoned_intents::keep(provisioner.clone()));
-        let audit = store::operations::Operations::new(engine.clone()).audit();
-        chores.spawn(auditing::keep(audit, clock.clone(), settings.operations.keep_audit));
+        let operations = store::operations::Operations::new(engine.clone());
+        chores.spawn(counting::keep(operations.clone(), clock.clone()));
+        chores.spawn(auditing::keep(
+            operations.audit(),
+            clock.clone(),
+            settings.operations.keep_audit,
+        ));
         Ok(Self { engine, provisioner, chores, metrics })
     }
 

@@ -22,7 +22,7 @@ use axum::{
     routing::{get, post},
 };
 use base::{Clock, failure::chain};
-use console::{Console, Person};
+use console::{Console, Fields, Person};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::Sealer;
@@ -87,7 +87,8 @@ impl SignIn {
         let pages = console::router(console)
             .route(SIGN_OUT, post(sign_out))
             .route_layer(from_fn_with_state(self.clone(), with_session))
-            .route_layer(Extension(self.clone()));
+            .route_layer(Extension(self.clone()))
+            .route_layer(from_fn(console::headers));
         Router::new()
             .route(SIGN_IN, get(begin))
             .route(SIGNED_IN, get(finish))
@@ -262,7 +263,7 @@ fn session(principal: Principal) -> Session {
     }
 }
 
-async fn sign_out(Extension(sign_in): Extension<Arc<SignIn>>, _: Person) -> Response {
+async fn sign_out(Extension(sign_in): Extension<Arc<SignIn>>, _: Fields) -> Response {
     let mut response = told(StatusCode::OK, "signed out");
     response.headers_mut().insert(header::SET_COOKIE, sign_in.cookies.ended(SESSION));
     response

@@ -8,6 +8,8 @@ mod access_tests;
 mod alone;
 mod broker;
 mod connection;
+#[cfg(test)]
+mod documents_tests;
 mod files;
 mod folder;
 mod greeting;
@@ -37,6 +39,7 @@ use crate::{
     settings::provisioner::ProvisionerSettings,
 };
 use folder::Folder;
+use greeting::Greeting;
 
 pub use alone::{Alone, run as run_landscape};
 pub use connection::Connection;
@@ -46,6 +49,8 @@ pub use speed::Speed;
 
 /// How long requests may go on after the order to stop.
 const GRACE: Duration = Duration::from_secs(2);
+/// For how long operators get access to a runtime, unless the settings say otherwise.
+const OPERATOR_ACCESS: Duration = Duration::from_hours(8);
 /// How long the engine may take to get its first lease.
 const START: Duration = Duration::from_secs(30);
 
@@ -79,13 +84,19 @@ pub struct Up {
     clusters: Clusters,
     landscape: Arc<Landscape>,
     serving: Serving,
+    speed: Speed,
     drain: Duration,
 }
 
 /// Runs it until somebody asks it to stop.
 pub async fn run(options: Options) -> anyhow::Result<()> {
     let up = Up::start(options).await?;
-    greeting::print(&up.connection, up.folder.path());
+    greeting::print(&Greeting {
+        connection: &up.connection,
+        folder: up.folder.path(),
+        speed: up.speed,
+        unfinished: up.broker.unfinished,
+    });
     crate::shutdown::asked().await?;
     eprintln!("stopping; once more stops at once");
     tokio::select! {
@@ -109,6 +120,7 @@ impl Up {
         // Clusters that are brought along stand on this machine too.
         settings.catalog.customer_networks.extend(["127.0.0.0/8", "::1/128"].map(str::to_owned));
         settings.bindings.enabled.get_or_insert(true);
+        settings.bindings.operators.get_or_insert(OPERATOR_ACCESS);
         settings.catalog.plan_changes.get_or_insert(true);
         Patience::of(&settings).check(&provisioner)?;
         let last = port.checked_add(3).context("--port leaves no room for three more ports")?;
@@ -187,6 +199,7 @@ impl Up {
             clusters,
             landscape,
             serving,
+            speed,
             drain,
         })
     }

@@ -293,6 +293,17 @@ async fn the_operators_client_of_the_original_lists_with_every_filter_and_remove
         assert_eq!(operator.get(&address, &person).await.0, 200, "{part}");
     }
 
+    // A kubeconfig with a token, for people whose group may have one; the account must be the runtime's.
+    let kubeconfig = async |account: &str, token: &str| {
+        let address = format!("{}/kubeconfig/{account}/{runtime}", operator.broker);
+        operator.get(&address, token).await
+    };
+    let (status, file) = kubeconfig("ga-aws", &person).await;
+    assert_eq!(status, 200, "{file}");
+    assert!(text(&file).contains("token: ") && text(&file).contains(&shoot), "{file}");
+    assert_eq!(kubeconfig("ga-gcp", &person).await.0, 404);
+    assert_eq!(kubeconfig("ga-aws", &operator.machine().await).await.0, 403);
+
     // Removal: a person may not, broker:write is enough, and the runtime can still be looked up by its id.
     let (machine, id) = (operator.machine().await, ids[0].1);
     assert_eq!(operator.remove(id, &person).await, 403);

@@ -5,6 +5,7 @@
 //! the chain is given later, by one replica for all (`audit/chain.rs`): requests do not wait for each other.
 
 mod chain;
+mod list;
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -17,6 +18,7 @@ use crate::{
 };
 
 pub use chain::{PAGE, Verification};
+pub use list::{AuditFilter, AuditPage};
 
 /// The longest text that is kept of what a caller says about itself.
 const LONGEST: usize = 500;
@@ -137,6 +139,11 @@ impl AuditEntry {
     /// When it was asked for.
     pub fn at(&self) -> Timestamp {
         self.at.into()
+    }
+
+    /// Its number in the chain; none before it is linked.
+    pub fn number(&self) -> Option<i64> {
+        self.seq
     }
 }
 

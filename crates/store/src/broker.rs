@@ -23,6 +23,7 @@ mod list;
 mod lms_tenants;
 mod maintenances;
 mod orchestrations;
+mod pool;
 mod removed;
 mod rows;
 mod standing;
@@ -49,6 +50,7 @@ pub use orchestrations::{
     Count, Counts, Member, MemberFilter, MemberPage, NewMember, NewOrchestration, Orchestration,
     Resolution, Span, Started,
 };
+pub use pool::PoolSample;
 pub use removed::Removed;
 pub use rows::{Instance, LONGEST, NewInstance};
 pub use standing::Standing;

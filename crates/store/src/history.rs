@@ -15,7 +15,7 @@ use crate::{EngineStore, Error, audit::AuditEntry};
 
 /// The operations of how many are told at most, those first that were accepted last.
 pub const MOST_OPERATIONS: usize = 2_000;
-/// The same when nothing in particular is asked for.
+/// The same when nothing in particular is asked for, and of one instance.
 const LATEST: u32 = 200;
 
 /// How many entries of the audit are told at most.
@@ -55,7 +55,8 @@ pub enum Level {
 }
 
 impl EngineStore {
-    /// The operations of these instances and those of these ids, the newest [`MOST_OPERATIONS`]; without either, the latest of all.
+    /// The operations of these instances, the newest 200 of each, and those of these ids, the newest [`MOST_OPERATIONS`] in all;
+    /// without either, the latest of all. However old an instance is, so many are read and no more.
     pub async fn chosen(
         &self,
         instances: &[String],
@@ -66,7 +67,7 @@ impl EngineStore {
             return Ok(self.list(&filter).await?.operations);
         }
         let names: Vec<&str> = instances.iter().map(String::as_str).collect();
-        let mut chosen = self.of_instances(&names).await?;
+        let mut chosen = self.newest_of_instances(&names, LATEST).await?;
         chosen.extend(self.of_ids(ids).await?);
         chosen.sort_by_key(|operation| (std::cmp::Reverse(operation.created_at), operation.id));
         chosen.dedup_by_key(|operation| operation.id);

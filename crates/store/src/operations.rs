@@ -1,6 +1,7 @@
 //! Operations as operators see them: list, find, read the journal, ask why one waits; what gets one unstuck is in
 //! `operations/unstuck.rs`. Broker and provisioner both serve it.
 
+mod answers;
 mod unstuck;
 
 use std::sync::Arc;
@@ -18,6 +19,11 @@ use crate::{
     engine::{Filter, PageKey},
     error::Trouble,
     history::{self, HistoryEvent},
+};
+
+pub use answers::{
+    Beyond, Failed, MOST_DAYS, MOST_HOURS, Present, StandingCounts, StepOrder, StepReport, Stuck,
+    Success, Usuals, WaitGroup,
 };
 
 /// The most operations that one page may hold.

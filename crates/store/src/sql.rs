@@ -15,8 +15,8 @@ pub(crate) struct Text {
 
 /// Names a statement: literals, with `now` for the time, `skip` where rows that others hold are passed over, `wait` where
 /// they are waited for, `(any "column" "$1")` where a column is in a list of texts, `(any_id "column" "$1")` where it is
-/// in a list of ids, `(first "column" "$1")` where it is the first of a list, `(unset "$1")` where there is no list, and
-/// `instance_columns` for the columns of an instance.
+/// in a list of ids, `(first "column" "$1")` where it is the first of a list, `(first_besides "column" "word" "$1")` where it is that and not this word
+/// besides, as a partial index needs it, `(unset "$1")` where there is no list, and `instance_columns` for the columns of an instance.
 macro_rules! sql {
     ($name:ident = $($part:tt)+) => {
         const $name: $crate::sql::Text = $crate::sql::sql!($($part)+);
@@ -53,6 +53,9 @@ macro_rules! postgres {
     ((first $column:literal $list:literal)) => {
         concat!($column, " = (", $list, "::jsonb ->> 0)")
     };
+    ((first_besides $column:literal $common:literal $list:literal)) => {
+        concat!($column, " <> '", $common, "' AND ", $column, " = (", $list, "::jsonb ->> 0)")
+    };
     ((unset $list:literal)) => {
         concat!($list, "::text IS NULL")
     };
@@ -82,6 +85,9 @@ macro_rules! sqlite {
     };
     ((first $column:literal $list:literal)) => {
         concat!($column, " = (", $list, " ->> 0)")
+    };
+    ((first_besides $column:literal $common:literal $list:literal)) => {
+        concat!($column, " <> '", $common, "' AND ", $column, " = (", $list, " ->> 0)")
     };
     ((unset $list:literal)) => {
         concat!($list, " IS NULL")

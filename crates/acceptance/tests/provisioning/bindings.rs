@@ -1,9 +1,11 @@
 //! Bindings of a runtime that the provisioner has made: credentials that work, expire and end, whatever happens meanwhile.
 
+mod conformance;
 mod crashes;
 mod faults;
 mod kubeconfig;
 mod life;
+mod operators;
 mod refusals;
 mod secrets;
 
@@ -20,7 +22,10 @@ use clients::kubernetes::{Cluster, Resource};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use simulators::trouble::{Kind, Rule};
-use store::BrokerStore;
+use store::{
+    BrokerStore,
+    broker::{Binding, Instance},
+};
 
 use crate::{
     made::Broker,
@@ -109,9 +114,18 @@ impl BoundRuntime {
         made
     }
 
+    /// The bindings that are written down.
+    async fn bindings_of(&self) -> Vec<Binding> {
+        self.broker.store.bindings_of(&self.order.instance_id).await.unwrap()
+    }
+
     /// How many bindings are written down.
     async fn stored(&self) -> usize {
-        self.broker.store.bindings_of(&self.order.instance_id).await.unwrap().len()
+        self.bindings_of().await.len()
+    }
+
+    async fn instance(&self) -> Instance {
+        self.broker.store.find(&self.order.instance_id).await.unwrap().unwrap()
     }
 
     /// How much later others may take over.
@@ -122,14 +136,26 @@ impl BoundRuntime {
 
 /// Bindings on a held clock; as another process would have them.
 async fn bindings(outside: &Outside, broker: &Broker, clock: &Clock) -> Bindings {
+    let cases = use_cases(outside, broker, clock);
+    let env = Box::pin(outside.env(&outside.clock)).await;
+    let reach = RuntimeReach {
+        provisioner: env.provisioner.clone(),
+        clusters: clusters(&outside.clock, CALLS),
+    };
+    Bindings::new(cases, reach, Duration::from_secs(15))
+}
+
+/// The use cases of instances on a held clock.
+fn use_cases(outside: &Outside, broker: &Broker, clock: &Clock) -> instances::Broker {
     let engine = broker.store.engine().clone();
     let store = BrokerStore::new(engine.clone(), clock.clone());
     let offer = Offer {
         plans: vec!["aws".into(), "trial".into()],
         bindings: Some(BindingOffer::default()),
+        operator_access: Some(Duration::from_hours(8)),
         ..Offer::default()
     };
-    let broker = instances::Broker::new(Parts {
+    instances::Broker::new(Parts {
         store,
         operations: engine,
         shapes: vec![],
@@ -145,13 +171,7 @@ async fn bindings(outside: &Outside, broker: &Broker, clock: &Clock) -> Bindings
             suspension: SuspensionPlans::default(),
         },
         clock: clock.clone(),
-    });
-    let env = Box::pin(outside.env(&outside.clock)).await;
-    let reach = RuntimeReach {
-        provisioner: env.provisioner.clone(),
-        clusters: clusters(&outside.clock, CALLS),
-    };
-    Bindings::new(broker, reach, Duration::from_secs(15))
+    })
 }
 
 /// Whether a kubeconfig opens its runtime.

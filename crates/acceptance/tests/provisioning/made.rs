@@ -196,14 +196,21 @@ impl Broker {
 
     /// Ends the maintenance of upgrades that have ended well; of how many.
     pub(crate) async fn end_maintenance(&self) -> usize {
-        let times = Times { hold: Duration::ZERO, ..Times::default() };
+        let times = Times { again: Duration::ZERO, ..Times::default() };
+        let ending = MaintenanceEnding::new(&self.env, self.clock.clone(), times);
+        ending.end_due().await.unwrap()
+    }
+
+    /// Ends the maintenance of upgrades that have ended well, and gives up what is refused; of how many.
+    pub(crate) async fn end_refused_maintenance(&self) -> usize {
+        let times = Times { refused: Duration::ZERO, ..Times::default() };
         let ending = MaintenanceEnding::new(&self.env, self.clock.clone(), times);
         ending.end_due().await.unwrap()
     }
 
     /// Ends the maintenance of all upgrades that have ended, once nothing of them is on its way any more.
     pub(crate) async fn settle(&self) {
-        let times = Times { hold: Duration::ZERO, settled: Duration::ZERO, ..Times::default() };
+        let times = Times { again: Duration::ZERO, settled: Duration::ZERO, ..Times::default() };
         let ending = MaintenanceEnding::new(&self.env, self.clock.clone(), times);
         assert_eq!(ending.end_due().await.unwrap(), 1);
     }

@@ -6,8 +6,8 @@
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use async_graphql::{
-    Name, Request as Query, Response as Answer, ServerError, Value, Variables,
-    parser::types::{ExecutableDocument, OperationDefinition, OperationType, Selection},
+    Request as Query, Response as Answer, ServerError, Value,
+    parser::types::{ExecutableDocument, OperationDefinition, OperationType},
 };
 use axum::{
     Extension, Json,
@@ -19,7 +19,7 @@ use futures::FutureExt;
 use serde::Serialize;
 
 use super::{
-    QueryLimits, Schema, answer,
+    QueryLimits, Schema, answer, audited,
     caller::caller,
     kubeconfig::MayOpen,
     strict::{
@@ -88,6 +88,7 @@ pub(super) async fn serve(
         return Ok(invalid(Fault::Invalid.in_error(error)));
     }
     let name = query.operation_name.clone();
+    let variables = query.variables.clone();
     let document = match query.parsed_query() {
         Ok(document) => document,
         Err(error) => return Ok(invalid(Fault::Syntax.in_error(error))),
@@ -97,41 +98,23 @@ pub(super) async fn serve(
     }
     let operation = selected(document, name.as_deref());
     let kind = operation.map(|operation| operation.ty);
-    let changes = operation.filter(|it| it.ty == OperationType::Mutation).map(changes);
+    let request = operation
+        .and_then(|operation| audited::request(operation, &document.fragments, &variables));
     if only_reads && kind.is_some_and(|kind| kind != OperationType::Query) {
         let text = "GET requests only allow query operations";
         return Ok(refusal(StatusCode::NOT_ACCEPTABLE, text));
     }
     allowed(&principal, kind).map_err(IntoResponse::into_response)?;
     let may_open = MayOpen(principal.scopes.contains(scope::PROVISIONER_KUBECONFIG));
-    let audited = audited.zip(changes).map(|(audited, action)| {
-        let runtime = runtime(&query.variables);
-        let tenant = caller.tenant.clone();
-        audited.of(&action, runtime, serde_json::json!({ "tenant": tenant }))
+    let audited = audited.zip(request).map(|(audited, request)| {
+        let details = request.details(&caller.tenant, may_open.0);
+        audited.of(&request.action, request.runtimes.into_iter().next(), details)
     });
     let work = service.run(query.data(caller).data(may_open), kind.is_some());
     Ok(match audited {
         Some(audited) => audited.run(work).await,
         None => work.await,
     })
-}
-
-/// The mutations of an operation.
-fn changes(operation: &OperationDefinition) -> String {
-    let names = operation.selection_set.node.items.iter().filter_map(|item| match &item.node {
-        Selection::Field(field) => Some(field.node.name.node.as_str()),
-        Selection::FragmentSpread(_) | Selection::InlineFragment(_) => None,
-    });
-    names.collect::<Vec<_>>().join(",")
-}
-
-/// The runtime that the variables name, if they do.
-fn runtime(variables: &Variables) -> Option<String> {
-    let named = ["id", "runtimeID"].iter().find_map(|name| variables.get(&Name::new(name)));
-    match named {
-        Some(Value::String(id)) => Some(id.clone()),
-        _ => None,
-    }
 }
 
 /// The text that clients of the reference know.

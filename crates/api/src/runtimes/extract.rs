@@ -22,12 +22,17 @@ impl<S: Send + Sync> FromRequestParts<S> for Asked {
         let Query(fields) = Query::<Vec<(String, String)>>::from_request_parts(parts, state)
             .await
             .map_err(|_| Refused::query("the query cannot be read"))?;
-        let (mut ask, mut paged) = (Ask::default(), Paged::default());
-        for (name, value) in fields {
-            read(&mut ask, &mut paged, &name, value).map_err(Refused::query)?;
-        }
-        Ok(Self(ask))
+        ask(fields).map(Self).map_err(Refused::query)
     }
+}
+
+/// The runtimes that these parameters ask for.
+pub(super) fn ask(fields: Vec<(String, String)>) -> Result<Ask, String> {
+    let (mut ask, mut paged) = (Ask::default(), Paged::default());
+    for (name, value) in fields {
+        read(&mut ask, &mut paged, &name, value)?;
+    }
+    Ok(ask)
 }
 
 /// Which of the two that may be there once have been there.

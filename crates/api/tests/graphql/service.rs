@@ -11,11 +11,12 @@ use api::{
     router::{ProvisionerParts, shielded},
 };
 use axum::{
-    Router,
+    Extension, Router,
     body::{Body, to_bytes},
     http::{HeaderMap, Request, StatusCode, header, request::Builder},
 };
 use base::Clock;
+use broker::operations::view::{AuditLog, Operations};
 use clients::{
     Component, Gate, Grant, Http, Limits as Calls, TokenSource,
     director::Director,
@@ -87,6 +88,7 @@ pub(crate) struct Service {
     running: Running,
     routes: Router,
     keys: KeyServer,
+    pub(crate) audit: AuditLog,
     _database: TestDatabase,
     _folder: TempDir,
 }
@@ -139,7 +141,9 @@ impl Service {
             limits,
         };
         let limits = Limits { body: 200_000, ..Limits::DEFAULT };
-        let routes = shielded(api::router::provisioner(parts), limits);
+        let audit = Operations::new(provisioner.parts().engine.clone()).audit();
+        let routes = api::router::provisioner(parts).layer(Extension(audit.clone()));
+        let routes = shielded(routes, limits);
         let mut service = Self {
             provisioner,
             runtime: String::new(),
@@ -147,6 +151,7 @@ impl Service {
             running,
             routes,
             keys,
+            audit,
             _database: database,
             _folder: folder,
         };

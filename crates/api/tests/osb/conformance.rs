@@ -12,7 +12,12 @@ use crate::{
 const INSTANCE: &str = "/v2/service_instances/i-1";
 
 /// One request of a platform that knows Basic authentication, and the status it must get.
-async fn send(service: &Service, method: &str, path: &str, body: Option<&Value>) -> Reply {
+pub(crate) async fn send(
+    service: &Service,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+) -> Reply {
     let mut request = service.request(method, path);
     let headers = request.headers_mut().unwrap();
     headers.insert(header::AUTHORIZATION, basic(PLATFORM.0, PLATFORM.1).parse().unwrap());
@@ -37,7 +42,7 @@ async fn get(real: &Real, path: &str) -> Reply {
     send(&real.service, "GET", path, None).await
 }
 
-fn status(reply: &Reply) -> u16 {
+pub(crate) fn status(reply: &Reply) -> u16 {
     reply.status.as_u16()
 }
 

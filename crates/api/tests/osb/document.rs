@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::{real::Real, support::openapi};
 
 pub(crate) const DOCUMENT: &str = include_str!("../../../../docs/openapi/osb.yaml");
+const OPERATORS: &str = include_str!("../../../../docs/openapi/operators.yaml");
 const METHODS: [&str; 5] = ["get", "put", "patch", "delete", "post"];
 
 #[tokio::test]
@@ -38,13 +39,26 @@ fn the_document_is_valid_and_says_what_every_status_means() {
     openapi::is_valid(DOCUMENT, &always);
 }
 
+#[test]
+fn the_documents_for_operators_are_valid() {
+    openapi::is_valid(OPERATORS, &[]);
+    openapi::is_valid(include_str!("../../../../docs/openapi/provisioner.yaml"), &[]);
+}
+
 #[tokio::test]
 async fn the_documents_are_served_to_everybody() {
     let real = Real::start().await;
     let service = &real.service;
     let runtimes = include_str!("../../../../docs/openapi/runtimes.yaml");
+    let orchestrations = include_str!("../../../../docs/openapi/orchestrations.yaml");
+    let all = [
+        ("osb", DOCUMENT),
+        ("runtimes", runtimes),
+        ("orchestrations", orchestrations),
+        ("operators", OPERATORS),
+    ];
 
-    for (path, document) in [("osb", DOCUMENT), ("runtimes", runtimes)] {
+    for (path, document) in all {
         let reply = service.anonymous("GET", &format!("/openapi/{path}.yaml")).await;
         assert_eq!((reply.status.as_u16(), reply.text.as_str()), (200, document));
     }

@@ -4,6 +4,7 @@
 
 mod access;
 mod answers;
+mod audit_cost;
 mod catalog;
 mod conformance;
 mod document;
@@ -13,3 +14,4 @@ mod real;
 mod service;
 #[path = "../support/mod.rs"]
 mod support;
+mod updating;

@@ -6,6 +6,7 @@ use base::Clock;
 use broker::{
     catalog::{Catalog, Offer},
     instances::{Broker, Parts, Settings, SuspensionPlans},
+    operations::view::AuditLog,
 };
 use engine::{
     Planted, State, Storage,
@@ -50,9 +51,21 @@ impl Real {
         real
     }
 
+    /// A broker on this database, with an audit or without.
+    pub(crate) async fn on(test: TestDatabase, audited: bool) -> Self {
+        let mut real = Self::over(test).await;
+        let service = Service::of(real.broker.clone(), false).await;
+        let audit = AuditLog::new(real.engine.clone());
+        real.service = if audited { service.audited(audit) } else { service };
+        real
+    }
+
     /// A broker that no platform has a password for.
     pub(crate) async fn without_platforms() -> Self {
-        let test = TestDatabase::sqlite();
+        Self::over(TestDatabase::sqlite()).await
+    }
+
+    async fn over(test: TestDatabase) -> Self {
         let clock = Clock::held_at(Timestamp::from_second(NOW).unwrap());
         let database = test.database().await;
         database.migrate(Set::Engine).await.unwrap();
@@ -108,7 +121,7 @@ impl Real {
     /// Lets the operation that runs end in this state.
     pub(crate) async fn end(&self, state: State, changes: Vec<Change>) {
         let joined = self.engine.join("hand", Duration::from_secs(60)).await.unwrap();
-        let kinds = ["provision", "deprovision"].map(|kind| (kind.to_owned(), 1));
+        let kinds = ["provision", "update", "deprovision"].map(|kind| (kind.to_owned(), 1));
         let replica = joined.replica;
         let ask = Ask { replica, kinds: &kinds, room: 1, crowded: &[], after_lane: "" };
         let mut held = self.engine.claim(&ask).await.unwrap().operations.remove(0);

@@ -8,12 +8,12 @@ use api::{
     router::{self, shielded},
 };
 use axum::{
-    Router,
+    Extension, Router,
     body::{Body, to_bytes},
     http::{HeaderMap, Request, StatusCode, header, request::Builder},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
-use broker::{bindings::Bindings, instances::Broker};
+use broker::{bindings::Bindings, instances::Broker, operations::view::AuditLog};
 use jsonwebtoken::{Algorithm, Header, encode};
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -84,6 +84,12 @@ impl Service {
         let parts = Parts { broker, bindings, verifier, platforms, assume_async };
         let limits = Limits { body: 100_000, ..Limits::DEFAULT };
         Self { routes: shielded(router::platforms(parts), limits), keys, token: OnceLock::new() }
+    }
+
+    /// The same with an audit of what is asked for.
+    pub(crate) fn audited(mut self, audit: AuditLog) -> Self {
+        self.routes = self.routes.layer(Extension(audit));
+        self
     }
 
     /// A good token with these scopes, for this tenant or for none.

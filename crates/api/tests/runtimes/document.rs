@@ -45,12 +45,37 @@ pub(crate) async fn the_answer_is_as_the_document_says(fleet: Fleet) {
         assert_eq!((status.as_u16(), route.get(method)), (405, None), "{method}");
     }
     for parameter in route["get"]["parameters"].as_array().unwrap() {
-        let name = parameter["name"].as_str().unwrap();
+        let name = name_of(parameter);
         let (status, body) = fleet.ask(&format!("?{name}=%20")).await;
         let error = body["error"].as_str().unwrap_or_default();
         assert!(!error.contains("is not known here"), "{name}: {status} {body}");
     }
-    assert_eq!(document["paths"].as_object().unwrap().len(), 1);
+    assert_eq!(document["paths"].as_object().unwrap().len(), 3);
+}
+
+/// The name of a parameter, or of the one that it refers to, which is the same.
+fn name_of(parameter: &Value) -> &str {
+    let named = parameter["name"].as_str();
+    named.or_else(|| parameter["$ref"].as_str()?.rsplit('/').next()).unwrap()
+}
+
+pub(crate) async fn export_and_metering_are_as_the_document_says(fleet: Fleet) {
+    let document: Value = serde_saphyr::from_str(DOCUMENT).unwrap();
+    let schemas = &document["components"]["schemas"];
+    fleet.order("i-1", "ga-1").await;
+
+    let exported = fleet.export("").await;
+    let (_, infos) = fleet.infos(&fleet.token(&["cld:read", "tenants:any"], None)).await;
+
+    fits(schemas, "Runtime", &serde_json::from_str(&exported).unwrap());
+    fits(schemas, "RuntimeInfo", &infos[0]);
+    for parameter in document["paths"]["/runtimes/export"]["get"]["parameters"].as_array().unwrap()
+    {
+        let name = name_of(parameter);
+        let (status, body) = fleet.ask(&format!("/export?{name}=nonsense")).await;
+        let error = body["error"].as_str().unwrap_or_default();
+        assert!(!error.contains("is not known here"), "{name}: {status} {body}");
+    }
 }
 
 #[test]

@@ -124,6 +124,30 @@ impl Fleet {
         }
         let answer = request.send().await.unwrap();
         let status = answer.status();
+        let body = answer.bytes().await.unwrap();
+        (status, serde_json::from_slice(&body).unwrap_or_default())
+    }
+
+    /// What is exported with a token that may see everything; not read yet.
+    pub(crate) async fn exporting(&self, query: &str) -> reqwest::Response {
+        let token = self.token(&[READ, ANY], None);
+        let address = format!("{}/runtimes/export{query}", self.address);
+        reqwest::Client::new().get(address).bearer_auth(token).send().await.unwrap()
+    }
+
+    /// The same, read to its end.
+    pub(crate) async fn export(&self, query: &str) -> String {
+        let answer = self.exporting(query).await;
+        assert_eq!(answer.status(), StatusCode::OK);
+        answer.text().await.unwrap()
+    }
+
+    /// What metering reads.
+    pub(crate) async fn infos(&self, token: &str) -> (StatusCode, Value) {
+        let address = format!("{}/info/runtimes", self.address);
+        let request = reqwest::Client::new().get(address).bearer_auth(token);
+        let answer = request.header("x-request-id", "r-1").send().await.unwrap();
+        let status = answer.status();
         (status, serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap())
     }
 

@@ -61,6 +61,8 @@ struct Operation {
     parameters: Vec<Parameter>,
     request_body: Option<Body>,
     responses: BTreeMap<String, Response>,
+    #[serde(default)]
+    security: Vec<BTreeMap<String, Vec<String>>>,
 }
 
 #[derive(Deserialize, Clone)]
@@ -181,6 +183,9 @@ pub(crate) fn is_valid(text: &str, always: &[&str]) {
     for (path, item) in &document.paths {
         let PathItem { get, put, post, patch, delete, .. } = item;
         for operation in [get, put, post, patch, delete].into_iter().flatten() {
+            for name in operation.security.iter().flat_map(BTreeMap::keys) {
+                assert!(components.security_schemes.contains_key(name), "nobody knows {name}");
+            }
             assert!(ids.insert(&operation.id), "{} is there twice", operation.id);
             check_operation(path, operation, &item.parameters, components, always);
         }

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc,
+        Arc, LazyLock,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -36,6 +36,7 @@ pub fn encoded(part: impl AsRef<[u8]>) -> String {
 }
 
 /// A key and its public half.
+#[derive(Clone)]
 pub struct Pair {
     pub private: EncodingKey,
     pub jwk: Value,
@@ -48,6 +49,12 @@ fn pem(der: &[u8]) -> String {
 }
 
 impl Pair {
+    /// The key of all issuers of this process: making one takes long.
+    fn shared() -> Self {
+        static MADE: LazyLock<Pair> = LazyLock::new(Pair::rsa);
+        MADE.clone()
+    }
+
     pub fn rsa() -> Self {
         let pair = RsaPair::generate(KeySize::Rsa2048).unwrap();
         let der: Pkcs8V1Der<'_> = pair.as_der().unwrap();
@@ -95,7 +102,7 @@ impl KeyServer {
 
     /// The same with a discovery document that was changed.
     pub async fn start_with(change: impl FnOnce(Value) -> Value) -> Self {
-        let (rsa, ec) = (Pair::rsa(), Pair::ec());
+        let (rsa, ec) = (Pair::shared(), Pair::ec());
         let set = json!({"keys": [
             rsa.published("rsa", "sig"),
             ec.published("ec", "sig"),

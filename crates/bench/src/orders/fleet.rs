@@ -32,10 +32,10 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// How the services are reached.
 #[derive(Deserialize)]
-struct Connection {
+pub(crate) struct Connection {
     provisioner: String,
     landscape: String,
-    token: SecretString,
+    pub(crate) token: SecretString,
 }
 
 /// The most memory that services had, in MiB.
@@ -204,14 +204,14 @@ fn log(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.log"))
 }
 
-fn spawn(mut command: Command, folder: &Path, name: &str) -> anyhow::Result<Child> {
+pub(crate) fn spawn(mut command: Command, folder: &Path, name: &str) -> anyhow::Result<Child> {
     let log = File::options().create(true).append(true).open(log(folder, name))?;
     command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).kill_on_drop(true);
     command.spawn().with_context(|| format!("{name} cannot be started"))
 }
 
 /// The first of so many ports in a row that nobody uses just now.
-fn free_ports(count: u16) -> anyhow::Result<u16> {
+pub(crate) fn free_ports(count: u16) -> anyhow::Result<u16> {
     for _ in 0..1_000 {
         let first = fastrand::u16(20_000..32_000);
         if (first..first + count).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok()) {
@@ -222,7 +222,7 @@ fn free_ports(count: u16) -> anyhow::Result<u16> {
 }
 
 /// Waits until the landscape has said how everything is reached.
-async fn connection(folder: &Path) -> anyhow::Result<Connection> {
+pub(crate) async fn connection(folder: &Path) -> anyhow::Result<Connection> {
     let (clock, began) = (Clock::running(), Instant::now());
     loop {
         if let Ok(text) = fs::read(folder.join("connection.json")) {
@@ -237,7 +237,7 @@ async fn connection(folder: &Path) -> anyhow::Result<Connection> {
 }
 
 /// Waits until a service is ready.
-async fn ready(address: &str) -> anyhow::Result<()> {
+pub(crate) async fn ready(address: &str) -> anyhow::Result<()> {
     let (clock, began, http) = (Clock::running(), Instant::now(), reqwest::Client::new());
     loop {
         let answer = http.get(format!("{address}/readyz")).send().await;

@@ -1,8 +1,10 @@
 //! Asking for credentials.
 
+use std::time::Duration;
+
 use store::broker::{BeginBinding, Binding, BindingState, Instance, NewBinding, Standing};
 
-use super::{Bind, Bindings, Bound, bound, is_usable, making::Making, parameters};
+use super::{Bind, Bindings, Bound, bound, is_usable, making::Making, operator, parameters};
 use crate::{
     catalog::BindingOffer,
     instances::{
@@ -15,6 +17,18 @@ use crate::{
 const TRIES: usize = 3;
 const DIFFERENT: &str = "binding already exists but with different parameters";
 
+/// A binding that an instance is to have.
+pub(super) struct Wish<'a> {
+    /// As its owner calls it.
+    pub(super) id: &'a str,
+    /// How long it is to be valid.
+    pub(super) lifetime: Duration,
+    /// The binding that it is to replace.
+    pub(super) predecessor: Option<&'a str>,
+    /// How many the instance may have.
+    pub(super) most: u32,
+}
+
 impl Bindings {
     /// Makes a binding, or finds the one that the same request has made.
     pub async fn bind(&self, caller: &Caller, request: Bind) -> Result<Bound, Error> {
@@ -24,12 +38,32 @@ impl Bindings {
         let offer =
             bindings.ok_or_else(|| Error::NotBindable("bindings are switched off".into()))?;
         storable("binding_id", &request.binding_id)?;
+        if operator::is_reserved(&request.binding_id) {
+            return Err(Error::Bad(format!("binding_id must not begin with {}", operator::PREFIX)));
+        }
         let missing = || Error::NotFound("instance does not exist".into());
         let row = self.instance(caller, &request.instance_id).await?.ok_or_else(missing)?;
         offered(offer, &row.plan_name)?;
+        if request.service_id != parts.catalog.service_id() {
+            return Err(Error::Bad("service-id not in the catalog".into()));
+        }
+        if parts.catalog.plan(&request.plan_id).is_none() {
+            return Err(Error::Bad("plan-id not in the catalog".into()));
+        }
         let asked = parameters::lifetime(request.parameters.as_ref(), offer, parts.offer.closed)?;
-        let (instance, id) = (row.id.as_str(), request.binding_id.as_str());
-        let predecessor = request.predecessor.as_deref();
+        let wish = Wish {
+            id: &request.binding_id,
+            lifetime: asked,
+            predecessor: request.predecessor.as_deref(),
+            most: offer.most,
+        };
+        self.find_or_make(row, wish).await
+    }
+
+    /// Makes a binding of an instance, or finds the one that the same wish has made.
+    pub(super) async fn find_or_make(&self, row: Instance, wish: Wish<'_>) -> Result<Bound, Error> {
+        let Wish { id, lifetime: asked, predecessor, most } = wish;
+        let instance = row.id.as_str();
         for _ in 0..TRIES {
             if let Some(there) = self.store().find_binding(instance, id).await? {
                 let same = there.predecessor.as_deref() == predecessor
@@ -53,7 +87,7 @@ impl Bindings {
                 None => asked,
             };
             let new = NewBinding { instance, binding: id, runtime, lifetime, predecessor };
-            match self.store().begin_binding(&new, offer.most, self.hold()).await? {
+            match self.store().begin_binding(&new, most, self.hold()).await? {
                 BeginBinding::Begun(attempt) => {
                     let binding = id.to_owned();
                     return self.make(Making { row, binding, lifetime, attempt }).await;
@@ -61,8 +95,7 @@ impl Bindings {
                 BeginBinding::Exists => {}
                 BeginBinding::Full => {
                     let text = format!(
-                        "maximum number of non expired bindings reached: {}; unbind one, or wait until one expires",
-                        offer.most
+                        "maximum number of non expired bindings reached: {most}; unbind one, or wait until one expires"
                     );
                     return Err(Error::Limit(text));
                 }
@@ -93,7 +126,7 @@ impl Bindings {
 
     /// The binding that another one is to replace.
     async fn predecessor(&self, row: &Instance, id: &str) -> Result<Binding, Error> {
-        let found = self.store().find_binding(&row.id, id).await?;
+        let found = self.platforms_binding(row, id).await?;
         found.filter(|it| is_usable(it, row, self.now())).ok_or_else(|| {
             let text = "does not exist, or has expired";
             Error::Bad(format!("predecessor_binding_id: binding {id} of this instance {text}"))

@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 use serde::Serialize;
-use store::broker::BindingState;
+use store::broker::{Binding, BindingState, Instance};
 
-use super::{Bindings, Bound, bound, is_usable};
+use super::{Bindings, Bound, bound, is_usable, operator};
 use crate::instances::{Caller, Error, Progress};
 
 /// How far a binding is.
@@ -36,7 +36,7 @@ impl Bindings {
         let missing = |text: &str| Error::NotFound(text.to_owned());
         let row = self.instance(caller, instance).await?;
         let row = row.ok_or_else(|| missing("Binding not found"))?;
-        let found = self.store().find_binding(&row.id, id).await?;
+        let found = self.platforms_binding(&row, id).await?;
         let binding = found.ok_or_else(|| missing("Binding not found"))?;
         match binding.state {
             BindingState::Creating => return Err(missing("Binding creation in progress")),
@@ -60,13 +60,25 @@ impl Bindings {
     ) -> Result<LastBindingOperation, Error> {
         let missing = || Error::NotFound("Binding not found".into());
         let row = self.instance(caller, instance).await?.ok_or_else(missing)?;
-        let binding = self.store().find_binding(&row.id, id).await?.ok_or_else(missing)?;
+        let binding = self.platforms_binding(&row, id).await?.ok_or_else(missing)?;
         let (progress, description) = match binding.state {
             BindingState::Creating => (Progress::InProgress, "the binding is being created"),
             BindingState::Active => (Progress::Succeeded, "the binding was created"),
             BindingState::Removing => (Progress::InProgress, "the binding is being removed"),
         };
         Ok(LastBindingOperation { progress, description })
+    }
+
+    /// A binding that a platform has made.
+    pub(super) async fn platforms_binding(
+        &self,
+        row: &Instance,
+        id: &str,
+    ) -> Result<Option<Binding>, Error> {
+        if operator::is_reserved(id) {
+            return Ok(None);
+        }
+        Ok(self.store().find_binding(&row.id, id).await?)
     }
 
     /// All bindings of an instance.
@@ -78,8 +90,9 @@ impl Bindings {
         let missing = || Error::NotFound(format!("instance {instance}"));
         let row = self.instance(caller, instance).await?.ok_or_else(missing)?;
         let now = self.now();
-        let found = self.store().bindings_of(&row.id).await?;
-        let summary = |it: store::broker::Binding| BindingSummary {
+        let mut found = self.store().bindings_of(&row.id).await?;
+        found.retain(|it| caller.tenant.is_none() || !operator::is_reserved(&it.binding));
+        let summary = |it: Binding| BindingSummary {
             state: match it.state {
                 BindingState::Active if it.expires_at <= now => "expired",
                 state => state.as_str(),

@@ -16,7 +16,7 @@ impl Bindings {
     pub async fn unbind(&self, caller: &Caller, request: Unbind) -> Result<(), Error> {
         named(&request.service_id, &request.plan_id)?;
         let row = self.instance(caller, &request.instance_id).await?.ok_or(Error::Gone)?;
-        let found = self.store().find_binding(&row.id, &request.binding_id).await?;
+        let found = self.platforms_binding(&row, &request.binding_id).await?;
         let binding = found.ok_or(Error::Gone)?;
         let taken = self.store().begin_unbinding(binding.id, None, self.hold()).await?;
         let attempt = taken.ok_or(Error::Busy)?;

@@ -22,6 +22,8 @@ pub struct Offer {
     pub plan_updateable: bool,
     /// Which instances can be bound, and for how long; none when none can.
     pub bindings: Option<BindingOffer>,
+    /// For how long operators get access to runtimes; none when they get none.
+    pub operator_access: Option<Duration>,
     /// Where kubeconfigs of orders may lead besides public addresses.
     pub customer_networks: Networks,
     /// How long platforms should poll at most; as long as an operation may take.
@@ -64,6 +66,7 @@ impl Default for Offer {
             on_demand_versions: false,
             plan_updateable: false,
             bindings: None,
+            operator_access: None,
             customer_networks: Networks::default(),
             maximum_polling: Some(Duration::from_secs(24 * 60 * 60)),
         }

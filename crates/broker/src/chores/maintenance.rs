@@ -13,7 +13,10 @@ use clients::{
 };
 use engine::Operation;
 use futures::{StreamExt, stream};
-use store::{BrokerStore, broker::Maintenance};
+use store::{
+    BrokerStore,
+    broker::{Maintenance, SuspendedEvaluation},
+};
 
 use crate::operations::{
     Env,
@@ -25,13 +28,18 @@ use crate::operations::{
 /// How many are ended in one go, and how many of them at once.
 const MOST: u32 = 200;
 const AT_ONCE: usize = 8;
+
 /// How long things take that nobody is told about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Times {
     /// How often somebody looks.
     pub every: Duration,
-    /// For how long a maintenance is one replica's, and how long after a failure it is tried again.
+    /// For how long a maintenance is one replica's: longer than all its calls take at worst, so that no other replica makes them too.
     pub hold: Duration,
+    /// How long after a failure it is tried again.
+    pub again: Duration,
+    /// For how long what `AvS` refuses is tried again. Shorter than the next upgrade waits for it.
+    pub refused: Duration,
     /// How long a call of an upgrade that did not end well may still be on its way.
     pub settled: Duration,
 }
@@ -40,7 +48,9 @@ impl Default for Times {
     fn default() -> Self {
         Self {
             every: Duration::from_secs(5),
-            hold: Duration::from_mins(2),
+            hold: Duration::from_mins(15),
+            again: Duration::from_mins(2),
+            refused: Duration::from_mins(15),
             settled: Duration::from_secs(30),
         }
     }
@@ -89,9 +99,18 @@ impl MaintenanceEnding {
         Ok(ended.count().await)
     }
 
+    /// `false`: it could not be ended, or another replica ends it.
     async fn try_to_end(&self, due: &Maintenance) -> bool {
-        match self.end(due).await {
-            Ok(ended) => ended,
+        let taken = match self.store.take_maintenance(due, self.times.hold).await {
+            Ok(Some(taken)) => taken,
+            Ok(None) => return false,
+            Err(error) => {
+                tracing::warn!(error = chain(&error), "cannot end maintenance, trying again later");
+                return false;
+            }
+        };
+        match self.end(&taken).await {
+            Ok(()) => true,
             Err(error) => {
                 tracing::warn!(
                     instance.id = due.instance,
@@ -99,23 +118,23 @@ impl MaintenanceEnding {
                     error = chain(&error),
                     "maintenance of a runtime cannot be ended, trying again later"
                 );
+                // One that is not given back is tried again when the hold is over.
+                if let Err(error) = self.store.take_maintenance(&taken, self.times.again).await {
+                    tracing::debug!(error = chain(&error), "maintenance not given back");
+                }
                 false
             }
         }
     }
 
-    /// `false`: another replica ends it.
-    async fn end(&self, due: &Maintenance) -> Result<bool, Error> {
-        if !self.store.take_maintenance(due, self.times.hold).await? {
-            return Ok(false);
-        }
+    async fn end(&self, due: &Maintenance) -> Result<(), Error> {
         if !due.evaluations.is_empty() {
             self.restore(due).await?;
             self.store.restored_evaluations(due.operation).await?;
         }
         self.announce(due).await?;
         self.store.forget_maintenance(due.operation).await?;
-        Ok(true)
+        Ok(())
     }
 
     /// Gives evaluations the status back that they had. What somebody has changed meanwhile, or removed, is left alone.
@@ -128,15 +147,24 @@ impl MaintenanceEnding {
             return Ok(());
         };
         for evaluation in &due.evaluations {
-            let (id, before) = (evaluation.id, status_before(evaluation));
-            match avs.get(id).await {
-                Ok(found) if found.status == Status::Maintenance && before != found.status => {
-                    unless_gone(avs.set_status(id, before).await)?;
+            match restore_one(avs, evaluation).await {
+                Err(error) if !error.kind.is_retryable() && self.gives_up(due) => {
+                    tracing::error!(
+                        instance.id = due.instance,
+                        evaluation.id = evaluation.id,
+                        error = chain(&error),
+                        "evaluation stays in maintenance mode, refused by AvS"
+                    );
                 }
-                found => unless_gone(found)?,
+                restored => restored?,
             }
         }
         Ok(())
+    }
+
+    /// Whether what is refused is not tried again: it would keep the runtime from its next upgrade.
+    fn gives_up(&self, due: &Maintenance) -> bool {
+        self.clock.now() >= due.ended_at + self.times.refused
     }
 
     /// Tells the customer that it is over, if the customer was told that it has begun.
@@ -170,10 +198,38 @@ fn event_type(kind: &str) -> EventType {
     if kind == UpgradingKyma::KIND { UpgradingKyma::EVENT } else { UpgradingCluster::EVENT }
 }
 
+/// Gives an evaluation the status back that it had, unless its status was changed meanwhile.
+async fn restore_one(avs: &Avs, evaluation: &SuspendedEvaluation) -> Result<(), CallError> {
+    let (id, before) = (evaluation.id, status_before(evaluation));
+    match avs.get(id).await {
+        Ok(found) if found.status == Status::Maintenance && before != found.status => {
+            unless_gone(avs.set_status(id, before).await)
+        }
+        found => unless_gone(found),
+    }
+}
+
 /// An evaluation that is gone needs no status.
 fn unless_gone<T>(answer: Result<T, CallError>) -> Result<(), CallError> {
     match answer {
         Err(error) if error.kind != Kind::NotFound => Err(error),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_other_replica_takes_a_maintenance_while_its_calls_may_last() {
+        let times = Times::default();
+        // Each call may have to get a token first. SPC: tell, announce what it has forgotten, tell again.
+        let avs = clients::avs::LIMITS.call * 2 * 4;
+        let spc = clients::spc::LIMITS.call * 3;
+
+        assert!(times.hold > avs + spc);
+        // The next upgrade waits for half an hour.
+        assert!(times.refused + times.again + times.settled < Duration::from_mins(30));
     }
 }

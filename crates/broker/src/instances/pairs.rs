@@ -8,6 +8,7 @@
 //! | deprovision | supersedes it | supersedes it | supersedes it | the same one |
 //! | retry by an operator | refused | refused | refused | refused |
 //!
+//! The upgrade of an orchestration that waits for maintenance windows is refused where it would be queued: [`upgrade_alone`].
 //! A suspension is a deprovision here, except that it waits for provisions, updates and upgrades. A retry begins alone or not at all, and
 //! only of the newest operation: `store::operations::Operations::retry`, for both services. Refused is `ConcurrencyError`, for operators
 //! 409. `docs/updates.md` has the same table for platforms.
@@ -69,6 +70,14 @@ pub fn upgrade_verdict(id: OperationId, unfinished: &[Unfinished]) -> Verdict {
     match unfinished.iter().find(|other| other.kind == DEPROVISION) {
         Some(removal) => Verdict::Refuse(removal.id),
         None => Verdict::Queue,
+    }
+}
+
+/// What becomes of the upgrade `id` in a maintenance window: it begins at once or not at all.
+pub fn upgrade_alone(id: OperationId, unfinished: &[Unfinished]) -> Verdict {
+    match (upgrade_verdict(id, unfinished), unfinished.first()) {
+        (Verdict::Queue, Some(other)) => Verdict::Refuse(other.id),
+        (verdict, _) => verdict,
     }
 }
 
@@ -224,6 +233,17 @@ mod tests {
         assert_eq!(verdict(&["update", "suspension"]), Verdict::Refuse(id(2)));
         assert_eq!(verdict(&["upgradeKyma!", "deprovision"]), Verdict::Refuse(id(2)));
         assert_eq!(verdict(&["deprovision!"]), Verdict::Refuse(id(1)));
+    }
+
+    #[test]
+    fn an_upgrade_in_a_maintenance_window_waits_for_nothing() {
+        let id = Uuid::from_u128;
+        let verdict = |kinds: &[&str]| upgrade_alone(NEW, &unfinished(kinds));
+
+        assert_eq!(verdict(&[]), Verdict::Queue);
+        assert_eq!(verdict(&["update"]), Verdict::Refuse(id(1)));
+        assert_eq!(verdict(&["update", "deprovision"]), Verdict::Refuse(id(2)));
+        assert_eq!(upgrade_alone(id(1), &unfinished(&["upgradeKyma"])), Verdict::Same(id(1)));
     }
 
     #[test]

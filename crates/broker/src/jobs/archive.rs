@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::{
     Env, Job,
     cursor::{read_operation, store_failed, write_key},
-    cx::{Acted, Failed, Next, PageCx},
+    cx::{Acted, Change, Failed, Next, PageCx},
     hours, names,
     service::instance,
 };
@@ -43,18 +43,31 @@ impl Job for Archive {
         let removals = removals.map_err(|error| store_failed(&error))?;
         for removal in &removals {
             let action = Box::pin(archive(cx.env, removal, cx.now.into()));
-            cx.act(&removal.instance, "would be archived", action).await?;
+            let change = Change {
+                item: &removal.instance,
+                action: "archive",
+                instance: Some(&removal.instance),
+                would: "would be archived",
+            };
+            cx.act(change, action).await?;
+            if cx.is_full() {
+                return Ok(behind(removal));
+            }
         }
         if let Some(last) = removals.last().filter(|_| removals.len() == most as usize) {
-            let id = last.operation.to_string();
-            let key = PageKey { created_at: last.created_at, id };
-            return Ok(Next::More(write_key(&key)));
+            return Ok(behind(last));
         }
         if !cx.dry_run {
             forget(cx).await?;
         }
         Ok(Next::End)
     }
+}
+
+/// The next page begins behind this removal.
+fn behind(removal: &EndedRemoval) -> Next {
+    let key = PageKey { created_at: removal.created_at, id: removal.operation.to_string() };
+    Next::More(write_key(&key))
 }
 
 /// Deletes what has been kept long enough, some at a time.

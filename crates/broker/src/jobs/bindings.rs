@@ -6,12 +6,12 @@ use base::failure::chain;
 use engine::StepError;
 
 use super::{
-    Job,
-    cx::{Acted, Failed, Next, PageCx},
+    Job, MOST_ACTIONS,
+    cx::{Acted, Change, Failed, Next, PageCx},
 };
 
 /// How many bindings are read at once.
-const PAGE: u32 = 25;
+const PAGE: u32 = MOST_ACTIONS;
 /// How many bindings a dry run lists.
 const LISTED: u32 = 500;
 
@@ -37,7 +37,13 @@ impl Job for BindingCleanUp {
                     Err(error) => Err(Failed::Told(chain(&error))),
                 }
             });
-            cx.act(&item, "would be removed", action).await?;
+            let change = Change {
+                item: &item,
+                action: "unbind",
+                instance: Some(&binding.instance),
+                would: "would be removed",
+            };
+            cx.act(change, action).await?;
         }
         // Those that stay are not due again for a while, so that the list comes to its end.
         let more = !cx.dry_run && due.len() == PAGE as usize;

@@ -11,7 +11,8 @@ use engine::StepError;
 use jiff::Timestamp;
 
 use super::{
-    Env,
+    Env, MOST_ACTIONS,
+    audited::JobAudit,
     report::{Outcome, Report},
     run::Memory,
 };
@@ -48,6 +49,19 @@ impl Acted {
     pub(super) fn skipped(text: impl Into<String>) -> Self {
         Self::Skipped(text.into())
     }
+}
+
+/// What a job is about to change.
+#[derive(Clone, Copy)]
+pub(super) struct Change<'a> {
+    /// The candidate, as the report names it.
+    pub(super) item: &'a str,
+    /// What is done, as the audit names it.
+    pub(super) action: &'static str,
+    /// The instance that it is about.
+    pub(super) instance: Option<&'a str>,
+    /// What a dry run tells.
+    pub(super) would: &'a str,
 }
 
 /// What is to be done with a candidate. Boxed: it is large, and a page has it in its own future otherwise.
@@ -101,6 +115,8 @@ pub(super) struct PageCx<'a> {
     pub(super) report: &'a mut Report,
     /// The job.
     pub(super) job: &'static str,
+    /// Where its changes are written down.
+    pub(super) audit: JobAudit,
     /// On how many candidates this page has acted.
     pub(super) acted: u32,
 }
@@ -112,19 +128,25 @@ impl PageCx<'_> {
         Caller { any_tenant: true, user_agent, ..Caller::default() }
     }
 
-    /// Acts on a candidate, or tells in a dry run that it would: `would` says what. Outside calls have a key of the candidate's own, so
-    /// that a page which is repeated repeats them under the same keys.
+    /// Whether the page has acted as often as it may.
+    pub(super) fn is_full(&self) -> bool {
+        self.acted >= MOST_ACTIONS
+    }
+
+    /// Acts on a candidate with an entry in the audit, or tells in a dry run that it would. Outside calls have a key of the candidate's
+    /// own, so that a page which is repeated repeats them under the same keys.
     pub(super) async fn act(
         &mut self,
-        item: &str,
-        would: &str,
+        change: Change<'_>,
         action: Action<'_>,
     ) -> Result<(), StepError> {
+        let Change { item, would, .. } = change;
         if self.dry_run {
             self.report.note(item, Outcome::WouldDo, would);
             return Ok(());
         }
         self.acted += 1;
+        let entry = self.audit.begin(change.action, item, change.instance).await?;
         let acted = match caller::current() {
             Some(caller) => {
                 let step = format!("{}/{item}", caller.step);
@@ -139,6 +161,7 @@ impl PageCx<'_> {
             Err(Failed::Told(text)) => (Outcome::Failed, text),
             Err(Failed::NotHeld) => return Err(StepError::NotHeld),
         };
+        self.audit.finish(entry, outcome, &text).await;
         let (job, outcome_word) = (self.job, outcome.as_str());
         match outcome {
             Outcome::Failed => {

@@ -10,7 +10,7 @@ use engine::StepError;
 
 use super::{
     Env, Job,
-    cx::{Acted, Failed, Next, PageCx},
+    cx::{Acted, Change, Failed, Next, PageCx},
     hours,
     shoots::{self, ShootEntry},
 };
@@ -51,7 +51,9 @@ impl Job for EnvironmentCleanUp {
         for name in &without {
             let Some(entry) = all.get(name) else { continue };
             let action = Box::pin(remove(cx.env, name, entry));
-            cx.act(name, "would be removed: no instance has it", action).await?;
+            let would = "would be removed: no instance has it";
+            let change = Change { item: name, action: "deleteShoot", instance: None, would };
+            cx.act(change, action).await?;
         }
         Ok(without.pop().filter(|_| more).into())
     }

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use engine::StepError;
-use store::broker::InstanceFilter;
+use store::broker::{InstanceFilter, PageKey};
 
 use super::{
     Env, Job,
     cursor::{read_key, store_failed, write_key},
-    cx::{Acted, Next, PageCx},
+    cx::{Acted, Change, Next, PageCx},
     hours,
 };
 
@@ -54,7 +54,13 @@ impl Job for Expiry {
                 let operation = broker.expire(&caller, &row.id).await?;
                 Ok(Acted::done(format!("expired, operation {operation}")))
             });
-            cx.act(&row.id, &would, action).await?;
+            let change =
+                Change { item: &row.id, action: "expire", instance: Some(&row.id), would: &would };
+            cx.act(change, action).await?;
+            if cx.is_full() {
+                let key = PageKey { created_at: row.created_at, id: row.id.clone() };
+                return Ok(Next::More(write_key(&key)));
+            }
         }
         Ok(page.next.map(|key| write_key(&key)).into())
     }

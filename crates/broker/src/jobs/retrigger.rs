@@ -6,15 +6,15 @@ use engine::StepError;
 use store::broker::InstanceFilter;
 
 use super::{
-    Job,
+    Job, MOST_ACTIONS,
     cursor::{read_key, store_failed, write_key},
-    cx::{Acted, Failed, Next, PageCx},
+    cx::{Acted, Change, Failed, Next, PageCx},
     hours,
 };
 use crate::chores::retrigger::{Retriggered, retrigger};
 
 /// How many instances are read at once.
-const PAGE: u32 = 50;
+const PAGE: u32 = MOST_ACTIONS;
 
 pub(super) struct Retrigger;
 
@@ -41,7 +41,13 @@ impl Job for Retrigger {
                     Retriggered::Nothing => Ok(Acted::skipped("nothing is left")),
                 }
             });
-            cx.act(&row.id, "would continue the removal", action).await?;
+            let change = Change {
+                item: &row.id,
+                action: "retrigger",
+                instance: Some(&row.id),
+                would: "would continue the removal",
+            };
+            cx.act(change, action).await?;
         }
         Ok(page.next.map(|key| write_key(&key)).into())
     }

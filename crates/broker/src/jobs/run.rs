@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Env, JobSettings, Report,
+    audited::JobAudit,
     cx::{Next, PageCx},
     find,
     shoots::ShootList,
@@ -94,6 +95,12 @@ impl Step<JobRun> for RunJob {
             memory: cx.memory,
             report: &mut report,
             job: job.name(),
+            audit: JobAudit::new(
+                cx.env,
+                job.name(),
+                cx.operation,
+                cx.input.requested_by.as_deref(),
+            ),
             acted: 0,
         };
         let next = job.page(&mut page).await?;
@@ -114,9 +121,9 @@ impl Step<JobRun> for RunJob {
     }
 }
 
-/// How long the rate demands to wait after acting so often.
+/// How long the rate demands to wait after acting so often. The engine looks up to a fifth earlier.
 fn pause(acted: u32, settings: &JobSettings) -> Duration {
-    (Duration::from_mins(1) * acted / settings.rate.get()).max(PAUSE)
+    (Duration::from_mins(1) * acted * 5 / 4 / settings.rate.get()).max(PAUSE)
 }
 
 fn refused(text: String) -> StepError {
@@ -134,7 +141,7 @@ mod tests {
         let rate = NonZeroU32::new(30).unwrap();
         let settings = JobSettings { rate, ..JobSettings::default() };
 
-        assert_eq!(pause(15, &settings), Duration::from_secs(30));
+        assert_eq!(pause(16, &settings) * 4 / 5, Duration::from_secs(32));
         assert_eq!(pause(0, &settings), PAUSE);
     }
 }

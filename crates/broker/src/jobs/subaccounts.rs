@@ -1,20 +1,24 @@
 //! Removes the instances of subaccounts that were deleted in the platform.
+//!
+//! What a reader would get wrong: a page of events may name thousands of instances. A step ends after some of them, and its cursor says
+//! which subaccount of the page, and which of its instances, was the last.
 
 use std::time::Duration;
 
 use engine::StepError;
-use store::broker::{Instance, InstanceFilter};
+use serde::{Deserialize, Serialize};
+use store::broker::{Instance, InstanceFilter, Page, PageKey};
 
 use super::{
-    Env, Job,
-    cursor::store_failed,
-    cx::{Acted, Next, PageCx},
+    Env, Job, MOST_ACTIONS,
+    cursor::{read_key, store_failed, write_key},
+    cx::{Acted, Change, Next, PageCx},
     hours,
 };
 use crate::instances::Deprovision;
 
 /// How many instances of a subaccount are read at once.
-const PAGE: u32 = 100;
+const PAGE: u32 = MOST_ACTIONS;
 
 pub(super) struct SubaccountCleanUp;
 
@@ -29,34 +33,76 @@ impl Job for SubaccountCleanUp {
 
     async fn page(&self, cx: &mut PageCx<'_>) -> Result<Next, StepError> {
         let Some(events) = &cx.env.events else { return Ok(Next::End) };
-        let page = events.deleted_page(cx.env.settings.edition, cx.cursor).await?;
-        for subaccount in &page.subaccounts {
-            for row in instances_of(cx.env, subaccount).await? {
-                remove(cx, &row).await?;
+        let at = PageCursor::read(cx.cursor);
+        let page = events.deleted_page(cx.env.settings.edition, at.page.as_deref()).await?;
+        // Without the subaccount, whose event may have left the page, all of it is done again.
+        let position =
+            |subaccount: &String| page.subaccounts.iter().position(|it| it == subaccount);
+        let begin = at.subaccount.as_ref().and_then(position);
+        for (number, subaccount) in page.subaccounts.iter().enumerate().skip(begin.unwrap_or(0)) {
+            let mut after = at.after.clone().filter(|_| begin == Some(number));
+            loop {
+                let found = instances_of(cx.env, subaccount, after.as_deref()).await?;
+                for row in &found.instances {
+                    remove(cx, row).await?;
+                    if cx.is_full() {
+                        let key = PageKey { created_at: row.created_at, id: row.id.clone() };
+                        let inside = PageCursor {
+                            page: at.page,
+                            subaccount: Some(subaccount.clone()),
+                            after: Some(write_key(&key)),
+                        };
+                        return Ok(Next::More(inside.written()?));
+                    }
+                }
+                match found.next {
+                    Some(key) => after = Some(write_key(&key)),
+                    None => break,
+                }
             }
         }
-        Ok(page.next.into())
+        let next = page.next.map(|page| PageCursor { page: Some(page), ..PageCursor::default() });
+        Ok(next.map(|next| next.written()).transpose()?.into())
     }
 }
 
-/// The instances of a subaccount that are not removed.
-async fn instances_of(env: &Env, subaccount: &str) -> Result<Vec<Instance>, StepError> {
-    let mut filter = InstanceFilter {
+/// Where a run stands: in a page of events, and in the instances of one of its subaccounts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct PageCursor {
+    /// The page; none for the first one.
+    page: Option<String>,
+    /// The subaccount.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    subaccount: Option<String>,
+    /// The last of its instances that was acted on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    after: Option<String>,
+}
+
+impl PageCursor {
+    /// From its text. Runs that were begun by older programs have the page alone.
+    fn read(cursor: Option<&str>) -> Self {
+        let Some(cursor) = cursor else { return Self::default() };
+        serde_json::from_str(cursor)
+            .unwrap_or_else(|_| Self { page: Some(cursor.to_owned()), ..Self::default() })
+    }
+
+    fn written(&self) -> Result<String, StepError> {
+        serde_json::to_string(self).map_err(|error| StepError::internal(&error))
+    }
+}
+
+/// Some instances of a subaccount that are not removed, behind a key.
+async fn instances_of(env: &Env, subaccount: &str, after: Option<&str>) -> Result<Page, StepError> {
+    let filter = InstanceFilter {
         subaccounts: vec![subaccount.to_owned()],
         deleted: Some(false),
+        after: read_key(after)?,
         most: PAGE,
         ..InstanceFilter::default()
     };
-    let mut all = Vec::new();
-    loop {
-        let page = env.broker.parts().store.list(&filter).await;
-        let page = page.map_err(|error| store_failed(&error))?;
-        all.extend(page.instances);
-        match page.next {
-            None => return Ok(all),
-            next => filter.after = next,
-        }
-    }
+    let page = env.broker.parts().store.list(&filter).await;
+    page.map_err(|error| store_failed(&error))
 }
 
 async fn remove(cx: &mut PageCx<'_>, row: &Instance) -> Result<(), StepError> {
@@ -74,5 +120,31 @@ async fn remove(cx: &mut PageCx<'_>, row: &Instance) -> Result<(), StepError> {
             row.subaccount
         )))
     });
-    cx.act(&row.id, &format!("would be removed with subaccount {}", row.subaccount), action).await
+    let change = Change {
+        item: &row.id,
+        action: "deprovision",
+        instance: Some(&row.id),
+        would: &format!("would be removed with subaccount {}", row.subaccount),
+    };
+    cx.act(change, action).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_read_as_it_was_written_and_so_is_that_of_an_older_program() {
+        let inside = PageCursor {
+            page: Some("p 2".into()),
+            subaccount: Some("sa-1".into()),
+            after: Some("2026-01-01T12:00:00Z i-1".into()),
+        };
+
+        assert_eq!(PageCursor::read(Some(&inside.written().unwrap())), inside);
+        assert_eq!(PageCursor::read(None), PageCursor::default());
+        let old = PageCursor { page: Some("17".into()), ..PageCursor::default() };
+        assert_eq!(PageCursor::read(Some("17")), old);
+        assert_eq!(PageCursor::read(Some(r#"{"x": 1"#)).page.as_deref(), Some(r#"{"x": 1"#));
+    }
 }

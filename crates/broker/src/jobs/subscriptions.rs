@@ -5,6 +5,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use base::failure::chain;
 use clients::{
     aws::{self, Aws},
     azure::{self, Azure},
@@ -16,8 +17,10 @@ use secrecy::SecretString;
 
 use super::{
     Env, Job,
-    cx::{Acted, Failed, Next, PageCx},
+    audited::JobAudit,
+    cx::{Acted, Change, Failed, Next, PageCx},
     hours,
+    report::Outcome,
 };
 use crate::overrides::kept::Secret;
 
@@ -45,15 +48,27 @@ impl Job for SubscriptionCleanUp {
                 cx.skip(binding.name(), "a Shoot uses it");
                 continue;
             }
-            let action = Box::pin(empty(cx.env, &pool, binding));
-            cx.act(binding.name(), "would be emptied and returned to the pool", action).await?;
+            let audit = cx.audit.clone();
+            let action = Box::pin(empty(cx.env, &pool, binding, &audit));
+            let change = Change {
+                item: binding.name(),
+                action: "emptyAccount",
+                instance: None,
+                would: "would be emptied and returned to the pool",
+            };
+            cx.act(change, action).await?;
         }
         let last = dirty.last().map(|binding| binding.name().to_owned());
         Ok(last.filter(|_| more).into())
     }
 }
 
-async fn empty(env: &Env, pool: &Pool, binding: &Binding) -> Result<Acted, Failed> {
+async fn empty(
+    env: &Env,
+    pool: &Pool,
+    binding: &Binding,
+    audit: &JobAudit,
+) -> Result<Acted, Failed> {
     let hyperscaler = binding.labelled("hyperscalerType").unwrap_or_default();
     let provider = hyperscaler.split('_').next().unwrap_or_default();
     // Emptying those before it may have taken minutes.
@@ -69,7 +84,14 @@ async fn empty(env: &Env, pool: &Pool, binding: &Binding) -> Result<Acted, Faile
     if left > 0 {
         return Ok(Acted::skipped(format!("{left} volumes or resource groups are being deleted")));
     }
-    pool.free(binding).await?;
+    let entry = audit.begin("releaseAccount", binding.name(), None).await?;
+    let released = pool.free(binding).await;
+    let (outcome, text) = match &released {
+        Ok(()) => (Outcome::Done, format!("free again: {hyperscaler}")),
+        Err(error) => (Outcome::Failed, chain(error)),
+    };
+    audit.finish(entry, outcome, &text).await;
+    released?;
     Ok(Acted::done(format!("empty and free again: {hyperscaler}")))
 }
 

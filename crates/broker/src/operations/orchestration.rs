@@ -5,20 +5,24 @@
 
 mod cancel_notification;
 mod complete;
+mod refresh_targets;
 mod resolve_targets;
 mod send_notification;
 mod start_operations;
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use base::Failure;
+use clients::spc::EventType;
+use domain::orchestration::Kind;
 use engine::{Applies, Condition, Cx, Operation, Plan, Step, StepError};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use store::broker::Orchestration;
 use uuid::Uuid;
 
 use super::systems::{System, Systems};
-use crate::orchestrations::Parts;
+use crate::orchestrations::{Parts, kind};
 
 /// How long an orchestration may take: windows may be days apart, and pauses take as long as people do.
 const LIMIT: Duration = Duration::from_hours(24 * 365);
@@ -50,6 +54,10 @@ pub struct Input {
 pub struct Data {
     /// Whether customers have to be told that it was canceled.
     pub canceled: bool,
+    /// When its runtimes were last looked for.
+    pub resolved_at: Option<Timestamp>,
+    /// Instances that came to it or left it since customers were told.
+    pub untold: BTreeSet<String>,
 }
 
 /// What is done for an orchestration.
@@ -58,6 +66,7 @@ pub fn plan(systems: Systems) -> Plan<Orchestrating> {
         .reaching(systems.iter())
         .each(resolve_targets::ResolveTargets)
         .each(send_notification::SendNotification.when(is_first()).needs(System::Spc).or_skip())
+        .each(refresh_targets::RefreshTargets.when(is_first()).or_skip())
         .each(start_operations::StartOperations)
         .each(
             cancel_notification::CancelNotification
@@ -76,6 +85,14 @@ async fn orchestration(cx: &Cx<'_, Orchestrating>) -> Result<Orchestration, Step
         let text = format!("there is no orchestration {id}");
         StepError::fatal(Failure::new("broker", "orchestration_missing", text))
     })
+}
+
+/// What customers are told that is done to each runtime.
+fn event_type(row: &Orchestration) -> EventType {
+    match kind(row) {
+        Kind::UpgradeKyma => EventType::Kyma,
+        Kind::UpgradeCluster => EventType::Cluster,
+    }
 }
 
 /// No answer of SPC ends an orchestration: what it refuses is tried again until the step's limit, and then done without.

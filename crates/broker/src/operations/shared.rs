@@ -3,6 +3,7 @@
 pub(super) mod cluster_state;
 pub(super) mod evaluations;
 pub(super) mod event_hubs;
+pub(super) mod get_kubeconfig;
 pub(super) mod instance;
 pub(super) mod known;
 pub(super) mod kyma;
@@ -36,9 +37,9 @@ type Context<'a> = Cx<'a, Provisioning>;
 pub(super) const PREVIEW: &str = "preview";
 
 /// Only for clusters that are made here.
-pub(super) const fn is_ours() -> Condition<Provisioning> {
+pub(super) const fn is_ours<O: InRuntime>() -> Condition<O> {
     Condition::new("the plan is not own_cluster", |cx| {
-        let theirs = cx.input.order.plan_kind == PlanKind::OwnCluster;
+        let theirs = O::order(cx).plan_kind == PlanKind::OwnCluster;
         Applies::when(!theirs, "the order brings its own cluster")
     })
 }
@@ -52,18 +53,18 @@ pub(super) const fn is_theirs() -> Condition<Provisioning> {
 }
 
 /// Only where the Reconciler installs Kyma.
-pub(super) const fn is_not_preview() -> Condition<Provisioning> {
+pub(super) const fn is_not_preview<O: InRuntime>() -> Condition<O> {
     Condition::new("the plan is not preview", |cx| {
-        let preview = cx.input.order.plan_name == PREVIEW;
+        let preview = O::order(cx).plan_name == PREVIEW;
         Applies::when(!preview, "the plan has no Kyma from the Reconciler")
     })
 }
 
-/// Only where the order brings credentials for the BTP operator.
-pub(super) const fn has_operator_credentials() -> Condition<Provisioning> {
-    Condition::new("the order brings credentials for the BTP operator", |cx| {
-        let given = cx.input.order.context.sm_operator_credentials.is_some();
-        Applies::when(given, "the order brings no credentials for the BTP operator")
+/// Only where the order has credentials for the BTP operator.
+pub(super) const fn has_operator_credentials<O: InRuntime>() -> Condition<O> {
+    Condition::new("the order has credentials for the BTP operator", |cx| {
+        let given = O::order(cx).context.sm_operator_credentials.is_some();
+        Applies::when(given, "the order has no credentials for the BTP operator")
     })
 }
 

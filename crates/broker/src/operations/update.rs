@@ -9,7 +9,6 @@ mod btp_operator_overrides;
 mod check_reconciler_state;
 mod check_runtime;
 mod edp_registration;
-mod get_kubeconfig;
 mod save_parameters;
 mod update_init_kyma_version;
 mod update_kyma_initialization;
@@ -19,7 +18,7 @@ mod upgrade_shoot;
 use std::time::Duration;
 
 use clients::reconciler::Cluster;
-use domain::{parameters, plan::Kind};
+use domain::parameters;
 use engine::{Applies, Condition, Cx, Operation, Plan, Step, StepError};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
@@ -27,7 +26,10 @@ use uuid::Uuid;
 
 use super::{
     env::Env,
-    shared::{InRuntime, PREVIEW, missing},
+    shared::{
+        InRuntime, get_kubeconfig::GetKubeconfig, has_operator_credentials, is_not_preview,
+        is_ours, missing,
+    },
     systems::{System, Systems},
 };
 use crate::{ContextChange, Details, Order};
@@ -130,7 +132,7 @@ pub fn plan(limits: &Limits, systems: Systems) -> Plan<Updating> {
         .step(upgrade_shoot::UpgradeShoot.when(is_ours()))
         .stage("btp-operator")
         .step(update_init_kyma_version::UpdateInitKymaVersion)
-        .step(get_kubeconfig::GetKubeconfig.when(has_new_access()))
+        .step(GetKubeconfig.when(has_new_access()))
         .step(
             btp_operator_overrides::BtpOperatorOverrides
                 .when(has_operator_credentials())
@@ -179,27 +181,6 @@ fn changed<'a>(cx: &'a Cx<'_, Updating>) -> Result<&'a Order, StepError> {
 /// A failure of the store passes.
 fn stored(error: &store::Error) -> StepError {
     StepError::internal(error)
-}
-
-const fn is_ours() -> Condition<Updating> {
-    Condition::new("the plan is not own_cluster", |cx| {
-        let theirs = order(cx).plan_kind == Kind::OwnCluster;
-        Applies::when(!theirs, "the order brings its own cluster")
-    })
-}
-
-const fn is_not_preview() -> Condition<Updating> {
-    Condition::new("the plan is not preview", |cx| {
-        let preview = order(cx).plan_name == PREVIEW;
-        Applies::when(!preview, "the plan has no Kyma from the Reconciler")
-    })
-}
-
-const fn has_operator_credentials() -> Condition<Updating> {
-    Condition::new("the order has credentials for the BTP operator", |cx| {
-        let given = order(cx).context.sm_operator_credentials.is_some();
-        Applies::when(given, "the order has no credentials for the BTP operator")
-    })
 }
 
 const fn has_new_access() -> Condition<Updating> {

@@ -8,14 +8,13 @@ mod apply_cluster_configuration;
 mod btp_operator_overrides;
 mod busola_migrator_overrides;
 mod check_cluster_configuration;
-mod get_kubeconfig;
 mod overrides_from_secrets_and_config_step;
 mod upgrade_kyma_initialisation;
 
 use std::time::Duration;
 
 use clients::spc::EventType;
-use engine::{Applies, Condition, Cx, Operation, Plan, Step, StepError};
+use engine::{Cx, Operation, Plan, Step, StepError};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -27,6 +26,8 @@ use super::{
     prelude::Failure,
     shared::{
         InRuntime,
+        get_kubeconfig::GetKubeconfig,
+        has_operator_credentials,
         upgrading::{
             Request, Upgrading, avs_maintenance::AvsMaintenance, is_announced, is_no_dry_run,
             send_notification::SendNotification,
@@ -130,7 +131,7 @@ pub fn plan(limits: &Limits, systems: Systems) -> Plan<UpgradingKyma> {
                 .waiting_for(limits.reconciler)
                 .failing_for(limits.reconciler),
         )
-        .step(get_kubeconfig::GetKubeconfig.weight(2))
+        .step(<GetKubeconfig as Step<UpgradingKyma>>::weight(GetKubeconfig, 2))
         .step(
             btp_operator_overrides::BtpOperatorOverrides.weight(3).when(has_operator_credentials()),
         )
@@ -153,13 +154,6 @@ pub fn plan(limits: &Limits, systems: Systems) -> Plan<UpgradingKyma> {
                 .weight(10)
                 .needs(System::Reconciler),
         )
-}
-
-const fn has_operator_credentials() -> Condition<UpgradingKyma> {
-    Condition::new("the order has credentials for the BTP operator", |cx| {
-        let given = UpgradingKyma::order(cx).context.sm_operator_credentials.is_some();
-        Applies::when(given, "the order has no credentials for the BTP operator")
-    })
 }
 
 /// What has been collected so far.

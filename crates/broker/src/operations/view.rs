@@ -7,6 +7,11 @@ pub use engine::{
     retry::Retry,
     storage::{Entry, EntryEvent, Outcome, Snapshot},
 };
-pub use store::audit::{AuditLog, AuditResult, NewAuditEntry, Verification};
+pub use store::audit::{
+    AuditEntry, AuditFilter, AuditLog, AuditPage, AuditResult, NewAuditEntry, Verification,
+};
 pub use store::history::HistoryEvent;
-pub use store::operations::{LARGEST_PAGE, Operations, OperationsError, Page, PageRequest};
+pub use store::operations::{
+    LARGEST_PAGE, MOST_DAYS, MOST_HOURS, Operations, OperationsError, Page, PageRequest, StepOrder,
+    StepReport, Stuck, Success,
+};

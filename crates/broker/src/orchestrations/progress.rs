@@ -93,6 +93,14 @@ pub struct Slow {
     pub description: String,
 }
 
+impl Progress {
+    /// Whether nothing has happened between the two, except that time has passed.
+    pub(super) fn is_as_far_as(&self, other: &Self) -> bool {
+        let Self { per_hour, expected_end, .. } = *self;
+        *self == Self { per_hour, expected_end, ..other.clone() }
+    }
+}
+
 impl Orchestrations {
     /// How far an orchestration is.
     pub async fn progress(&self, id: &str) -> Result<Progress, Error> {

@@ -115,11 +115,10 @@ impl Orchestrations {
         let resolution = Resolution {
             orchestration: row.id,
             description: &description,
-            parameters: &text,
             member_description: "Operation retry triggered",
         };
-        let stored =
-            self.store().retry_orchestration(driver(row.id, true)?, &resolution, &members).await?;
+        let driver = driver(row.id, true)?;
+        let stored = self.store().retry_orchestration(driver, &resolution, &text, &members).await?;
         self.wake(row.id).await;
         Ok(stored)
     }

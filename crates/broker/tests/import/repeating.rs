@@ -1,8 +1,13 @@
 //! Imports that are repeated, and that were stopped in the middle.
 
-use broker::instances::{Caller, Deprovision};
-use serde_json::json;
-use store::{import::Mode, testing::originals::encrypted};
+use base::Clock;
+use broker::instances::{Caller, Deprovision, Update};
+use serde_json::{Value, json};
+use store::{
+    broker::TOPIC,
+    import::Mode,
+    testing::{Hands, originals::encrypted},
+};
 
 use crate::{
     original::{KEY, Original, PLANS, SERVICE, Situation, database, fill},
@@ -173,4 +178,82 @@ async fn bindings_that_can_still_be_used_are_taken_over() {
         assert!(report.findings.iter().any(|it| it.subject.contains("binding incomplete")));
         assert!(world.store.find_binding(all[0].id(), "expired").await.unwrap().is_none());
     }
+}
+
+/// The number of a trial instance that is suspended.
+const SUSPENDED_TRIAL: usize = PLANS.len() * 4 + 5;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_instance_that_was_removed_here_does_not_come_back_with_the_next_import() {
+    let (from, all) = database(2).await;
+    for world in World::both().await {
+        world.import(&from, Mode::Apply).await;
+        let gone = all[0].id();
+        let request = Deprovision {
+            instance_id: gone.to_owned(),
+            service_id: SERVICE.into(),
+            plan_id: all[0].instance["service_plan_id"].as_str().unwrap().into(),
+            accepts_incomplete: true,
+        };
+        world.broker.deprovision(&Caller::default(), request).await.unwrap();
+        let hands = Hands {
+            engine: world.store.engine().clone(),
+            clock: Clock::running(),
+            kind: "deprovision",
+            topic: TOPIC,
+        };
+        let replica = hands.join().await;
+        hands.end(replica, gone, json!({ "removed": true })).await;
+        assert!(world.store.find(gone).await.unwrap().is_none());
+
+        let again = world.import(&from, Mode::Apply).await;
+
+        assert!(world.store.find(gone).await.unwrap().is_none(), "it does not come back");
+        assert!(world.store.find(all[1].id()).await.unwrap().is_some());
+        let counts = again.counts["instances"];
+        assert_eq!((counts.taken, counts.present), (0, 2));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_suspension_in_progress_counts_as_failed_and_can_be_repeated_or_undone() {
+    let mut original = Original::number(SUSPENDED_TRIAL);
+    assert_eq!((original.situation, original.plan), (Situation::Suspended, "trial"));
+    original.operations[1]["state"] = json!("in progress");
+    original.instance["runtime_id"] = original.operations[1]["data"]["runtime_id"].clone();
+    for active in [false, true] {
+        for world in World::both().await {
+            let from = store::testing::originals::OriginalDatabase::keb().await;
+            fill(&from, std::slice::from_ref(&original)).await;
+
+            let left = world.import(&from, Mode::Apply).await;
+            assert!(left.findings.iter().any(|it| it.action.contains("--unfinished")));
+            assert!(world.store.find(original.id()).await.unwrap().is_none());
+            let taken = world.import_as(&from, Mode::Apply, true).await.unwrap();
+
+            let words = "its suspension (operation";
+            let told = taken.findings.iter().find(|it| it.problem.contains(words)).unwrap();
+            assert!(told.action.contains("kcp suspend"), "{told}");
+            activity(&world, &original.instance, active).await;
+            let all = world.store.engine().of_instances(&[original.id()]).await.unwrap();
+            let newest = all.last().unwrap();
+            let kind = if active { "provision" } else { "deprovision" };
+            assert_eq!((newest.kind.as_str(), newest.state.is_final()), (kind, false), "{all:#?}");
+        }
+    }
+}
+
+/// Suspends an instance, or brings it back.
+async fn activity(world: &World, instance: &Value, active: bool) {
+    let text = |name: &str| instance[name].as_str().unwrap().to_owned();
+    let request = Update {
+        instance_id: text("instance_id"),
+        service_id: SERVICE.into(),
+        plan_id: text("service_plan_id"),
+        context: Some(json!({ "active": active })),
+        parameters: None,
+        maintenance_version: None,
+        accepts_incomplete: true,
+    };
+    world.broker.update(&Caller::default(), request).await.unwrap();
 }

@@ -6,6 +6,7 @@
 mod accounts;
 mod activity;
 mod deprovisioning;
+mod exporting;
 mod finding;
 mod following;
 mod limits;
@@ -43,6 +44,9 @@ store::promises! { world::World on sqlite, postgres: {
         a_repeated_trial_is_no_second_one,
         of_twenty_trials_at_once_one_is_accepted,
         a_trial_beside_an_instance_of_another_plan_is_told_why;
+    exporting:
+        an_export_tells_what_all_pages_tell,
+        removed_runtimes_come_behind_the_others;
     deprovisioning:
         an_unknown_instance_is_gone,
         a_platform_that_cannot_wait_is_told_so,

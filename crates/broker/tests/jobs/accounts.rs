@@ -51,3 +51,42 @@ async fn an_account_with_something_in_use_stays_dirty() {
     assert!(detail.text.contains("vol-1 is in use"), "{detail:?}");
     assert!(run.report.failed >= 1 && is_dirty(&world, DIRTY).await);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_azure_account_is_free_when_its_resource_groups_are_gone() {
+    const NAME: &str = "azure-dirty-1";
+    let world = World::new(Settings::default()).await;
+    let subscription = format!("subscription-of-{NAME}");
+    let with = json!({
+        "subscription": subscription, "tenant": "landscape", "client": format!("client-of-{NAME}"),
+        "secret": format!("secret-of-{NAME}"),
+    });
+    world.tell("azure", "add-subscription", &with);
+    let group = json!({"subscription": subscription, "group": "left", "tags": {}});
+    world.tell("azure", "add-group", &group);
+    world.tell("azure", "stick-deletion", &group);
+
+    let detail = |run: broker::jobs::LastRun| {
+        run.report.details.into_iter().find(|detail| detail.item == NAME).unwrap()
+    };
+    let dry = detail(world.run("subscription-cleanup", true).await);
+    assert_eq!(dry.text, "would be emptied and returned to the pool");
+    for _ in 0..2 {
+        let stays = detail(world.run("subscription-cleanup", false).await);
+        assert_eq!(stays.text, "1 volumes or resource groups are being deleted");
+        assert!(is_dirty(&world, NAME).await);
+    }
+    let mut goes = group.clone();
+    goes["on"] = json!(false);
+    world.tell("azure", "stick-deletion", &goes);
+    let mut runs = 0;
+    while is_dirty(&world, NAME).await {
+        world.run("subscription-cleanup", false).await;
+        runs += 1;
+        assert!(runs < 10, "the resource group goes, and the account with it");
+    }
+
+    let pool = world.env.gardener.pool(world.env.account_bindings);
+    let free = pool.list("hyperscalerType=azure,!dirty,!tenantName").await.unwrap();
+    assert!(free.iter().any(|binding| binding.name() == NAME));
+}

@@ -4,7 +4,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod accounts;
+mod answers;
 mod archiving;
+mod auditing;
+mod bindings;
+mod crash;
 mod drifting;
 mod environments;
 mod expiring;

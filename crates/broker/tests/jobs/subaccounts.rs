@@ -54,3 +54,31 @@ async fn a_service_that_is_down_for_a_while_is_asked_again() {
 
     assert_eq!((run.state, counts(&run)), (State::Succeeded, [1, 1, 0, 0]));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_ends_within_a_page_and_a_crash_there_repeats_only_its_last_actions() {
+    const INSTANCES: u64 = 65;
+    for mut world in World::both(Settings::default).await {
+        world.engine.kill();
+        for number in 0..INSTANCES {
+            let subaccount = if number < 50 { "sa-1" } else { "sa-2" };
+            order(&world.env.broker, &format!("i-{number:02}"), AWS, subaccount).await;
+        }
+        deleted(&world, &["sa-1", "sa-2"]);
+
+        // The third step has acted twenty times, and its result is lost.
+        world.restart_crashing_at_commit(3).await;
+        world.jobs.run("subaccount-cleanup", false, "jo").await.unwrap();
+        world.crashed().await;
+        let report = world.jobs.find("subaccount-cleanup").await.unwrap().last_run.unwrap().report;
+        assert_eq!((report.candidates, report.done), (40, 40), "two steps of twenty are stored");
+        world.restart().await;
+        let run = world.ended("subaccount-cleanup", false).await;
+
+        assert_eq!(counts(&run), [INSTANCES, INSTANCES, 0, 0]);
+        for number in 0..INSTANCES {
+            let removals = world.operations(&format!("i-{number:02}"), "deprovision").await;
+            assert_eq!(removals, 1, "instance {number}");
+        }
+    }
+}

@@ -37,6 +37,8 @@ use tempfile::TempDir;
 use url::Url;
 use uuid::Uuid;
 
+use crate::crash::Crash;
+
 pub(crate) const SERVICE: &str = "47c9dcbf-ff30-448e-ab36-d3bad66ba281";
 pub(crate) const AWS: &str = "361c511f-f939-4621-b228-d0fb79a1fe15";
 pub(crate) const TRIAL: &str = "7d55d31d-35ae-4438-bf13-6ffdfa107d9f";
@@ -49,6 +51,7 @@ pub(crate) struct World {
     pub(crate) engine: Engine<EngineStore>,
     pub(crate) store: BrokerStore,
     pub(crate) clock: Clock,
+    crash: Option<Arc<Crash>>,
     database: Prepared<BrokerStore>,
     _folder: TempDir,
 }
@@ -71,15 +74,29 @@ impl World {
         let database = Prepared::<BrokerStore>::running(sort, &clock).await;
         let (store, storage) = database.open().await;
         let env = Arc::new(env(&running, &clock, &store, &storage, settings).await);
-        let engine = start(storage, &clock, env.clone());
+        let engine = start(storage, &clock, env.clone(), None);
         let jobs = Jobs::new(env.clone());
-        Self { running, jobs, env, engine, store, clock, database, _folder: folder }
+        let crash = None;
+        Self { running, jobs, env, engine, store, clock, crash, database, _folder: folder }
     }
 
     /// Another replica, as if its process had just been started.
     pub(crate) async fn restart(&mut self) {
         let (_, storage) = self.database.open().await;
-        self.engine = start(storage, &self.clock, self.env.clone());
+        self.engine = start(storage, &self.clock, self.env.clone(), None);
+    }
+
+    /// The same, which dies before it stores the result of its step of this number.
+    pub(crate) async fn restart_crashing_at_commit(&mut self, number: u32) {
+        let (_, storage) = self.database.open().await;
+        let crash = Arc::new(Crash::at_commit(number));
+        self.engine = start(storage, &self.clock, self.env.clone(), Some(crash.clone()));
+        self.crash = Some(crash);
+    }
+
+    /// Waits until that has happened.
+    pub(crate) async fn crashed(&self) {
+        self.crash.as_ref().unwrap().happened().await;
     }
 
     /// A broker whose orders are so old.
@@ -129,6 +146,19 @@ impl World {
         let broker = &self.env.broker;
         broker.deprovision(&Caller::default(), request).await.unwrap();
         end(broker, "deprovision", instance, change).await;
+    }
+
+    /// An instance gets another runtime.
+    pub(crate) async fn moved(&self, instance: &str, runtime: Uuid) {
+        let request = Deprovision {
+            instance_id: instance.into(),
+            service_id: SERVICE.into(),
+            plan_id: AWS.into(),
+            accepts_incomplete: true,
+        };
+        let broker = &self.env.broker;
+        broker.deprovision(&Caller::default(), request).await.unwrap();
+        end(broker, "deprovision", instance, json!({ "runtime_id": runtime })).await;
     }
 
     /// Runs a job to its end.
@@ -251,16 +281,23 @@ async fn try_end(hands: &Hands, instance: &str, change: &Value) -> bool {
     matches!(landed, Landed::Yes { .. })
 }
 
-fn start(storage: EngineStore, clock: &Clock, env: Arc<Env>) -> Engine<EngineStore> {
+fn start(
+    storage: EngineStore,
+    clock: &Clock,
+    env: Arc<Env>,
+    crash: Option<Arc<Crash>>,
+) -> Engine<EngineStore> {
     let settings = engine::Settings {
         pace: 1_000.0,
         lease: Duration::from_secs(1),
         ..engine::Settings::default()
     };
-    Engine::builder(Arc::new(storage), clock.clone(), settings)
-        .serve(jobs::plan(), env)
-        .unwrap()
-        .start()
+    let builder = Engine::builder(Arc::new(storage), clock.clone(), settings);
+    let builder = builder.serve(jobs::plan(), env).unwrap();
+    match crash {
+        Some(crash) => builder.hooks(crash).start(),
+        None => builder.start(),
+    }
 }
 
 async fn env(

@@ -86,3 +86,24 @@ pub(crate) async fn orchestrations_and_operations_are_told_page_by_page(w: World
     assert_eq!((progress.failures.len(), progress.failures[0].count), (1, 2));
     assert_eq!(progress.failures[0].reason, "reconciliation_failed");
 }
+
+pub(crate) async fn other_workers_are_kept_when_they_come_while_runtimes_are_chosen(w: World) {
+    w.made(1).await;
+    w.windows(&json!({ "default": { "timeBegin": "000000+0000", "timeEnd": "000000+0000" } }));
+    let orchestrations = w.orchestrations.clone();
+    w.while_windows_are_read(move || {
+        let all = orchestrations.clone();
+        Box::pin(async move {
+            let page = all.list(&PageRequest::default()).await.unwrap();
+            let id = page.data[0].orchestration_id.to_string();
+            all.change_workers(&id, 9).await.unwrap();
+        })
+    });
+    w.work();
+
+    let id = w.upgrade_all(&json!({ "maintenanceWindow": true })).await;
+
+    let status = w.ended(&id).await;
+    assert_eq!(status.state, "succeeded");
+    assert_eq!(status.parameters.strategy.parallel.workers, 9);
+}

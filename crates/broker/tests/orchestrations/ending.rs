@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::SeqCst;
 
-use broker::orchestrations::Retry;
+use broker::orchestrations::{PageRequest, Retry};
 use serde_json::json;
 
 use crate::world::{World, number};
@@ -48,6 +48,25 @@ pub(crate) async fn failed_runtimes_are_tried_again_and_the_others_are_not(w: Wo
     assert_eq!((status.state.as_str(), number(&status, "succeeded")), ("succeeded", 4));
     let tries: Vec<_> = (0..4).map(|n| w.upgrades.operations_of(&format!("i-{n}"))).collect();
     assert_eq!(tries, [1, 2, 1, 2]);
+}
+
+pub(crate) async fn what_is_tried_again_is_paused_by_new_failures_only(w: World) {
+    w.made(4).await;
+    w.upgrades.fail(&["i-0", "i-1", "i-2"]);
+    w.work();
+    let id = w.upgrade_all(&json!({ "failureBudget": 2, "parallel": { "workers": 4 } })).await;
+    assert_eq!(number(&w.ended(&id).await, "failed"), 3);
+    w.upgrades.fail(&[]);
+    let page = w.orchestrations.operations(&id, &PageRequest::default()).await.unwrap();
+    let operation = page.data.iter().find(|it| it.instance_id == "i-0").unwrap().operation_id;
+
+    // The two failures that stay were accepted: it does not pause at once.
+    let one = Retry { operations: vec![operation.to_string()], immediate: true };
+    w.orchestrations.retry(&id, &one).await.unwrap();
+
+    let status = w.ended(&id).await;
+    assert_eq!((status.state.as_str(), status.paused), ("failed", false));
+    assert_eq!((number(&status, "succeeded"), number(&status, "failed")), (2, 2));
 }
 
 pub(crate) async fn fifty_runtimes_with_failures_and_a_killed_replica_end_with_the_right_counts(

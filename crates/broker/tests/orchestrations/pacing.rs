@@ -2,6 +2,11 @@
 
 use std::sync::atomic::Ordering::SeqCst;
 
+use broker::{
+    instances::{Upgrade, UpgradeTarget},
+    orchestrations::PageRequest,
+};
+use domain::OperationId;
 use serde_json::json;
 
 use crate::world::{World, number};
@@ -90,6 +95,39 @@ pub(crate) async fn a_runtime_waits_for_its_window(w: World) {
     w.orchestrations.cancel(&id).await.unwrap();
     let status = w.ended(&id).await;
     assert_eq!((status.state.as_str(), number(&status, "canceled")), ("canceled", 1));
+}
+
+pub(crate) async fn a_runtime_that_is_busy_in_its_window_is_not_queued_behind_what_may_outlast_it(
+    w: World,
+) {
+    w.made(2).await;
+    w.windows(&json!({ "default": { "timeBegin": "000000+0000", "timeEnd": "000000+0000" } }));
+    // Nobody works on upgrades of clusters here, so this one does not end.
+    let target = UpgradeTarget::Cluster {
+        kubernetes_version: None,
+        machine_image: None,
+        machine_image_version: None,
+    };
+    let other = Upgrade { orchestration: None, dry_run: false, notify: false, target };
+    w.broker.upgrade("i-0", OperationId::new(), other).await.unwrap();
+    w.work();
+    let now = base::Clock::running().now();
+    let id =
+        w.upgrade_all(&json!({ "maintenanceWindow": true, "parallel": { "workers": 2 } })).await;
+
+    w.until(&id, |it| number(it, "succeeded") == 1).await;
+    let busy = async || {
+        let page = w.orchestrations.operations(&id, &PageRequest::default()).await.unwrap();
+        page.data.into_iter().find(|it| it.instance_id == "i-0").unwrap()
+    };
+    w.until_true(async || busy().await.maintenance_window_begin > now).await;
+
+    // Its operation is not accepted; it is looked at again in a minute.
+    let busy = busy().await;
+    assert_eq!((busy.state.as_str(), busy.description.as_str()), ("pending", "Operation created"));
+    assert!(busy.maintenance_window_begin < busy.maintenance_window_end);
+    w.orchestrations.cancel(&id).await.unwrap();
+    assert_eq!(number(&w.ended(&id).await, "canceled"), 1);
 }
 
 pub(crate) async fn what_is_removed_meanwhile_is_left_out(w: World) {

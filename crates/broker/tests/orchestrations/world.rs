@@ -16,18 +16,15 @@ use broker::{
         Broker, Caller, Deprovision, Parts as BrokerParts, Provision, Settings, SuspensionPlans,
     },
     operations::{Systems, orchestration},
-    orchestrations::{
-        Orchestrations, Parts, StatusItem, WindowSource, policy::Policy, source::WindowFacts,
-        wake_drivers,
-    },
+    orchestrations::{Followers, Orchestrations, Parts, StatusItem, wake_drivers},
 };
+use clients::spc::Spc;
 use domain::orchestration::{Kind, Parameters};
 use engine::{
     Cx, Engine, Operation, Plan, Retry, State, Step, StepError, StepResult, Storage as _, done,
     storage::{Ask, Change, Commit, Landed, Then},
     wait,
 };
-use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use store::{
     BrokerStore, EngineStore,
@@ -35,6 +32,8 @@ use store::{
 };
 use tokio::{sync::broadcast, task::JoinHandle};
 use uuid::Uuid;
+
+use crate::windows::FixedWindows;
 
 const SERVICE: &str = "47c9dcbf-ff30-448e-ab36-d3bad66ba281";
 const AWS: &str = "361c511f-f939-4621-b228-d0fb79a1fe15";
@@ -115,22 +114,12 @@ impl Step<Upgrading> for Upgrade {
     }
 }
 
-/// Windows that the test has chosen.
-struct FixedWindows(Mutex<WindowFacts>);
-
-impl WindowSource for FixedWindows {
-    fn read(&self) -> BoxFuture<'_, Result<WindowFacts, clients::Error>> {
-        let facts = self.0.lock().unwrap().clone();
-        Box::pin(async move { Ok(facts) })
-    }
-}
-
 pub(crate) struct World {
     pub(crate) orchestrations: Orchestrations,
     pub(crate) broker: Broker,
     pub(crate) upgrades: Arc<Upgrades>,
     operations: EngineStore,
-    windows: Arc<FixedWindows>,
+    pub(crate) windows: Arc<FixedWindows>,
     clock: Clock,
     engine: Mutex<Option<(Engine<EngineStore>, JoinHandle<()>)>>,
     /// Kept until the end.
@@ -150,14 +139,24 @@ impl World {
         let clock = Clock::running();
         let database = Prepared::<BrokerStore>::running(sort, &clock).await;
         let (store, operations) = database.open().await;
-        Self::of(store, operations, clock, Some(database))
+        Self::kept(store, operations, clock, None, Some(database))
     }
 
-    /// On stores of a database, which it keeps if it is to.
+    /// On stores of a database; with SPC, customers are told.
     pub(crate) fn of(
         store: BrokerStore,
         operations: EngineStore,
         clock: Clock,
+        spc: Option<Spc>,
+    ) -> Self {
+        Self::kept(store, operations, clock, spc, None)
+    }
+
+    fn kept(
+        store: BrokerStore,
+        operations: EngineStore,
+        clock: Clock,
+        spc: Option<Spc>,
         database: Option<Prepared<BrokerStore>>,
     ) -> Self {
         let broker = Broker::new(BrokerParts {
@@ -177,12 +176,13 @@ impl World {
             },
             clock: clock.clone(),
         });
-        let windows = Arc::new(FixedWindows(Mutex::default()));
+        let windows = Arc::<FixedWindows>::default();
         let parts = Parts {
             broker: broker.clone(),
             windows: windows.clone(),
-            spc: None,
+            spc,
             kyma_version: "2.10.0".into(),
+            followers: Followers::default(),
         };
         let (orchestrations, upgrades) = (Orchestrations::new(Arc::new(parts)), Arc::default());
         let engine = Mutex::new(None);
@@ -271,10 +271,6 @@ impl World {
         self.engine.lock().unwrap().as_ref().unwrap().0.events()
     }
 
-    pub(crate) fn windows(&self, policy: &Value) {
-        self.windows.0.lock().unwrap().policy = Policy::read(&policy.to_string()).unwrap();
-    }
-
     /// Begins an upgrade of all runtimes with this strategy.
     pub(crate) async fn upgrade_all(&self, strategy: &Value) -> String {
         let created = self.orchestrations.create(Kind::UpgradeKyma, parameters(strategy)).await;
@@ -298,6 +294,18 @@ impl World {
             last = self.get(id).await;
         }
         panic!("it never came to that: {last:?}");
+    }
+
+    /// Waits until something holds.
+    pub(crate) async fn until_true(&self, holds: impl AsyncFn() -> bool) {
+        let mut events = self.events();
+        for _ in 0..3_000 {
+            if holds().await {
+                return;
+            }
+            let _ = tokio::time::timeout(Duration::from_millis(20), events.recv()).await;
+        }
+        panic!("it never came to that");
     }
 
     pub(crate) async fn ended(&self, id: &str) -> StatusItem {

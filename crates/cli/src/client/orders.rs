@@ -1,7 +1,10 @@
 //! Orders, removals and what runs: the part of the broker's API that platforms and operators share.
 
 use anyhow::{Context, bail};
-use clients::{Kind, http::segment};
+use clients::{
+    Kind,
+    http::{Pieces, segment},
+};
 use domain::OperationId;
 use reqwest::{Method, RequestBuilder};
 use serde::Deserialize;
@@ -91,8 +94,13 @@ struct Removing {
 impl Client {
     /// What can be ordered from a region of the platform.
     pub(crate) async fn catalog(&self, region: Option<&str>) -> anyhow::Result<Catalog> {
+        Ok(serde_json::from_value(self.whole_catalog(region).await?)?)
+    }
+
+    /// The same as it is answered.
+    pub(crate) async fn whole_catalog(&self, region: Option<&str>) -> anyhow::Result<Value> {
         let request = self.http.get(&format!("{}/v2/catalog", prefix(region)?));
-        Ok(serde_json::from_value(self.send("reading the catalog", versioned(request)).await?)?)
+        self.send("reading the catalog", versioned(request)).await
     }
 
     /// Orders an instance. The same order again is harmless.
@@ -181,6 +189,12 @@ impl Client {
         }
         found.truncate(most.unwrap_or(usize::MAX));
         Ok(found)
+    }
+
+    /// All runtimes that a query chooses, as they are written on their way here.
+    pub(crate) async fn export(&self, query: &[(&str, String)]) -> anyhow::Result<Pieces> {
+        let request = self.http.get("/runtimes/export").query(query);
+        self.reached(self.http.stream("exporting runtimes", request).await)
     }
 
     /// The runtimes that a query chooses, as far as tables show them.

@@ -19,7 +19,6 @@ use crate::{
 
 /// Remove the cluster of an instance until it is resumed; name and domain are kept.
 #[derive(Args)]
-#[command(after_help = "Example: kcp suspend dev --watch")]
 pub(crate) struct Suspend {
     /// The instance, or the runtime of this name or Shoot if there is only one.
     #[arg(value_name = "NAME")]
@@ -42,7 +41,6 @@ impl Suspend {
 
 /// Make a new cluster for a suspended instance, with its name and domain.
 #[derive(Args)]
-#[command(after_help = "Example: kcp resume dev --watch")]
 pub(crate) struct Resume {
     /// The instance, or the runtime of this name or Shoot if there is only one.
     #[arg(value_name = "NAME")]

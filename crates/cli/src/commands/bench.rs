@@ -7,7 +7,7 @@ use std::{
 };
 
 use bench::{
-    Options, Report, orders, overhead,
+    Options, Report, orders, overhead, reads,
     runtimes::{self, Load},
 };
 use clap::{Args, Subcommand};
@@ -28,6 +28,7 @@ enum What {
     Orders(Orders),
     Mixed(Mixed),
     Overhead(Overhead),
+    Reads(Reads),
     /// One replica of the benchmark, as a process of its own.
     #[command(hide = true)]
     Replica,
@@ -154,6 +155,45 @@ impl Overhead {
     }
 }
 
+/// Fill a database with generated instances and measure what lists of runtimes cost, through a broker of its own.
+#[derive(Args)]
+struct Reads {
+    /// How many instances.
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    instances: usize,
+    /// How often each question is asked.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    times: usize,
+    /// In an embedded database instead of PostgreSQL.
+    #[arg(long)]
+    sqlite: bool,
+    /// Where to write everything as JSON.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The folder of initdb, postgres and pgbench.
+    #[arg(long, value_name = "DIR")]
+    postgres_bin: Option<PathBuf>,
+}
+
+impl Reads {
+    async fn run(self) -> anyhow::Result<ExitCode> {
+        let figures = reads::run(reads::Options {
+            instances: self.instances,
+            times: self.times,
+            sqlite: self.sqlite,
+            postgres_bin: self.postgres_bin,
+            program: None,
+        });
+        let figures = Box::pin(figures).await?;
+        let table = output::table(&reads::Figures::HEAD, figures.rows().into_iter());
+        output::print(&format!("{table}\n{}", figures.summary()))?;
+        if let Some(path) = self.output {
+            fs::write(path, serde_json::to_vec_pretty(&figures)?)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
 impl Orders {
     async fn run(self) -> anyhow::Result<ExitCode> {
         let every = std::time::Duration::try_from_secs_f64(self.kill_every)?;
@@ -191,6 +231,7 @@ impl Bench {
             What::Orders(orders) => orders.run().await,
             What::Mixed(mixed) => mixed.run().await,
             What::Overhead(overhead) => overhead.run(data).await,
+            What::Reads(reads) => reads.run().await,
             What::Replica => bench::replica().await.map(|()| ExitCode::SUCCESS),
         }
     }

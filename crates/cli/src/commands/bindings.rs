@@ -12,10 +12,16 @@ use super::{
 };
 use crate::{
     client::Client,
-    output::{self, Format},
+    output::{self, Format, Head, Layout},
 };
 
-const HEAD: [&str; 5] = ["BINDING", "STATE", "SECONDS", "CREATED AT", "EXPIRES AT"];
+const HEAD: [Head; 5] = [
+    Head::Fixed("BINDING"),
+    Head::State("STATE"),
+    Head::Wide("SECONDS"),
+    Head::Wide("CREATED AT"),
+    Head::Fixed("EXPIRES AT"),
+];
 
 /// Ask for a kubeconfig with credentials that expire.
 #[derive(Args)]
@@ -75,8 +81,8 @@ pub(crate) struct Bindings {
     /// The instance, or the runtime of this name or Shoot if there is only one.
     #[arg(value_name = "NAME")]
     which: String,
-    /// How the answer looks.
-    #[arg(short, long, value_enum, default_value_t)]
+    /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
     output: Format,
 }
 
@@ -85,11 +91,8 @@ impl Bindings {
         let client = Client::connect(data)?;
         let instance = which::instance(&client, &self.which).await?;
         let found = client.bindings(&instance).await?;
-        match self.output {
-            Format::Json => output::json(&json!({ "bindings": found }))?,
-            Format::Table if found.is_empty() => output::print("there are no bindings\n")?,
-            Format::Table => output::print(&output::table(&HEAD, found.iter().map(row)))?,
-        }
+        let layout = Layout { head: &HEAD, name: "/id", empty: "there are no bindings" };
+        self.output.list(&json!({ "bindings": found }), &found, &layout, row)?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -4,16 +4,17 @@ use std::{path::Path, process::ExitCode};
 
 use anyhow::bail;
 use clap::{ArgGroup, Args};
+use serde_json::json;
 
-use super::operations::follow;
-use crate::{client::Client, confirm::Confirmation, output};
+use super::{operations::follow, which};
+use crate::{client::Client, confirm::Confirmation, hint, output::Format, view::Runtime};
 
 /// Remove a runtime with everything that was made for it.
 #[derive(Args)]
 #[command(visible_alias = "d", group(ArgGroup::new("which").required(true)))]
 pub(crate) struct Deprovision {
-    /// The instance.
-    #[arg(group = "which")]
+    /// The instance, the beginning of its id, or the name or Shoot of a runtime.
+    #[arg(group = "which", value_name = "NAME")]
     instance: Option<String>,
     /// The runtime of this name, if there is only one.
     #[arg(short, long, group = "which")]
@@ -26,26 +27,57 @@ pub(crate) struct Deprovision {
     /// Watch until it is gone: each stage and step as it goes by. Fails when the removal does.
     #[arg(short, long)]
     watch: bool,
+    /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
+    output: Format,
 }
 
 impl Deprovision {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let client = Client::connect(data)?;
-        let instance = match (&self.instance, &self.name, &self.shoot) {
-            (Some(instance), ..) => instance.clone(),
+        let (instance, called) = match (&self.instance, &self.name, &self.shoot) {
+            (Some(instance), ..) => any(&client, instance, self.confirmation.is_given()).await?,
             (_, Some(name), _) => only(&client, "name", name).await?,
             (_, _, Some(shoot)) => only(&client, "shoot", shoot).await?,
             _ => bail!("which runtime is to be removed is not said"),
         };
-        self.confirmation.ask(&format!("Instance {instance} and its cluster are removed"))?;
+        self.confirmation.ask(&format!("Remove {called} with its cluster"))?;
         let operation = client.remove(&instance).await?;
-        output::print(&format!("Instance   {instance}\nOperation  {operation}\n"))?;
-        if self.watch { follow::follow(&client, &operation).await } else { Ok(ExitCode::SUCCESS) }
+        let told = json!({"instance": instance, "operation": operation});
+        follow::begin(self.output, self.watch, &told, &instance, || {
+            format!("Instance   {instance}\nOperation  {operation}\n")
+        })?;
+        if self.watch {
+            let code = follow::follow_as(&client, &operation, self.output).await?;
+            return Ok(code);
+        }
+        if self.output == Format::Table {
+            hint::next(data, &[format!("kcp operations {operation} --watch")]);
+        }
+        Ok(ExitCode::SUCCESS)
     }
 }
 
+/// The instance, and what the question calls it. Who may remove need not be allowed to list, and a removed instance is not
+/// listed: what is not found is taken for the instance's id.
+async fn any(client: &Client, which: &str, unasked: bool) -> anyhow::Result<(String, String)> {
+    let found = which::fitting(client, which).await.unwrap_or_default();
+    let as_given = || (which.to_owned(), format!("instance {which}"));
+    let found = which::only(which, found)?;
+    if let Some(runtime) = found.as_ref().filter(|it| unasked && !which::is_called(it, which)) {
+        let id = &runtime.instance_id;
+        bail!("with --yes, say the whole name or id: \"{which}\" is the beginning of {id}");
+    }
+    Ok(found.map_or_else(as_given, described))
+}
+
+fn described(found: Runtime) -> (String, String) {
+    let called = format!("runtime \"{}\" (instance {})", found.name(), found.instance_id);
+    (found.instance_id, called)
+}
+
 /// The instance of the only runtime of that name or Shoot, in whatever state it is.
-async fn only(client: &Client, what: &str, which: &str) -> anyhow::Result<String> {
+async fn only(client: &Client, what: &str, which: &str) -> anyhow::Result<(String, String)> {
     let mut query = vec![("state", "all".to_owned()), ("op_detail", "last".to_owned())];
     if what == "shoot" {
         query.push(("shoot", which.to_owned()));
@@ -55,7 +87,7 @@ async fn only(client: &Client, what: &str, which: &str) -> anyhow::Result<String
     found.retain(|it| if what == "shoot" { it.shoot_name == which } else { it.name() == which });
     match found.as_slice() {
         [] => bail!("there is no runtime of the {what} \"{which}\""),
-        [one] => Ok(one.instance_id.clone()),
+        [_] => Ok(described(found.remove(0))),
         several => {
             let ids: Vec<&str> = several.iter().map(|it| it.instance_id.as_str()).collect();
             bail!("several runtimes have the {what} \"{which}\": say which, {}", ids.join(", "))

@@ -8,10 +8,11 @@ use serde_json::Value;
 use super::which;
 use crate::{
     client::Client,
-    output::{self, Format},
+    output::{Format, Head, Layout},
 };
 
-const HEAD: [&str; 4] = ["AT", "LEVEL", "OPERATION", "MESSAGE"];
+const HEAD: [Head; 4] =
+    [Head::Fixed("AT"), Head::State("LEVEL"), Head::Fixed("OPERATION"), Head::Text("MESSAGE")];
 
 /// Show what happened to an instance: the journals of its operations, and who asked for what.
 #[derive(Args)]
@@ -25,8 +26,8 @@ pub(crate) struct Events {
     /// The provisioner's events instead of the broker's.
     #[arg(long, global = true)]
     provisioner: bool,
-    /// How the answer looks.
-    #[arg(short, long, value_enum, default_value_t, global = true)]
+    /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format, global = true)]
     output: Format,
 }
 
@@ -54,13 +55,9 @@ impl Events {
             which::instance(&client, &which).await?
         };
         let events = client.events(&instance).await?;
-        match self.output {
-            Format::Json => output::json(&events)?,
-            Format::Table => {
-                let rows = events.as_array().into_iter().flatten().map(row);
-                output::print(&output::table(&HEAD, rows))?;
-            }
-        }
+        let layout = Layout { head: &HEAD, name: "/ID", empty: "" };
+        let items = events.as_array().map(Vec::as_slice).unwrap_or_default();
+        self.output.list(&events, items, &layout, row)?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -75,14 +72,11 @@ fn row(event: &Value) -> Vec<String> {
 async fn verify(client: &Client, format: Format) -> anyhow::Result<ExitCode> {
     let verified = client.verify_audit().await?;
     let whole = verified["whole"] == true;
-    match format {
-        Format::Json => output::json(&verified)?,
-        Format::Table => {
-            let (first, last) = (&verified["first"], &verified["last"]);
-            let digest = verified["digest"].as_str().unwrap_or_default();
-            let problem = verified["problem"].as_str().unwrap_or("every entry is what it was");
-            output::print(&format!("entries {first} to {last}: {problem}\ndigest  {digest}\n"))?;
-        }
-    }
+    let digest = verified["digest"].as_str().unwrap_or_default();
+    format.show(&verified, digest, || {
+        let (first, last) = (&verified["first"], &verified["last"]);
+        let problem = verified["problem"].as_str().unwrap_or("every entry is what it was");
+        format!("entries {first} to {last}: {problem}\ndigest  {digest}\n")
+    })?;
     Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -51,8 +51,8 @@ struct Origin {
     unfinished: bool,
     #[command(flatten)]
     confirmation: Confirmation,
-    /// How the report looks.
-    #[arg(short, long, value_enum, default_value_t)]
+    /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
     output: Format,
 }
 
@@ -97,8 +97,9 @@ impl Origin {
 }
 
 fn show(report: &Report, applied: bool, format: Format) -> anyhow::Result<()> {
-    if format == Format::Json {
-        return output::json(&json!({"applied": applied, "report": report}));
+    if !matches!(format, Format::Table | Format::Wide) {
+        let answer = json!({"applied": applied, "report": report});
+        return format.show(&answer, "", String::new);
     }
     let rows = report.counts.iter().map(|(sort, count)| {
         let numbers = [count.found, count.taken, count.present, count.left_out];

@@ -6,16 +6,24 @@ use anyhow::Context;
 use clap::Args;
 use domain::OperationId;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::operations::follow::follow;
+use super::operations::follow::follow_as;
 use crate::{
     client::Client,
-    output::{self, Format, relative, span},
+    hint,
+    output::{self, Format, Head, Layout, relative, span},
 };
 
-const HEAD: [&str; 6] = ["JOB", "EVERY", "LAST RUN", "RESULT", "DONE/SKIPPED/FAILED", "NEXT RUN"];
-const DETAILS: [&str; 3] = ["ITEM", "OUTCOME", "WHAT"];
+const HEAD: [Head; 6] = [
+    Head::Fixed("JOB"),
+    Head::Fixed("EVERY"),
+    Head::Fixed("LAST RUN"),
+    Head::State("RESULT"),
+    Head::Fixed("DONE/SKIPPED/FAILED"),
+    Head::Text("NEXT RUN"),
+];
+const DETAILS: [Head; 3] = [Head::Fixed("ITEM"), Head::State("OUTCOME"), Head::Text("WHAT")];
 
 /// List the jobs (`kcp job list`), or run one.
 #[derive(Args)]
@@ -33,8 +41,8 @@ pub(crate) struct Job {
     /// Print the report of the newest run instead of running the job.
     #[arg(long, conflicts_with = "watch")]
     report: bool,
-    /// How the answer looks.
-    #[arg(short, long, value_enum, default_value_t)]
+    /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
     output: Format,
 }
 
@@ -53,31 +61,24 @@ impl Job {
             output::print(&format!("job {} runs already\n", self.name))?;
         }
         if !self.watch {
-            if self.output == Format::Json {
-                output::json(&started)?;
-            } else {
-                output::print(&format!(
-                    "job {} runs as operation {operation}; see it: kcp operations {operation} --follow\n",
-                    self.name
-                ))?;
-            }
+            self.output.show(&started, operation, || {
+                format!("job {} runs as operation {operation}\n", self.name)
+            })?;
+            hint::next(data, &[format!("kcp operations {operation} --watch")]);
             return Ok(ExitCode::SUCCESS);
         }
         let id: OperationId = operation.parse().context("the broker named no operation")?;
-        let ended = follow(&client, &id).await?;
+        let ended = follow_as(&client, &id, self.output).await?;
         let reported = self.print_report(&client).await?;
         Ok(if ended == ExitCode::SUCCESS { reported } else { ended })
     }
 
     async fn list(&self, client: &Client) -> anyhow::Result<ExitCode> {
         let all = client.jobs().await?;
-        if self.output == Format::Json {
-            output::json(&all)?;
-            return Ok(ExitCode::SUCCESS);
-        }
         let now = base::Clock::running().now();
-        let rows = all["jobs"].as_array().into_iter().flatten().map(|job| row(job, now));
-        output::print(&output::table(&HEAD, rows))?;
+        let layout = Layout { head: &HEAD, name: "/name", empty: "" };
+        let items = all["jobs"].as_array().map(Vec::as_slice).unwrap_or_default();
+        self.output.list(&all, items, &layout, |job| row(job, now))?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -85,23 +86,23 @@ impl Job {
     async fn print_report(&self, client: &Client) -> anyhow::Result<ExitCode> {
         let job = client.job(&self.name).await?;
         let run = &job[if self.dry_run { "last_dry_run" } else { "last_run" }];
-        if self.output == Format::Json {
-            output::json(run)?;
-        } else if run.is_null() {
+        if run.is_null() && self.output == Format::Table {
             output::print(&format!("job {} has not run yet\n", self.name))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let report = &run["report"];
+        let text =
+            |detail: &Value, field: &str| detail[field].as_str().unwrap_or_default().to_owned();
+        let layout = Layout { head: &DETAILS, name: "/item", empty: "nothing to do" };
+        let details = report["details"].as_array().map(Vec::as_slice).unwrap_or_default();
+        if self.watch && self.output == Format::Json {
+            output::json_line(&json!({ "run": run }))?;
         } else {
-            let report = &run["report"];
-            let details = report["details"].as_array().into_iter().flatten();
-            let text =
-                |detail: &Value, field: &str| detail[field].as_str().unwrap_or_default().to_owned();
-            let mut rows = details
-                .map(|it| {
-                    vec![text(it, "item"), text(it, "outcome").replace('_', " "), text(it, "text")]
-                })
-                .peekable();
-            if rows.peek().is_some() {
-                output::print(&output::table(&DETAILS, rows))?;
-            }
+            self.output.list(run, details, &layout, |it| {
+                vec![text(it, "item"), text(it, "outcome").replace('_', " "), text(it, "text")]
+            })?;
+        }
+        if matches!(self.output, Format::Table | Format::Wide) {
             if report["omitted"].as_u64().is_some_and(|omitted| omitted > 0) {
                 output::print(&format!("and {} more\n", report["omitted"]))?;
             }
@@ -148,8 +149,6 @@ fn row(job: &Value, now: Timestamp) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

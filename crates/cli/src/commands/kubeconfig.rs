@@ -47,6 +47,11 @@ impl Kubeconfig {
 }
 
 impl KubeconfigFile {
+    /// A file that is replaced.
+    pub(crate) fn at(path: PathBuf) -> Self {
+        Self { output: Some(path), overwrite: true }
+    }
+
     /// Refuses a file that would be replaced, before anything is asked for.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         match &self.output {

@@ -26,8 +26,8 @@ pub(crate) struct Landscape {
     command: Option<Command>,
     #[command(flatten)]
     serve: serve::Serve,
-    /// How the answer looks.
-    #[arg(short, long, value_enum, default_value_t, global = true)]
+    /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format, global = true)]
     output: Format,
 }
 
@@ -86,12 +86,18 @@ impl Landscape {
                 let path = format!("/systems/{system}/orders/{order}");
                 let doing = format!("ordering {order}");
                 client.change(&doing, Method::POST, &path, with.as_ref()).await?;
+                output::print(&format!("{system}: {order} is done\n"))?;
             }
             Command::Reset { system, confirmation } => {
                 let which = system.as_deref().unwrap_or("every system of the landscape");
                 confirmation.ask(&format!("Everything that {which} keeps is deleted"))?;
-                let path = system.map_or("/reset".into(), |name| format!("/systems/{name}/reset"));
+                let path = match &system {
+                    Some(name) => format!("/systems/{name}/reset"),
+                    None => "/reset".to_owned(),
+                };
+                let done = format!("{which}: everything is deleted, and its trouble has ended\n");
                 client.change("resetting the landscape", Method::POST, &path, None).await?;
+                output::print(&done)?;
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -124,11 +130,14 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// The rows of a table: the same fields of every element.
-fn rows<'a>(list: &'a Value, fields: &'a [&str]) -> impl Iterator<Item = Vec<String>> + 'a {
-    let elements = list.as_array().map(Vec::as_slice).unwrap_or_default();
-    let row = |element: &Value| {
+/// The elements of a list.
+fn items(list: &Value) -> &[Value] {
+    list.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The cells of an element: these fields of it.
+fn cells<'a>(fields: &'a [&str]) -> impl Fn(&Value) -> Vec<String> + 'a {
+    |element| {
         fields.iter().map(|field| element.pointer(field).map(shown).unwrap_or_default()).collect()
-    };
-    elements.iter().map(row)
+    }
 }

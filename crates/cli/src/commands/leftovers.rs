@@ -9,11 +9,25 @@ use uuid::Uuid;
 use crate::{
     client::Client,
     confirm::Confirmation,
-    output::{self, Format},
+    output::{self, Format, Head, Layout},
 };
 
-const HEAD: [&str; 6] = ["INSTANCE", "GLOBALACCOUNT", "PLAN", "REMOVED AT", "LEFT", "OPERATION"];
-const MAY_EXIST: [&str; 6] = ["MAY EXIST", "SYSTEM", "ITS ID", "INSTANCE", "SINCE", "ENTRY"];
+const HEAD: [Head; 6] = [
+    Head::Fixed("INSTANCE"),
+    Head::Wide("GLOBALACCOUNT"),
+    Head::Fixed("PLAN"),
+    Head::Wide("REMOVED AT"),
+    Head::Wide("OPERATION"),
+    Head::Text("LEFT"),
+];
+const MAY_EXIST: [Head; 6] = [
+    Head::Fixed("ENTRY"),
+    Head::Fixed("SYSTEM"),
+    Head::Wide("ITS ID"),
+    Head::Wide("INSTANCE"),
+    Head::Wide("SINCE"),
+    Head::Text("MAY EXIST"),
+];
 
 /// List what removals could not remove (`kcp deprovision INSTANCE` tries again), and what may exist after a lost answer.
 #[derive(Args)]
@@ -21,8 +35,8 @@ const MAY_EXIST: [&str; 6] = ["MAY EXIST", "SYSTEM", "ITS ID", "INSTANCE", "SINC
 pub(crate) struct Leftovers {
     #[command(subcommand)]
     command: Option<Command>,
-    /// How the answer looks.
-    #[arg(short, long, value_enum, default_value_t)]
+    /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
     output: Format,
 }
 
@@ -52,20 +66,15 @@ impl Leftovers {
         }
         let left = all("leftovers", async |after| client.leftovers(after).await).await?;
         let may_exist = all("may_exist", async |after| client.may_exist(after).await).await?;
-        match self.output {
-            Format::Json => output::json(&json!({"leftovers": left, "may_exist": may_exist}))?,
-            Format::Table => {
-                if left.is_empty() {
-                    output::print("nothing is left of what was removed\n")?;
-                } else {
-                    output::print(&output::table(&HEAD, left.iter().map(row)))?;
-                }
-                if !may_exist.is_empty() {
-                    let table = output::table(&MAY_EXIST, may_exist.iter().map(unconfirmed));
-                    output::print(&format!("\n{table}"))?;
-                    output::print("look for them, then: kcp leftovers settle ENTRY\n")?;
-                }
-            }
+        let both = json!({"leftovers": left, "may_exist": may_exist});
+        let empty = "nothing is left of what was removed";
+        let layout = Layout { head: &HEAD, name: "/instance", empty };
+        self.output.list(&both, &left, &layout, row)?;
+        if matches!(self.output, Format::Table | Format::Wide) && !may_exist.is_empty() {
+            output::print("\n")?;
+            let layout = Layout { head: &MAY_EXIST, name: "/id", empty: "" };
+            self.output.list(&both, &may_exist, &layout, unconfirmed)?;
+            output::print("look for them, then: kcp leftovers settle ENTRY\n")?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -102,15 +111,15 @@ fn row(leftover: &Value) -> Vec<String> {
         text("global_account"),
         text("plan_name"),
         text("since"),
-        left.join("; "),
         text("operation"),
+        left.join("; "),
     ]
 }
 
 fn unconfirmed(thing: &Value) -> Vec<String> {
     let text = |field: &str| thing[field].as_str().unwrap_or_default().to_owned();
     let known_as = thing["known_as"].as_str().unwrap_or("not known").to_owned();
-    vec![text("name"), text("system"), known_as, text("instance"), text("since"), text("id")]
+    vec![text("id"), text("system"), known_as, text("instance"), text("since"), text("name")]
 }
 
 #[cfg(test)]
@@ -128,6 +137,6 @@ mod tests {
 
         let row = row(&json!({"instance": "i-1", "left": left}));
 
-        assert_eq!(row[4], "the cluster; the account");
+        assert_eq!(row[5], "the cluster; the account");
     }
 }

@@ -2,14 +2,15 @@
 
 pub(crate) mod follow;
 mod list;
-mod show;
+mod live;
+pub(crate) mod show;
 mod unstuck;
 
 use std::{path::Path, process::ExitCode};
 
 use clap::{Args, Subcommand};
-use domain::OperationId;
 
+use super::which;
 use crate::{client::Client, output::Format};
 
 /// List operations, or look at one.
@@ -22,19 +23,19 @@ use crate::{client::Client, output::Format};
 pub(crate) struct Operations {
     #[command(subcommand)]
     command: Option<Command>,
-    /// The operation to look at; all of them are listed without it.
-    #[arg(value_name = "ID")]
-    id: Option<OperationId>,
+    /// The operation to look at: its id, the beginning or end of it, or a runtime for its newest one; all are listed without it.
+    #[arg(value_name = "OPERATION")]
+    id: Option<String>,
     /// Watch it until it ends.
-    #[arg(short, long, requires = "id")]
-    follow: bool,
+    #[arg(short, long, alias = "follow", short_alias = 'f', requires = "id")]
+    watch: bool,
     #[command(flatten)]
     list: list::List,
     /// The provisioner's operations instead of the broker's.
     #[arg(long, global = true)]
     provisioner: bool,
-    /// How the answer looks.
-    #[arg(short, long, value_enum, default_value_t, global = true)]
+    /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format, global = true)]
     output: Format,
 }
 
@@ -44,12 +45,12 @@ enum Command {
     List(list::List),
     /// Look at one: its journal, and why it waits.
     Show {
-        /// The operation.
-        #[arg(value_name = "ID")]
-        id: OperationId,
+        /// The operation: its id, the beginning or end of it, or a runtime for its newest one.
+        #[arg(value_name = "OPERATION")]
+        id: String,
         /// Watch it until it ends.
-        #[arg(short, long)]
-        follow: bool,
+        #[arg(short, long, alias = "follow", short_alias = 'f')]
+        watch: bool,
     },
     #[command(flatten)]
     Unstuck(unstuck::Unstuck),
@@ -63,13 +64,18 @@ impl Operations {
             Client::connect(data)?
         };
         let command = self.command.unwrap_or(match self.id {
-            Some(id) => Command::Show { id, follow: self.follow },
+            Some(id) => Command::Show { id, watch: self.watch },
             None => Command::List(self.list),
         });
         match command {
             Command::List(list) => list.run(&client, self.output).await?,
-            Command::Show { id, follow: true } => return follow::follow(&client, &id).await,
-            Command::Show { id, follow: false } => show::show(&client, &id, self.output).await?,
+            Command::Show { id, watch } => {
+                let id = which::operation(&client, &id).await?;
+                if watch {
+                    return follow::follow_as(&client, &id, self.output).await;
+                }
+                show::show(&client, &id, self.output).await?;
+            }
             Command::Unstuck(command) => return command.run(&client, self.output).await,
         }
         Ok(ExitCode::SUCCESS)

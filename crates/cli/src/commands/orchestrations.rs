@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::{
     client::Client,
     confirm::Confirmation,
-    output::{self, Format},
+    output::{self, Format, Layout},
 };
 
 const STATES: [&str; 7] =
@@ -39,10 +39,13 @@ pub(crate) struct Orchestrations {
     /// With workers: how many runtimes at a time.
     #[arg(long, value_name = "NUMBER")]
     parallel_workers: Option<u32>,
+    /// Show how far it is until it ends, as the action watch does. Fails when a runtime has failed.
+    #[arg(short, long, requires = "id", conflicts_with = "action")]
+    watch: bool,
     #[command(flatten)]
     confirmation: Confirmation,
-    /// How the answer looks.
-    #[arg(short, long, value_enum, default_value_t)]
+    /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
     output: Format,
 }
 
@@ -85,7 +88,8 @@ impl Orchestrations {
             return Ok(ExitCode::SUCCESS);
         };
         match self.action {
-            Some(Action::Watch) => return watch::watch(&client, id).await,
+            Some(Action::Watch) => return watch::watch(&client, id, self.output).await,
+            None if self.watch => return watch::watch(&client, id, self.output).await,
             Some(Action::Ops) => {
                 let all = client.orchestration_operations(id, &self.state).await?;
                 self.show_list(&all, detail::operations)?;
@@ -139,19 +143,19 @@ impl Orchestrations {
     }
 
     fn show(&self, answer: &Value, text: fn(&Value) -> String) -> anyhow::Result<()> {
-        match self.output {
-            Format::Json => output::json(answer),
-            Format::Table => output::print(&text(answer)),
-        }
+        let id = answer["operationID"].as_str().or(answer["orchestrationID"].as_str());
+        self.output.show(answer, id.unwrap_or_default(), || text(answer))
     }
 
     fn show_list(&self, all: &[Value], text: fn(&[Value]) -> String) -> anyhow::Result<()> {
-        match self.output {
-            Format::Table => output::print(&text(all)),
-            Format::Json => {
-                let count = all.len();
-                output::json(&json!({ "data": all, "count": count, "totalCount": count }))
-            }
+        if matches!(self.output, Format::Table | Format::Wide | Format::Known) {
+            return output::print(&text(all));
         }
+        let operations = all.iter().any(|it| it["operationID"].is_string());
+        let name = if operations { "/operationID" } else { "/orchestrationID" };
+        let count = all.len();
+        let answer = json!({ "data": all, "count": count, "totalCount": count });
+        let layout = Layout { head: &[], name, empty: "" };
+        self.output.list(&answer, all, &layout, |_| Vec::new())
     }
 }

@@ -1,21 +1,21 @@
 //! `kcp plan`: what operations do, step by step. Needs no running control plane.
 
-use std::{fmt::Write as _, path::PathBuf, process::ExitCode};
+use std::{fmt::Write as _, path::PathBuf, process::ExitCode, str::FromStr};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use server::plans::{self, Named};
 
-use crate::output;
+use crate::output::{self, Format, Head, Layout};
 
 /// Show what operations do: stages, steps, conditions and limits.
 #[derive(Args)]
-#[command(visible_alias = "plans")]
+#[command(visible_alias = "plans", visible_alias = "steps")]
 pub(crate) struct Plan {
     #[command(subcommand)]
     command: Command,
-    /// How the answer looks.
-    #[arg(short, long, value_enum, default_value_t, global = true)]
+    /// table, wide, json, yaml, name, custom=HEADER:PATH[,…], or markdown.
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", global = true)]
     output: Form,
 }
 
@@ -35,18 +35,31 @@ enum Command {
 }
 
 /// How a plan looks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// For people.
-    #[default]
-    Table,
-    /// For programs.
-    Json,
     /// For documents.
     Markdown,
+    /// As every other answer.
+    Usual(Format),
+}
+
+impl FromStr for Form {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "markdown" { Ok(Self::Markdown) } else { text.parse().map(Self::Usual) }
+    }
 }
 
 const LIST: [&str; 6] = ["NAME", "SERVICE", "STAGES", "STEPS", "LIMIT", "WHAT IT DOES"];
+const HEAD: [Head; 6] = [
+    Head::Fixed("NAME"),
+    Head::Fixed("SERVICE"),
+    Head::Fixed("STAGES"),
+    Head::Fixed("STEPS"),
+    Head::Fixed("LIMIT"),
+    Head::Text("WHAT IT DOES"),
+];
 
 impl Plan {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
@@ -68,14 +81,13 @@ fn list(all: &[Named], form: Form) -> anyhow::Result<()> {
         vec![name.into(), service.into(), stages, steps, plans::span(shape.limit), about.into()]
     });
     match form {
-        Form::Table => output::print(&output::table(&LIST, rows)),
         Form::Markdown => {
             let mut text = format!("| {} |\n|{}\n", LIST.join(" | "), "---|".repeat(LIST.len()));
             text.extend(rows.map(|row| format!("| {} |\n", row.join(" | "))));
             output::print(&text)
         }
-        Form::Json => {
-            let all = all.iter().map(|plan| {
+        Form::Usual(format) => {
+            let told = all.iter().map(|plan| {
                 json!({
                     "name": plan.name,
                     "service": plan.service.as_str(),
@@ -84,16 +96,22 @@ fn list(all: &[Named], form: Form) -> anyhow::Result<()> {
                     "limit": plans::span(plan.shape.limit),
                 })
             });
-            output::json(&Value::Array(all.collect()))
+            let told: Vec<Value> = told.collect();
+            let rows: Vec<Vec<String>> = rows.collect();
+            let layout = Layout { head: &HEAD, name: "/name", empty: "" };
+            let row = |item: &Value| {
+                let name = item["name"].as_str().unwrap_or_default();
+                rows.iter().find(|row| row[0] == name).cloned().unwrap_or_default()
+            };
+            format.list(&Value::Array(told.clone()), &told, &layout, row)
         }
     }
 }
 
 fn show(plan: &Named, form: Form) -> anyhow::Result<()> {
     match form {
-        Form::Json => output::json(&plans::json(plan)),
         Form::Markdown => output::print(&plans::markdown(plan)),
-        Form::Table => {
+        Form::Usual(format) => format.show(&plans::json(plan), plan.name, || {
             let head = plans::HEAD.map(str::to_uppercase);
             let head: Vec<&str> = head.iter().map(String::as_str).collect();
             let rows = plans::rows(&plan.shape).into_iter().map(Vec::from);
@@ -108,7 +126,7 @@ fn show(plan: &Named, form: Form) -> anyhow::Result<()> {
             for note in plans::notes(&plan.shape) {
                 let _ = write!(text, "\n{note}\n");
             }
-            output::print(&text)
-        }
+            text
+        }),
     }
 }

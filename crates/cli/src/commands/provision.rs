@@ -3,6 +3,7 @@
 use std::{path::Path, process::ExitCode};
 
 use clap::Args;
+use domain::OperationId;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -10,14 +11,10 @@ use super::{
     operations::follow,
     parameters::{self, Parameters},
 };
-use crate::{
-    client::Client,
-    output::{self, Format},
-};
+use crate::{client::Client, hint, output::Format};
 
 /// Order a runtime.
 #[derive(Args)]
-#[command(after_help = "Example: kcp provision --plan aws --name dev --watch")]
 pub(crate) struct Provision {
     /// The plan, by its name in the catalog.
     #[arg(short, long)]
@@ -46,10 +43,10 @@ pub(crate) struct Provision {
     #[arg(long, value_name = "UUID")]
     id: Option<Uuid>,
     /// Watch until it is made: each stage and step as it goes by. Fails when the order does.
-    #[arg(short, long, conflicts_with = "output")]
+    #[arg(short, long)]
     watch: bool,
-    /// How the answer looks.
-    #[arg(short, long, value_enum, default_value_t)]
+    /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
     output: Format,
 }
 
@@ -73,20 +70,42 @@ impl Provision {
         let ordered = client.order(region, &instance, &order).await?;
         let operation = ordered.operation;
         let dashboard = ordered.dashboard_url.unwrap_or_default();
-        if self.output == Format::Json {
-            let told = json!({
-                "instance": instance, "operation": operation, "dashboard_url": dashboard,
-            });
-            output::json(&told)?;
-            return Ok(ExitCode::SUCCESS);
-        }
         let shown = operation.as_ref().map_or("none: it is complete".into(), ToString::to_string);
-        output::print(&format!(
-            "Instance   {instance}\nOperation  {shown}\nDashboard  {dashboard}\n"
-        ))?;
+        let told = json!({
+            "instance": instance, "operation": operation, "dashboard_url": dashboard,
+        });
+        follow::begin(self.output, self.watch, &told, &instance, || {
+            format!("Instance   {instance}\nOperation  {shown}\nDashboard  {dashboard}\n")
+        })?;
+        let code = match &operation {
+            Some(operation) if self.watch => {
+                follow::follow_as(&client, operation, self.output).await?
+            }
+            _ => ExitCode::SUCCESS,
+        };
+        if self.output == Format::Table {
+            let open = operation.filter(|_| !self.watch || code != ExitCode::SUCCESS);
+            hint::next(data, &self.next(open));
+        }
+        Ok(code)
+    }
+
+    /// What to type next: about the operation that runs or failed, or about the runtime that is there.
+    fn next(&self, operation: Option<OperationId>) -> Vec<String> {
+        let name = hint::quoted(&self.name);
         match operation {
-            Some(operation) if self.watch => follow::follow(&client, &operation).await,
-            _ => Ok(ExitCode::SUCCESS),
+            Some(operation) if self.watch => vec![
+                format!("kcp operations retry {operation} --watch"),
+                format!("kcp deprovision --name {name}"),
+            ],
+            Some(operation) => vec![format!("kcp operations {operation} --watch")],
+            None => vec![
+                format!(
+                    "kcp bind {name} -o {name}.yaml && kubectl --kubeconfig {name}.yaml get namespaces"
+                ),
+                format!("kcp update {name} --param autoScalerMax=5 --watch"),
+                format!("kcp deprovision --name {name} --watch"),
+            ],
         }
     }
 

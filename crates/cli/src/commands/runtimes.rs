@@ -1,16 +1,24 @@
 //! `kcp runtimes`: what runs.
 
-mod custom;
+mod export;
 mod table;
 
-use std::{path::Path, process::ExitCode, str::FromStr};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::bail;
+use base::Clock;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::{client::Client, output};
-use custom::Column;
+use crate::{
+    client::Client,
+    output::{self, Format, Layout},
+    view::Runtime,
+};
+use export::ExportFormat;
 
 /// Words for states, as the broker knows them.
 const STATES: [&str; 11] = [
@@ -73,67 +81,49 @@ pub(crate) struct Runtimes {
     /// With the global account that pays.
     #[arg(long)]
     subscription_global_account_id: bool,
-    /// table, wide, json, or custom=HEADER:PATH[,…].
-    #[arg(short, long, default_value = "table")]
-    output: Look,
-}
-
-/// How the answer looks.
-#[derive(Debug, Clone)]
-enum Look {
-    /// The usual columns.
-    Table,
-    /// With instance and name.
-    Wide,
-    /// The whole answer.
-    Json,
-    /// Columns that were asked for.
-    Custom(Vec<Column>),
-}
-
-impl FromStr for Look {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "table" => Ok(Self::Table),
-            "wide" => Ok(Self::Wide),
-            "json" => Ok(Self::Json),
-            other => match other.strip_prefix("custom=") {
-                Some(columns) => custom::columns(columns).map(Self::Custom),
-                None => Err(format!("invalid value for output: {other}")),
-            },
-        }
-    }
+    /// Write all of them to this file, - for standard output: CSV when its name ends with .csv, otherwise one JSON object on each line.
+    #[arg(long, value_name = "FILE", conflicts_with = "output")]
+    export: Option<PathBuf>,
+    /// How an export is written, whatever the name of its file is.
+    #[arg(long, value_name = "FORMAT", requires = "export")]
+    export_format: Option<ExportFormat>,
+    /// table, wide, json, yaml, name, custom=HEADER:PATH[,…], or known: the columns of the known client.
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
+    output: Format,
 }
 
 impl Runtimes {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+        if let Some(file) = &self.export {
+            let format = self.export_format(file);
+            export::write(&Client::connect(data)?, self.query(), format, file).await?;
+            return Ok(ExitCode::SUCCESS);
+        }
         let removed = self.state.iter().any(|state| state == "deprovisioned");
         if removed && self.instance_id.is_empty() {
             bail!("must provide some Instance IDs when looking up deprovisioned runtimes");
         }
         let client = Client::connect(data)?;
         let found = client.runtimes(&self.query(), removed.then_some(MOST_REMOVED)).await?;
-        match &self.output {
-            Look::Json => {
-                let count = found.len();
-                output::json(&json!({ "data": found, "count": count, "totalCount": count }))?;
-            }
-            Look::Custom(columns) => output::print(&custom::text(columns, &found))?,
-            look => {
-                let wide = matches!(look, Look::Wide);
-                let columns = table::Columns {
-                    wide,
-                    payer: self.subscription_global_account_id,
-                    version: self.ops,
-                };
-                output::print(
-                    &columns.text(&serde_json::from_value::<Vec<_>>(Value::from(found))?),
-                )?;
-            }
+        let extra = table::Extra { payer: self.subscription_global_account_id, version: self.ops };
+        if self.output == Format::Known {
+            let runtimes: Vec<Runtime> = serde_json::from_value(Value::from(found))?;
+            output::print(&extra.known(&runtimes))?;
+            return Ok(ExitCode::SUCCESS);
         }
+        let count = found.len();
+        let answer = json!({ "data": found, "count": count, "totalCount": count });
+        let head = extra.head();
+        let layout = Layout { head: &head, name: "/instanceID", empty: "" };
+        let now = Clock::running().now();
+        self.output.list(&answer, &found, &layout, |value| extra.row(value, now))?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn export_format(&self, file: &Path) -> ExportFormat {
+        let is_csv = file.extension().is_some_and(|it| it.eq_ignore_ascii_case("csv"));
+        let by_name = if is_csv { ExportFormat::Csv } else { ExportFormat::Ndjson };
+        self.export_format.unwrap_or(by_name)
     }
 
     fn query(&self) -> Vec<(&'static str, String)> {
@@ -168,5 +158,5 @@ fn state(text: &str) -> Result<String, String> {
     if STATES.contains(&word.as_str()) {
         return Ok(word);
     }
-    Err(format!("invalid value for state: {text}"))
+    Err(format!("invalid value for state: {text}; one of {}", STATES.join(", ")))
 }

@@ -12,7 +12,7 @@ use server::{
     up::{GardenerVersion, Options, Speed, run},
 };
 
-use crate::connection::DEFAULT_FOLDER;
+use crate::connection::{self, DEFAULT_FOLDER};
 
 /// Run everything on this machine: broker, provisioner, console and a simulated landscape.
 #[derive(Args)]
@@ -36,6 +36,9 @@ pub(crate) struct Up {
 
 impl Up {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+        if data.is_none() {
+            connection::check_default_folder()?;
+        }
         let settings = settings::load(self.config.as_deref())?;
         telemetry::start(&settings.telemetry.log, settings.telemetry.format)?;
         run(Options {

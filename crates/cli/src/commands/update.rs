@@ -9,12 +9,11 @@ use serde_json::json;
 use super::{operations::follow, parameters::Parameters, which};
 use crate::{
     client::{Client, InstanceChange},
-    output::{self, Format},
+    output::Format,
 };
 
 /// Change the parameters or the plan of a runtime.
 #[derive(Args)]
-#[command(after_help = "Example: kcp update dev --param autoScalerMax=9 --watch")]
 pub(crate) struct Update {
     /// The instance, or the runtime of this name or Shoot if there is only one.
     #[arg(value_name = "NAME")]
@@ -25,10 +24,10 @@ pub(crate) struct Update {
     #[arg(short, long)]
     plan: Option<String>,
     /// Watch until it is changed: each stage and step as it goes by. Fails when the change does.
-    #[arg(short, long, conflicts_with = "output")]
+    #[arg(short, long)]
     watch: bool,
-    /// How the answer looks.
-    #[arg(short, long, value_enum, default_value_t)]
+    /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
     output: Format,
 }
 
@@ -42,14 +41,15 @@ impl Update {
         let instance = which::instance(&client, &self.which).await?;
         let change = InstanceChange { plan: self.plan, context: None, parameters };
         let operation = client.change_instance(&instance, &change).await?;
-        if self.output == Format::Json {
-            output::json(&json!({"instance": instance, "operation": operation}))?;
-            return Ok(ExitCode::SUCCESS);
-        }
         let shown = operation.as_ref().map_or("none: it is stored".into(), ToString::to_string);
-        output::print(&format!("Instance   {instance}\nOperation  {shown}\n"))?;
+        let told = json!({"instance": instance, "operation": operation});
+        follow::begin(self.output, self.watch, &told, &instance, || {
+            format!("Instance   {instance}\nOperation  {shown}\n")
+        })?;
         match operation {
-            Some(operation) if self.watch => follow::follow(&client, &operation).await,
+            Some(operation) if self.watch => {
+                follow::follow_as(&client, &operation, self.output).await
+            }
             _ => Ok(ExitCode::SUCCESS),
         }
     }

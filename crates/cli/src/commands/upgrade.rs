@@ -7,10 +7,11 @@ use std::{fmt::Write as _, path::Path, process::ExitCode};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::orchestrations::watch;
+use super::{operations::follow, orchestrations::watch};
 use crate::{
     client::Client,
     confirm::Confirmation,
+    hint,
     output::{self, Format},
 };
 use targets::{Target, target, target_exclude};
@@ -96,8 +97,8 @@ struct Common {
     watch: bool,
     #[command(flatten)]
     confirmation: Confirmation,
-    /// How the preview looks.
-    #[arg(short, long, value_enum, default_value_t)]
+    /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
     output: Format,
 }
 
@@ -129,10 +130,7 @@ impl Common {
         body[key] = version;
         let preview = client.upgrade(what, true, &body).await?;
         if self.preview {
-            match self.output {
-                Format::Json => output::json(&preview)?,
-                Format::Table => output::print(&shown(&preview))?,
-            }
+            self.output.show(&preview, "", || shown(&preview))?;
             return Ok(ExitCode::SUCCESS);
         }
         let count = &preview["count"];
@@ -140,8 +138,16 @@ impl Common {
         self.confirmation.ask(&format!("{count} runtimes get an upgrade of {what}{how}"))?;
         let created = client.upgrade(what, false, &body).await?;
         let id = created["orchestrationID"].as_str().unwrap_or_default().to_owned();
-        output::print(&format!("OrchestrationID: {id}\n"))?;
-        if self.watch { watch::watch(&client, &id).await } else { Ok(ExitCode::SUCCESS) }
+        follow::begin(self.output, self.watch, &created, &id, || {
+            format!("OrchestrationID: {id}\n")
+        })?;
+        if self.watch {
+            return watch::watch(&client, &id, self.output).await;
+        }
+        if self.output == Format::Table {
+            hint::next(data, &[format!("kcp orchestrations {id} --watch")]);
+        }
+        Ok(ExitCode::SUCCESS)
     }
 
     fn body(&self) -> Value {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::webdriver::Browser;
+use crate::{TAB, webdriver::Browser};
 
 /// What is wrong with a page for people who do not see it, or see it badly.
 const SCRIPT: &str = r"
@@ -16,6 +16,36 @@ if (!document.title.endsWith(' · kcp')) say('no title');
 for (const one of ['main', 'h1', 'header.top', 'nav[aria-label=Main]']) {
   if (document.querySelectorAll(one).length !== 1) say(`not one ${one}`);
 }
+const levels = [...document.querySelectorAll('h1, h2, h3, h4, h5, h6')];
+levels.forEach((node, at) => {
+  const before = at ? Number(levels[at - 1].tagName[1]) : 0;
+  if (Number(node.tagName[1]) > before + 1) say('a heading level is left out', node);
+});
+if (levels[0]?.tagName !== 'H1') say('the first heading is no h1', levels[0]);
+for (const table of document.querySelectorAll('table')) {
+  const heads = [...table.querySelectorAll('thead th')];
+  if (!heads.length || heads.some((it) => !it.textContent.trim())) say('a table without headers', table);
+  const shown = (row) => [...row.children].filter((it) => it.checkVisibility()).length;
+  for (const row of table.querySelectorAll('tbody tr')) {
+    if (shown(row) !== shown(table.querySelector('thead tr'))) say('a row and its headers differ', row);
+  }
+}
+const landmarks = ['HEADER', 'MAIN', 'FOOTER'];
+for (const node of document.body.children) {
+  if (!landmarks.includes(node.tagName) && !node.matches('a.skip')) say('outside of the landmarks', node);
+}
+for (const [one, other] of [['nav', 'nav'], ['section', 'section']]) {
+  const called = [...document.querySelectorAll(one)].map((it) => it.getAttribute('aria-label') || document.getElementById(it.getAttribute('aria-labelledby'))?.textContent);
+  for (const [at, name] of called.entries()) {
+    if (other === 'nav' && !name) say('a navigation without a name', document.querySelectorAll(one)[at]);
+    if (name && called.indexOf(name) !== at) say(`two of ${one} are called ${name}`);
+  }
+}
+for (const node of document.querySelectorAll('img')) if (!node.alt) say('an image without words', node);
+for (const node of document.querySelectorAll('[aria-hidden=true]')) {
+  for (const inside of [node, ...node.querySelectorAll('a, button, input, select')]) if (inside.tabIndex >= 0) say('hidden, and reached by keys', inside);
+}
+for (const node of document.querySelectorAll('[tabindex]')) if (node.tabIndex > 0) say('out of order', node);
 const ids = [...document.querySelectorAll('[id]')].map((it) => it.id);
 for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) say(`id ${id} is there twice`);
 for (const field of document.querySelectorAll('input:not([type=hidden]), select')) {
@@ -54,7 +84,28 @@ while (texts.nextNode()) {
   const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
   if (contrast < 4.5) say(`contrast ${contrast.toFixed(2)}`, node);
 }
+for (const field of document.querySelectorAll('[placeholder]')) {
+  const [one, other] = [light(getComputedStyle(field, '::placeholder').color), light(behind(field))];
+  const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+  if (contrast < 4.5) say(`contrast of the placeholder ${contrast.toFixed(2)}`, field);
+}
 return wrong;
+";
+
+/// Notes what the Tab key reaches, and what of it does not show that it has the focus.
+const FOCUS: &str = r"
+window.reached = new Set();
+window.unseen = [];
+document.addEventListener('focusin', ({ target }) => {
+  if (target.matches('main')) return;
+  window.reached.add(target);
+  const style = getComputedStyle(target);
+  if (style.outlineStyle === 'none' || parseFloat(style.outlineWidth) < 2) window.unseen.push(target.outerHTML.slice(0, 160));
+});
+document.activeElement?.blur();
+window.scrollTo(0, 0);
+const stops = [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, summary')];
+return stops.filter((it) => it.tabIndex >= 0 && it.checkVisibility()).length;
 ";
 
 /// Opens a page and checks it.
@@ -77,5 +128,21 @@ pub(crate) fn page(browser: &Browser, name: &str) {
         browser.picture(&folder.join(format!("{name}-{look}.png")));
     }
     browser.look(1280, false);
+    wrong.extend(unseen_focus(browser));
     assert!(wrong.is_empty(), "{name}: {wrong:#?}");
+}
+
+/// Goes through the page with the Tab key: every stop shows that it has the focus.
+fn unseen_focus(browser: &Browser) -> Vec<String> {
+    let stops = browser.run(FOCUS).as_u64().unwrap();
+    browser.press(&vec![TAB; usize::try_from(stops).unwrap() + 2]);
+    let found = browser.run("return [window.reached.size, window.unseen]");
+    let (reached, unseen) = (found[0].as_u64().unwrap(), found[1].as_array().unwrap());
+    browser.run("document.activeElement?.blur()");
+    let mut wrong: Vec<String> =
+        unseen.iter().map(|it| format!("has the focus and does not show it: {it}")).collect();
+    if stops > 0 && reached == 0 {
+        wrong.push("the Tab key reaches nothing".to_owned());
+    }
+    wrong
 }

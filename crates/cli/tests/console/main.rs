@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod checks;
+mod fleet;
 #[path = "../support/mod.rs"]
 mod support;
 mod webdriver;
@@ -77,9 +78,6 @@ fn a_runtime_is_ordered_watched_through_trouble_opened_and_deleted() {
 
     // It advances while it is looked at: nothing is loaded again but what changed.
     browser.run("window.sameDocument = true");
-    let done = "[...document.querySelectorAll('[data-mark=done]')].length";
-    let before = browser.run(&format!("return {done}")).as_u64().unwrap();
-    browser.wait(&format!("{done} > {before}"));
 
     // The step that needs AvS waits, and says why and until when.
     browser.wait(
@@ -107,6 +105,10 @@ fn a_runtime_is_ordered_watched_through_trouble_opened_and_deleted() {
     scene.open("/console/runtimes");
     browser.fill("#q", "dem");
     browser.wait("location.search === '?q=dem' && document.querySelector('.sub').textContent.includes('1 found')");
+    // A search is not repeated by itself.
+    let live = "return document.querySelector('main').dataset.live || 'no'";
+    assert_eq!(browser.run(live), "no");
+    browser.wait("!document.documentElement.dataset.stream");
     checks::page(browser, "runtimes");
     browser.follow("tbody a");
     assert_eq!(browser.text("h1"), "demo");
@@ -134,39 +136,57 @@ fn a_runtime_is_ordered_watched_through_trouble_opened_and_deleted() {
     }
     scene.open("/console/runtimes");
     assert!(browser.text("main").contains("No runtimes yet"));
+    checks::page(browser, "runtimes-empty");
+    checks::page_at(browser, &scene.base, "/console/runtimes/none", "missing");
     checks::page_at(browser, &scene.base, "/", "overview-later");
     checks::page_at(browser, &scene.base, "/console/operations", "operations");
 }
 
 #[test]
 fn everything_can_be_done_with_the_keyboard_alone() {
-    let scene = Scene::new("max");
+    let scene = Scene::new("8");
     let browser = &scene.browser;
-    scene.open("/console/order?plan=azure");
-    let focused = |selector: &str| {
-        let at = browser.run(&format!("return document.activeElement.matches('{selector}')"));
-        at.as_bool().unwrap()
-    };
-
+    scene.open("/console/landscape");
     browser.press(&[TAB]);
-    assert!(focused(".skip"), "the first stop is the link that skips the navigation");
+    assert!(browser.focused(".skip"), "the first stop is the link that skips the navigation");
     browser.press(&[ENTER]);
     browser.wait("location.hash === '#content'");
-    for _ in 0..40 {
-        if focused("#name") {
-            break;
-        }
-        browser.press(&[TAB]);
-    }
-    browser.press(&["k", "e", "y", "s", ENTER]);
-    browser.wait("location.pathname.startsWith('/console/operations/')");
-    browser.wait(&format!("{STATE} === 'succeeded'"));
+    browser.tab_to("#system-avs button");
+    browser.press_and_follow(ENTER);
+    browser.wait("document.querySelector('#system-avs .pill').textContent === 'down'");
 
+    // Ordered from the overview; its step waits for AvS.
+    browser.tab_to("nav a[href=\"/\"]");
+    browser.press_and_follow(ENTER);
+    browser.tab_to("main a[href=\"/console/order\"]");
+    browser.press_and_follow(ENTER);
+    browser.tab_to("#name");
+    browser.press(&["k", "e", "y", "s"]);
+    browser.press_and_follow(ENTER);
+    browser.wait("location.pathname.startsWith('/console/operations/')");
+    browser.wait(&format!("{STATE} === 'retrying'"));
+
+    browser.tab_to("nav a[href=\"/console/landscape\"]");
+    browser.press_and_follow(ENTER);
+    browser.tab_to("#system-avs button");
+    browser.press_and_follow(ENTER);
+    browser.wait("document.querySelector('#system-avs .pill').textContent === 'up'");
+
+    // Found by its name, and removed.
     browser.press(&["/"]);
     browser.wait("location.pathname === '/console/runtimes' && document.querySelector('#q')");
     browser.press(&["/"]);
     browser.press(&["k", "e", "y"]);
     browser.wait("document.querySelector('.sub').textContent.includes('1 found')");
+    browser.tab_to("tbody a");
+    browser.press_and_follow(ENTER);
+    browser.wait(&format!("{STATE} === 'ready'"));
+    browser.tab_to("a.danger");
+    browser.press_and_follow(ENTER);
+    browser.tab_to("#name");
+    browser.press(&["k", "e", "y", "s"]);
+    browser.press_and_follow(ENTER);
+    browser.wait(&format!("{STATE} === 'succeeded'"));
 }
 
 #[test]
@@ -185,4 +205,27 @@ fn an_operation_is_canceled_after_being_asked() {
 
     browser.wait(&format!("{STATE} === 'canceled'"));
     assert!(browser.text("section.now").contains("called off by developer"));
+}
+
+#[test]
+fn a_page_that_is_not_looked_at_has_no_stream() {
+    let scene = Scene::new("max");
+    let browser = &scene.browser;
+    scene.open("/");
+    let shown = |hidden: bool| {
+        browser.run(&format!(
+            "Object.defineProperty(document, 'hidden', {{ value: {hidden}, configurable: true }}); \
+             document.dispatchEvent(new Event('visibilitychange'))"
+        ));
+    };
+    browser.wait("document.querySelector('.line').textContent === 'live'");
+
+    shown(true);
+    browser.wait("!document.documentElement.dataset.stream");
+    scene.kcp(&["provision", "--plan", "aws", "--name", "quiet", "--watch"]);
+    assert!(!browser.text("main").contains("quiet"), "nothing is loaded meanwhile");
+
+    shown(false);
+    browser.wait("document.documentElement.dataset.stream === 'open'");
+    browser.wait("document.querySelector('main').textContent.includes('quiet')");
 }

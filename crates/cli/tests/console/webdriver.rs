@@ -193,6 +193,29 @@ impl Browser {
         self.post("/actions", &json!({"actions": [keyboard]}));
     }
 
+    /// Whether what matches has the focus.
+    pub(crate) fn focused(&self, selector: &str) -> bool {
+        let at = self.run(&format!("return document.activeElement.matches('{selector}')"));
+        at.as_bool().unwrap()
+    }
+
+    /// Presses Tab until what matches has the focus.
+    pub(crate) fn tab_to(&self, selector: &str) {
+        // A whole round from wherever the focus is.
+        let reached = (0..200).any(|_| {
+            self.press(&[crate::TAB]);
+            self.focused(selector)
+        });
+        assert!(reached, "the Tab key does not reach {selector} at {}", self.address());
+    }
+
+    /// Presses a key that leads to another page, and waits until that page is there.
+    pub(crate) fn press_and_follow(&self, key: &str) {
+        self.run("document.documentElement.dataset.before = 'yes'");
+        self.press(&[key]);
+        self.wait("!document.documentElement.dataset.before && document.readyState === 'complete'");
+    }
+
     /// Opens a second window and goes to it; comes back with the first one.
     pub(crate) fn second_window(&self) -> String {
         let first = self.call(&Method::GET, "/window", &Value::Null).as_str().unwrap().to_owned();

@@ -2,7 +2,7 @@
 //!
 //! What a reader would get wrong: which blocks are run is decided by their language. `sh` is given to a shell, `graphql` is
 //! sent to the provisioner, `console` is a session whose lines after `$` are given to a shell; `json` after one of them is
-//! its answer. `text` and `toml` are only shown. A page is added by one line below.
+//! its answer. `text`, `toml` and `yaml` are only shown. A page is added by one line below.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -35,14 +35,15 @@ pages! {
         instead of "cargo run ": "",
         instead of "scripts/test": "",
         instead of "kcp deprovision": "kcp deprovision --yes";
+    orders_of_platforms_can_be_followed: "docs/osb.md";
     the_provisioners_api_can_be_followed: "docs/provisioner-api.md";
     the_command_line_can_be_followed: "docs/cli.md",
         instead of "kcp up": "",
-        instead of "show ID": "show $(kcp operations -o json | grep -om1 '[0-9a-f-]\\{36\\}')",
         instead of "kcp deprovision": "kcp deprovision --yes";
     bindings_can_be_followed: "docs/bindings.md";
     changes_and_suspensions_can_be_followed: "docs/updates.md";
     getting_unstuck_works_as_described: "docs/unstuck.md";
+    operators_get_answers_as_described: "docs/answers.md";
     jobs_can_be_run_as_described: "docs/jobs.md";
     upgrades_of_many_runtimes_can_be_followed: "docs/fleet.md";
     trouble_can_be_made_as_described: "docs/landscape.md";

@@ -44,7 +44,7 @@ pub(crate) fn follow(page: &Page, instead: &[(&str, &str)]) {
             "sh" => reader.shell(block, answer),
             "graphql" => reader.ask(block, answer),
             "console" => reader.session(block),
-            "json" | "text" | "toml" => continue,
+            "json" | "text" | "toml" | "yaml" => continue,
             other => panic!("{}: what is {other:?}?", block.place),
         }
         followed += 1;

@@ -1,6 +1,8 @@
 //! The program as a process that a test owns.
 
 use std::{
+    env,
+    fs::File,
     io::{BufRead as _, BufReader},
     net::TcpListener,
     path::Path,
@@ -12,8 +14,13 @@ pub(crate) const KCP: &str = env!("CARGO_BIN_EXE_kcp");
 /// A range of four ports that nobody uses right now.
 pub(crate) fn free_ports() -> u16 {
     loop {
-        let port = fastrand::u16(20_000..32_000);
-        if (port..port + 4).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok()) {
+        let port = 20_000 + 4 * fastrand::u16(0..3_000);
+        let name = format!("kcp-test-ports-{port}");
+        let file = File::create(env::temp_dir().join(name)).unwrap();
+        let is_free = |port| TcpListener::bind(("127.0.0.1", port)).is_ok();
+        if file.try_lock().is_ok() && (port..port + 4).all(is_free) {
+            // No other test gets them until this process ends.
+            Box::leak(Box::new(file));
             return port;
         }
     }

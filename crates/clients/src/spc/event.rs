@@ -82,6 +82,12 @@ impl Tenant {
         let state = Some(TenantState::Finished);
         Self { instance_id: instance_id.into(), starts_at: None, ends_at: Some(at), state }
     }
+
+    /// A runtime that was announced and will be left alone.
+    pub fn cancelled(instance_id: &str) -> Self {
+        let state = Some(TenantState::Cancelled);
+        Self { instance_id: instance_id.into(), starts_at: None, ends_at: None, state }
+    }
 }
 
 /// The service takes times without a zone; they are all in UTC.

@@ -60,7 +60,7 @@ fn describe(name: &str, versions: &[&str]) -> Value {
 
 /// The kinds of a group in a version.
 pub(crate) fn kinds(kinds: &Kinds, group: &str, version: &str) -> Result<Value, Status> {
-    let found: Vec<&Kind> =
+    let found: Vec<_> =
         kinds.all().filter(|kind| kind.group == group && kind.version == version).collect();
     let first = found.first().ok_or_else(Status::no_such_path)?;
     let resources: Vec<Value> = found.iter().flat_map(|kind| resources(kind)).collect();

@@ -1,5 +1,7 @@
 //! Requests about objects: from verb and place to one call of the cluster.
 
+use std::sync::Arc;
+
 use axum::{
     http::{HeaderValue, Method, StatusCode, header::WARNING},
     response::Response,
@@ -41,14 +43,14 @@ impl Incoming {
         }
     }
 
-    fn kind(&self, place: &ObjectPath) -> Result<Kind, Status> {
+    fn kind(&self, place: &ObjectPath) -> Result<Arc<Kind>, Status> {
         let state = self.cluster.state();
         let found = state.kinds.find(&place.group, &place.version, &place.plural);
-        let fits = |kind: &&Kind| kind.namespaced || place.namespace.is_none();
+        let fits = |kind: &&Arc<Kind>| kind.namespaced || place.namespace.is_none();
         found.filter(fits).cloned().ok_or_else(Status::no_such_path)
     }
 
-    fn collection(self, kind: &Kind, place: &ObjectPath) -> Answer {
+    fn collection(self, kind: &Arc<Kind>, place: &ObjectPath) -> Answer {
         match self.method {
             Method::GET if self.params.is("watch") => self.watch(kind, place),
             Method::GET => self.list(kind, place),
@@ -74,7 +76,7 @@ impl Incoming {
         }
     }
 
-    fn object(self, kind: &Kind, place: &ObjectPath) -> Answer {
+    fn object(self, kind: &Arc<Kind>, place: &ObjectPath) -> Answer {
         let request = self.request(kind, place)?;
         match self.method {
             Method::GET if self.params.is("watch") => self.watch(kind, place),
@@ -107,7 +109,7 @@ impl Incoming {
         Ok(warned(self.show(code, kind, &object), request))
     }
 
-    fn delete(self, kind: &Kind, place: &ObjectPath) -> Answer {
+    fn delete(self, kind: &Arc<Kind>, place: &ObjectPath) -> Answer {
         let (request, preconditions) = self.deletion(kind, place)?;
         match self.cluster.delete(&request, &preconditions)? {
             Deleted::Going(object) => Ok(self.show(StatusCode::OK, kind, &object)),
@@ -132,7 +134,7 @@ impl Incoming {
     /// A deletion carries its options in the body, or as parameters.
     fn deletion(
         &self,
-        kind: &Kind,
+        kind: &Arc<Kind>,
         place: &ObjectPath,
     ) -> Result<(Request, Preconditions), Status> {
         let mut request = self.request(kind, place)?;
@@ -147,9 +149,9 @@ impl Incoming {
         Ok((request, preconditions))
     }
 
-    pub(super) fn request(&self, kind: &Kind, place: &ObjectPath) -> Result<Request, Status> {
+    pub(super) fn request(&self, kind: &Arc<Kind>, place: &ObjectPath) -> Result<Request, Status> {
         Ok(Request {
-            kind: kind.clone(),
+            kind: Arc::clone(kind),
             namespace: place.namespace.clone().unwrap_or_default(),
             name: place.name.clone().unwrap_or_default(),
             subresource: place.subresource.clone(),

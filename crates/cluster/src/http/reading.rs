@@ -59,14 +59,14 @@ impl Incoming {
         Ok(reply(StatusCode::OK, form(&self.headers).list(kind, &items, &head, now)))
     }
 
-    pub(super) fn watch(self, kind: &Kind, place: &ObjectPath) -> Answer {
+    pub(super) fn watch(self, kind: &Arc<Kind>, place: &ObjectPath) -> Answer {
         let selector = match &place.name {
             // An old way to watch one object.
             Some(name) => Selector::parse(None, Some(&format!("metadata.name={name}")))?,
             None => self.params.selector()?,
         };
         let view = View {
-            kind: kind.clone(),
+            kind: Arc::clone(kind),
             namespace: place.namespace.clone(),
             selector,
             form: form(&self.headers),

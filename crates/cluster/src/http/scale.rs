@@ -1,5 +1,7 @@
 //! The subresource `scale` of workloads: how many replicas there shall be.
 
+use std::sync::Arc;
+
 use axum::http::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -17,7 +19,7 @@ use crate::{
 };
 
 impl Incoming {
-    pub(super) fn scale(self, kind: &Kind, place: &ObjectPath) -> Answer {
+    pub(super) fn scale(self, kind: &Arc<Kind>, place: &ObjectPath) -> Answer {
         let request = Request { subresource: None, ..self.request(kind, place)? };
         let found = self.cluster.get(&kind.resource(), &request.namespace, &request.name);
         let found = found.ok_or_else(|| Status::not_found(kind, &request.name))?;

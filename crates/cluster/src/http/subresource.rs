@@ -1,6 +1,8 @@
 //! Subresources that are answered by a function: `token` of service accounts, and those that the
 //! embedding program registered.
 
+use std::sync::Arc;
+
 use axum::http::{Method, StatusCode};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -17,7 +19,12 @@ use crate::{
 const TOKEN: (i64, i64) = (600, 3_600);
 
 impl Incoming {
-    pub(super) async fn subresource(self, kind: &Kind, place: &ObjectPath, called: &str) -> Answer {
+    pub(super) async fn subresource(
+        self,
+        kind: &Arc<Kind>,
+        place: &ObjectPath,
+        called: &str,
+    ) -> Answer {
         let handler = self.cluster.catalog.handler(&self.cluster.name, &kind.resource(), called);
         let is_token = kind.resource() == "serviceaccounts" && called == "token";
         if handler.is_none() && !is_token {

@@ -135,7 +135,7 @@ impl State {
     fn learn_kinds(&mut self) {
         let defined = self.objects.get(crate::definitions::RESOURCE).into_iter().flatten();
         let defined = defined.flat_map(|(_, definition)| crate::definitions::kinds(definition));
-        self.kinds.define(defined.collect());
+        self.kinds.define(defined);
     }
 
     /// Events after `version`, at most `limit` of them; nothing if some of them are forgotten or the

@@ -27,7 +27,7 @@ pub(crate) use delete::{Deleted, Preconditions};
 /// Who wants to write where.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
-    pub(crate) kind: Kind,
+    pub(crate) kind: Arc<Kind>,
     /// Empty for objects of the whole cluster.
     pub(crate) namespace: String,
     /// Empty for collections.

@@ -57,6 +57,7 @@
       document.title = fresh.title;
       morph(page(), document.adoptNode(main));
       tick(true);
+      listen();
     } catch {
       line("lost");
     }
@@ -66,7 +67,8 @@
   function soon(wait = 120) {
     if (pending) return;
     pending = true;
-    const pause = page()?.dataset.live === "all" ? 1500 : 500;
+    const live = page()?.dataset.live || "";
+    const pause = live === "all" || live.includes(" ") ? 1500 : 500;
     const gap = Math.max(wait, last + pause - Date.now());
     setTimeout(() => {
       pending = false;
@@ -74,34 +76,67 @@
     }, gap);
   }
 
+  const words = { live: "live", lost: "reconnecting", full: "not live" };
   function line(state) {
     const shown = document.querySelector(".line");
     if (!shown) return;
-    shown.dataset.line = state;
-    shown.textContent = state === "live" ? "live" : "reconnecting";
+    shown.hidden = !state;
+    shown.dataset.line = state || "";
+    shown.textContent = words[state] || "connecting";
   }
 
+  // A page that is looked at and shows what changes has one stream, or a pace of its own; any other has none.
+  let events = null;
+  let pace = null;
   function listen() {
-    const about = page()?.dataset.live;
-    if (!about) return;
-    if (about.startsWith("every:")) {
-      setInterval(refresh, Number(about.slice(6)));
+    const about = document.hidden ? "" : page()?.dataset.live || "";
+    const paced = about.startsWith("every:");
+    if (!about || paced) close();
+    if (pace && !paced) {
+      clearInterval(pace);
+      pace = null;
+    }
+    if (!about) {
+      if (!document.hidden) line("");
+      return;
+    }
+    if (paced) {
+      pace ??= setInterval(refresh, Number(about.slice(6)));
       line("live");
       return;
     }
-    const events = new EventSource("/console/events");
+    if (!events) open();
+  }
+
+  function close() {
+    events?.close();
+    events = null;
+    delete document.documentElement.dataset.stream;
+  }
+
+  function open() {
+    const own = new EventSource("/console/events");
+    events = own;
+    document.documentElement.dataset.stream = "open";
     // What happened between the load and now was told to nobody.
-    events.addEventListener("open", () => {
+    own.addEventListener("open", () => {
       line("live");
       soon();
     });
-    events.addEventListener("error", () => line("lost"));
-    events.addEventListener("operation", (event) => {
-      const now = page()?.dataset.live;
-      const { operation, instance } = JSON.parse(event.data);
-      if (!operation || now === "all" || now === operation || now === instance) soon();
+    own.addEventListener("error", () => {
+      // A browser tries again by itself, unless it was refused: there may be too many open pages.
+      const refused = own.readyState === EventSource.CLOSED;
+      line(refused ? "full" : "lost");
+      if (!refused || events !== own) return;
+      close();
+      setTimeout(listen, 15000);
     });
-    addEventListener("pagehide", () => events.close());
+    own.addEventListener("operation", (event) => {
+      const now = (page()?.dataset.live || "").split(" ");
+      const { operation, instance } = JSON.parse(event.data);
+      if (!now[0]) return;
+      if (!operation || now[0] === "all" || now.includes(operation) || now.includes(instance)) soon();
+    });
   }
 
   // Times
@@ -156,7 +191,7 @@
   });
 
   document.addEventListener("keydown", (event) => {
-    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.target.matches("input, select, textarea")) return;
+    if (event.key !== "/" || event.altKey || event.ctrlKey || event.metaKey || event.target.matches("input, select, textarea")) return;
     const field = document.querySelector("[data-search] input");
     event.preventDefault();
     if (field) field.focus();
@@ -164,10 +199,27 @@
   });
 
   document.addEventListener("visibilitychange", () => {
+    listen();
     if (!document.hidden && wanted) {
       wanted = false;
       refresh();
     }
+  });
+  addEventListener("pagehide", close);
+  // A page that comes back from the browser's memory begins anew.
+  addEventListener("pageshow", (event) => {
+    if (!event.persisted) return;
+    for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+    listen();
+    soon();
+  });
+
+  // A form that changes something is sent once, however often one clicks.
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.method !== "post") return;
+    if (form.dataset.sent) event.preventDefault();
+    form.dataset.sent = "yes";
   });
 
   tick(true);

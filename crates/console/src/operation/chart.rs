@@ -63,11 +63,11 @@ fn axis(timeline: &Timeline) -> Markup {
 }
 
 fn group(stage: &Stage) -> Markup {
-    let waits = stage.steps.iter().all(|line| matches!(line.mark, Mark::ToCome | Mark::NotReached));
+    let all = |mark: Mark| stage.steps.iter().all(|line| line.mark == mark);
     // A stage of one step is called like it: its name would be there twice.
     let named = !matches!(&stage.steps[..], [only] if only.name == stage.name);
     html! {
-        @if named { div.stage { (stage.name) @if waits { span.faint { " · to come" } } } }
+        @if named { div.stage { (stage.name) @if all(Mark::ToCome) { span.faint { " · to come" } } @else if all(Mark::NotReached) { span.faint { " · not reached" } } } }
         ul.steps aria-label={ "Stage " (stage.name) } { @for line in &stage.steps { (step(line)) } }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use broker::operations::view::{Entry, EntryEvent, Outcome, Shape, Snapshot, StepShape};
+use broker::operations::view::{Entry, EntryEvent, Outcome, Shape, Snapshot, State, StepShape};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::marks::{Tone, standing};
@@ -243,6 +243,8 @@ fn mark(name: &str, stage: &str, operation: &Snapshot, last: Option<Outcome>) ->
         Some(Outcome::GivenUp) => Mark::GivenUp,
         Some(Outcome::Fatal | Outcome::Panic) => Mark::Failed,
         Some(Outcome::Transient | Outcome::Wait | Outcome::Again) if ended => Mark::Failed,
+        // It was abandoned while the step failed or waited.
+        Some(Outcome::Ended) if operation.state == State::Failed => Mark::Failed,
         _ if operation.closed.iter().any(|closed| closed == stage) => Mark::Done,
         _ if ended => Mark::NotReached,
         _ => Mark::ToCome,

@@ -33,14 +33,17 @@ pub(super) async fn find(
         detail: Detail::Last,
         ..Ask::default()
     };
+    let total = count(console, person, &ask).await?;
     if wanted.q.is_empty() {
-        let (runtimes, total, pages) = newest(console, person, &ask, PAGE, wanted.page).await?;
+        let pages = pages(total, PAGE);
+        let runtimes = newest(console, person, &ask, PAGE, (wanted.page, pages)).await?;
         return Ok(Found { runtimes, total, pages, searched: None });
     }
     let mut runtimes = looked_up(console, person, &ask, &wanted.q).await?;
-    let (mut page, mut searched) = (1, 0);
-    let total = loop {
-        let (some, total, pages) = newest(console, person, &ask, LARGEST_PAGE, page).await?;
+    let mut searched = 0;
+    let pages = pages(total, LARGEST_PAGE);
+    for page in 1..=pages.min(SEARCHED) {
+        let some = newest(console, person, &ask, LARGEST_PAGE, (page, pages)).await?;
         searched += some.len() as u64;
         let fits = |it: &Runtime| fits(it, &wanted.q.to_lowercase());
         for runtime in some.into_iter().filter(fits) {
@@ -48,12 +51,18 @@ pub(super) async fn find(
                 runtimes.push(runtime);
             }
         }
-        page += 1;
-        if page > pages.min(SEARCHED) {
-            break total;
-        }
-    };
+    }
     Ok(Found { runtimes, total, pages: 1, searched: Some(searched) })
+}
+
+/// How many runtimes fit the filters. One row comes along, which is the fewest that can be asked for.
+async fn count(console: &Console, person: &Person, ask: &Ask) -> Result<u64, Refused> {
+    let ask = Ask { page_size: 1, ..ask.clone() };
+    Ok(console.parts().broker.runtimes(&person.caller(), &ask).await?.total_count)
+}
+
+fn pages(total: u64, size: u32) -> u32 {
+    u32::try_from(total.div_ceil(u64::from(size))).unwrap_or(u32::MAX).max(1)
 }
 
 /// A page counted from the newest. The store counts from the oldest, so that it is the newest page that may be short.
@@ -62,19 +71,13 @@ async fn newest(
     person: &Person,
     ask: &Ask,
     size: u32,
-    page: u32,
-) -> Result<(Vec<Runtime>, u64, u32), Refused> {
-    let (broker, caller) = (&console.parts().broker, person.caller());
-    let mut found = broker.runtimes(&caller, &Ask { page_size: size, ..ask.clone() }).await?;
-    let pages =
-        u32::try_from(found.total_count.div_ceil(u64::from(size))).unwrap_or(u32::MAX).max(1);
+    (page, pages): (u32, u32),
+) -> Result<Vec<Runtime>, Refused> {
     let from_oldest = (pages + 1).saturating_sub(page).max(1);
-    if from_oldest != 1 {
-        let ask = Ask { page: from_oldest, page_size: size, ..ask.clone() };
-        found.data = broker.runtimes(&caller, &ask).await?.data;
-    }
-    found.data.reverse();
-    Ok((found.data, found.total_count, pages))
+    let ask = Ask { page: from_oldest, page_size: size, ..ask.clone() };
+    let mut runtimes = console.parts().broker.runtimes(&person.caller(), &ask).await?.data;
+    runtimes.reverse();
+    Ok(runtimes)
 }
 
 /// What is found by the whole of an id, an account or the name of a Shoot.

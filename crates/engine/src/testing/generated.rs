@@ -28,6 +28,16 @@ pub struct Proof {
     pub lost_answers: usize,
 }
 
+/// One part of a proof.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Part {
+    /// What was tried in this part.
+    pub tried: Proof,
+    /// What all parts try together. How much of it falls into one part is chance: polls are not counted alike in every
+    /// process.
+    pub whole: Proof,
+}
+
 /// Proves that a plan ends the same way whatever happens on the way. Panics with the disturbance and
 /// the difference otherwise.
 pub async fn prove<C: Scenario, S: Stores>(scenario: &C, stores: &S) -> Proof {
@@ -36,7 +46,7 @@ pub async fn prove<C: Scenario, S: Stores>(scenario: &C, stores: &S) -> Proof {
 
 /// One part of [`prove`], for plans that take long: all parts from 0 to `of` make the whole proof, and
 /// each can be a test of its own. [`crate::proven_in_parts`] writes these tests.
-pub async fn prove_part<C, S>(scenario: &C, stores: &S, part: usize, of: usize) -> Proof
+pub async fn prove_part<C, S>(scenario: &C, stores: &S, part: usize, of: usize) -> Part
 where
     C: Scenario,
     S: Stores,
@@ -44,7 +54,12 @@ where
     assert!(part < of, "there is no part {part} of {of}");
     let begun = Begun::with(scenario, stores).await;
     let all = begun.disturbances();
-    begun.prove(all.into_iter().filter(|it| it.part(of) == part)).await
+    let mut whole = Proof::default();
+    for disturbance in &all {
+        whole.count(disturbance);
+    }
+    let tried = begun.prove(all.into_iter().filter(|it| it.part(of) == part)).await;
+    Part { tried, whole }
 }
 
 /// Like [`prove`], but disturbs one step alone, for the author of a step.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use base::Clock;
 
-pub use generated::{Proof, prove, prove_part, prove_some, prove_step};
+pub use generated::{Part, Proof, prove, prove_part, prove_some, prove_step};
 pub use simulated::{Faults, SimulatedStore};
 pub use stored::is_as_stored;
 pub use trial::{End, Scenario, Setting, Stores, Tried, World, try_out};

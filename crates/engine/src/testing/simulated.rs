@@ -203,6 +203,7 @@ impl SimulatedStore {
         let busy =
             world.operations.values().any(|row| row.instance == new.instance && row.is_admitted());
         let admitted = !busy || self.planted.is(Planted::ManyRunning);
+        let due = world.due(&new.instance, now);
         world.arrivals += 1;
         let mut row = Row {
             arrival: world.arrivals,
@@ -217,7 +218,8 @@ impl SimulatedStore {
             serial: 0,
             runs: 0,
             held: false,
-            due_at: admitted.then_some(now),
+            due_at: admitted.then_some(due),
+            step_gone_at: None,
             awaits: None,
             cancel: None,
             skip: None,

@@ -32,6 +32,8 @@ pub(crate) enum Act {
     Fatal,
     Panic,
     Hang,
+    /// Leaves a mark every so often, and never ends.
+    Tick(Duration),
     Work(Duration),
     Save(u32),
     Change(&'static str),
@@ -126,6 +128,10 @@ async fn act(cx: &mut Cx<'_, Scripted>, step: &'static str) -> StepResult {
         Some(Act::Fatal) => Err(StepError::fatal(boom())),
         Some(Act::Panic) => panic!("poison"),
         Some(Act::Hang) => std::future::pending().await,
+        Some(Act::Tick(pause)) => loop {
+            cx.env.clock.sleep(pause).await;
+            cx.env.ran.lock().unwrap().push((cx.env.clock.now(), cx.operation, "tick"));
+        },
         Some(Act::Work(time)) => {
             cx.env.clock.sleep(time).await;
             done()

@@ -79,6 +79,10 @@ fn check_history(row: &Snapshot, journal: &[Entry], found: &mut Vec<Violation>) 
         if entry.event == EntryEvent::Taken {
             taken = entry.epoch;
         }
+        let refused = entry.failure.as_ref().is_some_and(|it| it.reason == "change_refused");
+        if refused {
+            found.push(violation(17, format!("no change was refused: {journal:#?}")));
+        }
         if entry.times > 1 && entry.outcome != Some(Outcome::Wait) {
             found.push(violation(21, format!("only waits are counted together: {journal:#?}")));
         }
@@ -168,6 +172,7 @@ fn check_result(row: &Snapshot, world: &World, found: &mut Vec<Violation>) {
             (State::Succeeded, &["Begin", "Collect", "Make", "Save", "Await", "Flaky", "Last"])
         }
         "remove" => (State::Succeeded, &["Stuck", "Clean"]),
+        "slow" => (State::Succeeded, &["Slowly"]),
         _ => (State::Failed, &["Panics"]),
     };
     if row.state != expected {

@@ -93,6 +93,18 @@ fn every_promise_holds_while_operators_skip_steps_and_abandon_operations() {
 }
 
 #[test]
+fn p29_is_red_when_nobody_looks_for_what_was_abandoned() {
+    let run = |seed| run_with(seed, Planted::AbandonedGoOn, true);
+
+    let (seed, violations) = search_with(0..3_000, run).expect("the planted bug is found");
+
+    assert!(
+        violations.iter().any(|violation| [4, 29].contains(&violation.promise)),
+        "seed {seed} found something else: {violations:#?}"
+    );
+}
+
+#[test]
 fn a_seed_replays_exactly() {
     let (one, two) = (run(4711, Planted::Nothing), run(4711, Planted::Nothing));
 
@@ -121,7 +133,7 @@ macro_rules! planted {
 planted! {
     p01_is_red_when_pending_operations_are_forgotten: PendingForgotten breaks 1;
     p01_is_red_when_strays_are_kept: StraysKept breaks 1;
-    p11_is_red_when_an_unknown_commit_counts_as_failed: UnknownIsFailed breaks 1 | 8 | 11;
+    p11_is_red_when_an_unknown_commit_counts_as_failed: UnknownIsFailed breaks 1 | 8 | 11 | 17;
     p04_is_red_when_several_operations_of_an_instance_may_run: ManyRunning breaks 4;
     p05_p06_are_red_without_the_fence: NoFence breaks 5 | 6 | 7 | 9;
     p06_is_red_when_the_lease_is_released_before_the_commit: LeaseReleasedEarly breaks 5 | 6;

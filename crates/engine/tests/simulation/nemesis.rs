@@ -20,7 +20,7 @@ use uuid::Uuid;
 use crate::{
     checker::{self, NEWER, Violation},
     outside::{Outside, World},
-    plans::{self, Build, Data, Panic, Remove},
+    plans::{self, Build, Data, Panic, Remove, Slow},
 };
 
 const LEASE: Duration = Duration::from_secs(1);
@@ -119,7 +119,8 @@ impl Nemesis {
         let settings = Settings {
             replica: Some(name.clone()),
             lease: LEASE,
-            workers: 4,
+            // With slow steps, a place for each instance: nothing waits longer than its limit allows for one.
+            workers: if self.operators { 6 } else { 4 },
             in_hand: 8,
             scan: Duration::from_millis(500),
             memories: 3,
@@ -132,7 +133,8 @@ impl Nemesis {
         let engine = Engine::builder(Arc::new(line.clone()), local, settings)
             .serve(plans::build(), outside.clone())
             .and_then(|builder| builder.serve(plans::remove(), outside.clone()))
-            .and_then(|builder| builder.serve(plans::panic(), outside))
+            .and_then(|builder| builder.serve(plans::panic(), outside.clone()))
+            .and_then(|builder| builder.serve(plans::slow(), outside))
             .expect("the plans work")
             .start();
         self.tell(&format!("{name} starts"));
@@ -246,11 +248,13 @@ impl Nemesis {
             let new = match kind {
                 0 => encoded::<Panic>(id, &instance, number),
                 1..=2 => encoded::<Remove>(id, &instance, number),
+                3 if self.operators => encoded::<Slow>(id, &instance, number),
                 _ => encoded::<Build>(id, &instance, number),
             };
             let kind = match kind {
                 0 => "panic",
                 1..=2 => "remove",
+                3 if self.operators => "slow",
                 _ => "build",
             };
             let digest = new.digest.clone();

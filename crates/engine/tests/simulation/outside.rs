@@ -7,7 +7,11 @@ use std::{
 };
 
 use base::{Clock, Failure, caller};
-use engine::{OperationId, StepError, testing::SimulatedStore};
+use engine::{
+    OperationId, StepError,
+    storage::{STOPPED_AFTER, Snapshot},
+    testing::SimulatedStore,
+};
 use jiff::Timestamp;
 use tokio::sync::watch;
 
@@ -29,6 +33,8 @@ pub(crate) struct World {
     epochs: BTreeMap<OperationId, i64>,
     /// How often a flaky thing still fails.
     pub flaky: BTreeMap<String, u32>,
+    /// The operations that called for each instance, in the order of their first calls.
+    callers: BTreeMap<String, Vec<OperationId>>,
     pub violations: Vec<Violation>,
     pub story: String,
 }
@@ -56,6 +62,12 @@ impl Outside {
         }
         self.call(thing, true).await?;
         Ok(())
+    }
+
+    /// Looks at a thing that takes its time.
+    pub(crate) async fn look(&self, thing: &str) -> Result<(), StepError> {
+        self.clock.sleep(Duration::from_millis(500)).await;
+        self.call(thing, false).await.map(drop)
     }
 
     /// One call; whether the thing was there before.
@@ -103,8 +115,13 @@ impl Outside {
     fn check_right(&self, call: &caller::Call) {
         let all = self.store.all();
         let Some(row) = all.iter().find(|row| row.id == call.operation) else { return };
-        // The step that ran when an operator abandoned it may go on; nothing of it is written.
+        self.check_order(call, row);
+        // The step that ran when an operator abandoned it may go on for a moment; nothing of it is written.
         if checker::is_abandoned(row) {
+            let since = row.ended_at.map(|ended| self.clock.now().duration_since(ended));
+            if since.is_some_and(|since| since.unsigned_abs() > STOPPED_AFTER) {
+                self.violate(29, format!("a call began {since:?} after the end: {row:?}"));
+            }
             return;
         }
         let others = all.iter().filter(|other| {
@@ -133,11 +150,26 @@ impl Outside {
         if place > stored.or(first_of_plan).unwrap_or(0) {
             found.push((9, "a step began before the one before it was committed"));
         }
-        let mut world = self.world.lock().unwrap();
         for (promise, text) in found {
-            world
-                .violations
-                .push(Violation { promise, text: format!("{text}: {call:?}, stored {row:?}") });
+            self.violate(promise, format!("{text}: {call:?}, stored {row:?}"));
         }
+    }
+
+    /// Once an operation of an instance has called, those before it never call again, whatever became of them.
+    fn check_order(&self, call: &caller::Call, row: &Snapshot) {
+        let mut world = self.world.lock().unwrap();
+        let callers = world.callers.entry(row.instance.clone()).or_default();
+        match callers.iter().position(|caller| *caller == call.operation) {
+            None => callers.push(call.operation),
+            Some(at) if at + 1 == callers.len() => {}
+            Some(_) => {
+                drop(world);
+                self.violate(4, format!("a call began after one of the next operation: {row:?}"));
+            }
+        }
+    }
+
+    fn violate(&self, promise: u8, text: String) {
+        self.world.lock().unwrap().violations.push(Violation { promise, text });
     }
 }

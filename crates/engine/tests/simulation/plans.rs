@@ -23,6 +23,7 @@ pub(crate) const PLACES: &[(&str, &str, &str)] = &[
     ("remove", "give_up", "Stuck"),
     ("remove", "clean", "Clean"),
     ("panic", "only", "Panics"),
+    ("slow", "only", "Slowly"),
 ];
 
 /// How long `Stuck` may wait.
@@ -65,6 +66,7 @@ macro_rules! kind {
 kind!(Build, "build");
 kind!(Remove, "remove");
 kind!(Panic, "panic");
+kind!(Slow, "slow");
 
 macro_rules! step {
     ($kind:ident, $step:ident, |$cx:ident| $body:block) => {
@@ -161,6 +163,15 @@ step!(Panic, Panics, |cx| {
     panic!("poison")
 });
 
+// Calls again and again without a commit in between, for longer than an abandoned step may go on.
+step!(Slow, Slowly, |cx| {
+    for _ in 0..12 {
+        cx.env.look(&thing(cx, "Slowly")).await?;
+    }
+    cx.env.ensure(&thing(cx, "Slowly")).await?;
+    done()
+});
+
 const LIMIT: Duration = Duration::from_secs(3600);
 
 pub(crate) fn build() -> Plan<Build> {
@@ -190,4 +201,8 @@ pub(crate) fn remove() -> Plan<Remove> {
 
 pub(crate) fn panic() -> Plan<Panic> {
     Plan::within(LIMIT).stage("only").step(Panics)
+}
+
+pub(crate) fn slow() -> Plan<Slow> {
+    Plan::within(LIMIT).stage("only").step(Slowly)
 }

@@ -43,8 +43,6 @@ use crate::{
 
 /// The shortest password that platforms may have.
 const SHORTEST_PASSWORD: usize = 12;
-/// The `ConfigMap` with the maintenance policy.
-const MAINTENANCE_POLICY: &str = "orchestration-config";
 /// How many clients of runtimes are kept.
 pub(super) const CLIENTS: NonZeroUsize = NonZeroUsize::new(200).unwrap();
 /// Where everybody finds releases, and what is not released yet.
@@ -94,6 +92,7 @@ pub(crate) fn catalog(all: &Settings) -> anyhow::Result<(Arc<Catalog>, Offer)> {
         plan_updateable: plan_changes.unwrap_or_default(),
         customer_networks: customer_networks(networks)?,
         bindings: all.bindings.offer(&catalog, all.requests.time)?,
+        operator_access: all.bindings.operators,
         ..Offer::default()
     };
     offer.check(&catalog).context("catalog.plans")?;
@@ -171,17 +170,22 @@ pub(crate) fn cluster_limits(settings: &Settings) -> upgrade_cluster::Limits {
 }
 
 /// What orchestrations are made of.
-pub(super) fn orchestrations(broker: Broker, env: &Env) -> orchestrations::Parts {
+pub(super) fn orchestrations(
+    broker: Broker,
+    env: &Env,
+    settings: &RuntimeSettings,
+) -> orchestrations::Parts {
     orchestrations::Parts {
         broker,
         windows: Arc::new(GardenWindows {
             gardener: env.gardener.clone(),
             control_plane: env.control_plane.clone(),
             namespace: env.settings.namespace.clone(),
-            name: MAINTENANCE_POLICY.into(),
+            name: settings.maintenance_policy.clone(),
         }),
         spc: env.spc.clone(),
         kyma_version: env.settings.default_kyma_version.clone(),
+        followers: orchestrations::Followers::default(),
     }
 }
 
@@ -312,6 +316,7 @@ fn steps(
         kyma_version,
         account_versions,
         overrides_namespace,
+        maintenance_policy: _,
         account_bindings,
         dns_providers,
     } = runtimes;

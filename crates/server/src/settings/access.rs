@@ -7,7 +7,9 @@ use std::{
     str::FromStr,
 };
 
-use api::scope::{ALL, ANY_TENANT, ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE, RUNTIMES_READ};
+use api::scope::{
+    ALL, ANY_TENANT, KUBECONFIG_READ, ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE, RUNTIMES_READ,
+};
 use serde::{
     Deserialize, Deserializer,
     de::{Error, MapAccess, Visitor, value::MapAccessDeserializer},
@@ -15,7 +17,7 @@ use serde::{
 
 /// What the groups of people mean, unless an issuer's table says otherwise.
 const GROUPS: [(&str, &[&str]); 3] = [
-    ("runtimeAdmin", &[RUNTIMES_READ, ANY_TENANT]),
+    ("runtimeAdmin", &[RUNTIMES_READ, KUBECONFIG_READ, ANY_TENANT]),
     ("runtimeOperator", &[RUNTIMES_READ, ANY_TENANT]),
     ("orchestrationsAdmin", &[ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE, ANY_TENANT]),
 ];

@@ -36,6 +36,10 @@ pub struct BindingSettings {
     /// How many bindings an instance may have, those not counted that have expired.
     #[config(env = "KCP_BROKER_BINDINGS_MOST", default = 10)]
     pub most: NonZeroU32,
+    /// For how long operators get access to a runtime, with all rights, at `/kubeconfig/{account}/{runtime}`. Off when it is missing;
+    /// `8h` with `kcp up`.
+    #[config(env = "KCP_BROKER_BINDINGS_OPERATORS", deserialize_with = friendly)]
+    pub operators: Option<Duration>,
     /// How long a bind may take; 45 seconds at most, and less than `requests.time`.
     #[config(env = "KCP_BROKER_BINDINGS_TIME", default = "15s", deserialize_with = friendly)]
     pub time: Duration,
@@ -48,7 +52,7 @@ impl BindingSettings {
         catalog: &Catalog,
         requests: Duration,
     ) -> anyhow::Result<Option<BindingOffer>> {
-        let Self { enabled, plans, expiration, shortest, longest, most, time } = self;
+        let Self { enabled, plans, expiration, shortest, longest, most, operators, time } = self;
         ensure!(
             *shortest >= SHORTEST,
             "bindings.shortest is {} s; Kubernetes gives no token for less than {} s",
@@ -66,6 +70,11 @@ impl BindingSettings {
             !time.is_zero() && *time <= LONGEST_TIME && *time < requests,
             "bindings.time must be more than nothing, at most {} s, and less than requests.time",
             LONGEST_TIME.as_secs()
+        );
+        ensure!(
+            operators.is_none_or(|operators| operators >= 2 * SHORTEST),
+            "bindings.operators must be at least {} s",
+            2 * SHORTEST.as_secs()
         );
         for name in plans {
             match catalog.plan_named(name) {
@@ -115,6 +124,7 @@ mod tests {
             ("longest = \"9m\"", "bindings.expiration (600 s) must be between"),
             ("expiration = \"3h\"", "bindings.expiration (10800 s) must be between"),
             ("time = \"46s\"", "bindings.time must be"),
+            ("operators = \"19m\"", "bindings.operators must be at least 1200 s"),
             ("plans = [\"moon\"]", "there is no plan \"moon\""),
             ("plans = [\"own_cluster\"]", "instances of \"own_cluster\" cannot be bound"),
         ] {

@@ -96,6 +96,9 @@ pub struct RuntimeSettings {
     /// The namespace of the control plane in which overrides and the plans' configuration are.
     #[config(env = "KCP_BROKER_OVERRIDES_NAMESPACE", default = "kcp-system")]
     pub overrides_namespace: String,
+    /// The `ConfigMap` in that namespace whose key `maintenancePolicy` has the maintenance policy of orchestrations.
+    #[config(env = "KCP_BROKER_MAINTENANCE_POLICY", default = "orchestration-config")]
+    pub maintenance_policy: String,
     /// Which objects of the garden hold the accounts of the pool: `secret` or `credentials` bindings.
     #[config(env = "KCP_BROKER_ACCOUNT_BINDINGS", default = "secret")]
     pub account_bindings: Bindings,

@@ -267,7 +267,7 @@ pub struct Access {
     ///    tenant_claim = "tenant"    # the claim with the only account that a token speaks for
     ///    any_tenant = false         # true: tokens that name no account speak for all, without the scope `tenants:any`
     ///    [access.issuers.groups]    # the scopes of people's groups; these three are the default
-    ///    runtimeAdmin = ["runtimes:read", "tenants:any"]
+    ///    runtimeAdmin = ["runtimes:read", "kubeconfig:read", "tenants:any"]
     ///    runtimeOperator = ["runtimes:read", "tenants:any"]
     ///    orchestrationsAdmin = ["orchestrations:read", "orchestrations:write", "tenants:any"]
     /// ```

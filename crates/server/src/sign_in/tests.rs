@@ -1,5 +1,7 @@
 //! Someone signs in at the landscape's issuer, and sees what their token allows.
 
+use std::collections::BTreeMap;
+
 use axum::{Router, body::Body, http::Request};
 use secrecy::ExposeSecret as _;
 use tower::ServiceExt as _;
@@ -7,7 +9,7 @@ use tower::ServiceExt as _;
 use super::*;
 use crate::{
     access::Doors,
-    settings,
+    settings::{self, access::IssuerSettings},
     up::testing::{Started, start},
 };
 
@@ -31,7 +33,8 @@ impl Scene {
     async fn new(scopes: &str) -> Self {
         let up = start().await;
         let mut settings = settings::load(None).unwrap();
-        settings.access.issuers = vec![up.issuer()];
+        // What the token says counts; groups would add to it.
+        settings.access.issuers = vec![IssuerSettings { groups: BTreeMap::new(), ..up.issuer() }];
         settings.console = ConsoleSettings {
             url: Some(HERE.into()),
             client_id: Some("kcp".into()),
@@ -49,9 +52,13 @@ impl Scene {
     }
 
     async fn ask(&self, method: &str, path: &str, cookie: &str) -> Answered {
-        let request = Request::builder().method(method).uri(path).header("host", "127.0.0.1:1");
-        let request = request.header("cookie", cookie).body(Body::empty()).unwrap();
-        let response = self.router.clone().oneshot(request).await.unwrap();
+        self.send(method, path, cookie, "").await
+    }
+
+    async fn send(&self, method: &str, path: &str, cookie: &str, form: &str) -> Answered {
+        let response = self.response(method, path, cookie, form).await;
+        let guarded = response.headers().contains_key(header::CONTENT_SECURITY_POLICY);
+        assert!(guarded, "{path} has no security headers");
         let text = |name| {
             let value: Option<&HeaderValue> = response.headers().get(name);
             value.map(|it| it.to_str().unwrap().to_owned()).unwrap_or_default()
@@ -62,6 +69,21 @@ impl Scene {
         let text = String::from_utf8(body.to_vec()).unwrap();
         let cookie = cookie.split(';').next().unwrap_or_default().to_owned();
         Answered { status, location, cookie, text }
+    }
+
+    async fn response(&self, method: &str, path: &str, cookie: &str, form: &str) -> Response {
+        let request = Request::builder().method(method).uri(path).header("host", "127.0.0.1:1");
+        let request = request.header("cookie", cookie).body(Body::from(form.to_owned())).unwrap();
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+
+    /// The cookie of somebody who has signed in, and what their forms carry.
+    async fn signed_in(&self) -> (String, String) {
+        let (back, cookie) = self.at_the_issuer().await;
+        let session = self.ask("GET", &back, &cookie).await.cookie;
+        let page = self.ask("GET", "/", &session).await.text;
+        let (_, word) = page.split_once("name=\"form\" value=\"").unwrap();
+        (session, format!("form={}", word.split('"').next().unwrap()))
     }
 
     /// The way to the issuer and the address that it sends back to, with the cookie that goes along.
@@ -99,10 +121,26 @@ async fn someone_signs_in_and_sees_what_the_token_allows() {
     assert!(
         !runtimes.text.contains("/console/operations") && !runtimes.text.contains("/console/order")
     );
-    for path in ["/console/operations", "/console/order", "/console/events"] {
+    for path in [
+        "/console/operations",
+        "/console/order",
+        "/console/events",
+        "/console/orchestrations",
+        "/console/orchestrations/new",
+        "/console/orchestrations/x",
+        "/console/jobs",
+        "/console/jobs/drift",
+        "/console/audit",
+        "/console/operations/x/retry",
+    ] {
         assert_eq!(scene.ask("GET", path, &session).await.status, StatusCode::FORBIDDEN, "{path}");
     }
-    let out = scene.ask("POST", SIGN_OUT, &session).await;
+    // A foreign page could send this form, and does not know the word.
+    let refused = scene.ask("POST", SIGN_OUT, &session).await;
+    assert_eq!((refused.status, refused.cookie.as_str()), (StatusCode::BAD_REQUEST, ""));
+    let (_, word) = runtimes.text.split_once("name=\"form\" value=\"").unwrap();
+    let word = format!("form={}", word.split('"').next().unwrap());
+    let out = scene.send("POST", SIGN_OUT, &session, &word).await;
     assert_eq!((out.status, out.cookie.as_str()), (StatusCode::OK, "kcp-session="));
     scene.up.stop().await;
 }
@@ -129,6 +167,58 @@ async fn without_a_session_nothing_opens_and_an_answer_of_another_sign_in_is_ref
         let refused = scene.ask("GET", address, cookie).await;
         assert_eq!((refused.status, refused.cookie.as_str()), (StatusCode::BAD_REQUEST, ""));
     }
+    scene.up.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_reads_does_not_change_anything() {
+    let scene = Scene::new("openid operations:read orchestrations:read tenants:any").await;
+    let (session, word) = scene.signed_in().await;
+
+    for path in ["/console/orchestrations", "/console/orchestrations/new", "/console/jobs"] {
+        assert_eq!(scene.ask("GET", path, &session).await.status, StatusCode::OK, "{path}");
+    }
+    let preview = format!("{word}&do=preview&include-0-all=on");
+    let previewed = scene.send("POST", "/console/orchestrations/new", &session, &preview).await;
+    assert!(previewed.text.contains("Preview: 0 runtimes"), "{}", previewed.text);
+    assert!(!previewed.text.contains("id=\"create\""), "what is not allowed is not offered");
+    let create = format!("{word}&do=create&include-0-all=on");
+    for (path, form) in [
+        ("/console/orchestrations/new", create.as_str()),
+        ("/console/orchestrations/x/pause", &word),
+        ("/console/orchestrations/x/resume", &word),
+        ("/console/orchestrations/x/cancel", &word),
+        ("/console/orchestrations/x/retry", &word),
+        ("/console/orchestrations/x/workers", &word),
+        ("/console/jobs/drift/run", &word),
+        ("/console/operations/x/retry", &word),
+        ("/console/operations/x/abandon", &word),
+    ] {
+        let refused = scene.send("POST", path, &session, form).await;
+        assert_eq!(refused.status, StatusCode::FORBIDDEN, "{path}");
+        let foreign = scene.send("POST", path, &session, "form=guessed").await;
+        assert_eq!(foreign.status, StatusCode::BAD_REQUEST, "{path}");
+    }
+    scene.up.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_has_so_many_live_pages_at_a_time() {
+    let scene = Scene::new("openid operations:read tenants:any").await;
+    let (session, _) = scene.signed_in().await;
+    let open = async || scene.response("GET", "/console/events", &session, "").await;
+
+    let mut streams = Vec::new();
+    for _ in 0..16 {
+        streams.push(open().await);
+    }
+    let refused = open().await;
+    assert!(streams.iter().all(|it| it.status() == StatusCode::OK));
+    assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS);
+
+    streams.pop();
+    assert_eq!(open().await.status(), StatusCode::OK);
+    drop(streams);
     scene.up.stop().await;
 }
 

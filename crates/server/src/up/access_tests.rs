@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::scope::{
-    ALL, ANY_TENANT, BROKER_WRITE, KUBECONFIG_READ, METRICS_READ, OPERATIONS_READ,
+    ALL, ANY_TENANT, BROKER_WRITE, CLD_READ, KUBECONFIG_READ, METRICS_READ, OPERATIONS_READ,
     OPERATIONS_WRITE, ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE, PROVISIONER_READ,
     PROVISIONER_WRITE, RUNTIMES_READ,
 };
@@ -23,7 +23,7 @@ use crate::settings::{self, access::IssuerSettings};
 
 /// Who is let in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Rule {
+pub(super) enum Rule {
     /// Everybody.
     Open,
     /// A token with this scope that is for all tenants.
@@ -46,12 +46,15 @@ type Row = (&'static str, &'static str, &'static str, Rule);
 
 const OPEN: [Row; 3] =
     [("get", "/healthz", "", Open), ("get", "/readyz", "", Open), ("get", "/version", "", Open)];
-const WATCHING: [Row; 6] = [
+const WATCHING: [Row; 9] = [
     ("get", "/operations", "", Operators(OPERATIONS_READ)),
     ("get", "/operations/events", "", Operators(OPERATIONS_READ)),
     ("get", "/operations/{id}", "", Operators(OPERATIONS_READ)),
     ("get", "/operations/{id}/journal", "", Operators(OPERATIONS_READ)),
     ("get", "/operations/{id}/waiting", "", Operators(OPERATIONS_READ)),
+    ("get", "/answers/stuck", "", Operators(OPERATIONS_READ)),
+    ("get", "/answers/steps", "", Operators(OPERATIONS_READ)),
+    ("get", "/answers/success", "", Operators(OPERATIONS_READ)),
     ("get", "/metrics", "", Operators(METRICS_READ)),
 ];
 const UNSTICKING: [Row; 5] = [
@@ -61,7 +64,7 @@ const UNSTICKING: [Row; 5] = [
     ("post", "/operations/{id}/abandon", "", Operators(OPERATIONS_WRITE)),
     ("get", "/audit/verify", "", Operators(OPERATIONS_READ)),
 ];
-const BROKER: [Row; 30] = [
+const BROKER: &[Row] = &[
     ("get", "/events", "", Operators(RUNTIMES_READ)),
     ("get", "/leftovers", "", Operators(OPERATIONS_READ)),
     ("get", "/leftovers/{instance}", "", Operators(OPERATIONS_READ)),
@@ -71,11 +74,17 @@ const BROKER: [Row; 30] = [
     ("get", "/jobs/{name}", "", Operators(OPERATIONS_READ)),
     ("post", "/jobs/{name}/run", "{}", Operators(OPERATIONS_WRITE)),
     ("get", "/drift", "", Operators(OPERATIONS_READ)),
+    ("get", "/answers/pool", "", Operators(OPERATIONS_READ)),
+    ("get", "/answers/capacity", "", Operators(OPERATIONS_READ)),
+    ("get", "/answers/status", "", Operators(OPERATIONS_READ)),
     ("get", "/runtimes", "", Tenants(RUNTIMES_READ)),
+    ("get", "/runtimes/export", "", Tenants(RUNTIMES_READ)),
+    ("get", "/info/runtimes", "", Tenants(CLD_READ)),
     ("put", "/expire/service_instance/{instance_id}", "", Tenants(BROKER_WRITE)),
     ("get", "/bindings/{instance_id}", "", Tenants(RUNTIMES_READ)),
     ("get", "/kubeconfig/", "", Tenants(KUBECONFIG_READ)),
     ("get", "/kubeconfig/{instance_id}", "", Tenants(KUBECONFIG_READ)),
+    ("get", "/kubeconfig/{global_account}/{runtime_id}", "", Operators(KUBECONFIG_READ)),
     ("get", "/orchestrations", "", Operators(ORCHESTRATIONS_READ)),
     ("get", "/orchestrations/{id}", "", Operators(ORCHESTRATIONS_READ)),
     ("get", "/orchestrations/{id}/progress", "", Operators(ORCHESTRATIONS_READ)),
@@ -90,14 +99,18 @@ const BROKER: [Row; 30] = [
     ("put", "/orchestrations/{id}/resume", "", Operators(ORCHESTRATIONS_WRITE)),
     ("post", "/orchestrations/{id}/retry", "", Operators(ORCHESTRATIONS_WRITE)),
     ("patch", "/orchestrations/{id}/workers", "", Operators(ORCHESTRATIONS_WRITE)),
+    ("get", "/openapi/answers.yaml", "", Open),
     ("get", "/openapi/osb.yaml", "", Open),
     ("get", "/openapi/runtimes.yaml", "", Open),
+    ("get", "/openapi/orchestrations.yaml", "", Open),
+    ("get", "/openapi/operators.yaml", "", Open),
 ];
-const PROVISIONER: [Row; 6] = [
+const PROVISIONER: [Row; 7] = [
     ("get", "/events", "", Operators(OPERATIONS_READ)),
     ("get", "/", "", Open),
     ("get", "/explorer.js", "", Open),
     ("get", "/explorer.css", "", Open),
+    ("get", "/openapi/provisioner.yaml", "", Open),
     ("any", "/graphql", READ_QUERY, Tenants(PROVISIONER_READ)),
     ("any", "/graphql", CHANGE_QUERY, Tenants(PROVISIONER_WRITE)),
 ];
@@ -119,17 +132,17 @@ const PLATFORMS: [(&str, &str); 10] = [
 const PEOPLE: [(&[&str], &[&str]); 6] = [
     (&[], &[]),
     (&["runtimeadmin", "admin", ""], &[]),
-    (&["runtimeAdmin"], &[RUNTIMES_READ]),
+    (&["runtimeAdmin"], &[RUNTIMES_READ, KUBECONFIG_READ]),
     (&["runtimeOperator"], &[RUNTIMES_READ]),
     (&["orchestrationsAdmin"], &[ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE]),
     (
         &["runtimeAdmin", "runtimeOperator", "orchestrationsAdmin"],
-        &[RUNTIMES_READ, ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE],
+        &[RUNTIMES_READ, KUBECONFIG_READ, ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE],
     ),
 ];
 
 /// The console of `kcp up`: open to this machine. What a form lacks is told with 400.
-const CONSOLE: [Row; 17] = [
+const CONSOLE: [Row; 33] = [
     ("get", "/", "", Open),
     ("get", "/console/assets/{name}", "", Open),
     ("get", "/console/events", "", Open),
@@ -144,14 +157,31 @@ const CONSOLE: [Row; 17] = [
     ("get", "/console/operations/{id}", "", Open),
     ("get", "/console/operations/{id}/cancel", "", Open),
     ("post", "/console/operations/{id}/cancel", "", Open),
+    ("get", "/console/operations/{id}/{action}", "", Open),
+    ("post", "/console/operations/{id}/{action}", "", Open),
+    ("get", "/console/orchestrations", "", Open),
+    ("get", "/console/orchestrations/new", "", Open),
+    ("post", "/console/orchestrations/new", "", Open),
+    ("get", "/console/orchestrations/{id}", "", Open),
+    ("get", "/console/orchestrations/{id}/cancel", "", Open),
+    ("post", "/console/orchestrations/{id}/cancel", "", Open),
+    ("post", "/console/orchestrations/{id}/pause", "", Open),
+    ("post", "/console/orchestrations/{id}/resume", "", Open),
+    ("post", "/console/orchestrations/{id}/retry", "", Open),
+    ("post", "/console/orchestrations/{id}/workers", "", Open),
+    ("get", "/console/jobs", "", Open),
+    ("get", "/console/jobs/{name}", "", Open),
+    ("post", "/console/jobs/{name}/run", "", Open),
+    ("get", "/console/audit", "", Open),
     ("get", "/console/landscape", "", Open),
     ("post", "/console/landscape/troubles", "", Open),
     ("post", "/console/landscape/systems/{system}/heal", "", Open),
 ];
 
-fn broker_rows() -> Vec<(String, String, &'static str, Rule)> {
+pub(super) fn broker_rows() -> Vec<(String, String, &'static str, Rule)> {
     let owned = |(method, path, body, rule): Row| (method.into(), path.into(), body, rule);
-    let routes = OPEN.into_iter().chain(WATCHING).chain(UNSTICKING).chain(BROKER).chain(CONSOLE);
+    let routes =
+        OPEN.into_iter().chain(WATCHING).chain(UNSTICKING).chain(BROKER.to_vec()).chain(CONSOLE);
     let mut rows: Vec<_> = routes.map(owned).collect();
     for (prefix, token) in [("/oauth", true), ("/oauth/{region}", true), ("", false)] {
         for (method, path) in PLATFORMS {
@@ -166,7 +196,7 @@ fn broker_rows() -> Vec<(String, String, &'static str, Rule)> {
     rows
 }
 
-fn provisioner_rows() -> Vec<(String, String, &'static str, Rule)> {
+pub(super) fn provisioner_rows() -> Vec<(String, String, &'static str, Rule)> {
     let owned = |(method, path, body, rule): Row| (method.into(), path.into(), body, rule);
     OPEN.into_iter().chain(WATCHING).chain(UNSTICKING).chain(PROVISIONER).map(owned).collect()
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use super::{
     Spc,
     error::Refusal,
-    events::{Event, Progress, RuntimeUpdate},
+    events::{Event, Progress, RuntimeUpdate, Status},
 };
 
 type Shared = State<Arc<Spc>>;
@@ -69,10 +69,10 @@ pub(super) async fn update(State(spc): Shared, body: Bytes) -> Result<StatusCode
     let Updated { orchestration_id, tenants } = parsed(&body)?;
     let (id, tenants) = (named(orchestration_id)?, said(tenants)?);
     spc.events.change(|known| {
-        if !known.kept.contains_key(&id) {
-            return Err(Refusal::NotFound(id));
-        }
-        Ok((Some(Event::Updated { id, tenants }), StatusCode::OK))
+        let Some(kept) = known.kept.get(&id) else { return Err(Refusal::NotFound(id)) };
+        // A repetition is answered like the first time, and changes nothing.
+        let change = kept.is_news(&tenants).then_some(Event::Updated { id, tenants });
+        Ok((change, StatusCode::OK))
     })
 }
 
@@ -80,10 +80,9 @@ pub(super) async fn cancel(State(spc): Shared, body: Bytes) -> Result<StatusCode
     let Cancelled { orchestration_id } = parsed(&body)?;
     let id = named(orchestration_id)?;
     spc.events.change(|known| {
-        if !known.kept.contains_key(&id) {
-            return Err(Refusal::NotFound(id));
-        }
-        Ok((Some(Event::Cancelled { id }), StatusCode::OK))
+        let Some(kept) = known.kept.get(&id) else { return Err(Refusal::NotFound(id)) };
+        let change = (kept.status != Status::Cancelled).then_some(Event::Cancelled { id });
+        Ok((change, StatusCode::OK))
     })
 }
 

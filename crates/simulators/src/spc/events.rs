@@ -71,6 +71,15 @@ pub(super) enum Event {
 }
 
 impl Maintenance {
+    /// Whether any of it is new.
+    pub(super) fn is_news(&self, said: &[RuntimeUpdate]) -> bool {
+        let mut heard = self.clone();
+        for said in said {
+            heard.hear(said.clone());
+        }
+        heard != *self
+    }
+
     fn hear(&mut self, said: RuntimeUpdate) {
         let unheard = Tenant { progress: Progress::Planned, start: None, end: None };
         let tenant = self.tenants.entry(said.instance).or_insert(unheard);

@@ -1,51 +1,83 @@
 //! What a process logs, kept to be looked through for what must not be in it.
 //!
-//! What a reader would get wrong: everything is kept, at the most talkative level and from every thread. Other tests of
-//! the same process may add lines, and no secret may be in theirs either.
+//! What a reader would get wrong: everything is kept, at the most talkative level and from every thread, for as long as
+//! one test keeps lines. Other tests that run at that time add lines, and no secret may be in theirs either.
 
 use std::{
     io,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
 };
 
-use tracing::Level;
-use tracing_subscriber::fmt::{MakeWriter, format::FmtSpan};
+use tracing_subscriber::{
+    Layer,
+    filter::dynamic_filter_fn,
+    fmt::{MakeWriter, format::FmtSpan, layer},
+    layer::SubscriberExt,
+    registry,
+};
 
-#[derive(Debug, Clone, Default)]
-pub struct Lines(Arc<Mutex<Vec<u8>>>);
+/// The log, kept until this is dropped.
+#[derive(Debug)]
+pub struct Lines(&'static Log);
+
+/// The log of the process.
+#[derive(Debug, Default)]
+struct Log {
+    /// How many tests want it. Nothing is written for nobody: it would cost every other test of the process its time.
+    keepers: AtomicUsize,
+    text: Mutex<Vec<u8>>,
+}
 
 impl Lines {
     /// Keeps all that is logged from now on.
     pub fn kept() -> Self {
-        static KEPT: OnceLock<Lines> = OnceLock::new();
-        let keep = || {
-            let lines = Self::default();
-            let subscriber = tracing_subscriber::fmt()
-                .with_max_level(Level::TRACE)
-                .with_span_events(FmtSpan::FULL)
-                .with_ansi(false)
-                .with_writer(lines.clone())
-                .finish();
+        static LOG: OnceLock<Arc<Log>> = OnceLock::new();
+        let log = LOG.get_or_init(|| {
+            let log = Arc::new(Log::default());
+            let (writer, wanted) = (Writer(log.clone()), log.clone());
+            let lines = layer().with_span_events(FmtSpan::FULL).with_ansi(false);
+            let wanted = dynamic_filter_fn(move |_, _| wanted.keepers.load(SeqCst) > 0);
+            let subscriber = registry().with(lines.with_writer(writer).with_filter(wanted));
             tracing::subscriber::set_global_default(subscriber)
                 .expect("nobody else takes the log of this process");
-            lines
-        };
-        KEPT.get_or_init(keep).clone()
+            log
+        });
+        let joining = log.bytes();
+        log.keepers.fetch_add(1, SeqCst);
+        drop(joining);
+        Self(log)
     }
 
     /// All that was logged.
     pub fn text(&self) -> String {
-        String::from_utf8_lossy(&self.bytes()).into_owned()
-    }
-
-    fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        String::from_utf8_lossy(&self.0.bytes()).into_owned()
     }
 }
 
-impl io::Write for Lines {
+impl Drop for Lines {
+    fn drop(&mut self) {
+        let mut bytes = self.0.bytes();
+        if self.0.keepers.fetch_sub(1, SeqCst) == 1 {
+            *bytes = Vec::new();
+        }
+    }
+}
+
+impl Log {
+    fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.text.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Clone)]
+struct Writer(Arc<Log>);
+
+impl io::Write for Writer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.bytes().extend_from_slice(bytes);
+        self.0.bytes().extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -54,7 +86,7 @@ impl io::Write for Lines {
     }
 }
 
-impl<'a> MakeWriter<'a> for Lines {
+impl<'a> MakeWriter<'a> for Writer {
     type Writer = Self;
 
     fn make_writer(&'a self) -> Self {

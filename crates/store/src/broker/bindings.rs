@@ -28,8 +28,10 @@ const BEGIN: &str = "
     SELECT $1, id, $3, $4, 'creating', $5, $6, $7, $8, $9, $10 FROM instances
     WHERE id = $2 AND runtime_id = $4 AND deleted_at IS NULL
     ON CONFLICT (instance, binding) DO NOTHING";
+// Those of operators are not counted.
 const LIVE: &str = "
-    SELECT count(*) FROM bindings WHERE instance = $1 AND state <> 'removing' AND expires_at > $2";
+    SELECT count(*) FROM bindings WHERE instance = $1 AND state <> 'removing' AND expires_at > $2
+      AND substr(binding, 1, 13) <> 'kcp-operator-'";
 const RESUME: &str = "
     UPDATE bindings SET attempt = $2, due_at = $3, expires_at = $4
     WHERE id = $1 AND state = 'creating' AND due_at <= $5";

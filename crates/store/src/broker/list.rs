@@ -3,6 +3,9 @@
 //! There is one text for each way in, because an index serves only a condition that is always there. Where
 //! instances are named one by one, they are all read and put in order here: there are few of them.
 
+mod fitting;
+mod marks;
+
 use base::failure::chain;
 use jiff::Timestamp;
 use tracing::error;
@@ -19,7 +22,7 @@ use crate::{
 };
 
 /// Which instances to list. What is empty does not choose; what has several values means any of them.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InstanceFilter {
     /// Global accounts.
     pub accounts: Vec<String>,
@@ -90,7 +93,8 @@ macro_rules! chosen {
         )
     };
 }
-/// A page, how many there are on all pages, and the names of Shoots by which some are chosen afterwards.
+/// A page, how many there are on all pages, the names of Shoots by which some are chosen afterwards, and where every so many
+/// instances end.
 macro_rules! pages {
     ($way:tt) => {
         Pages {
@@ -105,6 +109,12 @@ macro_rules! pages {
                 $way,
                 " AND (created_at, id) > ($12, $13) ORDER BY created_at, id LIMIT $14"
             ),
+            marks: chosen!(
+                "created_at, id FROM (
+                 SELECT created_at, id, row_number() OVER (ORDER BY created_at, id) AS number",
+                $way,
+                " AND (created_at, id) > ($12, $13)) numbered WHERE number % $14 = 0"
+            ),
         }
     };
 }
@@ -114,12 +124,17 @@ struct Pages {
     page: Text,
     total: Text,
     names: Text,
+    marks: Text,
 }
 
 const ALL: Pages = pages!("true");
 const LEFT_OVER: Pages = pages!("deleted_at IS NOT NULL");
 const OF_ACCOUNT: Pages = pages!((first "global_account" "$1"));
 const OF_SUBACCOUNT: Pages = pages!((first "subaccount" "$2"));
+const OF_PLAN: Pages = pages!((first "plan_name" "$3"));
+const OF_REGION: Pages = pages!((first "region" "$4"));
+// Most have succeeded: they are not in that index.
+const OF_STANDING: Pages = pages!((first_besides "standing" "succeeded" "$10"));
 
 const BY_ID: Text = chosen!(instance_columns, (any "id" "$7"), "");
 const BY_RUNTIME: Text = chosen!(instance_columns, (any_id "runtime_id" "$6"), "");
@@ -131,45 +146,35 @@ pub(super) const LISTS: &[(Text, &str)] = &[
     (ALL.page, "instances_by_age"),
     (ALL.total, "instances_by_age"),
     (ALL.names, "instances_by_age"),
+    (ALL.marks, "instances_by_age"),
     (LEFT_OVER.page, "instances_left_over"),
     (LEFT_OVER.total, "instances_left_over"),
     (LEFT_OVER.names, "instances_left_over"),
+    (LEFT_OVER.marks, "instances_left_over"),
     (OF_ACCOUNT.page, "instances_of_account"),
     (OF_ACCOUNT.total, "instances_of_account"),
     (OF_ACCOUNT.names, "instances_of_account"),
+    (OF_ACCOUNT.marks, "instances_of_account"),
     (OF_SUBACCOUNT.page, "instances_of_subaccount"),
     (OF_SUBACCOUNT.total, "instances_of_subaccount"),
     (OF_SUBACCOUNT.names, "instances_of_subaccount"),
+    (OF_SUBACCOUNT.marks, "instances_of_subaccount"),
+    (OF_PLAN.page, "instances_of_plan_name"),
+    (OF_PLAN.total, "instances_of_plan_name"),
+    (OF_PLAN.names, "instances_of_plan_name"),
+    (OF_PLAN.marks, "instances_of_plan_name"),
+    (OF_REGION.page, "instances_of_region"),
+    (OF_REGION.total, "instances_of_region"),
+    (OF_REGION.names, "instances_of_region"),
+    (OF_REGION.marks, "instances_of_region"),
+    (OF_STANDING.page, "instances_of_standing"),
+    (OF_STANDING.total, "instances_of_standing"),
+    (OF_STANDING.names, "instances_of_standing"),
+    (OF_STANDING.marks, "instances_of_standing"),
     (BY_ID, "instances"),
     (BY_RUNTIME, "instances_one_per_runtime"),
     (BY_SHOOT, "instances_of_shoot"),
 ];
-
-/// How many names of Shoots are read at a time.
-const NAMES: u32 = 1_000;
-
-#[derive(sqlx_macros::FromRow)]
-struct NamedShoot {
-    created_at: Moment,
-    id: String,
-    shoot_name: String,
-}
-
-/// Counts what fits.
-struct Counted {
-    skip: u64,
-    most: usize,
-    total: u64,
-}
-
-impl Counted {
-    /// Whether the next one that fits is on the page.
-    fn is_on_the_page(&mut self) -> bool {
-        let at = self.total;
-        self.total += 1;
-        (self.skip..self.skip.saturating_add(self.most as u64)).contains(&at)
-    }
-}
 
 /// How to come to the instances.
 enum Way {
@@ -191,8 +196,17 @@ impl InstanceFilter {
             ([one], _) if can_be(one) => Way::Paged(OF_SUBACCOUNT),
             (_, [one]) if can_be(one) => Way::Paged(OF_ACCOUNT),
             _ if self.deleted == Some(true) => Way::Paged(LEFT_OVER),
+            _ if only(&self.regions) => Way::Paged(OF_REGION),
+            _ if only(&self.plans) => Way::Paged(OF_PLAN),
+            _ if self.is_of_one_standing() => Way::Paged(OF_STANDING),
             _ => Way::Paged(ALL),
         }
+    }
+
+    /// Whether one standing chooses that is not the one of most.
+    fn is_of_one_standing(&self) -> bool {
+        let one = matches!(self.standings.as_deref(), Some([one]) if *one != Standing::Succeeded);
+        one && !self.or_left_over
     }
 
     fn lists(&self) -> Lists {
@@ -216,6 +230,11 @@ impl InstanceFilter {
     }
 }
 
+/// Whether one word chooses.
+fn only(words: &[String]) -> bool {
+    matches!(words, [one] if can_be(one))
+}
+
 /// The conditions, bound.
 macro_rules! bound {
     ($query:expr, $filter:expr) => {{
@@ -229,6 +248,7 @@ macro_rules! bound {
         query.bind($filter.deleted).bind($filter.expired).bind(standings).bind($filter.or_left_over)
     }};
 }
+use bound;
 
 impl BrokerStore {
     /// A page of instances, oldest first.
@@ -249,44 +269,6 @@ impl BrokerStore {
         Ok(Page { next, ..self.opened(rows) })
     }
 
-    /// The page of instances whose Shoot has a name that fits, and how many there are in all. What fits is found out here, over
-    /// names alone and some at a time: no database has the same patterns as another.
-    pub async fn list_fitting(
-        &self,
-        filter: &InstanceFilter,
-        fits: impl Fn(&str) -> bool + Send,
-    ) -> Result<(Page, u64), Error> {
-        let mut counted =
-            Counted { skip: filter.skip.into(), most: filter.most as usize, total: 0 };
-        let pages = match filter.way() {
-            Way::Paged(pages) => pages,
-            Way::Few(text) => {
-                let mut rows = self.few(filter, text).await?;
-                rows.retain(|row| fits(&row.shoot_name));
-                rows.retain(|_| counted.is_on_the_page());
-                return Ok((self.opened(rows), counted.total));
-            }
-        };
-        let (mut ids, mut from) = (Vec::new(), filter.clone());
-        loop {
-            let names = self.names(&from, pages.names).await?;
-            let fitting = names.iter().filter(|name| fits(&name.shoot_name));
-            ids.extend(fitting.filter(|_| counted.is_on_the_page()).map(|name| name.id.clone()));
-            match names.last() {
-                Some(last) if names.len() == NAMES as usize => {
-                    let (created_at, id) = (last.created_at.into(), last.id.clone());
-                    from.after = Some(PageKey { created_at, id });
-                }
-                _ => break,
-            }
-        }
-        if ids.is_empty() {
-            return Ok((Page::default(), counted.total));
-        }
-        let rows = self.few(&InstanceFilter { ids, ..filter.clone() }, BY_ID).await?;
-        Ok((self.opened(rows), counted.total))
-    }
-
     /// What can be read of these, without a next page.
     fn opened(&self, rows: Vec<Row>) -> Page {
         let mut page = Page::default();
@@ -301,20 +283,6 @@ impl BrokerStore {
             }
         }
         page
-    }
-
-    /// Some names of Shoots.
-    async fn names(&self, filter: &InstanceFilter, text: Text) -> Result<Vec<NamedShoot>, Error> {
-        let (created_at, id) = filter.start();
-        let names = on!(self.database().reader(), text, |text, pool| {
-            bound!(sqlx::query_as(text), filter)
-                .bind(created_at)
-                .bind(id)
-                .bind(i64::from(NAMES))
-                .fetch_all(pool)
-                .await
-        })?;
-        Ok(names)
     }
 
     /// How many instances there are on the pages after [`InstanceFilter::after`], all of them together.

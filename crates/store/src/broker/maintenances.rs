@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use base::clock::whole_microseconds;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -28,11 +29,13 @@ const SUSPEND: &str = "
     RETURNING evaluations";
 const OTHERS: &str = "
     SELECT count(*) FROM maintenances WHERE instance = $1 AND operation_id <> $2 AND evaluations <> '[]'";
-// $2: an operation that did not end well may have had a call on its way.
+// $2: an operation that did not end well may have had a call on its way. An operation that was archived has ended.
 const DUE: &str = "
-    SELECT m.operation_id, m.instance, m.kind, m.orchestration_id, m.announced_at, m.evaluations, m.due_at, o.ended_at
-    FROM maintenances m JOIN operations o ON o.id = m.operation_id
-    WHERE m.due_at <= $1 AND o.ended_at IS NOT NULL AND (o.state = 'succeeded' OR o.ended_at <= $2)
+    SELECT m.operation_id, m.instance, m.kind, m.orchestration_id, m.announced_at, m.evaluations, m.due_at,
+           COALESCE(o.ended_at, m.due_at) AS ended_at
+    FROM maintenances m LEFT JOIN operations o ON o.id = m.operation_id
+    WHERE m.due_at <= $1
+      AND (o.id IS NULL OR (o.ended_at IS NOT NULL AND (o.state = 'succeeded' OR o.ended_at <= $2)))
     ORDER BY m.due_at, m.operation_id LIMIT $3";
 const TAKE: &str = "UPDATE maintenances SET due_at = $3 WHERE operation_id = $1 AND due_at = $2";
 const RESTORED: &str = "UPDATE maintenances SET evaluations = '[]' WHERE operation_id = $1";
@@ -187,19 +190,24 @@ impl BrokerStore {
         rows.into_iter().map(Row::read).collect()
     }
 
-    /// Takes a maintenance for `hold`; `false` when another replica was faster.
-    pub async fn take_maintenance(&self, due: &Maintenance, hold: Duration) -> Result<bool, Error> {
+    /// Takes a maintenance for `hold`, also one that was taken here before; `None` when another replica was faster.
+    pub async fn take_maintenance(
+        &self,
+        due: &Maintenance,
+        hold: Duration,
+    ) -> Result<Option<Maintenance>, Error> {
+        let until = whole_microseconds(self.clock.now() + hold);
         let taken = on!(self.database().writer(), |pool| {
             sqlx::query(TAKE)
                 .bind(due.operation)
                 .bind(Moment::from(due.due_at))
-                .bind(Moment::from(self.clock.now() + hold))
+                .bind(Moment::from(until))
                 .execute(pool)
                 .await
                 .map(|done| done.rows_affected())
         })
         .map_err(Error::writing)?;
-        Ok(taken == 1)
+        Ok((taken == 1).then(|| Maintenance { due_at: until, ..due.clone() }))
     }
 
     /// Forgets the evaluations of a maintenance: they have the status that they had before.

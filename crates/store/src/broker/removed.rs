@@ -20,6 +20,8 @@ pub struct Removed {
     pub global_account: String,
     /// The operation that removed it.
     pub operation: Uuid,
+    /// When that operation was accepted.
+    pub accepted_at: Timestamp,
     /// When that operation ended.
     pub ended_at: Timestamp,
 }
@@ -41,12 +43,12 @@ macro_rules! removed {
 }
 
 const PAGE: Text = removed!(
-    "instance, lane, id, ended_at",
+    "instance, lane, id, created_at, ended_at",
     "(created_at, id) > ($3, $4)",
     " ORDER BY created_at, id LIMIT $5 OFFSET $6"
 );
 const TOTAL: Text = removed!("count(*)", "(created_at, id) > ($3, $4)", "");
-const FEW: Text = removed!("instance, lane, id, ended_at", (any "instance" "$2"), "");
+const FEW: Text = removed!("instance, lane, id, created_at, ended_at", (any "instance" "$2"), "");
 
 /// Every statement, with the index it goes by.
 #[cfg(test)]
@@ -58,6 +60,7 @@ struct Row {
     instance: String,
     lane: String,
     id: Uuid,
+    created_at: Moment,
     ended_at: Option<Moment>,
 }
 
@@ -74,14 +77,11 @@ impl BrokerStore {
         let texts = |values: &[String]| (!values.is_empty()).then(|| list(values));
         let (lanes, ids) = (texts(accounts), texts(instances));
         if !instances.is_empty() {
-            let mut rows: Vec<Row> = on!(self.database().reader(), FEW, |text, pool| {
-                sqlx::query_as(text).bind(lanes).bind(ids).fetch_all(pool).await
-            })?;
-            rows.sort_by_key(|row| row.id);
+            let rows = self.removed_among(accounts, instances).await?;
             let total = rows.len() as u64;
             let skip = usize::try_from(skip).unwrap_or(usize::MAX);
             let page = rows.into_iter().skip(skip).take(most as usize);
-            return Ok((page.map(Removed::from).collect(), total));
+            return Ok((page.collect(), total));
         }
         let (start, none) = (Moment::from(Timestamp::UNIX_EPOCH), Uuid::nil());
         let total: i64 = on!(self.database().reader(), TOTAL, |text, pool| {
@@ -106,6 +106,45 @@ impl BrokerStore {
         })?;
         Ok((rows.into_iter().map(Removed::from).collect(), total.unsigned_abs()))
     }
+
+    /// Those of these instances whose rows are gone, those first whose removal was asked for first.
+    pub async fn removed_among(
+        &self,
+        accounts: &[String],
+        instances: &[String],
+    ) -> Result<Vec<Removed>, Error> {
+        let (lanes, ids) = ((!accounts.is_empty()).then(|| list(accounts)), list(instances));
+        let mut rows: Vec<Row> = on!(self.database().reader(), FEW, |text, pool| {
+            sqlx::query_as(text).bind(lanes).bind(ids).fetch_all(pool).await
+        })?;
+        rows.sort_by_key(|row| row.id);
+        Ok(rows.into_iter().map(Removed::from).collect())
+    }
+
+    /// The instances whose rows are gone and that come behind this one, those first whose removal was asked for first. Unlike
+    /// pages by number, each page costs the same.
+    pub async fn removed_after(
+        &self,
+        accounts: &[String],
+        after: Option<&Removed>,
+        most: u32,
+    ) -> Result<Vec<Removed>, Error> {
+        let lanes = (!accounts.is_empty()).then(|| list(accounts));
+        let start = after.map(|after| (after.accepted_at, after.operation));
+        let (accepted_at, operation) = start.unwrap_or((Timestamp::UNIX_EPOCH, Uuid::nil()));
+        let rows: Vec<Row> = on!(self.database().reader(), PAGE, |text, pool| {
+            sqlx::query_as(text)
+                .bind(lanes)
+                .bind(None::<String>)
+                .bind(Moment::from(accepted_at))
+                .bind(operation)
+                .bind(i64::from(most))
+                .bind(0_i64)
+                .fetch_all(pool)
+                .await
+        })?;
+        Ok(rows.into_iter().map(Removed::from).collect())
+    }
 }
 
 impl From<Row> for Removed {
@@ -114,6 +153,7 @@ impl From<Row> for Removed {
             instance: row.instance,
             global_account: row.lane,
             operation: row.id,
+            accepted_at: row.created_at.into(),
             ended_at: row.ended_at.map(Into::into).unwrap_or_default(),
         }
     }

@@ -135,12 +135,12 @@ impl NewInstance {
             ("subaccount", &self.subaccount),
             ("plan", &self.plan_id),
             ("plan's name", &self.plan_name),
+            ("region", &self.region),
             ("Shoot", &self.shoot_name),
         ];
         let others = [
             ("service", &self.service_id),
             ("provider", &self.provider),
-            ("region", &self.region),
             ("platform region", &self.platform_region),
             ("dashboard URL", &self.dashboard_url),
         ];

@@ -1,28 +1,50 @@
 //! Ending an operation as failed, whatever its step does.
 //!
-//! What a reader would get wrong: it does not wait for the owner. The epoch is raised, so that a result of the owner is fenced; the
-//! calls of the step that runs may still reach outside systems.
+//! What a reader would get wrong: it does not wait for the owner. The epoch is raised, so that a result of the owner is fenced, and
+//! its replica drops the step at its next look. Until then the step may call outside systems: nothing of the instance begins
+//! before that, neither what waits nor what is accepted meanwhile.
 
-use ::engine::storage::{OperationId, Wake};
+use ::engine::storage::{OperationId, STOPPED_AFTER, Wake};
 use base::Failure;
 use sqlx_macros::FromRow;
 
 use super::{
     EngineStore,
+    join::microseconds,
     rows::{storable, written},
 };
-use crate::{Error, Moment, sql::sql};
+use crate::{
+    Error, Moment,
+    sql::{Text, sql},
+};
 
 sql!(LOCK = "
     SELECT stage, step FROM operations WHERE id = $1 AND ended_at IS NULL" wait);
 
-sql!(END = "
-    UPDATE operations
-    SET state = 'failed', stage = NULL, step = NULL, clocks = NULL, awaits = NULL, note = $3,
-        failure = $4, owner = NULL, held = false, due_at = NULL, epoch = epoch + 1,
-        journal = journal + 1, ended_at = " now ", updated_at = " now "
-    WHERE id = $2 AND ended_at IS NULL
-    RETURNING instance, journal, epoch, ended_at");
+macro_rules! end {
+    ($now:literal, $later:literal) => {
+        concat!(
+            "UPDATE operations
+             SET state = 'failed', stage = NULL, step = NULL, clocks = NULL, awaits = NULL,
+                 note = $3, failure = $4, owner = NULL, held = false, due_at = NULL,
+                 step_gone_at = CASE WHEN held THEN ",
+            $later,
+            " END, epoch = epoch + 1, journal = journal + 1, ended_at = ",
+            $now,
+            ", updated_at = ",
+            $now,
+            " WHERE id = $2 AND ended_at IS NULL
+             RETURNING instance, journal, epoch, ended_at"
+        )
+    };
+}
+const END: Text = Text {
+    postgres: end!(
+        "COALESCE($1, statement_timestamp())",
+        "COALESCE($1, statement_timestamp()) + $5 * interval '1 microsecond'"
+    ),
+    sqlite: end!("$1", "$1 + $5"),
+};
 
 const NOTE: &str = "
     INSERT INTO runs (operation_id, seq, event, stage, step, epoch, began_at, ended_at, outcome,
@@ -65,6 +87,7 @@ impl EngineStore {
                 .bind(id)
                 .bind(&note)
                 .bind(&failure)
+                .bind(microseconds(STOPPED_AFTER))
                 .fetch_one(connection)
                 .await
         })?;

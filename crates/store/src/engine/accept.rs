@@ -33,7 +33,9 @@ const STORE_POSTGRES: &str = "
         INSERT INTO operations (id, root, instance, kind, data_version, lane, state, closed,
                                 journal, due_at, digest, created_at, updated_at)
         SELECT $2, $3, $4, $5, $6, $7, 'pending', $8, 1,
-               CASE WHEN $9 THEN COALESCE($1, statement_timestamp()) END, $10,
+               CASE WHEN $9 THEN GREATEST(COALESCE($1, statement_timestamp()), (
+                   SELECT max(g.step_gone_at) FROM operations g
+                   WHERE g.instance = $4 AND g.step_gone_at IS NOT NULL)) END, $10,
                COALESCE($1, statement_timestamp()), COALESCE($1, statement_timestamp())
         WHERE NOT ($11 AND EXISTS (
             SELECT 1 FROM operations WHERE instance = $4 AND ended_at IS NULL))
@@ -52,7 +54,10 @@ const STORE_POSTGRES: &str = "
 const STORE_SQLITE: &str = "
     INSERT INTO operations (id, root, instance, kind, data_version, lane, state, closed, journal,
                             due_at, digest, created_at, updated_at)
-    SELECT $2, $3, $4, $5, $6, $7, 'pending', $8, 1, CASE WHEN $9 THEN $1 END, $10, $1, $1
+    SELECT $2, $3, $4, $5, $6, $7, 'pending', $8, 1,
+           CASE WHEN $9 THEN max($1, COALESCE((
+               SELECT max(g.step_gone_at) FROM operations g
+               WHERE g.instance = $4 AND g.step_gone_at IS NOT NULL), $1)) END, $10, $1, $1
     WHERE NOT ($11 AND EXISTS (
         SELECT 1 FROM operations WHERE instance = $4 AND ended_at IS NULL))
     ON CONFLICT DO NOTHING

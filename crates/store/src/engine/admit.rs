@@ -2,13 +2,18 @@
 //!
 //! Must be a statement of its own after the one that ended the operation before: only a fresh
 //! snapshot shows what was accepted while that statement waited for its row.
+//!
+//! After an operation was abandoned while it ran, the next one is due when the step is gone.
 
 use crate::{Connection, Error, Moment, database::Backend};
 
 // LIMIT above FOR UPDATE: if the oldest one is called off while we wait for it, the next one counts.
 const POSTGRES: &str = "
     WITH next AS (
-        SELECT n.id FROM unnest($2::text[]) AS i(instance)
+        SELECT n.id, (
+            SELECT max(g.step_gone_at) FROM operations g
+            WHERE g.instance = i.instance AND g.step_gone_at IS NOT NULL) AS step_gone_at
+        FROM unnest($2::text[]) AS i(instance)
         CROSS JOIN LATERAL (
             SELECT w.id FROM operations w
             WHERE w.instance = i.instance AND w.due_at IS NULL AND w.ended_at IS NULL
@@ -18,7 +23,7 @@ const POSTGRES: &str = "
             SELECT 1 FROM operations a WHERE a.instance = i.instance AND a.due_at IS NOT NULL)
     ), admitted AS (
         UPDATE operations o
-        SET due_at = COALESCE($1, statement_timestamp()), journal = o.journal + 1,
+        SET due_at = GREATEST(COALESCE($1, statement_timestamp()), n.step_gone_at), journal = o.journal + 1,
             updated_at = COALESCE($1, statement_timestamp())
         FROM next n WHERE o.id = n.id
         RETURNING o.id, o.journal, o.epoch, o.updated_at, o.state
@@ -29,7 +34,11 @@ const POSTGRES: &str = "
     SELECT count(*) FROM admitted";
 
 const SQLITE: &str = "
-    UPDATE operations SET due_at = $1, journal = journal + 1, updated_at = $1
+    UPDATE operations
+    SET due_at = max($1, COALESCE((
+            SELECT max(g.step_gone_at) FROM operations g
+            WHERE g.instance = operations.instance AND g.step_gone_at IS NOT NULL), $1)),
+        journal = journal + 1, updated_at = $1
     WHERE id IN (
         SELECT (
             SELECT w.id FROM operations w

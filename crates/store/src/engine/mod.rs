@@ -15,11 +15,14 @@ mod heart;
 pub(crate) mod import;
 mod join;
 mod list;
-mod of_instances;
+mod lost;
+pub(crate) mod of_instances;
 mod read;
 mod rows;
 mod skip;
 mod storage;
+pub(crate) mod sums;
+pub(crate) mod unfinished;
 mod wakes;
 
 use std::{collections::HashMap, sync::Arc};
@@ -35,6 +38,8 @@ pub use heart::EngineHeart;
 pub use import::ImportedOperation;
 pub use list::{Counted, Filter, Page, PageKey};
 pub use of_instances::Content;
+pub use sums::{EndedSum, NOT_COMPLETED, PlanOf, StepSum, bucket_time};
+pub use unfinished::{AdmittedPage, Replica};
 
 use crate::{Database, Moment, Sealer, database::Backend};
 use wakes::Wakes;

@@ -8,7 +8,11 @@ use super::{
     EngineStore, read,
     rows::{self, OperationRow, columns},
 };
-use crate::{Error, database::Backend};
+use crate::{
+    Error,
+    database::Backend,
+    sql::{Text, list},
+};
 
 macro_rules! of_instances {
     ($any:literal) => {
@@ -23,6 +27,29 @@ macro_rules! of_instances {
 }
 const OF_POSTGRES: &str = of_instances!("= ANY ($1)");
 const OF_SQLITE: &str = of_instances!("IN (SELECT value FROM json_each($1))");
+
+// The newest of each instance, however many it has.
+const NEWEST: Text = Text {
+    postgres: concat!(
+        "SELECT ",
+        columns!(),
+        " FROM jsonb_array_elements_text($1::jsonb) AS given (instance)
+         CROSS JOIN LATERAL (
+             SELECT * FROM operations WHERE operations.instance = given.instance COLLATE \"C\"
+             ORDER BY operations.created_at DESC, operations.id DESC LIMIT $2) o"
+    ),
+    sqlite: concat!(
+        "SELECT ",
+        columns!(),
+        " FROM json_each($1) given CROSS JOIN operations o ON o.id IN (
+             SELECT n.id FROM operations n WHERE n.instance = given.value
+             ORDER BY n.created_at DESC, n.id DESC LIMIT $2)"
+    ),
+};
+
+/// Every statement with texts of its own, with the index it goes by.
+#[cfg(test)]
+pub(crate) const LISTS: &[(Text, &str)] = &[(NEWEST, "operations_of_instance")];
 
 macro_rules! of_ids {
     ($any:literal) => {
@@ -73,6 +100,18 @@ impl EngineStore {
                 sqlx::query_as(OF_SQLITE).bind(instances).fetch_all(pool).await?
             }
         };
+        found.into_iter().map(|row| row.into_snapshot(Vec::new(), Vec::new())).collect()
+    }
+
+    /// The newest operations of each of some instances, at most `most` of each, without their input and data and in no order.
+    pub async fn newest_of_instances(
+        &self,
+        instances: &[&str],
+        most: u32,
+    ) -> Result<Vec<Snapshot>, Error> {
+        let found: Vec<OperationRow> = on!(self.database.reader(), NEWEST, |text, pool| {
+            sqlx::query_as(text).bind(list(instances)).bind(i64::from(most)).fetch_all(pool).await
+        })?;
         found.into_iter().map(|row| row.into_snapshot(Vec::new(), Vec::new())).collect()
     }
 

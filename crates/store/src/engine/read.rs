@@ -38,8 +38,8 @@ macro_rules! journals {
         )
     };
 }
-const JOURNALS_POSTGRES: &str = journals!("= ANY ($1)");
-const JOURNALS_SQLITE: &str = journals!("IN (SELECT unhex(value) FROM json_each($1))");
+pub(super) const JOURNALS_POSTGRES: &str = journals!("= ANY ($1)");
+pub(super) const JOURNALS_SQLITE: &str = journals!("IN (SELECT unhex(value) FROM json_each($1))");
 
 const LOOK_POSTGRES: &str = "
     SELECT o.id, o.epoch, o.serial, o.owner, o.journal, o.cancel_state, o.cancel_reason,
@@ -72,10 +72,10 @@ struct Whole {
 }
 
 #[derive(FromRow)]
-struct EntryOf {
-    operation_id: Uuid,
+pub(super) struct EntryOf {
+    pub(super) operation_id: Uuid,
     #[sqlx(flatten)]
-    entry: EntryRow,
+    pub(super) entry: EntryRow,
 }
 
 #[derive(FromRow)]

@@ -100,14 +100,18 @@ store::promises! { bench::Bench on sqlite, postgres: {
     maintenances:
         what_was_written_first_stays_until_it_is_forgotten,
         nothing_is_taken_back_before_its_operation_has_ended,
-        of_many_who_take_a_maintenance_back_one_gets_it;
+        of_many_who_take_a_maintenance_back_one_gets_it,
+        the_maintenance_of_an_operation_that_was_archived_is_taken_back;
     orchestrations:
         runtimes_are_stored_all_together_and_once,
         of_twenty_starts_at_once_only_as_many_land_as_there_are_slots,
         a_runtime_is_started_once_and_not_while_paused_or_gone,
         how_far_a_runtime_is_is_told_by_its_operation_at_every_moment,
         a_driver_that_fails_ends_its_orchestration,
-        what_failed_is_tried_again_behind_the_others;
+        what_failed_is_tried_again_behind_the_others,
+        a_retry_of_what_has_ended_accepts_the_failures_that_stay,
+        a_retry_of_what_runs_accepts_no_further_failure,
+        what_was_changed_since_the_targets_were_read_stays;
     sealing:
         s1_orders_details_and_states_are_nowhere_in_clear,
         s3_instances_are_read_without_the_old_key_after_a_rotation,

@@ -14,7 +14,6 @@ use crate::bench::{Bench, operation, queue};
 const RESOLUTION: Resolution<'_> = Resolution {
     orchestration: Uuid::nil(),
     description: "Scheduled operations",
-    parameters: "{}",
     member_description: "Operation created",
 };
 
@@ -50,6 +49,24 @@ impl Bench {
     async fn start(&self, orchestration: Uuid, instance: &str, id: Uuid) -> Started {
         let new = engine::storage::NewOperation { id, ..operation(instance) };
         self.store.start_member(orchestration, new, &queue, "accepted").await.unwrap()
+    }
+
+    /// Starts a runtime's operation, which fails.
+    async fn fails(&self, orchestration: Uuid, instance: &str, id: Uuid) {
+        assert_eq!(self.start(orchestration, instance, id).await, Started::Yes);
+        let replica = self.hands.join().await;
+        let held = self.hands.claim(replica, instance).await;
+        let mut commit = self.hands.ends(&held, json!(null));
+        commit.position.state = State::Failed;
+        self.hands.commit(replica, commit).await;
+    }
+
+    /// Tries failed operations of an orchestration again.
+    async fn retries(&self, id: Uuid, again: &[(Uuid, NewMember)]) -> bool {
+        let driver = operation(&id.to_string());
+        let driver = engine::storage::NewOperation { kind: "orchestration".into(), ..driver };
+        let resolution = Resolution { orchestration: id, ..RESOLUTION };
+        self.store.retry_orchestration(driver, &resolution, "{}", again).await.unwrap()
     }
 
     async fn row(&self, id: Uuid) -> Orchestration {
@@ -181,22 +198,10 @@ pub(crate) async fn what_failed_is_tried_again_behind_the_others(b: Bench) {
         b.ready(name).await;
     }
     let (id, operations) = b.orchestrated(2, &["a", "b"]).await;
-    assert_eq!(b.start(id, "a", operations[0]).await, Started::Yes);
-    let replica = b.hands.join().await;
-    let held = b.hands.claim(replica, "a").await;
-    let mut commit = b.hands.ends(&held, json!(null));
-    commit.position.state = State::Failed;
-    b.hands.commit(replica, commit).await;
-    let driver = || engine::storage::NewOperation {
-        kind: "orchestration".into(),
-        ..operation(&id.to_string())
-    };
-    let resolution = Resolution { orchestration: id, ..RESOLUTION };
-    let again = [(operations[0], member("a"))];
+    b.fails(id, "a", operations[0]).await;
 
-    assert!(b.store.retry_orchestration(driver(), &resolution, &again).await.unwrap());
-    let once_more = [(operations[0], member("a"))];
-    assert!(!b.store.retry_orchestration(driver(), &resolution, &once_more).await.unwrap());
+    assert!(b.retries(id, &[(operations[0], member("a"))]).await);
+    assert!(!b.retries(id, &[(operations[0], member("a"))]).await);
 
     let counts = b.counts(id).await;
     assert_eq!((counts.total(), counts.in_state("failed"), counts.waiting()), (2, 0, 2));
@@ -206,4 +211,59 @@ pub(crate) async fn what_failed_is_tried_again_behind_the_others(b: Bench) {
     let states: Vec<_> =
         page.members.iter().map(|it| (it.instance.as_str(), it.superseded)).collect();
     assert_eq!(states, [("a", true), ("b", false), ("a", false)]);
+}
+
+pub(crate) async fn a_retry_of_what_has_ended_accepts_the_failures_that_stay(b: Bench) {
+    for name in ["a", "b", "c"] {
+        b.ready(name).await;
+    }
+    let (id, driver) = b.created(3).await;
+    let members = ["a", "b", "c"].map(|name| NewMember { wave: 0, ..member(name) });
+    let operations = members.each_ref().map(|member| member.operation);
+    let resolution = Resolution { orchestration: id, ..RESOLUTION };
+    assert!(b.store.resolve_orchestration(driver, &resolution, &members).await.unwrap());
+    for (name, operation) in ["a", "b", "c"].into_iter().zip(operations) {
+        b.fails(id, name, operation).await;
+    }
+    assert!(b.store.finish_orchestration(id, driver, "failed").await.unwrap());
+    assert_eq!(b.row(id).await.forgiven, 0);
+
+    assert!(b.retries(id, &[(operations[0], member("a"))]).await);
+
+    // Two failures stay, both of canaries: what is tried again is not paused by them.
+    let row = b.row(id).await;
+    assert_eq!((row.state.as_str(), row.forgiven, row.released), ("retrying", 2, true));
+}
+
+pub(crate) async fn a_retry_of_what_runs_accepts_no_further_failure(b: Bench) {
+    for name in ["a", "b", "c"] {
+        b.ready(name).await;
+    }
+    let (id, operations) = b.orchestrated(3, &["a", "b", "c", "waiting"]).await;
+    b.fails(id, "a", operations[0]).await;
+    b.fails(id, "b", operations[1]).await;
+    assert!(b.store.pause_orchestration(id, "why").await.unwrap());
+    assert!(b.store.resume_orchestration(id).await.unwrap());
+    b.fails(id, "c", operations[2]).await;
+    assert_eq!(b.row(id).await.forgiven, 2);
+
+    // Two failures stay of three, and as many were accepted.
+    assert!(b.retries(id, &[(operations[0], member("a"))]).await);
+    assert_eq!(b.row(id).await.forgiven, 2);
+    // One stays: the budget is not void for the next ones.
+    assert!(b.retries(id, &[(operations[1], member("b"))]).await);
+    let row = b.row(id).await;
+    assert_eq!((row.state.as_str(), row.forgiven), ("in progress", 1));
+}
+
+pub(crate) async fn what_was_changed_since_the_targets_were_read_stays(b: Bench) {
+    let (id, driver) = b.created(2).await;
+    let changed = r#"{"workers":9}"#;
+    assert!(b.store.change_workers(id, 9, changed).await.unwrap());
+
+    let resolution = Resolution { orchestration: id, ..RESOLUTION };
+    assert!(b.store.resolve_orchestration(driver, &resolution, &[member("a")]).await.unwrap());
+
+    let row = b.row(id).await;
+    assert_eq!((row.workers, row.parameters.as_str()), (9, changed));
 }

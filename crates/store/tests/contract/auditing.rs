@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sqlx::AssertSqlSafe;
 use store::{
-    audit::{AuditLog, AuditResult, NewAuditEntry},
+    audit::{AuditFilter, AuditLog, AuditResult, NewAuditEntry},
     database::Backend,
 };
 
@@ -126,4 +126,33 @@ pub(crate) async fn replicas_that_link_at_once_leave_no_gap(bench: OnDatabase) {
     let verified = audit.verify().await.unwrap();
     assert!(verified.whole, "{verified:?}");
     assert_eq!((linked, verified.last), (40, 40));
+}
+
+pub(crate) async fn the_audit_is_paged_newest_first_and_filtered(bench: OnDatabase) {
+    let audit = three(&bench).await;
+    let other = NewAuditEntry { subject: "al".into(), ..asks("update", "k") };
+    audit.begin(&other).await.unwrap();
+    let all = AuditFilter { most: 3, ..AuditFilter::default() };
+    let actions = async |filter: &AuditFilter| {
+        let page = audit.page(filter).await.unwrap();
+        let actions: Vec<String> = page.entries.iter().map(|it| it.action.clone()).collect();
+        (actions, page.next)
+    };
+
+    let (first, next) = actions(&all).await;
+    assert_eq!(first, ["update", "deprovision", "provision"]);
+    let (second, last) = actions(&AuditFilter { before: next, ..all.clone() }).await;
+    assert_eq!((second, last), (vec!["provision".to_owned()], None));
+
+    let of = |change: fn(&mut AuditFilter)| {
+        let mut filter = all.clone();
+        change(&mut filter);
+        filter
+    };
+    assert_eq!(actions(&of(|it| it.instance = "k".into())).await.0, ["update"]);
+    assert_eq!(actions(&of(|it| it.subject = "al".into())).await.0, ["update"]);
+    assert_eq!(actions(&of(|it| it.action = "provision".into())).await.0.len(), 2);
+    assert_eq!(actions(&of(|it| it.result = "refused".into())).await.0, ["provision"]);
+    assert!(actions(&of(|it| it.operation = Some(uuid::Uuid::nil()))).await.0.is_empty());
+    assert!(actions(&of(|it| it.subject = "a\0l".into())).await.0.is_empty());
 }

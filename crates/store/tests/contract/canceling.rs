@@ -5,7 +5,7 @@ use std::ops::Deref;
 use base::Failure;
 use engine::{
     OperationId, State, Storage,
-    storage::{Cancel, EntryEvent, Landed, Outcome, Skip, Wake},
+    storage::{Cancel, EntryEvent, Landed, Outcome, STOPPED_AFTER, Skip, Verdict, Wake},
 };
 
 use crate::bench::{Bench, after};
@@ -194,8 +194,61 @@ pub(crate) async fn abandoning_a_held_operation_fences_its_owner_and_admits_the_
     let last = bench.store.journal(held.id).await.unwrap().pop().unwrap();
     assert_eq!((last.event, last.outcome), (EntryEvent::Run, Some(Outcome::Ended)));
     assert_eq!((last.state, last.failure), (State::Failed, Some(failure.clone())));
+    assert_eq!(bench.read(next).await.due_at, Some(bench.clock.now() + STOPPED_AFTER));
+    assert!(bench.claim(replica, 10).await.is_empty(), "the step of the one before may still run");
+    bench.clock.advance(STOPPED_AFTER);
     assert_eq!(bench.claim(replica, 10).await[0].id, next);
     assert!(!bench.store.abandon(held.id, &failure).await.unwrap(), "final is final");
+}
+
+pub(crate) async fn nothing_of_the_instance_begins_until_the_step_of_an_abandoned_one_is_gone<
+    S: Storage,
+>(
+    bench: impl Deref<Target = Bench<S>>,
+) {
+    let replica = bench.join("r").await;
+    let held = bench.held(replica, "i").await;
+    let failure = Failure::new("engine", "abandoned", "it hangs");
+    let gone = bench.clock.now() + STOPPED_AFTER;
+    assert!(bench.store.abandon(held.id, &failure).await.unwrap());
+    bench.clock.advance(STOPPED_AFTER / 4);
+
+    // Whatever comes next: an order, one behind it that is admitted in its stead, and a retry.
+    let order = bench.accept("i").await;
+    let behind = bench.accept("i").await;
+    assert_eq!(bench.read(order).await.due_at, Some(gone));
+    assert!(bench.store.abandon(order, &failure).await.unwrap());
+    assert_eq!(bench.read(behind).await.due_at, Some(gone));
+    assert!(bench.store.abandon(behind, &failure).await.unwrap());
+    let retry = OperationId::new_v4();
+    bench.store.continue_from(held.id, retry, &|_| Verdict::Queue).await.unwrap();
+    assert_eq!(bench.read(retry).await.due_at, Some(gone));
+    assert!(bench.claim(replica, 10).await.is_empty());
+
+    bench.clock.advance(STOPPED_AFTER);
+    assert_eq!(bench.claim(replica, 10).await[0].id, retry);
+    let elsewhere = bench.accept("another instance").await;
+    assert_eq!(bench.read(elsewhere).await.due_at, Some(bench.clock.now()));
+}
+
+pub(crate) async fn a_replica_is_told_what_it_does_not_own_any_more<S: Storage>(
+    bench: impl Deref<Target = Bench<S>>,
+) {
+    let replica = bench.join("r").await;
+    let (kept, lost) = (bench.held(replica, "i").await, bench.held(replica, "j").await);
+    let in_hand = [(kept.id, kept.epoch), (lost.id, lost.epoch)];
+    assert_eq!(bench.store.lost(replica, &in_hand).await.unwrap(), []);
+
+    let failure = Failure::new("engine", "abandoned", "it hangs");
+    assert!(bench.store.abandon(lost.id, &failure).await.unwrap());
+
+    assert_eq!(bench.store.lost(replica, &in_hand).await.unwrap(), [(lost.id, lost.epoch)]);
+    let unknown = (OperationId::new_v4(), 1);
+    let older = (kept.id, kept.epoch - 1);
+    assert_eq!(bench.store.lost(replica, &[unknown, older]).await.unwrap(), [unknown, older]);
+    let other = bench.join("another").await;
+    assert_eq!(bench.store.lost(other, &in_hand[..1]).await.unwrap(), [in_hand[0]]);
+    assert_eq!(bench.store.lost(replica, &[]).await.unwrap(), []);
 }
 
 pub(crate) async fn an_operation_that_waits_behind_another_can_be_abandoned<S: Storage>(

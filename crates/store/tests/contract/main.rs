@@ -83,6 +83,8 @@ mod every_store {
                 skipping_a_step_of_a_sleeping_operation_makes_it_due,
                 a_step_of_an_operation_that_ends_cannot_be_skipped,
                 abandoning_a_held_operation_fences_its_owner_and_admits_the_next,
+                nothing_of_the_instance_begins_until_the_step_of_an_abandoned_one_is_gone,
+                a_replica_is_told_what_it_does_not_own_any_more,
                 an_operation_that_waits_behind_another_can_be_abandoned,
                 a_signal_wakes_those_who_wait_for_it;
             continuing:
@@ -121,7 +123,8 @@ mod every_database {
             reading:
                 a_snapshot_shows_what_was_committed,
                 pages_follow_each_other_without_gaps,
-                unfinished_operations_are_counted;
+                unfinished_operations_are_counted,
+                the_newest_operations_of_each_instance_are_read_and_no_more;
             continuing:
                 only_the_newest_operation_of_an_instance_is_retried;
             changes:
@@ -133,7 +136,8 @@ mod every_database {
                 entries_are_linked_once_their_result_is_known,
                 what_is_changed_or_removed_in_the_audit_is_found,
                 old_entries_are_removed_and_the_rest_can_be_verified,
-                replicas_that_link_at_once_leave_no_gap;
+                replicas_that_link_at_once_leave_no_gap,
+                the_audit_is_paged_newest_first_and_filtered;
             sealing:
                 s1_sealed_columns_are_not_readable_in_the_database,
                 what_cannot_be_opened_is_put_back_and_harms_no_other;

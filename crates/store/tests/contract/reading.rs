@@ -79,3 +79,22 @@ pub(crate) async fn unfinished_operations_are_counted(bench: OnDatabase) {
     let of = |state, operations| Counted { kind: KIND.into(), state, operations };
     assert_eq!(counted, [of(State::InProgress, 1), of(State::Pending, 2)]);
 }
+
+pub(crate) async fn the_newest_operations_of_each_instance_are_read_and_no_more(bench: OnDatabase) {
+    let mut old = Vec::new();
+    for _ in 0..5 {
+        old.push(bench.accept("many").await);
+        bench.wait(1);
+    }
+    let few = bench.accept("few").await;
+
+    let instances = ["many", "few", "nobody", "many\0"];
+    let found = bench.store.newest_of_instances(&instances, 3).await.unwrap();
+
+    let mut found: Vec<_> = found.into_iter().map(|operation| operation.id).collect();
+    found.sort_unstable();
+    assert_eq!(found, [old[2], old[3], old[4], few]);
+    let history = bench.store.chosen(&["many".into()], &[few, old[0]]).await.unwrap();
+    let history: Vec<_> = history.into_iter().map(|operation| operation.id).collect();
+    assert_eq!(history, [few, old[4], old[3], old[2], old[1], old[0]], "newest first");
+}

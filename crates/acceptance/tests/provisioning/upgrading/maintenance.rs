@@ -1,6 +1,6 @@
 //! Maintenance ends, whatever becomes of the upgrade that has begun it.
 
-use engine::State;
+use engine::{State, storage::Verdict};
 use serde_json::json;
 use simulators::trouble::{Kind, Rule};
 
@@ -127,4 +127,50 @@ async fn each_customer_is_told_once_that_it_begins_and_once_that_it_is_over() {
     let told: Vec<String> = told.map(|call| call.route).collect();
     let named = |name: &str| told.iter().filter(|path| path.ends_with(name)).count();
     assert_eq!((named("createMaintenanceEvent"), named("updateMaintenanceEvent")), (1, 3));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_avs_refuses_is_given_up_and_the_next_upgrade_goes_on() {
+    let outside = Outside::start(&["aws"], 1).await;
+    let broker = Broker::start(&outside).await;
+    let made = broker.provision(&outside, &Wish::aws("refused")).await.succeeded();
+    Box::pin(broker.upgrade_cluster(cluster(made.order.clone()))).await.completed();
+    let refused = Kind::Status { status: 400, body: None };
+    outside.meet(Rule::next(1_000_000, refused).of("avs"));
+
+    // For some time it is tried again: what is refused may be put right.
+    assert_eq!(broker.end_maintenance().await, 0);
+    assert_eq!(broker.end_refused_maintenance().await, 1);
+
+    outside.calm();
+    assert_eq!(evaluations(&outside, &made.details), ["MAINTENANCE", "MAINTENANCE"]);
+    assert_eq!(notice(&outside, &made.order.instance_id), json!(["0", "finished"]));
+    Box::pin(broker.upgrade_kyma(kyma(made.order.clone()))).await.completed();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upgrade_that_an_operator_retries_is_announced_and_in_maintenance_again() {
+    let outside = Outside::start(&["aws"], 1).await;
+    let broker = Broker::start(&outside).await;
+    let made = broker.provision(&outside, &Wish::aws("retried")).await.succeeded();
+    let refused = Kind::Status { status: 400, body: None };
+    outside.meet(Rule::next(1, refused).of("provisioner").from_step("Upgrade_Cluster"));
+    let ended = Box::pin(broker.upgrade_cluster(cluster(made.order.clone()))).await;
+    assert_eq!(ended.snapshot.state, State::Failed, "{:#?}", ended.journal);
+    broker.settle().await;
+
+    let alone = |_: &[_]| Verdict::Queue;
+    let (retry, _) = broker.engine.retry(ended.snapshot.id, &alone).await.unwrap();
+    assert_eq!(broker.end_of(retry).await.state, State::Succeeded);
+
+    let changes = outside.changes();
+    let of_retry = |system: &str| {
+        let of = |it: &&(String, String, String)| it.0 == retry.to_string() && it.1 == system;
+        changes.iter().filter(of).count()
+    };
+    assert_eq!((of_retry("avs"), of_retry("spc")), (2, 1), "{changes:?}");
+    assert_eq!(evaluations(&outside, &made.details), ["MAINTENANCE", "MAINTENANCE"]);
+    broker.settle().await;
+    assert_eq!(evaluations(&outside, &made.details), ["ACTIVE", "ACTIVE"]);
+    assert_eq!(notice(&outside, &made.order.instance_id), json!(["0", "finished"]));
 }

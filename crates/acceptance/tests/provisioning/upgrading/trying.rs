@@ -47,9 +47,10 @@ async fn prepared(
     runtimes.copy(&rows, maker, &made).await;
     let env = Box::pin(runtimes.outside.env(clock)).await;
     let env = Arc::new(Env { store: rows, ..env });
-    let times = Times { hold: Duration::ZERO, settled: Duration::ZERO, ..Times::default() };
+    let times = Times { again: Duration::ZERO, settled: Duration::ZERO, ..Times::default() };
     let ending = MaintenanceEnding::new(&env, clock.clone(), times);
     let (outside, instance) = (runtimes.outside.clone(), made.clone());
+    let told_before = outside.told();
     let world: World = Box::new(move || {
         let (ending, outside, made) = (ending.clone(), outside.clone(), instance.clone());
         Box::pin(async move {
@@ -59,6 +60,7 @@ async fn prepared(
             json!({
                 "evaluations": evaluations(&outside, &made.details),
                 "notice": notice(&outside, &order.instance_id),
+                "told": outside.told() - told_before,
                 "upgraded": seen(&outside, &made),
             })
         })
@@ -72,6 +74,7 @@ fn expected(name: &str) -> PathBuf {
 
 /// What belongs to the one instance is not compared; that it is there is.
 fn comparable(mut data: Value) -> Value {
+    data["of"] = json!(data["of"].is_string());
     let cluster = &data["order"]["resolved"]["cluster"];
     data["order"] = json!([cluster["kubernetesVersion"], cluster["machineImage"]]);
     let details = &data["details"];

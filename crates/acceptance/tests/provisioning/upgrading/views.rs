@@ -6,6 +6,7 @@ use clients::{
     spc::{self, Created, Event, EventType, Spc},
 };
 use serde_json::{Value, json};
+use simulators::ledger::{Filter, Phase};
 
 use super::ORCHESTRATION;
 use crate::{outside::Outside, service::at};
@@ -44,6 +45,13 @@ pub(super) fn kubernetes(outside: &Outside, shoot: &str) -> Value {
 }
 
 impl Outside {
+    /// How often customers were told something new.
+    pub(super) fn told(&self) -> usize {
+        let filter = Filter { phase: Some(Phase::Applied), ..Filter::default() };
+        let all = self.running.landscape.ledger().all(&filter).unwrap();
+        all.iter().filter(|entry| entry.about.system == "spc").count()
+    }
+
     /// Makes the event of the orchestration, as the orchestration does before its first upgrade.
     pub(super) async fn announce(&self) {
         let settings = spc::Settings { url: at(&self.running, "/spc") };

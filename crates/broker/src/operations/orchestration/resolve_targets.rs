@@ -1,6 +1,8 @@
 //! Finds the runtimes that an orchestration is for, and stores them all together.
 
+use domain::orchestration::Parameters;
 use engine::Ending;
+use jiff::Timestamp;
 use store::broker::Resolution;
 
 use super::{Orchestrating, orchestration, stored};
@@ -8,14 +10,14 @@ use crate::{
     operations::prelude::*,
     orchestrations::{
         parameters,
-        resolve::{ResolveError, resolve},
+        resolve::{ResolveError, Resolved, resolve},
         signal,
         targets::Matcher,
     },
 };
 
-/// How soon runtimes are looked for again while none matches and the time has not come.
-const LOOK: Duration = mins(5);
+/// How soon runtimes are looked for again while the time has not come.
+pub(super) const LOOK: Duration = mins(5);
 
 pub(super) struct ResolveTargets;
 
@@ -36,29 +38,41 @@ impl Step<Orchestrating> for ResolveTargets {
             return done();
         }
         let asked = parameters(&row).map_err(|error| stored(&error))?;
-        let matcher = Matcher::read(&asked.targets).map_err(|problem| {
-            StepError::fatal(Failure::new("broker", "targets_invalid", problem))
-        })?;
-        let resolved =
-            resolve(env, &matcher, &asked, cx.now).await.map_err(|error| match error {
-                ResolveError::Windows(error) => error.into(),
-                ResolveError::Store(error) => stored(&error),
-            })?;
+        let resolved = targets(cx, &asked, cx.now).await?;
         if resolved.members.is_empty() && asked.strategy.schedule_time > cx.now {
             let waiting = waiting("no runtime matches yet, and it begins later");
             return Ok(Ending::Wait(waiting.at_latest(LOOK).or_signal(signal(id))));
         }
-        let description = format!("Scheduled {} operations", resolved.members.len());
+        let description = description(resolved.members.len());
         let resolution = Resolution {
             orchestration: id,
             description: &description,
-            parameters: &row.parameters,
             member_description: "Operation created",
         };
         let members = &resolved.members;
         let lands = env.store().resolve_orchestration(cx.operation, &resolution, members);
         lands.await.map_err(|error| stored(&error))?;
+        cx.data.resolved_at = Some(cx.now);
         cx.note(description);
         done()
     }
+}
+
+/// The runtimes that are meant right now, each with its window as it is at `at`.
+pub(super) async fn targets(
+    cx: &Cx<'_, Orchestrating>,
+    asked: &Parameters,
+    at: Timestamp,
+) -> Result<Resolved, StepError> {
+    let matcher = Matcher::read(&asked.targets)
+        .map_err(|problem| StepError::fatal(Failure::new("broker", "targets_invalid", problem)))?;
+    resolve(cx.env, &matcher, asked, at).await.map_err(|error| match error {
+        ResolveError::Windows(error) => error.into(),
+        ResolveError::Store(error) => stored(&error),
+    })
+}
+
+/// What an orchestration is at that has so many runtimes.
+pub(super) fn description(runtimes: usize) -> String {
+    format!("Scheduled {runtimes} operations")
 }

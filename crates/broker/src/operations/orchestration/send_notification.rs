@@ -1,14 +1,10 @@
 //! Tells customers which runtimes will be under maintenance, and when.
 
-use clients::spc::{Event, EventType, Tenant};
-use domain::orchestration::Kind;
+use clients::spc::{Event, Tenant};
 use store::broker::MemberFilter;
 
-use super::{Orchestrating, orchestration, stored, told};
-use crate::{
-    operations::prelude::*,
-    orchestrations::{kind, parameters},
-};
+use super::{Orchestrating, event_type, orchestration, stored, told};
+use crate::{operations::prelude::*, orchestrations::parameters};
 
 pub(super) struct SendNotification;
 
@@ -45,10 +41,7 @@ impl Step<Orchestrating> for SendNotification {
         if tenants.is_empty() {
             return done();
         }
-        let event_type = match kind(&row) {
-            Kind::UpgradeKyma => EventType::Kyma,
-            Kind::UpgradeCluster => EventType::Cluster,
-        };
+        let event_type = event_type(&row);
         let event = Event { orchestration_id: row.id.to_string(), event_type, tenants };
         // One that is there already was made by an earlier run whose result was lost.
         let _exists = told(spc.create(&event).await)?;

@@ -7,6 +7,7 @@ use domain::OperationId;
 use engine::step::Waiting;
 use jiff::Timestamp;
 use store::broker::{Counts, Member, Orchestration, Started};
+use uuid::Uuid;
 
 use super::{Orchestrating, orchestration, stored};
 use crate::{
@@ -19,6 +20,8 @@ use crate::{
 const AT_ONCE: u32 = 50;
 /// When the next run comes if there is more to start.
 const SOON: Duration = Duration::from_millis(10);
+/// When a runtime with a maintenance window is looked at again that another operation keeps busy.
+const BUSY: Duration = mins(1);
 /// When it looks by itself, at the latest.
 const POLL: Duration = secs(30);
 
@@ -88,20 +91,25 @@ async fn start(
     change: &Upgrade,
 ) -> Result<bool, StepError> {
     let store = cx.env.store();
-    if let Some(opening) = missed(member, cx.now) {
-        let moved = store.move_window(member.operation, opening.0, opening.1);
-        moved.await.map_err(|error| stored(&error))?;
-        return Ok(true);
+    if member.window_end.is_some_and(|end| end <= cx.now) {
+        return postpone(cx, member, cx.now).await;
     }
     let id = OperationId::from(member.operation);
     let prepared = cx.env.broker.prepare_upgrade(&member.instance, id, change.clone()).await;
     let why = match prepared {
         Ok(operation) => {
-            let pairs = |unfinished: &[_]| pairs::upgrade_verdict(member.operation, unfinished);
+            // Behind another operation it could begin after its window has closed.
+            let pairs = |unfinished: &[_]| match member.window_end {
+                Some(_) => pairs::upgrade_alone(member.operation, unfinished),
+                None => pairs::upgrade_verdict(member.operation, unfinished),
+            };
             let started = store.start_member(row.id, operation, &pairs, "Operation accepted");
             match started.await.map_err(|error| stored(&error))? {
                 Started::Yes | Started::Before => return Ok(true),
                 Started::NoSlot => return Ok(false),
+                Started::Refused(other) if !is_removal(cx, other).await? => {
+                    return postpone(cx, member, cx.now + BUSY).await;
+                }
                 Started::Refused(other) => format!("operation preempted by deprovisioning {other}"),
                 Started::Gone => "the runtime was removed".into(),
             }
@@ -119,11 +127,34 @@ async fn start(
     Ok(true)
 }
 
-/// The next opening of a window that has closed.
-fn missed(member: &Member, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
-    member.window_end.filter(|end| *end <= now)?;
+/// Gives a runtime another begin: from `from` on, in the same window while that is open, else in the next one.
+async fn postpone(
+    cx: &Cx<'_, Orchestrating>,
+    member: &Member,
+    from: Timestamp,
+) -> Result<bool, StepError> {
+    let store = cx.env.store();
+    let changed = match opening(member, from) {
+        Some((begin, end)) => store.move_window(member.operation, begin, end).await,
+        None => store.skip_member(member.operation, "its maintenance window never opens").await,
+    };
+    changed.map_err(|error| stored(&error))?;
+    Ok(true)
+}
+
+/// When a runtime may start that may not start before `from`.
+fn opening(member: &Member, from: Timestamp) -> Option<(Timestamp, Timestamp)> {
+    if let Some(end) = member.window_end.filter(|end| from < *end) {
+        return Some((from, end));
+    }
     let window: Window = member.window_rule.as_deref()?.parse().ok()?;
-    window.open_or_next(now).map(|opening| (opening.begin, opening.end))
+    window.open_or_next(from).map(|opening| (opening.begin, opening.end))
+}
+
+/// Whether an operation removes or suspends its runtime.
+async fn is_removal(cx: &Cx<'_, Orchestrating>, operation: Uuid) -> Result<bool, StepError> {
+    let found = cx.env.broker.snapshot(operation).await.map_err(|error| stored(&error))?;
+    Ok(found.is_some_and(|found| found.kind == pairs::DEPROVISION))
 }
 
 async fn counts(cx: &Cx<'_, Orchestrating>, row: &Orchestration) -> Result<Counts, StepError> {

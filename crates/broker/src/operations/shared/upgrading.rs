@@ -39,6 +39,8 @@ pub(crate) struct Request {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Data {
+    /// The operation that has learnt it; an operation that continues it has other work to do.
+    pub of: Option<Uuid>,
     /// What is known about the instance.
     pub details: Details,
     /// The order as it was when the upgrade began, with what the upgrade makes of it.
@@ -51,11 +53,26 @@ pub struct Data {
     pub in_maintenance: bool,
     /// Whether the Reconciler has got the new configuration from this operation.
     pub applied: bool,
+    /// What the operations before this one have ordered from the provisioner.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ordered_before: Vec<String>,
+}
+
+impl Data {
+    /// What is left to do for an operation that continues another one. The order is kept: the same upgrade is tried again.
+    fn continue_as(&mut self, operation: Uuid) {
+        self.ordered_before.extend(self.details.target_operation_id.take());
+        (self.announced, self.in_maintenance, self.applied) = (false, false, false);
+        self.of = Some(operation);
+    }
 }
 
 /// Reads the instance when the upgrade begins, once. Gives what has to be waited for before.
+///
+/// What a reader would get wrong: a retry by an operator begins with the data of the operation that failed. What that one has
+/// announced was taken back since.
 pub(crate) async fn begin<O: Upgrading>(cx: &mut Cx<'_, O>) -> Result<Option<Waiting>, StepError> {
-    if cx.data.order.is_some() {
+    if cx.data.of == Some(cx.operation) {
         return Ok(None);
     }
     // What the upgrade before has put into maintenance mode would be taken for in maintenance mode by somebody else.
@@ -63,9 +80,12 @@ pub(crate) async fn begin<O: Upgrading>(cx: &mut Cx<'_, O>) -> Result<Option<Wai
     if others.map_err(|error| StepError::internal(&error))? {
         return Ok(Some(waiting("the maintenance mode of the upgrade before is being ended")));
     }
-    let (order, details) = instance::current(cx.env, cx.instance, "upgraded").await?;
-    cx.data.details = details;
-    cx.data.order = Some(order);
+    if cx.data.order.is_none() {
+        let (order, details) = instance::current(cx.env, cx.instance, "upgraded").await?;
+        cx.data.details = details;
+        cx.data.order = Some(order);
+    }
+    cx.data.continue_as(cx.operation);
     Ok(None)
 }
 
@@ -93,4 +113,29 @@ pub(crate) const fn is_announced<O: Upgrading>() -> Condition<O> {
         let told = request.notify && request.orchestration.is_some();
         Applies::when(told, "customers are not told about this upgrade")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_that_continues_another_announces_and_orders_again() {
+        let (first, second) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        let details = Details { target_operation_id: Some("ordered".into()), ..Details::default() };
+        let mut data = Data {
+            of: Some(first),
+            details,
+            announced: true,
+            in_maintenance: true,
+            applied: true,
+            ..Data::default()
+        };
+
+        data.continue_as(second);
+
+        assert_eq!((data.of, data.details.target_operation_id), (Some(second), None));
+        assert_eq!([data.announced, data.in_maintenance, data.applied], [false; 3]);
+        assert_eq!(data.ordered_before, ["ordered"]);
+    }
 }

@@ -63,7 +63,9 @@ fn the_documents_limits_are_the_plans() {
 fn every_file_in_the_folder_is_a_step_of_the_plan() {
     let plain = |name: &str| name.to_lowercase().replace('_', "");
     let shape = shape(Systems::ALL);
-    let mut steps: Vec<String> = shown(&shape).iter().map(|(_, step)| plain(step)).collect();
+    // Other plans have it too.
+    let own = shown(&shape).into_iter().filter(|(_, step)| *step != "Get_Kubeconfig");
+    let mut steps: Vec<String> = own.map(|(_, step)| plain(step)).collect();
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/operations/update");
     let mut files: Vec<String> = std::fs::read_dir(folder)
         .unwrap()

@@ -21,14 +21,12 @@ impl Step<UpgradingCluster> for UpgradeClusterInitialisation {
         .failing_for(mins(5));
 
     async fn run(&self, cx: &mut Cx<'_, UpgradingCluster>) -> StepResult {
-        if cx.data.order.is_some() {
-            return done();
-        }
+        let is_read = cx.data.order.is_some();
         if let Some(waits) = upgrading::begin(cx).await? {
             return waits.into();
         }
         // Kept from then on: every run orders the same, even when the catalog has changed.
-        if let Some(order) = &mut cx.data.order {
+        if let Some(order) = cx.data.order.as_mut().filter(|_| !is_read) {
             upgrade(order, cx.input, cx.env.catalog.defaults());
         }
         match upgrading::order(cx)?.plan_kind {

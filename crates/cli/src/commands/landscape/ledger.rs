@@ -6,24 +6,33 @@ use base::Clock;
 use clap::Args;
 use serde_json::Value;
 
-use super::rows;
+use super::{cells, items};
 use crate::{
     client::Client,
-    output::{self, Format, table},
+    output::{self, Format, Head, Layout},
 };
 
 const PAUSE: Duration = Duration::from_millis(500);
-const HEAD: [&str; 9] =
-    ["SEQUENCE", "AT", "SYSTEM", "METHOD", "ROUTE", "PHASE", "STATUS", "TROUBLE", "OBJECT"];
+const HEAD: [Head; 9] = [
+    Head::Fixed("SEQUENCE"),
+    Head::Wide("AT"),
+    Head::Fixed("SYSTEM"),
+    Head::Fixed("METHOD"),
+    Head::State("PHASE"),
+    Head::Fixed("STATUS"),
+    Head::Text("TROUBLE"),
+    Head::Text("ROUTE"),
+    Head::Wide("OBJECT"),
+];
 const FIELDS: [&str; 9] = [
     "/sequence",
     "/at",
     "/system",
     "/method",
-    "/route",
     "/phase",
     "/status",
     "/trouble",
+    "/route",
     "/object",
 ];
 
@@ -48,9 +57,12 @@ pub(super) struct Ledger {
     /// Only lines of this phase: received, applied, replied, lost.
     #[arg(long)]
     phase: Option<String>,
-    /// Go on with what happens.
-    #[arg(short, long)]
-    follow: bool,
+    /// Only the newest lines, so many of them; the filters count afterwards.
+    #[arg(long, value_name = "N", conflicts_with = "after", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    tail: Option<u32>,
+    /// Go on with what happens; with -o json, one line of JSON for each.
+    #[arg(short, long, visible_alias = "follow", short_alias = 'f')]
+    watch: bool,
 }
 
 impl Ledger {
@@ -58,19 +70,23 @@ impl Ledger {
         let clock = Clock::running();
         loop {
             let page = client.look("reading the ledger", "/ledger", &self.query()).await?;
+            let entries = items(&page["entries"]);
             match format {
-                Format::Json if self.follow => lines(&page["entries"])?,
-                Format::Json => output::json(&page)?,
-                Format::Table if page["entries"] == Value::Array(Vec::new()) => {}
-                Format::Table => output::print(&table(&HEAD, rows(&page["entries"], &FIELDS)))?,
+                Format::Json if self.watch => lines(entries)?,
+                _ if self.watch && entries.is_empty() => {}
+                _ => {
+                    let layout = Layout { head: &HEAD, name: "/sequence", empty: "no calls" };
+                    format.list(&page, entries, &layout, cells(&FIELDS))?;
+                }
             }
-            if !self.follow {
-                if format == Format::Table && page["more"] == true {
-                    output::print(&format!("there are more: --after {}\n", page["next"]))?;
+            if !self.watch {
+                if page["more"] == true {
+                    eprintln!("there are more: --after {}", page["next"]);
                 }
                 return Ok(());
             }
             self.after = page["next"].as_u64().unwrap_or(self.after);
+            self.tail = None;
             if page["more"] == false {
                 clock.sleep(PAUSE).await;
             }
@@ -78,7 +94,10 @@ impl Ledger {
     }
 
     fn query(&self) -> Vec<(&'static str, String)> {
-        let mut query = vec![("after", self.after.to_string()), ("limit", self.limit.to_string())];
+        let mut query = match self.tail {
+            Some(newest) => vec![("newest", newest.to_string())],
+            None => vec![("after", self.after.to_string()), ("limit", self.limit.to_string())],
+        };
         let optional = [
             ("system", &self.system),
             ("key", &self.key),
@@ -91,9 +110,6 @@ impl Ledger {
 }
 
 /// One line of JSON for each entry, as programs read what does not end.
-fn lines(entries: &Value) -> anyhow::Result<()> {
-    for entry in entries.as_array().into_iter().flatten() {
-        output::print(&format!("{entry}\n"))?;
-    }
-    Ok(())
+fn lines(entries: &[Value]) -> anyhow::Result<()> {
+    entries.iter().try_for_each(output::json_line)
 }

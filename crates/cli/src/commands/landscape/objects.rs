@@ -3,11 +3,11 @@
 use clap::Args;
 use reqwest::Method;
 
-use super::rows;
+use super::{cells, items};
 use crate::{
     client::Client,
     confirm::Confirmation,
-    output::{self, Format, table},
+    output::{self, Format, Head, Layout},
 };
 
 /// List what a system keeps, or show or delete one thing.
@@ -34,17 +34,16 @@ impl Objects {
             if self.delete {
                 self.confirmation.ask(&format!("{kind} {id} of {} is deleted", self.system))?;
                 let doing = format!("deleting {kind} {id}");
-                return client.change(&doing, Method::DELETE, &path, None).await;
+                client.change(&doing, Method::DELETE, &path, None).await?;
+                return output::print(&format!("{kind} {id} of {} is deleted\n", self.system));
             }
             let answer = client.look(&format!("looking at {kind} {id}"), &path, &[]).await?;
-            return output::json(&answer);
+            return format.show(&answer, id, || format!("{answer:#}\n"));
         }
         let kind: Vec<_> = self.kind.map(|kind| ("kind", kind)).into_iter().collect();
         let answer = client.look("listing objects", &path, &kind).await?;
-        if format == Format::Json {
-            return output::json(&answer);
-        }
-        let head = ["KIND", "ID", "VALUE"];
-        output::print(&table(&head, rows(&answer["objects"], &["/kind", "/id", "/value"])))
+        let head = [Head::Fixed("KIND"), Head::Fixed("ID"), Head::Text("VALUE")];
+        let layout = Layout { head: &head, name: "/id", empty: "there are none" };
+        format.list(&answer, items(&answer["objects"]), &layout, cells(&["/kind", "/id", "/value"]))
     }
 }

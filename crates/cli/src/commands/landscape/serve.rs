@@ -11,7 +11,7 @@ use server::{
     up::{Alone, GardenerVersion, Speed, run_landscape},
 };
 
-use crate::connection::DEFAULT_FOLDER;
+use crate::connection::{self, DEFAULT_FOLDER};
 
 /// How to serve it.
 #[derive(Args)]
@@ -32,6 +32,9 @@ pub(super) struct Serve {
 
 impl Serve {
     pub(super) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+        if data.is_none() {
+            connection::check_default_folder()?;
+        }
         let settings = settings::load(self.config.as_deref())?;
         telemetry::start(&settings.telemetry.log, settings.telemetry.format)?;
         run_landscape(Alone {

@@ -2,10 +2,10 @@
 
 use clap::Args;
 
-use super::rows;
+use super::{cells, items};
 use crate::{
     client::Client,
-    output::{self, Format, table},
+    output::{Format, Head, Layout},
 };
 
 /// List the simulated systems: their health, their trouble, their calls.
@@ -15,10 +15,16 @@ pub(super) struct Systems {}
 impl Systems {
     pub(super) async fn run(self, client: &Client, format: Format) -> anyhow::Result<()> {
         let answer = client.look("listing systems", "/systems", &[]).await?;
-        if format == Format::Json {
-            return output::json(&answer);
-        }
-        let head = ["NAME", "BASE", "HEALTH", "OBJECTS", "RECEIVED", "APPLIED", "LOST", "PURPOSE"];
+        let head = [
+            Head::Fixed("NAME"),
+            Head::Wide("BASE"),
+            Head::State("HEALTH"),
+            Head::Fixed("OBJECTS"),
+            Head::Fixed("RECEIVED"),
+            Head::Wide("APPLIED"),
+            Head::Wide("LOST"),
+            Head::Text("PURPOSE"),
+        ];
         let fields = [
             "/name",
             "/base",
@@ -29,6 +35,7 @@ impl Systems {
             "/calls/lost",
             "/purpose",
         ];
-        output::print(&table(&head, rows(&answer["systems"], &fields)))
+        let layout = Layout { head: &head, name: "/name", empty: "" };
+        format.list(&answer, items(&answer["systems"]), &layout, cells(&fields))
     }
 }

@@ -4,10 +4,10 @@ use clap::{Args, Subcommand};
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 
-use super::rows;
+use super::{cells, items};
 use crate::{
     client::Client,
-    output::{self, Format, table},
+    output::{self, Format, Head, Layout},
 };
 
 /// List trouble, make some, or end it.
@@ -32,7 +32,7 @@ enum Command {
 /// Make a system misbehave for so many calls or seconds.
 #[derive(Args)]
 struct Make {
-    /// The system.
+    /// The system, as `kcp landscape systems` lists them.
     system: String,
     /// What happens: slow, uneven, silent, down, busy, status, reset, lost-answer, malformed, mistyped,
     /// truncated, duplicate, phantom, partial, stale-read, token-expire, unguarded.
@@ -40,7 +40,7 @@ struct Make {
     /// How many calls meet it.
     #[arg(long, value_name = "N", required_unless_present_any = ["seconds", "nth"])]
     calls: Option<u64>,
-    /// The how manieth call is the first to meet it; only that one unless told otherwise.
+    /// Which call is the first to meet it, counted from 1; only that one unless --calls says more.
     #[arg(long, value_name = "N")]
     nth: Option<u64>,
     /// How long it lasts.
@@ -81,11 +81,15 @@ impl Trouble {
             Command::List => list(client, format).await,
             Command::Make(make) => {
                 let body = make.body();
-                client.change("making trouble", Method::POST, "/troubles", Some(&body)).await
+                let path = "/troubles";
+                let made = client.change("making trouble", Method::POST, path, Some(&body)).await?;
+                format.show(&made, &super::shown(&made["id"]), || told(&made))
             }
             Command::End { id } => {
                 let path = id.map_or("/troubles".into(), |id| format!("/troubles/{id}"));
-                client.change("ending trouble", Method::DELETE, &path, None).await
+                client.change("ending trouble", Method::DELETE, &path, None).await?;
+                let which = id.map_or("all trouble".into(), |id| format!("trouble {id}"));
+                output::print(&format!("{which} has ended\n"))
             }
         }
     }
@@ -104,24 +108,39 @@ impl Make {
     }
 }
 
+/// What was made: the system, what happens to it, until when, and how to end it.
+fn told(made: &Value) -> String {
+    let word = |field: &str| made.pointer(field).map(super::shown).unwrap_or_default();
+    let (id, system, kind) = (word("/id"), word("/system"), word("/trouble/kind"));
+    let system = if system.is_empty() { "every system".to_owned() } else { system };
+    let mut how_long = Vec::new();
+    for (field, before, after) in
+        [("/from", "from ", ""), ("/until", "until ", ""), ("/calls", "for ", " calls")]
+    {
+        let value = word(field);
+        if !value.is_empty() {
+            how_long.push(format!("{before}{value}{after}"));
+        }
+    }
+    let how_long = how_long.join(", ");
+    format!("trouble {id}: {system}: {kind} {how_long}\nend it: kcp landscape trouble end {id}\n")
+}
+
 async fn list(client: &Client, format: Format) -> anyhow::Result<()> {
     let answer = client.look("listing trouble", "/troubles", &[]).await?;
-    if format == Format::Json {
-        return output::json(&answer);
-    }
     let head = [
-        "ID",
-        "SYSTEM",
-        "METHOD",
-        "PATH",
-        "BODY",
-        "PROBABILITY",
-        "NTH",
-        "CALLS",
-        "FROM",
-        "UNTIL",
-        "FLAP",
-        "TROUBLE",
+        Head::Fixed("ID"),
+        Head::Fixed("SYSTEM"),
+        Head::Wide("METHOD"),
+        Head::Wide("PATH"),
+        Head::Wide("BODY"),
+        Head::Wide("PROBABILITY"),
+        Head::Wide("NTH"),
+        Head::Fixed("CALLS"),
+        Head::Wide("FROM"),
+        Head::Fixed("UNTIL"),
+        Head::Wide("FLAP"),
+        Head::Text("TROUBLE"),
     ];
     let fields = [
         "/id",
@@ -137,5 +156,6 @@ async fn list(client: &Client, format: Format) -> anyhow::Result<()> {
         "/flap_ms",
         "/trouble",
     ];
-    output::print(&table(&head, rows(&answer["troubles"], &fields)))
+    let layout = Layout { head: &head, name: "/id", empty: "no system is in trouble" };
+    format.list(&answer, items(&answer["troubles"]), &layout, cells(&fields))
 }

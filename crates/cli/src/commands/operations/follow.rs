@@ -8,10 +8,13 @@ use std::{process::ExitCode, time::Duration};
 use base::Clock;
 use domain::OperationId;
 use jiff::SignedDuration;
+use serde::Deserialize as _;
+use serde_json::{Value, json};
 
+use super::live::Live;
 use crate::{
     client::Client,
-    output::{self, duration},
+    output::{self, Format, duration, style},
     timeline::Timeline,
     view::{Entry, Operation},
 };
@@ -20,28 +23,67 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// How long answers may be missing once there was one: a restart takes less.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(60);
 
-/// Prints what happens until the operation ends; fails when it does not succeed.
+/// Prints what was begun: all at once, or as the first line of JSON where others follow.
+pub(crate) fn begin(
+    format: Format,
+    watch: bool,
+    told: &Value,
+    name: &str,
+    text: impl FnOnce() -> String,
+) -> anyhow::Result<()> {
+    if watch && format == Format::Json {
+        return output::json_line(told);
+    }
+    format.show(told, name, text)
+}
+
+/// Shows what happens until the operation ends, for people; fails when it does not succeed.
 pub(crate) async fn follow(client: &Client, id: &OperationId) -> anyhow::Result<ExitCode> {
+    follow_as(client, id, Format::Table).await
+}
+
+/// The same; with JSON one line for each entry of the journal, and the operation as the last one.
+pub(crate) async fn follow_as(
+    client: &Client,
+    id: &OperationId,
+    format: Format,
+) -> anyhow::Result<ExitCode> {
+    if format == Format::Json || !style::is_live() {
+        return watch(client, id, &mut Shown::new(format)).await;
+    }
+    let mut shown = Shown::Terminal(None, Live::default());
+    tokio::select! {
+        ended = watch(client, id, &mut shown) => ended,
+        pressed = tokio::signal::ctrl_c() => {
+            pressed?;
+            eprintln!("\nThe operation goes on. Watch it again:\n  kcp operations {id} --watch");
+            Ok(ExitCode::from(130))
+        }
+    }
+}
+
+async fn watch(client: &Client, id: &OperationId, shown: &mut Shown) -> anyhow::Result<ExitCode> {
     let clock = Clock::running();
-    let (mut seen, mut timeline, mut missing_since) = (0, None, None);
+    let (mut seen, mut answered, mut missing_since) = (0, false, None);
     loop {
-        match look(client, id).await {
-            Ok((operation, mut journal)) => {
-                missing_since = None;
-                journal.retain(|entry| entry.seq > seen);
-                seen = journal.last().map_or(seen, |entry| entry.seq);
-                let timeline =
-                    timeline.get_or_insert_with(|| Timeline::since(operation.created_at));
-                output::print(&timeline.next(&journal))?;
-                if let Some(ended_at) = operation.ended_at {
-                    return end(&operation, &duration(operation.created_at, ended_at));
+        match look(client, id, shown).await {
+            Ok(State { operation, mut journal, waiting }) => {
+                (missing_since, answered) = (None, true);
+                journal.retain(|entry| entry["seq"].as_i64().is_some_and(|seq| seq > seen));
+                seen = journal.last().and_then(|entry| entry["seq"].as_i64()).unwrap_or(seen);
+                let known = Operation::deserialize(&operation)?;
+                shown.draw(&known, &journal, &waiting, &clock)?;
+                if let Some(ended_at) = known.ended_at {
+                    let took = duration(known.created_at, ended_at);
+                    return shown.end(&operation, &known, &took);
                 }
             }
-            Err(error) if timeline.is_none() => return Err(error),
+            Err(error) if !answered => return Err(error),
             Err(error) => {
                 let now = clock.now();
                 let since = *missing_since.get_or_insert_with(|| {
                     let error = output::harmless(&format!("{error:#}"), "");
+                    shown.forget();
                     eprintln!("no answer, still watching: {error}");
                     now
                 });
@@ -54,22 +96,88 @@ pub(crate) async fn follow(client: &Client, id: &OperationId) -> anyhow::Result<
     }
 }
 
-/// The operation first: what its journal says afterwards is at least as new.
-async fn look(client: &Client, id: &OperationId) -> anyhow::Result<(Operation, Vec<Entry>)> {
-    let operation = serde_json::from_value(client.find(id).await?)?;
-    Ok((operation, serde_json::from_value(client.journal(id).await?)?))
+/// What is known at one moment.
+struct State {
+    operation: Value,
+    journal: Vec<Value>,
+    waiting: Value,
 }
 
-/// How it ended, and why if not well.
-fn end(operation: &Operation, took: &str) -> anyhow::Result<ExitCode> {
-    let good = operation.state == "succeeded";
-    let why = if good { String::new() } else { operation.reason() };
-    let why = if why.is_empty() { why } else { format!(": {why}") };
-    let (id, state) = (&operation.id, &operation.state);
-    output::print(&format!("operation {id} {state} after {took}{why}\n"))?;
-    if !operation.incomplete.is_empty() {
-        let steps = operation.incomplete.join(", ");
-        output::print(&format!("executed but not completed: {steps}\n"))?;
+/// The operation first: what its journal says afterwards is at least as new.
+async fn look(client: &Client, id: &OperationId, shown: &Shown) -> anyhow::Result<State> {
+    let operation = client.find(id).await?;
+    let journal = serde_json::from_value(client.journal(id).await?)?;
+    let live = matches!(shown, Shown::Terminal(..));
+    let waiting = if live { client.waiting(id).await? } else { Value::Null };
+    Ok(State { operation, journal, waiting })
+}
+
+/// Where it is shown.
+enum Shown {
+    Lines(Option<Timeline>),
+    Json,
+    Terminal(Option<Timeline>, Live),
+}
+
+impl Shown {
+    fn new(format: Format) -> Self {
+        if format == Format::Json { Self::Json } else { Self::Lines(None) }
     }
-    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+
+    fn draw(
+        &mut self,
+        operation: &Operation,
+        journal: &[Value],
+        waiting: &Value,
+        clock: &Clock,
+    ) -> anyhow::Result<()> {
+        let entries: Vec<Entry> =
+            journal.iter().map(Entry::deserialize).collect::<Result<_, _>>()?;
+        let since = operation.created_at;
+        match self {
+            Self::Json => {
+                journal.iter().try_for_each(|entry| output::json_line(&json!({ "entry": entry })))
+            }
+            Self::Lines(timeline) => {
+                let timeline = timeline.get_or_insert_with(|| Timeline::since(since));
+                output::print(&timeline.next(&entries))
+            }
+            Self::Terminal(timeline, live) => {
+                let timeline = timeline.get_or_insert_with(|| Timeline::since(since).live());
+                let above = timeline.next(&entries);
+                live.draw(&above, operation, waiting, clock.now())
+            }
+        }
+    }
+
+    /// What is drawn stays: something else is written below.
+    fn forget(&mut self) {
+        if let Self::Terminal(_, live) = self {
+            live.forget();
+        }
+    }
+
+    /// How it ended, and why if not well: a failure is told on standard error.
+    fn end(&self, whole: &Value, operation: &Operation, took: &str) -> anyhow::Result<ExitCode> {
+        let good = operation.state == "succeeded";
+        let code = if good { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        if matches!(self, Self::Json) {
+            output::json_line(&json!({ "operation": whole }))?;
+            return Ok(code);
+        }
+        let (id, state) = (&operation.id, &operation.state);
+        if good {
+            output::print(&format!("operation {id} {state} after {took}\n"))?;
+        } else {
+            let why = operation.reason();
+            let why = if why.is_empty() { why } else { format!(": {why}") };
+            let end = format!("operation {id} {state} after {took}{why}");
+            eprintln!("{}", output::harmless(&end, ""));
+        }
+        if !operation.incomplete.is_empty() {
+            let steps = operation.incomplete.join(", ");
+            output::print(&format!("executed but not completed: {steps}; see kcp leftovers\n"))?;
+        }
+        Ok(code)
+    }
 }

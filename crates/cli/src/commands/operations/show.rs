@@ -14,12 +14,12 @@ use crate::{
     view::{Entry, Operation, Waiting},
 };
 
-pub(super) async fn show(client: &Client, id: &OperationId, format: Format) -> anyhow::Result<()> {
+pub(crate) async fn show(client: &Client, id: &OperationId, format: Format) -> anyhow::Result<()> {
     let (operation, journal, waiting) =
         tokio::try_join!(client.find(id), client.journal(id), client.waiting(id))?;
-    if format == Format::Json {
+    if !matches!(format, Format::Table | Format::Wide) {
         let all = json!({ "operation": operation, "waiting": waiting, "journal": journal });
-        return output::json(&all);
+        return format.show(&all, &id.to_string(), String::new);
     }
     let now = Clock::running().now();
     let operation: Operation = serde_json::from_value(operation)?;

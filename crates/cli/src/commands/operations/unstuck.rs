@@ -6,12 +6,8 @@ use clap::{Args, Subcommand};
 use domain::OperationId;
 use serde_json::{Value, json};
 
-use super::follow;
-use crate::{
-    client::Client,
-    confirm::Confirmation,
-    output::{self, Format},
-};
+use super::{super::which, follow};
+use crate::{client::Client, confirm::Confirmation, output::Format};
 
 #[derive(Subcommand)]
 pub(crate) enum Unstuck {
@@ -39,9 +35,9 @@ pub(crate) enum Unstuck {
 
 #[derive(Args)]
 pub(crate) struct Request {
-    /// The operation.
-    #[arg(value_name = "ID")]
-    id: OperationId,
+    /// The operation: its id, the beginning or end of it, or a runtime for its newest one.
+    #[arg(value_name = "OPERATION")]
+    id: String,
     /// Why; kept with the operation and in the audit.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
@@ -53,6 +49,7 @@ impl Request {
     async fn send(
         &self,
         client: &Client,
+        id: &OperationId,
         action: &str,
         step: Option<&str>,
     ) -> anyhow::Result<Value> {
@@ -63,7 +60,7 @@ impl Request {
         if let Some(step) = step {
             body["step"] = json!(step);
         }
-        client.unstick(&self.id, action, &body).await
+        client.unstick(id, action, &body).await
     }
 }
 
@@ -71,11 +68,11 @@ impl Unstuck {
     pub(crate) async fn run(self, client: &Client, format: Format) -> anyhow::Result<ExitCode> {
         let (answer, text, watch) = match self {
             Self::Cancel(request) => {
-                let id = &request.id;
+                let id = &which::operation(client, &request.id).await?;
                 request
                     .confirmation
                     .ask(&format!("Operation {id} ends at its next step boundary"))?;
-                let answer = request.send(client, "cancel", None).await?;
+                let answer = request.send(client, id, "cancel", None).await?;
                 (
                     answer,
                     format!("operation {id} is asked to end at its next step boundary\n"),
@@ -83,35 +80,33 @@ impl Unstuck {
                 )
             }
             Self::Retry { request, watch } => {
-                let id = &request.id;
+                let id = &which::operation(client, &request.id).await?;
                 request.confirmation.ask(&format!("Operation {id} is continued by a new one"))?;
-                let answer = request.send(client, "retry", None).await?;
+                let answer = request.send(client, id, "retry", None).await?;
                 let text = format!("Operation  {}\n", answer["id"].as_str().unwrap_or_default());
                 (answer, text, watch)
             }
             Self::Skip { request, step } => {
-                let id = &request.id;
+                let id = &which::operation(client, &request.id).await?;
                 let what = format!("Operation {id} goes on without {step}");
                 request.confirmation.ask(&what)?;
-                let answer = request.send(client, "skip", Some(&step)).await?;
+                let answer = request.send(client, id, "skip", Some(&step)).await?;
                 (answer, format!("operation {id} is asked to go on without {step}\n"), false)
             }
             Self::Abandon(request) => {
-                let id = &request.id;
+                let id = &which::operation(client, &request.id).await?;
                 request
                     .confirmation
                     .ask(&format!("Operation {id} fails now, whatever its step does"))?;
-                let answer = request.send(client, "abandon", None).await?;
+                let answer = request.send(client, id, "abandon", None).await?;
                 (answer, format!("operation {id} is abandoned\n"), false)
             }
         };
-        match format {
-            Format::Json => output::json(&answer)?,
-            Format::Table => output::print(&text)?,
-        }
+        let id = answer["id"].as_str().unwrap_or_default();
+        format.show(&answer, id, || text)?;
         let new: Option<OperationId> = answer["id"].as_str().and_then(|id| id.parse().ok());
         match new.filter(|_| watch) {
-            Some(id) => follow::follow(client, &id).await,
+            Some(id) => follow::follow_as(client, &id, format).await,
             None => Ok(ExitCode::SUCCESS),
         }
     }

@@ -5,26 +5,39 @@ use std::{fmt::Write as _, process::ExitCode, time::Duration};
 use base::Clock;
 use serde_json::Value;
 
-use crate::{client::Client, output};
+use crate::{
+    client::Client,
+    output::{self, Format, style},
+};
 
 /// How often it is asked.
 const EVERY: Duration = Duration::from_secs(1);
+/// Goes back to the line above, and clears it.
+const UP: &str = "\u{1b}[1A\u{1b}[J";
 
-/// Shows how far an orchestration is whenever that has changed. Fails when a runtime has failed.
-pub(crate) async fn watch(client: &Client, id: &str) -> anyhow::Result<ExitCode> {
+/// Shows how far an orchestration is whenever that has changed: in place on a terminal, as lines of JSON for programs. Fails
+/// when a runtime has failed.
+pub(crate) async fn watch(client: &Client, id: &str, format: Format) -> anyhow::Result<ExitCode> {
     let clock = Clock::running();
-    let mut last = String::new();
+    let (mut last, live) = (String::new(), style::is_live());
     loop {
         let progress = client.orchestration(id, "/progress").await?;
         let now = line(&progress);
         if now != last {
-            output::print(&now)?;
+            if format == Format::Json {
+                output::json_line(&progress)?;
+            } else {
+                let up = if live && !last.is_empty() { UP } else { "" };
+                output::print_styled(&format!("{up}{}", output::harmless(&now, "\n")))?;
+            }
             last = now;
         }
         match progress["state"].as_str() {
             Some("succeeded" | "canceled") => return Ok(ExitCode::SUCCESS),
             Some("failed") => {
-                output::print(&failures(&progress))?;
+                if format != Format::Json {
+                    eprint!("{}", output::harmless(&failures(&progress), "\n"));
+                }
                 return Ok(ExitCode::FAILURE);
             }
             _ => clock.sleep(EVERY).await,

@@ -10,8 +10,8 @@ use crate::{
     planted::Planted,
     position::{Position, State},
     storage::{
-        Cancel, Commit, Entry, EntryEvent, Held, Landed, OperationId, Outcome, ReplicaId, Skip,
-        Snapshot, Then, Unfinished,
+        Cancel, Commit, Entry, EntryEvent, Held, Landed, OperationId, Outcome, ReplicaId,
+        STOPPED_AFTER, Skip, Snapshot, Then, Unfinished,
     },
 };
 
@@ -50,6 +50,8 @@ pub(super) struct Row {
     pub(super) runs: i64,
     pub(super) held: bool,
     pub(super) due_at: Option<Timestamp>,
+    /// When the step of an operation that was abandoned is gone.
+    pub(super) step_gone_at: Option<Timestamp>,
     pub(super) awaits: Option<String>,
     pub(super) cancel: Option<Cancel>,
     pub(super) skip: Option<Skip>,
@@ -124,6 +126,7 @@ impl World {
             incomplete,
             ..Position::beginning(closed)
         };
+        row.step_gone_at = row.held.then(|| now + STOPPED_AFTER);
         (row.owner, row.held, row.due_at, row.awaits) = (None, false, None, None);
         row.epoch += 1;
         row.updated_at = now;
@@ -141,10 +144,17 @@ impl World {
         true
     }
 
+    /// When an operation of the instance that is admitted now may begin.
+    pub(super) fn due(&self, instance: &str, now: Timestamp) -> Timestamp {
+        let rows = self.operations.values().filter(|row| row.instance == instance);
+        rows.filter_map(|row| row.step_gone_at).fold(now, Timestamp::max)
+    }
+
     /// Lets the next operation of an instance run, if none does.
     pub(super) fn admit(&mut self, instance: &str, now: Timestamp) -> bool {
         let busy =
             self.operations.values().any(|row| row.instance == instance && row.is_admitted());
+        let due = self.due(instance, now);
         let next = self
             .operations
             .values_mut()
@@ -153,7 +163,7 @@ impl World {
             .min_by_key(|row| row.arrival);
         match next {
             Some(row) if !busy => {
-                row.due_at = Some(now);
+                row.due_at = Some(due);
                 row.record(EntryEvent::Admitted, now, None);
                 true
             }

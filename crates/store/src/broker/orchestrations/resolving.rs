@@ -8,12 +8,19 @@ use crate::{Error, Moment, Transaction, accepted::check_instance, broker::Broker
 
 // Nobody else writes the row until the transaction ends.
 const BEGIN: &str = "
-    UPDATE orchestrations SET state = 'in progress', description = $3, parameters = $4, updated_at = $5
+    UPDATE orchestrations SET state = 'in progress', description = $3, updated_at = $4
     WHERE id = $1 AND driver = $2 AND state = 'pending'";
+// Only while nothing has started.
+const REPLACE: &str = "
+    UPDATE orchestrations SET description = $3, updated_at = $4
+    WHERE id = $1 AND driver = $2 AND state = 'in progress' AND NOT EXISTS (
+        SELECT 1 FROM orchestration_operations m WHERE m.orchestration = orchestrations.id
+        AND (m.accepted OR m.state <> 'pending'))";
+const EMPTY: &str = "DELETE FROM orchestration_operations WHERE orchestration = $1";
 const RETRY: &str = "
     UPDATE orchestrations
     SET state = CASE WHEN state = 'failed' THEN 'retrying' ELSE state END, driver = $2, description = $3,
-        parameters = $4, updated_at = $5
+        parameters = $5, updated_at = $4
     WHERE id = $1 AND state IN ('failed', 'in progress')";
 const RETRIED: &str = "
     UPDATE orchestrations SET state = 'in progress', updated_at = $3
@@ -21,6 +28,19 @@ const RETRIED: &str = "
 const SUPERSEDE: &str = "
     UPDATE orchestration_operations SET superseded = true
     WHERE operation_id = $1 AND state = 'failed' AND NOT superseded";
+// The failures that stay. A retry of an orchestration that has ended accepts them all; while it runs, no more are accepted
+// than were before, and no more than there are.
+const FORGIVE: &str = "
+    UPDATE orchestrations
+    SET released = released OR (state = 'retrying' AND EXISTS (
+            SELECT 1 FROM orchestration_operations m WHERE m.orchestration = orchestrations.id
+            AND m.state = 'failed' AND m.wave = 0 AND NOT m.superseded)),
+        forgiven = (
+            SELECT CASE WHEN orchestrations.state = 'retrying' OR count(*) < orchestrations.forgiven
+                THEN count(*) ELSE orchestrations.forgiven END
+            FROM orchestration_operations m
+            WHERE m.orchestration = orchestrations.id AND m.state = 'failed' AND NOT m.superseded)
+    WHERE id = $1";
 const LAST: &str = "
     SELECT COALESCE(max(position), -1) FROM orchestration_operations WHERE orchestration = $1";
 const INSERT: &str = "
@@ -31,8 +51,17 @@ const INSERT: &str = "
 
 /// Every statement; they go by primary keys or by order.
 #[cfg(test)]
-pub(in crate::broker) const TEXTS: &[(&str, &str)] =
-    &[(BEGIN, ""), (RETRY, ""), (RETRIED, ""), (SUPERSEDE, ""), (LAST, ""), (INSERT, "")];
+pub(in crate::broker) const TEXTS: &[(&str, &str)] = &[
+    (BEGIN, ""),
+    (REPLACE, ""),
+    (EMPTY, ""),
+    (RETRY, ""),
+    (RETRIED, ""),
+    (SUPERSEDE, ""),
+    (FORGIVE, ""),
+    (LAST, ""),
+    (INSERT, ""),
+];
 
 /// A runtime that an orchestration is for.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,8 +99,6 @@ pub struct Resolution<'a> {
     pub orchestration: Uuid,
     /// What it is at, for people.
     pub description: &'a str,
-    /// What it shall do, with what was found out: JSON.
-    pub parameters: &'a str,
     /// What its runtimes are at.
     pub member_description: &'a str,
 }
@@ -86,7 +113,7 @@ impl BrokerStore {
         members: &[NewMember],
     ) -> Result<bool, Error> {
         let mut transaction = self.database().begin().await?;
-        if !self.told(&mut transaction, BEGIN, driver, resolution).await? {
+        if !self.told(&mut transaction, BEGIN, driver, resolution, None).await? {
             transaction.rollback().await?;
             return Ok(false);
         }
@@ -95,20 +122,43 @@ impl BrokerStore {
         Ok(true)
     }
 
+    /// Stores other runtimes of an orchestration of which nothing has started, in one transaction, in this order. `false`: something
+    /// has started or was left out, or it has ended, or another driver has it.
+    pub async fn replace_members(
+        &self,
+        driver: Uuid,
+        resolution: &Resolution<'_>,
+        members: &[NewMember],
+    ) -> Result<bool, Error> {
+        let mut transaction = self.database().begin().await?;
+        if !self.told(&mut transaction, REPLACE, driver, resolution, None).await? {
+            transaction.rollback().await?;
+            return Ok(false);
+        }
+        on!(transaction.connection(), |connection| {
+            sqlx::query(EMPTY).bind(resolution.orchestration).execute(connection).await.map(drop)
+        })?;
+        self.insert_members(&mut transaction, resolution, 0, members).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
     /// Stores that failed operations are tried again, with the driver that does it, in one transaction. Each of `members` comes
-    /// with the operation that failed. `false`: the orchestration does not run and has not failed, or one of the operations
-    /// is tried again already.
+    /// with the operation that failed; `parameters` name them. `false`: the orchestration does not run and has not failed, or one
+    /// of the operations is tried again already.
     pub async fn retry_orchestration(
         &self,
         driver: NewOperation,
         resolution: &Resolution<'_>,
+        parameters: &str,
         members: &[(Uuid, NewMember)],
     ) -> Result<bool, Error> {
         check_instance(&resolution.orchestration.to_string(), "orchestration", &driver)?;
         let id = driver.id;
         let mut transaction = self.database().begin().await?;
         self.engine.accept_in(&mut transaction, driver, &|_| Verdict::Queue).await?;
-        let mut lands = self.told(&mut transaction, RETRY, id, resolution).await?;
+        let mut lands =
+            self.told(&mut transaction, RETRY, id, resolution, Some(parameters)).await?;
         for (failed, _) in members {
             lands = lands
                 && on!(transaction.connection(), |connection| {
@@ -123,6 +173,9 @@ impl BrokerStore {
             transaction.rollback().await?;
             return Ok(false);
         }
+        on!(transaction.connection(), |connection| {
+            sqlx::query(FORGIVE).bind(resolution.orchestration).execute(connection).await.map(drop)
+        })?;
         let last: i64 = on!(transaction.connection(), |connection| {
             sqlx::query_scalar(LAST).bind(resolution.orchestration).fetch_one(connection).await
         })?;
@@ -143,18 +196,20 @@ impl BrokerStore {
         text: &'static str,
         driver: Uuid,
         resolution: &Resolution<'_>,
+        parameters: Option<&str>,
     ) -> Result<bool, Error> {
         let now = Moment::from(self.clock.now());
         let changed = on!(transaction.connection(), |connection| {
-            sqlx::query(text)
+            let query = sqlx::query(text)
                 .bind(resolution.orchestration)
                 .bind(driver)
                 .bind(resolution.description)
-                .bind(resolution.parameters)
-                .bind(now)
-                .execute(connection)
-                .await
-                .map(|done| done.rows_affected())
+                .bind(now);
+            let query = match parameters {
+                Some(parameters) => query.bind(parameters),
+                None => query,
+            };
+            query.execute(connection).await.map(|done| done.rows_affected())
         })?;
         Ok(changed == 1)
     }

@@ -1,14 +1,11 @@
 //! Gets the runtime's kubeconfig, and sees whether it leads to an API server. It is never stored here.
 
-use super::UpgradingKyma;
-use crate::operations::{
-    prelude::*,
-    shared::{inside, kubeconfig, open},
-};
+use super::{InRuntime, inside, kubeconfig, open};
+use crate::operations::prelude::*;
 
-pub(super) struct GetKubeconfig;
+pub(in crate::operations) struct GetKubeconfig;
 
-impl Step<UpgradingKyma> for GetKubeconfig {
+impl<O: InRuntime<Memory: Sync>> Step<O> for GetKubeconfig {
     const NAME: &'static str = "Get_Kubeconfig";
     const CALLS: &'static [&'static str] = &["provisioner", "runtime"];
     const RETRY: Retry = Retry::DEFAULT
@@ -17,7 +14,7 @@ impl Step<UpgradingKyma> for GetKubeconfig {
         .waiting_for(mins(60))
         .failing_for(mins(60));
 
-    async fn run(&self, cx: &mut Cx<'_, UpgradingKyma>) -> StepResult {
+    async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
         let Some(kubeconfig) = kubeconfig(cx).await? else {
             return waiting("the provisioner has no kubeconfig yet").into();
         };

@@ -1,0 +1,220 @@
+//! The processes: a landscape for its issuer, and a broker on a database of its own.
+
+use std::{
+    fs,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, ensure};
+use reqwest::Client;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::json;
+use sqlx::{
+    ConnectOptions as _, Connection as _, postgres::PgConnectOptions, sqlite::SqliteConnectOptions,
+};
+use store::{Place, Sealer};
+use tokio::process::{Child, Command};
+use uuid::Uuid;
+
+use super::{
+    Options,
+    generate::{Generator, Template},
+    rows::Rows,
+};
+use crate::{
+    figures::median,
+    orders::fleet::{Connection, connection, free_ports, ready, spawn},
+    postgres,
+};
+
+/// How many instances go into one statement.
+const AT_ONCE: usize = 500;
+const SCHEMA: &str = "broker";
+/// The jobs that would work on what is generated.
+const JOBS: [&str; 8] = [
+    "EXPIRY",
+    "RETRIGGER",
+    "BINDINGS",
+    "SUBACCOUNTS",
+    "ENVIRONMENTS",
+    "SUBSCRIPTIONS",
+    "ARCHIVE",
+    "DRIFT",
+];
+
+/// Everything that runs; gone when this value is.
+pub(super) struct Service {
+    broker: Option<Child>,
+    _landscape: Child,
+    connection: Connection,
+    program: PathBuf,
+    url: String,
+    port: u16,
+    folder: PathBuf,
+    // Behind the processes, so that they go first.
+    server: Option<postgres::Server>,
+    _folder: Folder,
+}
+
+/// A folder that goes with this value.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Service {
+    /// Starts a broker on an empty database.
+    pub(super) async fn prepare(options: &Options) -> anyhow::Result<Self> {
+        let folder = std::env::temp_dir().join(format!("kcp-bench-{}", Uuid::new_v4().simple()));
+        fs::create_dir(&folder)?;
+        let owned = Folder(folder.clone());
+        let server = if options.sqlite {
+            None
+        } else {
+            let binaries = options.postgres_bin.clone();
+            let start = move || postgres::Server::start(binaries.as_deref(), "1GB");
+            Some(tokio::task::spawn_blocking(start).await??)
+        };
+        let url = match &server {
+            Some(server) => server.url(),
+            None => format!("sqlite://{}", folder.join("broker.db").display()),
+        };
+        let program = match &options.program {
+            Some(program) => program.clone(),
+            None => std::env::current_exe()?,
+        };
+        let mut landscape = Command::new(&program);
+        landscape.arg("--data").arg(&folder).arg("landscape");
+        landscape.args(["--port", &free_ports(4)?.to_string(), "--speed", "max"]);
+        let landscape = spawn(landscape, &folder, "landscape")?;
+        let connection = connection(&folder).await?;
+        let port = free_ports(1)?;
+        let mut service = Self {
+            broker: None,
+            _landscape: landscape,
+            connection,
+            program,
+            url,
+            port,
+            folder,
+            server,
+            _folder: owned,
+        };
+        service.start().await?;
+        Ok(service)
+    }
+
+    /// Starts the broker.
+    pub(super) async fn start(&mut self) -> anyhow::Result<()> {
+        let mut command = Command::new(&self.program);
+        command.arg("broker").arg("--config").arg(self.folder.join("broker.toml"));
+        command.env("KCP_BROKER_LISTEN", format!("127.0.0.1:{}", self.port));
+        command.env("KCP_BROKER_DATABASE_URL", &self.url).env("KCP_BROKER_LOG", "warn");
+        for job in JOBS {
+            command.env(format!("KCP_BROKER_JOB_{job}_ENABLED"), "false");
+        }
+        self.broker = Some(spawn(command, &self.folder, "broker")?);
+        let log = self.folder.join("broker.log");
+        ready(&self.address()).await.with_context(|| fs::read_to_string(log).unwrap_or_default())
+    }
+
+    pub(super) fn address(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    pub(super) fn token(&self) -> &SecretString {
+        &self.connection.token
+    }
+
+    /// The broker's process.
+    pub(super) fn process(&self) -> anyhow::Result<u32> {
+        self.broker.as_ref().and_then(Child::id).context("the broker does not run")
+    }
+
+    /// Orders one instance, keeps what came of it, and stops the broker.
+    pub(super) async fn template(&mut self) -> anyhow::Result<Template> {
+        const INSTANCE: &str = "11111111-1111-4111-8111-111111111111";
+        let path =
+            format!("/oauth/cf-eu10/v2/service_instances/{INSTANCE}?accepts_incomplete=true");
+        let order = json!({
+            "service_id": "47c9dcbf-ff30-448e-ab36-d3bad66ba281",
+            "plan_id": "361c511f-f939-4621-b228-d0fb79a1fe15",
+            "context": {
+                "platform": "kyma", "globalaccount_id": "bench", "subaccount_id": "bench-sub",
+                "user_id": "bench@example.test",
+            },
+            "parameters": {"name": "bench", "region": "eu-central-1"},
+        });
+        let request = Client::new().put(format!("{}{path}", self.address())).json(&order);
+        let request = request.header("x-broker-api-version", "2.17");
+        let answer = request.bearer_auth(self.token().expose_secret()).send().await?;
+        let (status, body) = (answer.status(), answer.text().await?);
+        ensure!(status.is_success(), "an order is answered with {status}: {body}");
+        if let Some(mut broker) = self.broker.take() {
+            broker.kill().await.context("the broker cannot be stopped")?;
+        }
+        let sealer = Sealer::from_file_or_create(&self.folder.join("sealing.key"))?;
+        let mut rows = self.rows().await?;
+        let (ordered, id, input, data) = rows.only_order().await?;
+        rows.empty().await?;
+        let open = |table, column, row: &str, sealed: &[u8]| {
+            sealer.open(Place { table, column, row }, sealed)
+        };
+        let row = id.to_string();
+        let order = serde_json::from_slice(&open("instances", "ordered", INSTANCE, &ordered)?)?;
+        let input = serde_json::from_slice(&open("operation_inputs", "input", &row, &input)?)?;
+        let data = open("operation_data", "data", &row, &data)?;
+        Ok(Template { order, input, data, sealer })
+    }
+
+    /// Stores everything that is generated.
+    pub(super) async fn fill(&self, generator: &Generator) -> anyhow::Result<()> {
+        let mut rows = self.rows().await?;
+        let mut told = Instant::now();
+        for from in (0..generator.count).step_by(AT_ONCE) {
+            let some = generator.rows(from..generator.count.min(from + AT_ONCE))?;
+            let instances = serde_json::to_string(&some.instances)?;
+            let operations = serde_json::to_string(&some.operations)?;
+            rows.store(&operations, &instances).await.context("instances cannot be stored")?;
+            if told.elapsed() > Duration::from_secs(10) {
+                eprintln!("  {from} of {}", generator.count);
+                told = Instant::now();
+            }
+        }
+        rows.settle().await
+    }
+
+    async fn rows(&self) -> anyhow::Result<Rows> {
+        if self.server.is_none() {
+            let options = self.url.parse::<SqliteConnectOptions>()?;
+            return Ok(Rows::Sqlite(Box::new(options.connect().await?)));
+        }
+        let mut connection = self.url.parse::<PgConnectOptions>()?.connect().await?;
+        // Generated rows may be lost with the server.
+        let text = format!("SET search_path = {SCHEMA}; SET synchronous_commit = off");
+        sqlx::raw_sql(sqlx::AssertSqlSafe(text)).execute(&mut connection).await?;
+        Ok(Rows::Postgres(Box::new(connection)))
+    }
+
+    /// A hundred rows by key from anywhere, in milliseconds; with PostgreSQL only.
+    pub(super) async fn plain_page(&self, times: usize) -> anyhow::Result<Option<f64>> {
+        const PAGE: &str = "
+            SELECT instances.* FROM instances
+            WHERE (created_at, id) >
+                ((SELECT min(created_at) + random() * (max(created_at) - min(created_at)) FROM instances), '')
+            ORDER BY created_at, id LIMIT 100";
+        let Rows::Postgres(mut connection) = self.rows().await? else { return Ok(None) };
+        let mut took = Vec::new();
+        for _ in 0..times {
+            let began = Instant::now();
+            sqlx::query(PAGE).fetch_all(&mut *connection).await?;
+            took.push(began.elapsed().as_secs_f64() * 1e3);
+        }
+        connection.close().await?;
+        Ok(Some(median(&took)))
+    }
+}

@@ -1,0 +1,81 @@
+//! What jobs change is in the audit; what they would change is not.
+
+use std::time::Duration;
+
+use broker::jobs::{EnvironmentSettings, Settings};
+use domain::OperationId;
+use serde_json::{Value, json};
+use store::audit::{AuditEntry, AuditLog};
+
+use crate::world::{AWS, TRIAL, World, order};
+
+fn settings() -> Settings {
+    let older_than = Duration::from_millis(1);
+    let environments =
+        EnvironmentSettings { allowed: true, older_than, ..EnvironmentSettings::default() };
+    Settings { environments, ..Settings::default() }
+}
+
+/// The entries of a run.
+async fn entries(world: &World, run: OperationId) -> Vec<AuditEntry> {
+    let log = AuditLog::new(world.env.broker.parts().operations.clone());
+    log.of(&[], &[run.uuid()], 100).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_action_of_a_job_is_an_entry_and_dry_runs_have_none() {
+    for world in World::both(settings).await {
+        order(&world.days_ago(20), "old", TRIAL, "sa-1").await;
+        world.left_over("left").await;
+        order(&world.env.broker, "deleted", AWS, "sa-5").await;
+        world.tell("cis", "create-subaccount", &json!({ "id": "sa-5" }));
+        world.tell("cis", "delete-subaccount", &json!({ "id": "sa-5" }));
+        world.shoot("nobodys", json!({})).await;
+        for (job, action, item, instance) in [
+            ("expiry", "expire", "old", Some("old")),
+            ("deprovision-retrigger", "retrigger", "left", Some("left")),
+            ("subaccount-cleanup", "deprovision", "deleted", Some("deleted")),
+            ("environment-cleanup", "deleteShoot", "nobodys", Some("job/environment-cleanup")),
+        ] {
+            let dry = world.run(job, true).await;
+            assert!(entries(&world, dry.operation).await.is_empty(), "{job}");
+
+            let run = world.run(job, false).await;
+
+            let found = entries(&world, run.operation).await;
+            assert_eq!(found.len(), 1, "{job}: {found:#?}");
+            let entry = &found[0];
+            assert_eq!((entry.action.as_str(), entry.instance.as_deref()), (action, instance));
+            assert_eq!((entry.subject.as_str(), entry.issuer.as_str()), (job, "job"));
+            assert_eq!(entry.result.as_deref(), Some("accepted"), "{entry:?}");
+            assert_eq!(entry.agent.as_deref(), Some(format!("kcp-job/{job}").as_str()));
+            let details: Value = serde_json::from_str(&entry.details).unwrap();
+            assert_eq!(details, json!({"item": item, "requested_by": "jo"}));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_is_emptied_and_released_by_two_entries_and_what_failed_is_refused() {
+    let world = World::new(Settings::default()).await;
+    world.tell("aws", "add-key", &json!({ "key": "AKIA-aws-dirty-1" }));
+    let with = json!({
+        "key": "AKIA-aws-dirty-1", "id": "vol-1", "region": "cn-north-1", "in_use": true,
+    });
+    world.tell("aws", "add-volume", &with);
+
+    let run = world.run("subscription-cleanup", false).await;
+
+    let found = entries(&world, run.operation).await;
+    let of = |item: &str| -> Vec<(&str, &str)> {
+        let is = |it: &&AuditEntry| it.details.contains(&format!("\"{item}\""));
+        found
+            .iter()
+            .filter(is)
+            .map(|it| (it.action.as_str(), it.result.as_deref().unwrap_or_default()))
+            .collect()
+    };
+    assert_eq!(of("aws-dirty-1"), [("emptyAccount", "refused")]);
+    let gcp = of("gcp-dirty-1");
+    assert_eq!(gcp, [("emptyAccount", "accepted"), ("releaseAccount", "accepted")]);
+}

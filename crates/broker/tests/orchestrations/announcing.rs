@@ -1,0 +1,293 @@
+//! What the driver tells customers through SPC: that an orchestration is scheduled, that its runtimes are others, that it was canceled.
+//! Each is told once, whatever happens. That an upgrade has begun and is over is told by the upgrade and a chore:
+//! `acceptance/tests/provisioning/upgrading`.
+//!
+//! What a reader would get wrong: the simulated SPC keeps the events of all trials, so each trial has an orchestration of its own.
+//! What counts is what SPC applied: a call whose answer was lost is made again, and changes nothing.
+
+use std::{sync::Arc, time::Duration};
+
+use base::Clock;
+use broker::operations::{
+    Systems,
+    orchestration::{self, Data, Input, Orchestrating},
+};
+use clients::{
+    Gate, Limits,
+    spc::{self, Event, EventType, Spc, Tenant},
+};
+use domain::orchestration::{Kind, Parameters};
+use engine::{
+    Operation as _, State,
+    storage::NewOperation,
+    testing::{Proof, Scenario, Setting, prove_step, try_out},
+};
+use serde_json::{Value, json};
+use simulators::{
+    ledger::{Filter, Phase},
+    pace::Speed,
+    testing::{Options, Running},
+};
+use store::{
+    BrokerStore,
+    broker::{NewMember, NewOrchestration, Resolution},
+    testing::{Sort, Trials},
+};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use crate::{
+    generated::DRIVER,
+    world::{World, parameters},
+};
+
+/// What happens to the orchestration.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Course {
+    /// It begins at once.
+    Now,
+    /// It begins in twelve minutes.
+    Later,
+    /// It begins in twelve minutes, and its runtimes are others by then.
+    LaterWithOthers,
+    /// Its runtimes are known and announced, and it was canceled.
+    Canceled,
+}
+
+struct Announcing {
+    course: Course,
+    trials: Trials<BrokerStore>,
+    running: Arc<Running>,
+    _folder: TempDir,
+}
+
+impl Announcing {
+    async fn on(sort: Sort, course: Course) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options { speed: Speed::MAX, plays_agent: false, ..Options::default() };
+        let running = Running::with(folder.path(), Clock::running(), 1, options).await;
+        let trials = Trials::on(sort);
+        Self { course, trials, running: Arc::new(running), _folder: folder }
+    }
+
+    fn spc(&self, clock: &Clock) -> Spc {
+        let url = format!("{}/spc", self.running.url).parse().unwrap();
+        let limits = Limits { call: Duration::from_secs(10), ..Limits::DEFAULT };
+        let gate = Gate::new(spc::COMPONENT, limits, clock.clone());
+        Spc::new(spc::Settings { url }, gate).unwrap()
+    }
+
+    /// An orchestration of its own for one trial, with its driver.
+    async fn created(&self, world: &World, store: &BrokerStore, clock: &Clock) -> Uuid {
+        let id = Uuid::now_v7();
+        let mut asked = parameters(&json!({ "type": "parallel" }));
+        match self.course {
+            Course::Now | Course::Canceled => {}
+            Course::Later => asked.strategy.schedule_time = clock.now() + Duration::from_mins(12),
+            Course::LaterWithOthers => {
+                asked.strategy.schedule_time = clock.now() + Duration::from_mins(12);
+                asked.strategy.maintenance_window = true;
+                world.windows(&windows_of("^tn-[01]$"));
+                world.later_windows(&windows_of("^tn-[12]$"));
+            }
+        }
+        store.create_orchestration(&new(id, &asked), driver(id)).await.unwrap();
+        if self.course == Course::Canceled {
+            let resolution = Resolution {
+                orchestration: id,
+                description: "Scheduled 3 operations",
+                member_description: "Operation created",
+            };
+            let members = ["i-0", "i-1", "i-2"].map(member);
+            let lands = store.resolve_orchestration(DRIVER, &resolution, &members).await;
+            assert!(lands.unwrap());
+            let tenants = ["i-0", "i-1", "i-2"].map(|it| Tenant::planned(it, clock.now(), None));
+            let event = Event {
+                orchestration_id: id.to_string(),
+                event_type: EventType::Kyma,
+                tenants: tenants.into(),
+            };
+            let _exists = self.spc(clock).create(&event).await.unwrap();
+            assert!(store.cancel_orchestration(id, "canceled").await.unwrap());
+        }
+        id
+    }
+}
+
+/// Only the runtimes of these accounts have maintenance windows; the others cannot be upgraded in one.
+fn windows_of(accounts: &str) -> Value {
+    json!({ "rules": [
+        { "match": { "globalAccountID": accounts }, "timeBegin": "000000+0000", "timeEnd": "000000+0000" },
+    ] })
+}
+
+fn new(id: Uuid, asked: &Parameters) -> NewOrchestration {
+    NewOrchestration {
+        id,
+        kind: Kind::UpgradeKyma.as_str().into(),
+        description: "queued for processing".into(),
+        parameters: serde_json::to_string(asked).unwrap(),
+        workers: 2,
+    }
+}
+
+fn driver(id: Uuid) -> NewOperation {
+    NewOperation {
+        id: DRIVER,
+        instance: id.to_string(),
+        kind: Orchestrating::KIND.into(),
+        data_version: Orchestrating::VERSION,
+        lane: "tenant".into(),
+        input: serde_json::to_vec(&Input { orchestration: id, retry: false }).unwrap(),
+        data: b"{}".to_vec(),
+        digest: None,
+    }
+}
+
+fn member(instance: &str) -> NewMember {
+    NewMember {
+        operation: Uuid::now_v7(),
+        wave: 1,
+        instance: instance.into(),
+        runtime_id: Uuid::now_v7(),
+        shoot_name: format!("c-{instance}"),
+        global_account: "account".into(),
+        subaccount: "subaccount".into(),
+        plan_id: "plan-id".into(),
+        plan_name: "aws".into(),
+        window_rule: None,
+        window_begin: None,
+        window_end: None,
+    }
+}
+
+/// What SPC has applied for an orchestration, and what it tells customers.
+fn told(running: &Running, id: Uuid) -> Value {
+    let filter = Filter { phase: Some(Phase::Applied), ..Filter::default() };
+    let applied = running.landscape.ledger().all(&filter).unwrap();
+    let applied = applied.into_iter().filter(|entry| entry.about.system == "spc");
+    let applied = applied.filter_map(|entry| entry.object);
+    let applied: Vec<String> = applied
+        .filter_map(|object| Some(object.strip_suffix(&format!(" event/{id}"))?.to_owned()))
+        .collect();
+    let all = running.landscape.objects("spc");
+    let event = all.into_iter().find(|object| object.id == id.to_string());
+    let event = event.map_or(Value::Null, |event| event.value);
+    let tenants = event["tenants"].as_object().cloned().unwrap_or_default();
+    let tenants: Value =
+        tenants.into_iter().map(|(name, told)| (name, told["progress"].clone())).collect();
+    json!({ "applied": applied, "status": event["status"], "tenants": tenants })
+}
+
+impl Scenario for Announcing {
+    type Operation = Orchestrating;
+
+    async fn fresh(&self, clock: &Clock) -> Setting<Orchestrating> {
+        let (store, operations) = self.trials.fill(clock).await.open().await;
+        let world = World::of(store.clone(), operations, clock.clone(), Some(self.spc(clock)));
+        // All of them are being removed: the driver has to find that out, and no upgrade has to end.
+        world.made(3).await;
+        for instance in ["i-0", "i-1", "i-2"] {
+            world.remove(instance).await;
+        }
+        let id = self.created(&world, &store, clock).await;
+        let (env, running) = (world.orchestrations.parts().clone(), self.running.clone());
+        Setting {
+            plan: orchestration::plan(Systems::ALL),
+            env,
+            instance: id.to_string(),
+            input: Input { orchestration: id, retry: false },
+            data: Data::default(),
+            world: Box::new(move || {
+                let (store, running) = (store.clone(), running.clone());
+                Box::pin(async move {
+                    let state = store.orchestration(id).await.unwrap().unwrap().state;
+                    json!({ "state": state, "told": told(&running, id) })
+                })
+            }),
+        }
+    }
+
+    /// A run that found the runtimes stored did not look for them.
+    fn comparable(&self, mut data: Value) -> Value {
+        data["resolved_at"] = Value::Null;
+        data
+    }
+}
+
+async fn once(course: Course) -> Value {
+    let announcing = Announcing::on(Sort::Sqlite, course).await;
+    let tried = Box::pin(try_out(&announcing, &announcing.trials, None)).await;
+    assert_eq!(tried.end.state, State::Succeeded, "{:#?}", tried.journal);
+    tried.end.world
+}
+
+fn all(progress: &str) -> Value {
+    json!({ "i-0": progress, "i-1": progress, "i-2": progress })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn customers_are_told_once_that_an_orchestration_is_scheduled() {
+    let told = json!({ "applied": ["create"], "status": "planned", "tenants": all("planned") });
+
+    for course in [Course::Now, Course::Later] {
+        assert_eq!(once(course).await, json!({ "state": "succeeded", "told": told }));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn customers_are_told_once_that_an_orchestration_was_canceled() {
+    let told = json!({
+        "applied": ["create", "cancel"], "status": "cancelled", "tenants": all("planned"),
+    });
+
+    assert_eq!(once(Course::Canceled).await, json!({ "state": "canceled", "told": told }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runtimes_that_come_or_go_before_an_orchestration_begins_are_told_once() {
+    let mut tenants = all("planned");
+    tenants["i-0"] = json!("cancelled");
+    let told = json!({ "applied": ["create", "update"], "status": "planned", "tenants": tenants });
+
+    let world = once(Course::LaterWithOthers).await;
+
+    assert_eq!(world, json!({ "state": "succeeded", "told": told }));
+}
+
+/// Disturbs one step in every way. The other steps are disturbed in `generated.rs`.
+async fn is_told_once_whatever_happens_at(sort: Sort, course: Course, step: &str) -> Proof {
+    let announcing = Announcing::on(sort, course).await;
+    let proof = Box::pin(prove_step(&announcing, &announcing.trials, step)).await;
+    assert!(proof.crashes > 1, "{proof:?}");
+    proof
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_scheduled_is_told_once_whatever_happens() {
+    is_told_once_whatever_happens_at(Sort::Sqlite, Course::Now, "Resolve_Targets").await;
+    let proof =
+        is_told_once_whatever_happens_at(Sort::Sqlite, Course::Now, "Send_Notification").await;
+
+    assert!(proof.lost_answers > 0, "{proof:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_begins_later_is_told_once_whatever_happens() {
+    is_told_once_whatever_happens_at(Sort::Sqlite, Course::Later, "Refresh_Targets").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_canceled_is_told_once_whatever_happens() {
+    let proof =
+        is_told_once_whatever_happens_at(Sort::Sqlite, Course::Canceled, "Cancel_Notification")
+            .await;
+
+    assert!(proof.lost_answers > 0, "{proof:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_scheduled_or_canceled_is_told_once_whatever_happens_on_postgres() {
+    is_told_once_whatever_happens_at(Sort::Postgres, Course::Now, "Send_Notification").await;
+    is_told_once_whatever_happens_at(Sort::Postgres, Course::Canceled, "Cancel_Notification").await;
+}

@@ -1,0 +1,154 @@
+//! `kcp completion`, `kcp man` and `kcp reference`: what is printed from the tree of commands.
+
+use std::{fmt::Write as _, fs, path::PathBuf, process::ExitCode};
+
+use anyhow::Context as _;
+use clap::{Args, Command};
+use clap_complete::{Shell, generate};
+
+use crate::output;
+
+/// Commands whose first argument is a runtime.
+const ABOUT_RUNTIMES: &str =
+    "bind bindings deprovision events kubeconfig operations resume suspend unbind update";
+/// What lists the names of runtimes.
+const NAMES: &str = "kcp runtimes -S all -o custom=N:parameters.name 2>/dev/null | tail -n +2";
+/// How wide help is where no terminal says it.
+const WIDTH: usize = 100;
+
+/// Print the completion script of a shell; names of runtimes are asked for when they are needed.
+#[derive(Args)]
+pub(crate) struct Completion {
+    /// The shell.
+    shell: Shell,
+}
+
+impl Completion {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        output::print_styled(&script(self.shell)?)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn script(shell: Shell) -> anyhow::Result<String> {
+    let mut script = Vec::new();
+    generate(shell, &mut crate::command(), "kcp", &mut script);
+    let mut script = String::from_utf8(script).context("the script is no text")?;
+    match shell {
+        Shell::Bash => {
+            let words = ABOUT_RUNTIMES.replace(' ', "|");
+            let _ = write!(
+                script,
+                "
+_kcp_with_names() {{
+    _kcp \"$@\"
+    local word=\"${{COMP_WORDS[COMP_CWORD]}}\"
+    [[ $word == -* ]] && return
+    case \"${{COMP_WORDS[1]}}\" in
+        {words}) COMPREPLY+=($(compgen -W \"$({NAMES} | grep -xE '[A-Za-z0-9.-]+')\" -- \"$word\")) ;;
+    esac
+}}
+complete -F _kcp_with_names -o bashdefault -o default kcp
+"
+            );
+        }
+        Shell::Fish => {
+            let _ = writeln!(
+                script,
+                "complete -c kcp -n '__fish_seen_subcommand_from {ABOUT_RUNTIMES}' -f -a '({NAMES})'"
+            );
+        }
+        Shell::Zsh => {
+            let named = |line: &str| {
+                let first = line.trim_start();
+                first.starts_with("':which --") || first.starts_with("'::instance --")
+            };
+            let lines = script.lines().map(|line| match line.strip_suffix(":_default' \\") {
+                Some(start) if named(line) => format!("{start}:_kcp_runtimes' \\\n"),
+                _ => format!("{line}\n"),
+            });
+            let body: String = lines.collect();
+            let helper = format!("_kcp_runtimes() {{ compadd -- ${{(f)\"$({NAMES})\"}} }}\n");
+            // What stands first is run when the script is loaded; the call of `_kcp` stands last.
+            script = body.replacen("\n_kcp() {", &format!("\n{helper}\n_kcp() {{"), 1);
+        }
+        _ => {}
+    }
+    Ok(script)
+}
+
+/// Write man pages, one for each command.
+#[derive(Args)]
+pub(crate) struct Man {
+    /// The folder that they are written to.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+impl Man {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let shown = self.folder.display();
+        fs::create_dir_all(&self.folder).with_context(|| format!("{shown} cannot be made"))?;
+        clap_mangen::generate_to(crate::command(), &self.folder)
+            .with_context(|| format!("man pages cannot be written to {shown}"))?;
+        output::print(&format!("man pages are in {shown}: man {shown}/kcp.1\n"))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Print the help of every command as a page of the documentation.
+#[derive(Args)]
+pub(crate) struct Reference {}
+
+impl Reference {
+    pub(crate) fn run() -> anyhow::Result<ExitCode> {
+        let mut page = "\
+# Reference of the command line
+
+Every command with its arguments and examples, printed by `kcp reference`. [cli.md](cli.md) shows them at work.
+"
+        .to_owned();
+        let mut root = crate::command().term_width(WIDTH);
+        root.build();
+        add(&mut page, &mut root, "kcp");
+        output::print(&page)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn add(page: &mut String, command: &mut Command, path: &str) {
+    let help = command.clone().term_width(WIDTH).render_help().to_string();
+    let help: Vec<&str> = help.lines().map(str::trim_end).collect();
+    let _ = write!(page, "\n## {path}\n\n```text\n{}\n```\n", help.join("\n").trim_end());
+    for below in command.get_subcommands_mut() {
+        if below.get_name() != "help" && !below.is_hide_set() {
+            let path = format!("{path} {}", below.get_name());
+            add(page, below, &path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_ask_for_names_of_runtimes() {
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            let script = script(shell).unwrap();
+            assert!(script.contains(NAMES), "{shell}");
+            assert!(script.contains("deprovision"), "{shell}");
+        }
+        assert!(script(Shell::Zsh).unwrap().matches("_kcp_runtimes").count() > 5);
+    }
+
+    #[test]
+    fn man_pages_are_written_for_every_command() {
+        let folder = tempfile::tempdir().unwrap();
+
+        Man { folder: folder.path().join("man1") }.run().unwrap();
+
+        let page = fs::read_to_string(folder.path().join("man1/kcp-provision.1")).unwrap();
+        assert!(page.contains("Example") && page.contains("Order a runtime"), "{page}");
+    }
+}

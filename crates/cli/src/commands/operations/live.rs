@@ -1,0 +1,118 @@
+//! The present state of an operation, drawn in place below what has happened.
+
+use std::fmt::Write as _;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::Deserialize as _;
+use serde_json::Value;
+
+use crate::{
+    output::{self, harmless, span, style},
+    view::{Operation, Waiting},
+};
+
+/// Where nothing is known of the terminal.
+const WIDTH: usize = 80;
+
+/// What is drawn in place.
+#[derive(Default)]
+pub(super) struct Live {
+    lines: usize,
+}
+
+impl Live {
+    /// Replaces what was drawn by lines that stay, and the present state below them.
+    pub(super) fn draw(
+        &mut self,
+        above: &str,
+        operation: &Operation,
+        waiting: &Value,
+        now: Timestamp,
+    ) -> anyhow::Result<()> {
+        let lines = state(operation, waiting, now, style::width().unwrap_or(WIDTH));
+        let mut text = String::new();
+        if self.lines > 0 {
+            let _ = write!(text, "\u{1b}[{}A\u{1b}[J", self.lines);
+        }
+        text.push_str(above);
+        for (number, line) in lines.iter().enumerate() {
+            let line = if number == 0 { style::state(line) } else { style::dim(line) };
+            let _ = writeln!(text, "{line}");
+        }
+        self.lines = lines.len();
+        output::print_styled(&text)
+    }
+
+    /// Leaves what is drawn where it is.
+    pub(super) fn forget(&mut self) {
+        self.lines = 0;
+    }
+}
+
+/// What it does, why it waits, when it goes on: nothing of one that has ended.
+fn state(operation: &Operation, waiting: &Value, now: Timestamp, width: usize) -> Vec<String> {
+    let waiting = Waiting::deserialize(waiting).ok().filter(|it| it.kind != "ended");
+    let Some(waiting) = waiting.filter(|_| operation.ended_at.is_none()) else {
+        return Vec::new();
+    };
+    let step = waiting.step.as_deref().or(operation.step.as_deref()).unwrap_or("not begun");
+    let place = waiting.place.as_deref().map(|place| format!(" ({place})")).unwrap_or_default();
+    let so_far = clock(now.duration_since(operation.created_at));
+    let mut lines = vec![format!("⏳ {step}{place}  {so_far}")];
+    if !waiting.reason.is_empty() {
+        lines.push(format!("   {}", waiting.reason));
+    }
+    let mut next = Vec::new();
+    if let Some(next_try) = waiting.next_try.filter(|time| *time > now) {
+        next.push(format!("next try in {}", clock(next_try.duration_since(now))));
+    }
+    if let (Some(limit), Some(then)) = (waiting.limit_at, &waiting.at_limit) {
+        next.push(format!("limit in {}: then {then}", span(limit.duration_since(now))));
+    }
+    if !next.is_empty() {
+        lines.push(format!("   {}", next.join(" · ")));
+    }
+    // The sign at the beginning is two columns wide.
+    lines.iter().map(|line| output::cut(&harmless(line, ""), width.saturating_sub(2))).collect()
+}
+
+/// A time as clocks show it: `0:41`, `1:02:05`.
+fn clock(time: SignedDuration) -> String {
+    let seconds = time.as_secs().max(0);
+    let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 {
+        return format!("{hours}:{minutes:02}:{seconds:02}");
+    }
+    format!("{minutes}:{seconds:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_present_state_fits_the_terminal_and_counts_down() {
+        let operation: Operation = serde_json::from_value(json!({
+            "id": "01a1e15b-0000-7000-8000-000000000001", "kind": "provision", "instance": "i-1",
+            "state": "in progress", "created_at": "2026-01-01T12:00:00Z",
+        }))
+        .unwrap();
+        let waiting = json!({
+            "kind": "waiting", "step": "Check_Runtime", "place": "step 12 of 20",
+            "reason": "the cluster is being made: 62 %, waiting until the control plane is ready and more",
+            "next_try": "2026-01-01T12:02:00Z", "limit_at": "2026-01-01T13:01:19Z",
+            "at_limit": "the operation fails",
+        });
+        let now: Timestamp = "2026-01-01T12:01:19Z".parse().unwrap();
+
+        let lines = state(&operation, &waiting, now, 80);
+
+        assert_eq!(lines[0], "⏳ Check_Runtime (step 12 of 20)  1:19");
+        assert!(lines[1].starts_with("   the cluster is being made: 62 %"), "{lines:?}");
+        assert_eq!(lines[2], "   next try in 0:41 · limit in 1h: then the operation fails");
+        assert!(lines.iter().all(|line| line.chars().count() <= 78), "{lines:?}");
+        assert!(state(&operation, &json!({"kind": "ended", "reason": ""}), now, 80).is_empty());
+    }
+}

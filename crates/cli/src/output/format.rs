@@ -1,0 +1,164 @@
+//! The flag `-o`, and the one place where answers are printed as it says.
+
+use std::str::FromStr;
+
+use clap::{ValueEnum, builder::PossibleValue};
+use serde_json::Value;
+
+use super::{
+    columns,
+    grid::{Head, grid},
+    json,
+    path::{Column, read},
+    print, print_styled, style,
+};
+
+/// How an answer looks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// For people.
+    #[default]
+    Table,
+    /// For people, with every column and nothing cut.
+    Wide,
+    /// With the columns of the known client, where they are others.
+    Known,
+    /// For programs.
+    Json,
+    /// For programs and people.
+    Yaml,
+    /// Only what other commands take as an argument, one per line.
+    Name,
+    /// Columns that the caller chooses. Leaked once: the command line is read once.
+    Custom(&'static [Column]),
+}
+
+/// How a list looks as a table.
+pub(crate) struct Layout<'a> {
+    pub(crate) head: &'a [Head],
+    /// Where an element has what other commands take, as a JSON pointer.
+    pub(crate) name: &'a str,
+    /// What is said of an empty list; empty: only the head.
+    pub(crate) empty: &'a str,
+}
+
+/// Reads the flag.
+pub(crate) fn format(text: &str) -> Result<Format, String> {
+    text.parse()
+}
+
+/// For commands whose answer has no columns to choose.
+impl ValueEnum for Format {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Table, Self::Json, Self::Yaml]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Table => Some(PossibleValue::new("table")),
+            Self::Json => Some(PossibleValue::new("json")),
+            Self::Yaml => Some(PossibleValue::new("yaml")),
+            _ => None,
+        }
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "table" => Ok(Self::Table),
+            "wide" => Ok(Self::Wide),
+            "known" => Ok(Self::Known),
+            "json" => Ok(Self::Json),
+            "yaml" => Ok(Self::Yaml),
+            "name" => Ok(Self::Name),
+            other => match other.strip_prefix("custom=") {
+                Some(columns) => Ok(Self::Custom(Vec::leak(read(columns)?))),
+                None => Err(format!(
+                    "invalid value for output: {other}; one of table, wide, json, yaml, name, \
+                     custom=HEADER:PATH[,…]"
+                )),
+            },
+        }
+    }
+}
+
+impl Format {
+    /// Prints a list: `answer` is all of it, `row` makes the cells of every column in the head.
+    pub(crate) fn list(
+        self,
+        answer: &Value,
+        items: &[Value],
+        layout: &Layout<'_>,
+        row: impl Fn(&Value) -> Vec<String>,
+    ) -> anyhow::Result<()> {
+        match self {
+            Self::Json => json(answer),
+            Self::Yaml => yaml(answer),
+            Self::Name => {
+                let names = items.iter().filter_map(|item| item.pointer(layout.name));
+                let lines = names.flat_map(|name| [plain(name), "\n".to_owned()]);
+                print(&lines.collect::<String>())
+            }
+            Self::Custom(chosen) => print(&custom(chosen, items)),
+            Self::Table | Self::Known | Self::Wide => {
+                if items.is_empty() && !layout.empty.is_empty() {
+                    return print(&format!("{}\n", layout.empty));
+                }
+                let rows: Vec<Vec<String>> = items.iter().map(row).collect();
+                print_styled(&grid(layout.head, &rows, self == Self::Wide, style::width()))
+            }
+        }
+    }
+
+    /// Prints an answer about one thing, whose name or id is `name`.
+    pub(crate) fn show(
+        self,
+        answer: &Value,
+        name: &str,
+        text: impl FnOnce() -> String,
+    ) -> anyhow::Result<()> {
+        match self {
+            Self::Json => json(answer),
+            Self::Yaml => yaml(answer),
+            Self::Name => print(&format!("{name}\n")),
+            Self::Custom(chosen) => print(&custom(chosen, std::slice::from_ref(answer))),
+            Self::Table | Self::Known | Self::Wide => print(&text()),
+        }
+    }
+}
+
+fn yaml(value: &Value) -> anyhow::Result<()> {
+    print(&serde_saphyr::to_string(value)?)
+}
+
+fn custom(chosen: &[Column], items: &[Value]) -> String {
+    let head = chosen.iter().map(|column| column.head.clone()).collect();
+    let row = |item: &Value| chosen.iter().map(|column| column.of(item)).collect();
+    columns(head, items.iter().map(row))
+}
+
+/// A value as people read it: texts without their quotes, nothing for null.
+pub(super) fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_format_is_answered_with_those_there_are() {
+        assert_eq!("yaml".parse(), Ok(Format::Yaml));
+        let error = "xml".parse::<Format>().unwrap_err();
+        assert!(error.contains("xml; one of table, wide, json, yaml, name, custom="), "{error}");
+        let error = "custom=".parse::<Format>().unwrap_err();
+        assert_eq!(error, "custom format specified but no custom columns given");
+    }
+}

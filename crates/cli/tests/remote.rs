@@ -1,0 +1,223 @@
+//! A control plane elsewhere: contexts, logins, and what the known client is configured with. The one of a test is on this
+//! machine, and found by its address alone.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    os::unix::fs::MetadataExt as _,
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use support::{KCP, Running, free_ports, start};
+
+/// A running control plane, and a home that knows nothing of it.
+struct Elsewhere {
+    home: TempDir,
+    data: TempDir,
+    port: u16,
+    _running: Running,
+}
+
+impl Elsewhere {
+    fn new() -> Self {
+        let (home, data, port) =
+            (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), free_ports());
+        let running = start(&["up", "--speed", "max"], data.path(), port);
+        Self { home, data, port, _running: running }
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(KCP);
+        command.args(words).current_dir(self.home.path()).stdin(Stdio::null());
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("KCP") || name == "XDG_CONFIG_HOME" {
+                command.env_remove(name);
+            }
+        }
+        command.env("HOME", self.home.path());
+        command
+    }
+
+    fn kcp(&self, words: &[&str]) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    fn prints(&self, words: &[&str]) -> String {
+        let output = self.kcp(words);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{words:?}: {error}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn fails(&self, words: &[&str]) -> String {
+        let output = self.kcp(words);
+        assert_eq!(output.status.code(), Some(1), "{words:?}");
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    fn server(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    fn issuer(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port + 2)
+    }
+
+    /// The person of the landscape: name and password.
+    fn person(&self) -> (String, String) {
+        let text = fs::read(self.data.path().join("connection.json")).unwrap();
+        let connection: Value = serde_json::from_slice(&text).unwrap();
+        let text = |field: &str| connection[field].as_str().unwrap().to_owned();
+        (text("user"), text("password"))
+    }
+
+    fn add(&self, name: &str, more: &[&str]) {
+        let (server, issuer) = (self.server(), self.issuer());
+        let words = ["context", "add", name, "--server", &server, "--issuer", &issuer];
+        self.prints(&[&words[..], more].concat());
+    }
+
+    fn logins(&self) -> Vec<std::path::PathBuf> {
+        let folder = self.home.path().join(".config/kcp/logins");
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+    }
+}
+
+/// What a form answers; redirects are followed.
+fn post(url: &str, fields: &[(&str, &str)]) -> String {
+    let mut curl = Command::new("curl");
+    curl.args(["-4", "--noproxy", "*", "-sL", url]);
+    for (name, value) in fields {
+        curl.args(["--data-urlencode", &format!("{name}={value}")]);
+    }
+    String::from_utf8(curl.output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn a_person_logs_in_with_a_password_and_the_token_is_renewed() {
+    let elsewhere = Elsewhere::new();
+    let (user, password) = elsewhere.person();
+    let none = elsewhere.fails(&["runtimes"]);
+    assert!(none.contains("no control plane found"), "{none}");
+    elsewhere.add("dev", &[]);
+    let out = elsewhere.fails(&["runtimes"]);
+    assert!(out.contains("not logged in") && out.contains("kcp login --context dev"), "{out}");
+
+    elsewhere.prints(&["login", "-u", &user, "-p", &password]);
+
+    let listed = elsewhere.prints(&["runtimes"]);
+    assert!(listed.starts_with("NAME "), "{listed}");
+    let contexts = elsewhere.prints(&["context", "-o", "json"]);
+    let contexts: Value = serde_json::from_str(&contexts).unwrap();
+    assert_eq!(contexts["contexts"][0]["used"], true);
+    assert_eq!(contexts["contexts"][0]["login"], true);
+    let [file] = &elsewhere.logins()[..] else { panic!("one login") };
+    assert_eq!(fs::metadata(file).unwrap().mode() & 0o777, 0o600);
+    let mut login: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    let first = login["refresh_token"].clone();
+    // {"exp":1}
+    login["id_token"] = "x.eyJleHAiOjF9.x".into();
+    fs::write(file, login.to_string()).unwrap();
+    elsewhere.prints(&["runtimes"]);
+    let login: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    assert_ne!(login["refresh_token"], first, "it was used and replaced");
+    assert_eq!(fs::metadata(file).unwrap().mode() & 0o777, 0o600);
+
+    elsewhere.prints(&["logout"]);
+    assert!(elsewhere.fails(&["runtimes"]).contains("not logged in"));
+    assert!(elsewhere.fails(&["landscape", "systems"]).contains("it has no landscape"));
+}
+
+#[test]
+fn scopes_of_the_api_open_what_groups_do_not() {
+    let elsewhere = Elsewhere::new();
+    let (user, password) = elsewhere.person();
+    elsewhere.add("few", &[]);
+    elsewhere.prints(&["login", "-u", &user, "-p", &password]);
+    assert!(elsewhere.kcp(&["operations"]).status.code() == Some(1));
+    let scopes = "openid operations:read runtimes:read tenants:any";
+    elsewhere.add("more", &["--scopes", scopes, "--client-id", "kcp"]);
+
+    elsewhere.prints(&["--context", "more", "login", "-u", &user, "-p", &password]);
+
+    assert_eq!(elsewhere.prints(&["operations", "--context", "more"]), "no operations\n");
+    elsewhere.prints(&["context", "use", "more"]);
+    assert_eq!(elsewhere.prints(&["operations"]), "no operations\n");
+    elsewhere.prints(&["context", "remove", "more"]);
+    assert!(elsewhere.fails(&["operations", "--context", "more"]).contains("there are: few"));
+}
+
+#[test]
+fn a_person_logs_in_with_a_browser_and_on_another_device() {
+    let elsewhere = Elsewhere::new();
+    let (user, password) = elsewhere.person();
+    elsewhere.add("dev", &[]);
+    let typed = [("username", user.as_str()), ("password", &password), ("decision", "allow")];
+    let log_in = |words: &[&str], after: &str, fields: &dyn Fn(&str) -> Vec<(String, String)>| {
+        let mut command = elsewhere.command(words);
+        let mut running = command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(running.stderr.take().unwrap()).lines();
+        let line = lines.next().unwrap().unwrap();
+        let rest = line.split_once(after).unwrap().1.to_owned();
+        let url = rest.split(' ').next().unwrap();
+        let more = fields(&rest);
+        let more = more.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let fields: Vec<(&str, &str)> = typed.into_iter().chain(more).collect();
+        let page = post(url.split("?user_code").next().unwrap(), &fields);
+        let ended = running.wait_with_output().unwrap();
+        assert!(ended.status.success(), "{words:?}: {page}");
+        assert!(elsewhere.prints(&["runtimes"]).starts_with("NAME "));
+        elsewhere.prints(&["logout"]);
+        page
+    };
+
+    let page = log_in(&["login", "--no-browser"], "Log in at ", &|_| Vec::new());
+    assert!(page.contains("You are logged in"), "{page}");
+    log_in(&["login", "--device"], "Open ", &|line| {
+        let code = line.rsplit(' ').next().unwrap().to_owned();
+        vec![("user_code".to_owned(), code)]
+    });
+}
+
+#[test]
+fn the_known_clients_settings_are_read_and_its_folder_is_left_alone() {
+    let elsewhere = Elsewhere::new();
+    let (user, password) = elsewhere.person();
+    let folder = elsewhere.home.path().join(".kcp");
+    fs::create_dir(&folder).unwrap();
+    let (server, issuer) = (elsewhere.server(), elsewhere.issuer());
+    let text = format!(
+        "oidc-issuer-url: {issuer}\noidc-client-id: kcp\nkeb-api-url: {server}\n\
+         mothership-api-url: {issuer}/reconciler/v1\n"
+    );
+    fs::write(folder.join("config.yaml"), text).unwrap();
+
+    elsewhere.prints(&["login", "-u", &user, "-p", &password]);
+    assert!(elsewhere.prints(&["rt"]).starts_with("NAME "));
+    let mut other = elsewhere.command(&["rt"]);
+    let other = other.env("KCP_KEB_API_URL", "http://127.0.0.1:1").output().unwrap();
+    let error = String::from_utf8(other.stderr).unwrap();
+    assert!(error.contains("not logged in to http://127.0.0.1:1/"), "{error}");
+    let up = elsewhere.fails(&["up"]);
+    assert!(up.contains("holds the settings of another client"), "{up}");
+    let files = fs::read_dir(&folder).unwrap().count();
+    assert_eq!((files, Path::new(&folder).join("connection.json").exists()), (1, false));
+}
+
+#[test]
+fn tokens_are_not_sent_in_clear() {
+    let elsewhere = Elsewhere::new();
+    let words = ["context", "add", "far", "--issuer", "https://id.test", "--server"];
+
+    let error = elsewhere.fails(&[&words[..], &["http://kcp.example.com"]].concat());
+
+    assert!(error.contains("not to http://kcp.example.com/"), "{error}");
+}

@@ -1,0 +1,115 @@
+//! The operations of an orchestration, page by page; the filter is in the address.
+
+use broker::orchestrations::{OperationItem, PageOf, PageRequest, StatusItem};
+use domain::orchestration::no_time;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::one::link;
+use crate::{
+    Console,
+    access::Person,
+    error::Refused,
+    marks::{self, pill},
+    names,
+    operations::with_query,
+    words::{count, exact},
+};
+
+const PAGE: u32 = 50;
+const STATES: [&str; 6] = ["", "pending", "in progress", "succeeded", "failed", "canceled"];
+
+/// Which operations are wanted.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(crate) struct Wanted {
+    state: String,
+    /// From 1.
+    page: u32,
+}
+
+/// A page of operations.
+pub(super) struct Members(PageOf<OperationItem>);
+
+impl Members {
+    /// What a page listens for: the orchestration, and what runs of what it shows.
+    pub(super) fn live(&self, orchestration: &str) -> String {
+        let running = self.0.data.iter().filter(|it| it.state == "in progress");
+        let ids = running.map(|it| it.operation_id.to_string());
+        std::iter::once(orchestration.to_owned()).chain(ids).collect::<Vec<_>>().join(" ")
+    }
+}
+
+pub(super) async fn find(
+    console: &Console,
+    orchestration: &str,
+    wanted: &Wanted,
+) -> Result<Members, Refused> {
+    if !STATES.contains(&wanted.state.as_str()) {
+        let words = STATES[1..].join(", ");
+        return Err(Refused::Bad(format!("state \"{}\" is none of: {words}.", wanted.state)));
+    }
+    let states = Some(wanted.state.clone()).filter(|it| !it.is_empty()).into_iter().collect();
+    let request = PageRequest { page: wanted.page.max(1), page_size: PAGE, states };
+    Ok(Members(console.parts().orchestrations.operations(orchestration, &request).await?))
+}
+
+pub(super) async fn card(
+    console: &Console,
+    person: &Person,
+    item: &StatusItem,
+    wanted: &Wanted,
+    members: &Members,
+) -> Markup {
+    let instances = members.0.data.iter().map(|it| it.instance_id.as_str());
+    let names = names::by_instance(console, person, instances).await;
+    let address = |state: &str, page: u64| {
+        let page = if page > 1 { page.to_string() } else { String::new() };
+        let base = format!("/console/orchestrations/{}", item.orchestration_id);
+        with_query(&base, &[("state", state), ("page", &page)])
+    };
+    let (page, last) =
+        (u64::from(wanted.page.max(1)), members.0.total_count.div_ceil(u64::from(PAGE)));
+    let total = usize::try_from(members.0.total_count).unwrap_or(usize::MAX);
+    html! {
+        section.card aria-labelledby="operations" {
+            header { h2 #operations { "Its operations" } span { (count(total, "operation")) } }
+            nav.chips.inside aria-label="Filter by state" {
+                @for word in STATES {
+                    a href=(address(word, 1)) aria-current=[(word == wanted.state).then_some("true")] { (if word.is_empty() { "all" } else { word }) }
+                }
+            }
+            @if members.0.data.is_empty() {
+                p.hint { @if wanted.state.is_empty() { "Its runtimes have not been chosen yet." } @else { "None is in this state." } }
+            } @else {
+                table {
+                    thead { tr { th { "Runtime" } th { "State" } th.wide { "What it is at" } th.wide { "Not before" } } }
+                    tbody { @for member in &members.0.data {
+                        @let name = names.get(&member.instance_id).map_or(member.shoot_name.as_str(), String::as_str);
+                        @let (tone, word) = marks::member(&member.state);
+                        tr {
+                            td {
+                                // An operation that has not begun has no page yet.
+                                b { @if member.state == "pending" { (name) } @else { (link(person, &member.operation_id.to_string(), Some(name))) } }
+                                div.small.faint { (member.shoot_name) " · " (member.service_plan_name) }
+                                div.small.why.narrow { (member.description) }
+                            }
+                            td { (pill(tone, word)) }
+                            td.wide { div.why { (member.description) } }
+                            td.wide.tight.small { @if member.maintenance_window_begin == no_time() { "–" } @else { (exact(member.maintenance_window_begin)) } }
+                        }
+                    } }
+                }
+            }
+            @if last > 1 && wanted.state != "failed" {
+                div.pages {
+                    span { "Page " (page) " of " (last) }
+                    div.acts {
+                        @if page > 1 { a.button.tiny href=(address(&wanted.state, page - 1)) { "Earlier" } }
+                        @if page < last { a.button.tiny href=(address(&wanted.state, page + 1)) { "Later" } }
+                    }
+                }
+            }
+        }
+    }
+}
