@@ -124,7 +124,7 @@ fn caller(request: &Request) -> NewAuditEntry {
 fn action(request: &Request) -> Option<&'static str> {
     let path = request.extensions().get::<MatchedPath>()?.as_str();
     let last = path.rsplit('/').find(|part| !part.starts_with('{'))?;
-    // Whoever asks for the head alone is answered all the same, and credentials are made.
+    // HEAD is answered by the same handler as GET, so it makes credentials too.
     let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
     match (method, last) {
         (&Method::POST, "retry") if path.starts_with("/orchestrations/") => {
