@@ -24,6 +24,11 @@ use commands::{
     provision, provisioner, runtimes, status, token, tour, up, update, upgrade,
 };
 
+/// An order makes many small texts and documents; docs/performance.md has what this one saves.
+#[cfg(kcp_jemalloc)]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 /// A control plane for managed Kubernetes runtimes.
 #[derive(Parser)]
 #[command(name = "kcp", version, about, propagate_version = true)]
