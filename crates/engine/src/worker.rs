@@ -22,10 +22,10 @@ use crate::{
     settings::{HeartPlace, Settings},
     signals::Signals,
     storage::{Ask, ReplicaId, Storage, StorageError, Wake},
-    watch::keep_looking,
+    watch::start_looking,
 };
 
-/// How often to look for operations that are held here without being in hand. There are none, unless
+/// How often to look for operations that are held here without being in hand, unless one was just left. There are none, unless
 /// an answer was lost or a driver died.
 const AUDIT: Duration = Duration::from_secs(10);
 
@@ -136,7 +136,7 @@ impl<S: Storage> Replica<S> {
         let lease = Lease::granted(joined.replica, self.clock.clone(), self.settings.lease, sent);
         self.start_heart(&lease);
         let incarnation = Arc::new(self.incarnate(lease));
-        tokio::spawn(keep_looking(self.storage.clone(), self.clock.clone(), incarnation.clone()));
+        start_looking(self.storage.clone(), self.clock.clone(), incarnation.clone());
         Some(incarnation)
     }
 
@@ -218,7 +218,7 @@ impl<S: Storage> Replica<S> {
                     () = self.scan(&mut next_trim, now) => {}
                 }
             }
-            if now >= next_audit {
+            if in_hand.take_strays() || now >= next_audit {
                 next_audit = now + AUDIT;
                 tokio::select! {
                     biased;
@@ -240,6 +240,7 @@ impl<S: Storage> Replica<S> {
                     crowded: &crowded,
                     after_lane: &after_lane,
                 };
+                let sent = self.clock.monotonic();
                 let claimed = tokio::select! {
                     biased;
                     // A store that hangs must not keep this replica from noticing.
@@ -254,11 +255,12 @@ impl<S: Storage> Replica<S> {
                             let slot = in_hand.take(held.id, &held.lane);
                             let incarnation = incarnation.clone();
                             drives.spawn(async move {
-                                let drove = incarnation.drive(held).await;
-                                slot.free(match drove {
-                                    Drove::Sleeps(until) => Some(until),
-                                    Drove::Ended | Drove::Left | Drove::Goes => None,
-                                });
+                                let drove = incarnation.drive(held, sent).await;
+                                match drove {
+                                    Drove::Sleeps(until) => slot.free(Some(until)),
+                                    Drove::Ended | Drove::Goes => slot.free(None),
+                                    Drove::Left => slot.leave(),
+                                }
                             });
                         }
                     }
@@ -363,7 +365,7 @@ impl<S: Storage> Replica<S> {
                         return self.clock.sleep(self.settings.scan).await;
                     }
                 },
-                () = in_hand.changed(more) => if more { return },
+                () = in_hand.changed(more) => if more || in_hand.has_strays() { return },
                 () = self.clock.sleep_until(until) => return,
             }
         }
