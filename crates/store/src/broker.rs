@@ -47,8 +47,8 @@ pub use list::{InstanceFilter, Page, PageKey};
 pub use lms_tenants::LmsTenant;
 pub use maintenances::{Maintenance, MaintenanceOf, SuspendedEvaluation};
 pub use orchestrations::{
-    Count, Counts, Member, MemberFilter, MemberPage, NewMember, NewOrchestration, Orchestration,
-    Resolution, Span, Started,
+    Count, Counts, Fields, Member, MemberFilter, MemberPage, NewMember, NewOrchestration,
+    Orchestration, Resolution, Span, Started,
 };
 pub use pool::PoolSample;
 pub use removed::Removed;

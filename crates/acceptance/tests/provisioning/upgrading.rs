@@ -4,6 +4,7 @@ mod cluster;
 mod generated;
 mod kyma;
 mod maintenance;
+mod retried;
 mod table;
 mod trying;
 mod views;

@@ -172,7 +172,7 @@ pub(crate) fn cluster_limits(settings: &Settings) -> upgrade_cluster::Limits {
 /// What orchestrations are made of.
 pub(super) fn orchestrations(
     broker: Broker,
-    env: &Env,
+    env: &Arc<Env>,
     settings: &RuntimeSettings,
 ) -> orchestrations::Parts {
     orchestrations::Parts {
@@ -185,6 +185,7 @@ pub(super) fn orchestrations(
         }),
         spc: env.spc.clone(),
         kyma_version: env.settings.default_kyma_version.clone(),
+        versions: Some(env.clone()),
         followers: orchestrations::Followers::default(),
     }
 }

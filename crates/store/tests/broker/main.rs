@@ -111,7 +111,9 @@ store::promises! { bench::Bench on sqlite, postgres: {
         what_failed_is_tried_again_behind_the_others,
         a_retry_of_what_has_ended_accepts_the_failures_that_stay,
         a_retry_of_what_runs_accepts_no_further_failure,
-        what_was_changed_since_the_targets_were_read_stays;
+        what_was_changed_since_the_targets_were_read_stays,
+        a_retry_and_other_workers_change_their_own_fields_only,
+        a_runtime_that_starts_while_others_are_chosen_is_not_replaced;
     sealing:
         s1_orders_details_and_states_are_nowhere_in_clear,
         s3_instances_are_read_without_the_old_key_after_a_rotation,
