@@ -7,6 +7,7 @@
 mod caller;
 pub(crate) mod fleet;
 pub mod mixed;
+pub mod upgrades;
 
 use std::{
     path::PathBuf,

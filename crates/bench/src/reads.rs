@@ -7,6 +7,7 @@ mod generate;
 mod measure;
 mod rows;
 mod service;
+pub mod waiting;
 
 use std::{fmt::Write as _, path::PathBuf, time::Instant};
 

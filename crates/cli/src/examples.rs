@@ -122,6 +122,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("bench mixed", &["kcp bench mixed"]),
     ("bench overhead", &["kcp bench overhead"]),
     ("bench reads", &["kcp bench reads --instances 1000"]),
+    ("bench fleet", &["kcp bench fleet --runtimes 50 --waiting 0", "kcp bench fleet --runtimes 0"]),
     (
         "completion",
         &[

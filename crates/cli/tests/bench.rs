@@ -107,3 +107,35 @@ fn lists_of_generated_instances_are_measured_and_find_what_there_is() {
     }
     assert_eq!(report["exported"], figure("first page")["found"]);
 }
+
+#[test]
+fn an_orchestration_ends_with_the_right_counts_while_replicas_are_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("figures.json");
+    let mut kcp = Command::new(env!("CARGO_BIN_EXE_kcp"));
+    kcp.args(["bench", "fleet", "--runtimes", "50", "--waiting", "300", "--times", "3"]);
+    kcp.args(["--kill-every", "2"]);
+    kcp.arg("--output").arg(&output);
+    if let Some(binaries) = std::env::var_os("KCP_TEST_POSTGRES_BIN") {
+        kcp.arg("--postgres-bin").arg(binaries);
+    }
+
+    // It fails by itself when a count is wrong, a runtime is upgraded twice, or a customer is told twice.
+    kcp.assert().success();
+
+    let report: Value = serde_json::from_slice(&fs::read(&output).unwrap()).unwrap();
+    assert_eq!(
+        (&report["upgraded"]["runtimes"], &report["upgraded"]["failed"]),
+        (&50.into(), &2.into())
+    );
+    assert_ne!(report["upgraded"]["kills"], 0);
+    let waiting = &report["waiting"];
+    assert!(waiting["waiting"].as_u64().unwrap() >= 250, "{waiting}");
+    let requests: Vec<&str> = waiting["answers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|it| it["request"].as_str())
+        .collect();
+    assert_eq!(requests[..4], ["start", "counts", "progress", "pause"]);
+}
