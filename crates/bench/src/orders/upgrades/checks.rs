@@ -90,7 +90,7 @@ pub(super) async fn told_once(caller: &Caller, id: &str, runtimes: usize) -> any
     Ok(())
 }
 
-/// How many runtimes customers and AvS take for under maintenance.
+/// How many runtimes are under maintenance, by what customers were told and by their evaluations.
 async fn in_maintenance(caller: &Caller, id: &str) -> anyhow::Result<usize> {
     let events = caller.objects("spc", "event").await?;
     let event = events.iter().find(|event| event["id"] == id);
