@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::{FORM, Service, body};
 
 /// A body with other targets, as the client writes it.
-fn to(include: Value, exclude: Option<Value>) -> Value {
+fn to(include: &Value, exclude: Option<Value>) -> Value {
     let mut body = body("now", 1, Some(json!({})));
     body["targets"] = json!({ "include": include });
     if let Some(exclude) = exclude {
@@ -55,8 +55,8 @@ async fn every_upgrade_that_the_client_can_order_is_answered_with_202_and_an_id(
         ("all", all()),
         ("a version", body("now", 1, Some(json!({ "version": "2.11.0" })))),
         ("a dry run", with(all(), "/dryRun", json!(true))),
-        ("every selector", to(everything, None)),
-        ("several targets and exclusions", to(accounts, Some(excluded))),
+        ("every selector", to(&everything, None)),
+        ("several targets and exclusions", to(&accounts, Some(excluded))),
         ("workers", body("immediate", 7, Some(json!({})))),
         (
             "a time and windows",
@@ -76,7 +76,7 @@ async fn every_upgrade_that_the_client_can_order_is_answered_with_202_and_an_id(
         (
             "a dry run of an account",
             of_cluster(with(
-                to(json!([{ "globalAccount": "ga.*" }]), None),
+                to(&json!([{ "globalAccount": "ga.*" }]), None),
                 "/dryRun",
                 json!(true),
             )),
@@ -92,7 +92,7 @@ async fn every_upgrade_that_the_client_can_order_is_answered_with_202_and_an_id(
         (
             "no workers",
             of_cluster(with(
-                to(json!([{ "shoot": shoot }]), None),
+                to(&json!([{ "shoot": shoot }]), None),
                 "/strategy/parallel",
                 json!({ "workers": 0 }),
             )),
