@@ -209,6 +209,53 @@ async fn operations_of_a_round_have_times_and_reasons_and_can_be_debugged() {
 }
 
 #[tokio::test]
+async fn an_operation_that_has_ended_is_not_stopped_and_its_state_is_told() {
+    let world = World::new().await;
+    json(apply(&world, "r-1")).await;
+    world.clock.advance(Duration::from_secs(2));
+    let id = rounds(&world).await[0]["schedulingID"].as_str().unwrap().to_owned();
+    let stop = || {
+        let path = format!("/reconciler/v1/operations/{id}/{id}--0/stop");
+        world.http.post(format!("{}{path}", world.url)).json(&json!({"reason": "by hand"}))
+    };
+    let refusal = async || json(stop()).await["error"].as_str().unwrap().to_owned();
+
+    assert_eq!(status(stop()).await, 403);
+    assert!(refusal().await.contains("in status: in_progress"));
+    world.clock.advance(Duration::from_secs(10));
+    assert!(refusal().await.contains("in status: done"));
+}
+
+#[tokio::test]
+async fn rounds_are_listed_by_when_they_began() {
+    let world = World::new().await;
+    json(apply(&world, "r-1")).await;
+    world.clock.advance(Duration::from_secs(60));
+    json(apply(&world, "r-2")).await;
+    world.clock.advance(Duration::from_secs(60));
+    let runtimes = async |query: &str| {
+        let listed = json(get(&world, &format!("/reconciliations?{query}"))).await;
+        let rounds = listed.as_array().unwrap().clone();
+        rounds.iter().map(|round| round["runtimeID"].as_str().unwrap().to_owned()).collect()
+    };
+    let between: [(&str, Vec<String>); 4] = [
+        ("after=2026-01-01T12:00:30Z", vec!["r-2".into()]),
+        ("before=2026-01-01T12:00:30Z", vec!["r-1".into()]),
+        (
+            "after=2026-01-01T11:00:00Z&before=2026-01-01T13:00:00Z",
+            vec!["r-2".into(), "r-1".into()],
+        ),
+        ("after=&before=2025-01-01T00:00:00Z", vec![]),
+    ];
+
+    for (query, expected) in between {
+        let found: Vec<String> = runtimes(query).await;
+        assert_eq!(found, expected, "{query}");
+    }
+    assert_eq!(status(get(&world, "/reconciliations?after=yesterday")).await, 400);
+}
+
+#[tokio::test]
 async fn a_token_must_be_good_and_an_operators() {
     let world = World::new().await;
     let issuer = world.landscape.issuer();
