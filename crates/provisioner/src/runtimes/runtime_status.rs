@@ -78,17 +78,20 @@ impl Provisioner {
         })
     }
 
-    /// The kubeconfig; a new one when the stored one ends soon. Without Gardener's word the stored one has to do.
+    /// The kubeconfig; a new one when the stored one ends soon, or when there is none of a cluster that was made: a runtime
+    /// that was imported has none. Without Gardener's word the stored one has to do.
     async fn way_in(&self, row: &Runtime, lookup: Option<&Lookup>) -> Way {
-        let Some(kept) = row.kubeconfig.as_ref().filter(|_| row.deleted_at.is_none()) else {
+        let kept = row.kubeconfig.as_ref();
+        let made = kept.is_some() || row.provisioned_at.is_some();
+        if !made || row.deleted_at.is_some() {
             return Way::None;
-        };
+        }
         let now = self.0.clock.now();
         let env = &self.0.env;
         match lookup {
             Some(Lookup::Missing) => return Way::Barred(gone(&row.shoot)),
             Some(Lookup::Foreign(foreign)) => return Way::Barred(foreign.text()),
-            Some(Lookup::Own(_)) if !env.lasts(kept, now) => {
+            Some(Lookup::Own(_)) if !kept.is_some_and(|kept| env.lasts(kept, now)) => {
                 let asking = env.new_kubeconfig(row.id, &row.shoot);
                 if let Ok(Ok(kubeconfig)) = timeout(PATIENCE, asking).await {
                     return Way::In(kubeconfig);
@@ -96,10 +99,13 @@ impl Provisioner {
             }
             Some(Lookup::Own(_)) | None => {}
         }
-        if kept.until > now {
-            return Way::In(kept.text.clone());
+        match kept {
+            Some(kept) if kept.until > now => Way::In(kept.text.clone()),
+            Some(_) => {
+                Way::Barred("its kubeconfig has ended, and Gardener gives no other one".into())
+            }
+            None => Way::Barred("it has no kubeconfig yet, and Gardener gives none".into()),
         }
-        Way::Barred("its kubeconfig has ended, and Gardener gives no other one".into())
     }
 
     async fn connection(&self, way: &Way) -> ConnectionStatus {
