@@ -72,6 +72,8 @@ pub struct Admission<'a> {
     pub object: &'a mut Value,
     /// Set to count a generation although nothing that is wanted has changed.
     pub new_generation: bool,
+    /// Set to count none although something has; `new_generation` goes first.
+    pub same_generation: bool,
     /// What the request wants to happen to unknown fields.
     pub field_validation: FieldValidation,
     /// Told to the caller in `Warning` headers.
