@@ -68,7 +68,8 @@ pub struct Admission<'a> {
     pub kind: &'a Kind,
     /// The object before.
     pub old: Option<&'a Value>,
-    /// The object as it will be stored; may be changed. For a deletion, the object that is to go.
+    /// The object as it will be stored; may be changed. For a deletion, the object that is to go, and only its finalizers
+    /// may be changed.
     pub object: &'a mut Value,
     /// Set to count a generation although nothing that is wanted has changed.
     pub new_generation: bool,

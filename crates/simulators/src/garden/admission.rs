@@ -41,8 +41,8 @@ pub(super) fn add(catalog: Catalog, place: &Where, settings: &Settings) -> Catal
         .admission(place.clone(), kinds::SHOOTS, move |write| shoot(write, &shoots))
         .admission(place.clone(), kinds::SECRET_BINDINGS, accounts::check)
         .admission(place.clone(), kinds::CREDENTIALS_BINDINGS, accounts::check)
-        .admission(place.clone(), kinds::SECRET_BINDINGS, binding::in_use)
-        .admission(place.clone(), kinds::CREDENTIALS_BINDINGS, binding::in_use)
+        .admission(place.clone(), kinds::SECRET_BINDINGS, binding::hold)
+        .admission(place.clone(), kinds::CREDENTIALS_BINDINGS, binding::hold)
         .admission(place.clone(), kinds::PROFILES, |write| accounts::label(write, "/spec/type"))
         .admission(place.clone(), kinds::SEEDS, |write| {
             accounts::label(write, "/spec/provider/type")

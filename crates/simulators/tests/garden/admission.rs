@@ -273,12 +273,14 @@ async fn a_quota_of_the_account_is_kept() {
     // Ten machines of four cores each.
     garden.create(&paid("first")).await;
     let (code, message) = garden.refused(&paid("second")).await;
-    let in_use = refusal(bindings.delete("limited", &DeleteParams::default()).await);
+    bindings.delete("limited", &DeleteParams::default()).await.unwrap();
+    let held = bindings.get("limited").await.unwrap().metadata;
 
     assert_eq!(code, 403);
     let expected = "quota limits exceeded. Unable to allocate further cpu";
     assert!(message.contains(expected), "{message}");
-    assert_eq!(in_use.0, 403);
+    assert!(held.deletion_timestamp.is_some(), "it goes with the last Shoot");
+    assert_eq!(held.finalizers.unwrap(), ["gardener"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

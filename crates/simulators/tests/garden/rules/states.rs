@@ -74,6 +74,39 @@ async fn a_confined_change_counts_no_generation_but_hibernation_does() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn kubernetes_1_25_is_for_shoots_that_do_without_pod_security_policies() {
+    let Some(garden) = Garden::of_version(Version::V1_65, Speed::MAX).await else { return };
+    let mut old = shoot("old");
+    old.data["spec"]["kubernetes"] = json!({"version": "1.24.4"});
+    let made = garden.create(&old).await;
+    let kubernetes = |kubernetes: Value| json!({"spec": {"kubernetes": kubernetes}});
+    let newer = || kubernetes(json!({"version": "1.25.4", "allowPrivilegedContainers": null}));
+    let plugins = json!([{"name": "PodSecurityPolicy", "disabled": true}]);
+    let without = kubernetes(json!({
+        "allowPrivilegedContainers": null, "kubeAPIServer": {"admissionPlugins": plugins},
+    }));
+
+    let with = refusal(garden.patch("old", newer()).await);
+    let changed = garden.patch("old", without).await.unwrap();
+    let unreconciled = refusal(garden.patch("old", newer()).await);
+    let seen = json!({"status": {"observedGeneration": changed.metadata.generation}});
+    let by = PatchParams::default();
+    garden.shoots.patch_status("old", &by, &Patch::Merge(seen)).await.unwrap();
+    let upgraded = garden.patch("old", newer()).await;
+
+    assert_eq!(made.data["spec"]["kubernetes"]["allowPrivilegedContainers"], true);
+    assert_eq!((with.0, unreconciled.0), (422, 422));
+    assert!(
+        with.1.contains("admission plugin \"PodSecurityPolicy\" should be disabled"),
+        "{}",
+        with.1
+    );
+    let text = "Shoot should have been reconciled successfully before upgrading to v1.25";
+    assert!(unreconciled.1.contains(text), "{}", unreconciled.1);
+    assert!(upgraded.is_ok(), "{upgraded:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn keys_are_not_rotated_while_a_shoot_is_hibernated() {
     for version in BOTH {
         let Some(garden) = Garden::of_version(version, Speed::MAX).await else { return };
