@@ -206,6 +206,8 @@ async fn an_expired_image_is_for_pools_that_have_it() {
         );
         assert!(fresh.1.contains("expired"), "{}", fresh.1);
         assert!(kept.is_ok(), "{kept:?}");
+        let limits = &profiles.get("aws").await.unwrap().data["spec"]["limits"];
+        assert_eq!(limits.is_object(), version == Version::V1_117, "1.65 has no such field");
         let image = &newest.data["spec"]["provider"]["workers"][0]["machine"]["image"];
         assert_eq!(image["version"], "1592.13.0", "the highest that has not expired");
     }

@@ -25,7 +25,7 @@ impl Offer<'_> {
         causes: &mut Vec<Cause>,
     ) {
         self.types(worker, field, causes);
-        supports(self.profile, worker, field, self.gardener, causes);
+        supports(self.profile, worker, field, causes);
         let same =
             |key: &str| before.is_some_and(|one| one["machine"][key] == worker["machine"][key]);
         if !(same("image") && same("architecture")) {
@@ -90,13 +90,7 @@ impl Offer<'_> {
 }
 
 /// Whether machine and image have what is wanted of them.
-fn supports(
-    profile: &Value,
-    worker: &Value,
-    field: &str,
-    gardener: Version,
-    causes: &mut Vec<Cause>,
-) {
+fn supports(profile: &Value, worker: &Value, field: &str, causes: &mut Vec<Cause>) {
     let architecture = text(worker, "/machine/architecture").unwrap_or("amd64");
     let machine = text(worker, "/machine/type");
     let types = list(profile, "/spec/machineTypes").iter();
@@ -119,12 +113,8 @@ fn supports(
     let found =
         found.filter(|one| one["version"].as_str() == version).find(|one| !one["cri"].is_null());
     if let (Some(found), Some(wanted)) = (found, text(worker, "/cri/name")) {
-        let mut offered: Vec<&str> =
+        let offered: Vec<&str> =
             list(found, "/cri").iter().filter_map(|one| one["name"].as_str()).collect();
-        if gardener < Version::V1_117 {
-            // The default there; the static rules refuse it where Kubernetes has no Docker any more.
-            offered.push("docker");
-        }
         if !offered.contains(&wanted) {
             let (image, version) = (image.unwrap_or_default(), version.unwrap_or_default());
             let why = format!(
