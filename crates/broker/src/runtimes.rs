@@ -5,6 +5,7 @@
 
 mod ask;
 mod configs;
+mod csv;
 mod export;
 mod info;
 mod item;
@@ -25,6 +26,7 @@ use shoots::Shoots;
 use store::broker::InstanceFilter;
 
 pub use ask::{Ask, Detail, LARGEST_PAGE, StateWord};
+pub use csv::{csv_head, csv_rows};
 pub use export::Export;
 pub use info::RuntimeInfo;
 pub(crate) use numbered::Numbered;

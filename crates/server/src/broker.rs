@@ -200,6 +200,7 @@ impl Service {
             bindings: self.bindings.clone(),
             orchestrations: self.orchestrations.clone(),
             jobs: self.jobs.clone(),
+            answers: self.answers.clone(),
             services,
             landscape,
         })

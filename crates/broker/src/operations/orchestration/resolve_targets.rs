@@ -74,5 +74,6 @@ pub(super) async fn targets(
 
 /// What an orchestration is at that has so many runtimes.
 pub(super) fn description(runtimes: usize) -> String {
-    format!("Scheduled {runtimes} operations")
+    let noun = if runtimes == 1 { "operation" } else { "operations" };
+    format!("Scheduled {runtimes} {noun}")
 }

@@ -3,10 +3,9 @@
 //! What a reader would get wrong: quoting does not keep a spreadsheet from computing a value. One that begins like a formula gets an
 //! apostrophe before it, which spreadsheets take for the mark of a text.
 
-use broker::{instances::Error, runtimes::Runtime};
 use jiff::Timestamp;
 
-use crate::streaming::Writer;
+use super::Runtime;
 
 const COLUMNS: [&str; 17] = [
     "instanceID",
@@ -31,47 +30,43 @@ const COLUMNS: [&str; 17] = [
 /// What formulas begin with, also in the wide forms of these characters.
 const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
 
-/// A header and rows.
-pub(super) struct Table;
+/// The header.
+pub fn csv_head() -> String {
+    let mut head = String::new();
+    row(&mut head, &COLUMNS);
+    head
+}
 
-impl Writer for Table {
-    fn head(&self) -> Vec<u8> {
-        let mut head = String::new();
-        row(&mut head, &COLUMNS);
-        head.into_bytes()
+/// A row for each runtime.
+pub fn csv_rows(runtimes: &[Runtime]) -> String {
+    let mut text = String::new();
+    for runtime in runtimes {
+        let status = &runtime.status;
+        let time = |time: Option<Timestamp>| time.map(|it| it.to_string()).unwrap_or_default();
+        row(
+            &mut text,
+            &[
+                &runtime.instance_id,
+                &runtime.runtime_id,
+                &runtime.global_account_id,
+                &runtime.subscription_global_account_id,
+                &runtime.sub_account_id,
+                &runtime.region,
+                &runtime.sub_account_region,
+                &runtime.shoot_name,
+                &runtime.service_plan_name,
+                &runtime.provider,
+                status.state,
+                &status.created_at.to_string(),
+                &status.modified_at.to_string(),
+                &time(status.expired_at),
+                &time(status.deleted_at),
+                &runtime.user_id,
+                runtime.kyma_version.as_deref().unwrap_or_default(),
+            ],
+        );
     }
-
-    fn page(&mut self, runtimes: Vec<Runtime>, out: &mut Vec<u8>) -> Result<(), Error> {
-        let mut text = String::new();
-        for runtime in &runtimes {
-            let status = &runtime.status;
-            let time = |time: Option<Timestamp>| time.map(|it| it.to_string()).unwrap_or_default();
-            row(
-                &mut text,
-                &[
-                    &runtime.instance_id,
-                    &runtime.runtime_id,
-                    &runtime.global_account_id,
-                    &runtime.subscription_global_account_id,
-                    &runtime.sub_account_id,
-                    &runtime.region,
-                    &runtime.sub_account_region,
-                    &runtime.shoot_name,
-                    &runtime.service_plan_name,
-                    &runtime.provider,
-                    status.state,
-                    &status.created_at.to_string(),
-                    &status.modified_at.to_string(),
-                    &time(status.expired_at),
-                    &time(status.deleted_at),
-                    &runtime.user_id,
-                    runtime.kyma_version.as_deref().unwrap_or_default(),
-                ],
-            );
-        }
-        out.extend_from_slice(text.as_bytes());
-        Ok(())
-    }
+    text
 }
 
 fn row(out: &mut String, fields: &[&str; COLUMNS.len()]) {
@@ -137,11 +132,8 @@ mod tests {
 
     #[test]
     fn a_row_has_a_field_for_each_column() {
-        let mut out = Vec::new();
+        let row = csv_rows(&[Runtime::default()]);
 
-        Table.page(vec![Runtime::default()], &mut out).unwrap();
-
-        let row = String::from_utf8(out).unwrap();
         assert_eq!(row.matches(',').count(), COLUMNS.len() - 1);
         assert!(row.ends_with("\r\n") && row.matches("\r\n").count() == 1);
     }
