@@ -21,7 +21,8 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use commands::{
     activity, bench, bindings, broker, catalog, check, completion, context, deprovision, events,
     import, jobs, keys, kubeconfig, landscape, leftovers, login, operations, orchestrations, plan,
-    provision, provisioner, runtimes, status, token, tour, up, update, upgrade,
+    provision, provisioner, reconciliations, runtimes, status, taskrun, token, tour, up, update,
+    upgrade,
 };
 
 /// A control plane for managed Kubernetes runtimes.
@@ -37,6 +38,8 @@ struct Cli {
     /// The context of a control plane elsewhere [env: `KCP_CONTEXT`].
     #[arg(long, global = true, value_name = "NAME")]
     context: Option<String>,
+    #[command(flatten)]
+    known: remote::known::Flags,
     #[command(subcommand)]
     command: Command,
 }
@@ -69,6 +72,8 @@ enum Command {
     Events(events::Events),
     Orchestrations(orchestrations::Orchestrations),
     Upgrade(upgrade::Upgrade),
+    Taskrun(taskrun::Taskrun),
+    Reconciliations(reconciliations::Reconciliations),
     Plan(plan::Plan),
     Check(check::Check),
     Keys(keys::Keys),
@@ -93,7 +98,9 @@ async fn main() -> ExitCode {
         Err(error) => error.exit(),
     };
     let data = cli.data.as_deref();
-    remote::choose(remote::Choice { server: cli.server, context: cli.context });
+    let choice = remote::Choice { server: cli.server, context: cli.context, known: cli.known };
+    hint::keep(data);
+    remote::choose(choice);
     let prepared = if cli.command.is_clients() { remote::prepare(data).await } else { Ok(()) };
     let done = match prepared {
         Ok(()) => run(cli.command, data).await,
@@ -162,6 +169,8 @@ async fn run(command: Command, data: Option<&Path>) -> anyhow::Result<ExitCode> 
         Command::Events(command) => command.run(data).await,
         Command::Orchestrations(command) => command.run(data).await,
         Command::Upgrade(command) => command.run(data).await,
+        Command::Taskrun(command) => command.run(data).await,
+        Command::Reconciliations(command) => command.run(data).await,
         Command::Plan(command) => command.run(),
         Command::Check(command) => command.run().await,
         Command::Keys(command) => command.run().await,

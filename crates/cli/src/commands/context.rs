@@ -63,6 +63,12 @@ struct New {
     /// The provisioner's address.
     #[arg(long, value_name = "URL")]
     provisioner: Option<Url>,
+    /// The address of the Reconciler for operators, with its version: https://mothership.example.com/v1.
+    #[arg(long, value_name = "URL")]
+    mothership: Option<Url>,
+    /// Where kubeconfigs of runtimes are, if not at the broker.
+    #[arg(long, value_name = "URL")]
+    kubeconfigs: Option<Url>,
     /// The client that the issuer knows.
     #[arg(long, value_name = "ID", default_value = CLIENT)]
     client_id: String,
@@ -116,6 +122,8 @@ impl New {
             name: self.name,
             server,
             provisioner: self.provisioner,
+            mothership: self.mothership,
+            kubeconfigs: self.kubeconfigs,
             issuer: self.issuer,
             client_id: self.client_id,
             client_secret: self.client_secret,
