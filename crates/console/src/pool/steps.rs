@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use maud::{Markup, html};
 
 use super::STEPS;
-use crate::words::{kind, span};
+use crate::words::{count, kind, span};
 
 pub(super) fn card(key: &str, title: &str, reports: &[StepReport]) -> Markup {
     let of_failures = key == "failing";
@@ -20,26 +20,27 @@ pub(super) fn card(key: &str, title: &str, reports: &[StepReport]) -> Markup {
                 p.hint { @if of_failures { "No step has failed." } @else { "Nothing has ended yet." } }
             } @else {
                 table {
-                    thead { tr { th { "Step" } th.right { "Median" } th.right { "95 of 100" } th.right { "Failed runs" } } }
-                    tbody { @for step in steps { (row(step)) } }
+                    thead { tr {
+                        th { "Step" }
+                        @if of_failures { th.right { "Failed runs" } th.right.wide { "Runs" } }
+                        @else { th.right.wide { "Median" } th.right { "95 of 100" } }
+                    } }
+                    tbody { @for step in steps { tr {
+                        td {
+                            code { (step.step.as_deref().unwrap_or_default()) }
+                            div.small.faint { (kind(&step.kind)) " · " (operations(step)) }
+                        }
+                        @if of_failures { td.right.tight.bad { (step.failures) } td.right.tight.wide { (step.runs) } }
+                        @else { td.right.tight.wide { (seconds(step.median_seconds)) } td.right.tight { (seconds(step.p95_seconds)) } }
+                    } } }
                 }
             }
         }
     }
 }
 
-fn row(report: &StepReport) -> Markup {
-    html! {
-        tr {
-            td {
-                code { (report.step.as_deref().unwrap_or_default()) }
-                div.small.faint { (kind(&report.kind)) " · " (report.operations) " operations" }
-            }
-            td.right.tight { (seconds(report.median_seconds)) }
-            td.right.tight { (seconds(report.p95_seconds)) }
-            td.right.tight { @if report.failures > 0 { span.bad { (report.failures) } " of " (report.runs) } @else { "0" } }
-        }
-    }
+fn operations(report: &StepReport) -> String {
+    count(usize::try_from(report.operations).unwrap_or_default(), "operation")
 }
 
 fn seconds(seconds: Option<f64>) -> String {

@@ -41,12 +41,12 @@ pub(super) fn card(success: &[Success], days: u32, now: Timestamp) -> Markup {
             } @else {
                 table {
                     thead { tr {
-                        th { "Plan" } th { "Success" } th.right { "Succeeded" } th.right { "Failed" } th.right.wide { "Canceled" } th.wide { "By day" }
+                        th { "Plan" } th { "Success" } th.right.wide { "Succeeded" } th.right { "Failed" } th.right.wide { "Canceled" } th.wide { "By day" }
                     } }
                     tbody { @for ((plan, word), endings) in &rows { tr {
                         td { b { (or_dash(plan)) } div.small.faint { (kind(word)) } }
                         td.tight { (rate(endings)) }
-                        td.right { (endings.succeeded) }
+                        td.right.wide { (endings.succeeded) }
                         td.right.bad[endings.failed > 0] { (endings.failed) }
                         td.right.wide { (endings.canceled) }
                         td.wide { (columns(endings)) }
