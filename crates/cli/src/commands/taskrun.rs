@@ -38,6 +38,7 @@ const HEAD: [Head; 6] = [
 /// Run a command for many runtimes, with the kubeconfig of each in its environment.
 #[derive(Args)]
 #[command(visible_alias = "task", visible_alias = "t")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Taskrun {
     /// Which runtimes: all, or KEY=VALUE pairs with commas between them, which must all fit. Keys: account, subaccount, region,
     /// kyma-version (regular expressions), runtime-id, instance-id, shoot, plan. May be repeated.

@@ -131,9 +131,9 @@ fn file(context: &Context) -> anyhow::Result<PathBuf> {
     scopes.sort_unstable();
     let key = format!("{server}\n{issuer}\n{client_id}\n{}", scopes.join(" "));
     let digest = digest(&SHA256, key.as_bytes());
-    let digest: String = digest.as_ref().iter().take(8).map(|it| format!("{it:02x}")).collect();
+    let digest = digest.as_ref().iter().take(8).fold(0_u64, |all, it| all << 8 | u64::from(*it));
     let host = server.host_str().unwrap_or("server").replace(['[', ']', ':'], "");
-    Ok(folder.join("logins").join(format!("{host}-{digest}.json")))
+    Ok(folder.join("logins").join(format!("{host}-{digest:016x}.json")))
 }
 
 #[cfg(test)]

@@ -35,9 +35,10 @@ impl Live {
             let median = it["median_seconds"].as_f64().map(Duration::try_from_secs_f64);
             let Some(Ok(median)) = median else { continue };
             let Ok(median) = SignedDuration::try_from(median) else { continue };
-            match it["step"].as_str() {
-                Some(step) => drop(self.usual.steps.insert(step.to_owned(), median)),
-                None => self.usual.whole = Some(median),
+            if let Some(step) = it["step"].as_str() {
+                self.usual.steps.insert(step.to_owned(), median);
+            } else {
+                self.usual.whole = Some(median);
             }
         }
     }
