@@ -103,7 +103,7 @@ async fn main() -> ExitCode {
     remote::choose(choice);
     let prepared = if cli.command.is_clients() { remote::prepare(data).await } else { Ok(()) };
     let done = match prepared {
-        Ok(()) => run(cli.command, data).await,
+        Ok(()) => Box::pin(run(cli.command, data)).await,
         Err(error) => Err(error),
     };
     match done {

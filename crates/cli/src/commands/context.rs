@@ -40,7 +40,7 @@ enum Command {
     /// List them, and which one commands use.
     List,
     /// Add one, or change it.
-    Add(New),
+    Add(Box<New>),
     /// Use one when nothing else is said; a control plane in ./.kcp goes before it.
     Use {
         /// The context.
@@ -63,7 +63,7 @@ struct New {
     /// The provisioner's address.
     #[arg(long, value_name = "URL")]
     provisioner: Option<Url>,
-    /// The address of the Reconciler for operators, with its version: https://mothership.example.com/v1.
+    /// The address of the Reconciler for operators, with its version, as in `https://mothership.example.com/v1`.
     #[arg(long, value_name = "URL")]
     mothership: Option<Url>,
     /// Where kubeconfigs of runtimes are, if not at the broker.

@@ -127,7 +127,7 @@ async fn only(
     // The broker takes patterns; what is removed is named.
     found.retain(|it| match what {
         "shoot" => it.shoot_name == which,
-        "runtime_id" => it.runtime_id == which,
+        "runtime_id" => it.id == which,
         "subaccount" => it.sub_account_id == which,
         _ => it.name() == which,
     });

@@ -194,7 +194,7 @@ async fn runtime(data: Option<&Path>, which: &str) -> anyhow::Result<String> {
     if Uuid::parse_str(which).is_ok() {
         return Ok(which.to_owned());
     }
-    Ok(which::runtime(&Client::connect(data)?, which).await?.runtime_id)
+    Ok(which::runtime(&Client::connect(data)?, which).await?.id)
 }
 
 impl State {

@@ -17,7 +17,7 @@ pub(crate) struct Runtime {
     #[serde(rename = "instanceID")]
     pub(crate) instance_id: String,
     #[serde(rename = "runtimeID", default)]
-    pub(crate) runtime_id: String,
+    pub(crate) id: String,
     #[serde(rename = "globalAccountID")]
     pub(crate) global_account_id: String,
     #[serde(rename = "subscriptionGlobalAccountID", default)]

@@ -44,7 +44,7 @@ impl OfOperator {
             confirmation.ask(&format!("Only people in the EU may access {shoot} ({region})"))?;
         }
         let account = &runtime.global_account_id;
-        let kubeconfig = kubeconfigs.operator_kubeconfig(account, &runtime.runtime_id).await?;
+        let kubeconfig = kubeconfigs.operator_kubeconfig(account, &runtime.id).await?;
         if file.output.is_none() {
             file.output = Some(PathBuf::from(format!("{}.yaml", name_in(&kubeconfig, &runtime))));
         }

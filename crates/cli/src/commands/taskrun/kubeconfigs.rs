@@ -49,7 +49,7 @@ impl Kubeconfigs {
             return Ok(KubeconfigPath { path, remove: false });
         }
         let account = &runtime.global_account_id;
-        let kubeconfig = self.source.operator_kubeconfig(account, &runtime.runtime_id).await?;
+        let kubeconfig = self.source.operator_kubeconfig(account, &runtime.id).await?;
         write_file(&path, &kubeconfig)?;
         Ok(KubeconfigPath { path, remove: !self.keep })
     }

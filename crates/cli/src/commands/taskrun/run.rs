@@ -94,7 +94,7 @@ impl Task {
             ("GLOBALACCOUNT_ID", &runtime.global_account_id),
             ("SUBACCOUNT_ID", &runtime.sub_account_id),
             ("RUNTIME_NAME", &runtime.shoot_name),
-            ("RUNTIME_ID", &runtime.runtime_id),
+            ("RUNTIME_ID", &runtime.id),
             ("INSTANCE_ID", &runtime.instance_id),
         ]);
         match &kubeconfig {

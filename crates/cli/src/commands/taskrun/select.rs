@@ -64,7 +64,7 @@ pub(super) fn chosen(
         for value in runtimes.iter().filter(|it| selector.fits(it)) {
             let runtime = Runtime::deserialize(value)?;
             let there = runtime.status.is_ready()
-                && !runtime.runtime_id.is_empty()
+                && !runtime.id.is_empty()
                 && runtime.service_plan_name != "own_cluster";
             let known = chosen.iter().any(|it| it["instanceID"] == value["instanceID"]);
             if there && !known && !exclude.iter().any(|it| it.fits(value)) {
