@@ -63,7 +63,7 @@ struct New {
     /// The provisioner's address.
     #[arg(long, value_name = "URL")]
     provisioner: Option<Url>,
-    /// The address of the Reconciler for operators, with its version, as in `https://mothership.example.com/v1`.
+    /// The Reconciler's address for operators, which ends with /v1.
     #[arg(long, value_name = "URL")]
     mothership: Option<Url>,
     /// Where kubeconfigs of runtimes are, if not at the broker.
