@@ -11,7 +11,7 @@ use domain::parameters::{Oidc, Update};
 use crate::outside::Outside;
 
 /// A change of nearly everything.
-fn change_of_everything(order: Order) -> Input {
+pub(crate) fn change_of_everything(order: Order) -> Input {
     let oidc = Oidc {
         client_id: "new-client".into(),
         issuer_url: "https://new.example.test".into(),

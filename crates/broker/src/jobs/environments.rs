@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use base::Key;
 use clients::{Kind, gardener::Deletion, provisioner::Tenant};
 use engine::StepError;
 
@@ -61,7 +62,8 @@ impl Job for EnvironmentCleanUp {
 
 async fn remove(env: &Env, name: &str, entry: &ShootEntry) -> Result<Acted, Failed> {
     if let (Some(runtime), Some(account)) = (&entry.runtime, &entry.account) {
-        match env.provisioner.deprovision(Tenant::new(account), runtime).await {
+        let key = Key::named("remove").formerly(1);
+        match env.provisioner.deprovision(Tenant::new(account), key, runtime).await {
             Ok(operation) => {
                 return Ok(Acted::done(format!(
                     "removed by the provisioner, operation {operation}"

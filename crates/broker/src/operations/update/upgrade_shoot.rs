@@ -24,7 +24,8 @@ impl Step<Updating> for UpgradeShoot {
         let runtime = runtime_id(cx)?;
         let order = changed(cx)?;
         let wanted = creator::change(order)?;
-        let begun = cx.env.provisioner.upgrade_shoot(tenant(order), &runtime, &wanted).await?;
+        let key = cx.key("order").formerly(1);
+        let begun = cx.env.provisioner.upgrade_shoot(tenant(order), key, &runtime, &wanted).await?;
         let operation =
             begun.id.ok_or_else(|| missing("the provisioner did not say what it began"))?;
         cx.data.details.target_operation_id = Some(operation);

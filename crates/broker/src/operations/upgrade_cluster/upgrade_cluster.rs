@@ -1,9 +1,8 @@
 //! Has the provisioner upgrade the cluster, and starts the stage over: its first steps wait for the result.
 //!
 //! What a reader would get wrong: a call whose answer was lost is not lost. It carries a key that is the same in every run, and
-//! the provisioner answers a repetition with what it began the first time. So it is the only call of this step. An operator's retry
-//! has the keys of the operation that it continues: what that one has ordered and has failed since is ordered once more, under the
-//! key of the next call.
+//! the provisioner answers a repetition with what it began the first time. An operator's retry has the keys of the operation that
+//! it continues: what that one has ordered and has failed since is ordered once more, under the key of the next order.
 
 use clients::provisioner::OperationState;
 use engine::{again, finish};
@@ -33,8 +32,10 @@ impl Step<UpgradingCluster> for UpgradeCluster {
         let runtime = runtime.to_string();
         let before = &cx.data.ordered_before;
         let mut operation = String::new();
-        for _ in 0..=before.len() {
-            let begun = cx.env.provisioner.upgrade_shoot(tenant(order), &runtime, &wanted).await?;
+        for nth in 1..=before.len() + 1 {
+            let key = cx.key("order").nth(nth).formerly(nth);
+            let provisioner = &cx.env.provisioner;
+            let begun = provisioner.upgrade_shoot(tenant(order), key, &runtime, &wanted).await?;
             let begun_id = begun.id;
             operation =
                 begun_id.ok_or_else(|| missing("the provisioner did not say what it began"))?;
