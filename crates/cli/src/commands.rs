@@ -27,6 +27,7 @@ pub(crate) mod runtimes;
 pub(crate) mod status;
 pub(crate) mod token;
 pub(crate) mod tour;
+#[cfg(feature = "landscape")]
 pub(crate) mod up;
 pub(crate) mod update;
 pub(crate) mod upgrade;

@@ -18,10 +18,12 @@ use std::{
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+#[cfg(feature = "landscape")]
+use commands::up;
 use commands::{
     activity, bench, bindings, broker, catalog, check, completion, context, deprovision, events,
     import, jobs, keys, kubeconfig, landscape, leftovers, login, operations, orchestrations, plan,
-    provision, provisioner, runtimes, status, token, tour, up, update, upgrade,
+    provision, provisioner, runtimes, status, token, tour, update, upgrade,
 };
 
 /// A control plane for managed Kubernetes runtimes.
@@ -43,6 +45,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    #[cfg(feature = "landscape")]
     Up(up::Up),
     Tour(tour::Tour),
     Token(token::Token),
@@ -112,10 +115,13 @@ async fn main() -> ExitCode {
 impl Command {
     /// Whether it speaks to a control plane.
     fn is_clients(&self) -> bool {
+        #[cfg(feature = "landscape")]
+        if matches!(self, Self::Up(_)) {
+            return false;
+        }
         !matches!(
             self,
-            Self::Up(_)
-                | Self::Tour(_)
+            Self::Tour(_)
                 | Self::Login(_)
                 | Self::Logout(_)
                 | Self::Context(_)
@@ -136,6 +142,7 @@ impl Command {
 
 async fn run(command: Command, data: Option<&Path>) -> anyhow::Result<ExitCode> {
     match command {
+        #[cfg(feature = "landscape")]
         Command::Up(command) => Box::pin(command.run(data)).await,
         Command::Tour(command) => Box::pin(command.run(data)).await,
         Command::Token(command) => command.run(data).await,

@@ -37,7 +37,7 @@ use store::{BrokerStore, EngineStore, Set, operations::Operations};
 use tokio::{net::TcpListener, task::JoinSet};
 
 use crate::{
-    Settings, auditing,
+    Settings, Speed, auditing,
     gates::Gates,
     keys,
     metrics::{self, Metrics},
@@ -49,7 +49,6 @@ use crate::{
     shutdown,
     sign_in::{self, SignIn},
     systems::{SystemSettings, Systems},
-    up::Speed,
 };
 
 /// How long requests may go on after the order to stop.
@@ -296,7 +295,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     let known = outside::platforms(access)?;
     ensure!(
         !(known.is_empty() && access.doors().is_empty()),
-        "nobody could enter: name access.issuers, or access.platform_user and access.platform_password"
+        "no way to authenticate: set access.issuers, or access.platform_user and access.platform_password"
     );
     let transport = &settings.transport;
     let verifier = access.doors().verifier(&transport.hosts(), &clock)?;

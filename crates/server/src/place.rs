@@ -9,7 +9,7 @@ use store::{Database, EngineStore, Sealer, Set, engine::Time, rotate};
 use tokio::{net::TcpStream, time::timeout};
 use url::Url;
 
-use crate::up::Speed;
+use crate::Speed;
 
 /// The port of PostgreSQL, unless the address names another one.
 const POSTGRES_PORT: u16 = 5432;

@@ -39,7 +39,7 @@ impl Deprovision {
             (Some(instance), ..) => any(&client, instance, self.confirmation.is_given()).await?,
             (_, Some(name), _) => only(&client, "name", name).await?,
             (_, _, Some(shoot)) => only(&client, "shoot", shoot).await?,
-            _ => bail!("which runtime is to be removed is not said"),
+            _ => bail!("name a runtime: INSTANCE_ID, --name or --shoot"),
         };
         self.confirmation.ask(&format!("Remove {called} with its cluster"))?;
         let operation = client.remove(&instance).await?;
