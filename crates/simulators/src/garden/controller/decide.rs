@@ -18,7 +18,7 @@ use super::super::{
 
 /// What is retried is not retried more often, however fast the world is.
 const LEAST: Duration = Duration::from_secs(1);
-/// So much longer takes what is slow.
+/// Slow operations take this much longer.
 const SLOW: u32 = 5;
 
 /// Something to do.
