@@ -2,10 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::{
-    ordinary::{EVALUATIONS, call, evaluation, objects, order},
-    world::{World, json, send, status},
-};
+use super::ordinary::{EVALUATIONS, call, evaluation, objects, order};
+use crate::world::{World, json, send, status};
 
 async fn created(world: &World) -> Value {
     json(call(world, "POST", EVALUATIONS).json(&evaluation("one"))).await

@@ -3,10 +3,8 @@
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 
-use crate::{
-    ordinary::{TENANTS, call, making, order},
-    world::{World, json, status},
-};
+use super::ordinary::{TENANTS, call, making, order};
+use crate::world::{World, json, status};
 
 fn metadata(world: &World, tenant: &str, key: &str) -> RequestBuilder {
     let path = format!("{TENANTS}/{tenant}/dev/metadata");

@@ -9,11 +9,8 @@ use simulators::{
     trouble::{Cut, Kind, Rule},
 };
 
-use crate::{
-    aws, azure, cis,
-    reconciler::apply,
-    world::{World, json, status},
-};
+use super::{aws, azure, cis, reconciler::apply};
+use crate::world::{World, json, status};
 
 const SYSTEMS: [&str; 4] = ["reconciler", "cis", "azure", "aws"];
 

@@ -2,10 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::{
-    ordinary::{call, making, objects, order},
-    world::{World, json, status},
-};
+use super::ordinary::{call, making, objects, order};
+use crate::world::{World, json, status};
 
 const PROVIDERS: &str = "/ias/service/sps";
 

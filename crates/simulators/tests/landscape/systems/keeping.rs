@@ -5,10 +5,8 @@ use std::fs;
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 
-use crate::{
-    ordinary::{SYSTEMS, call, making, nonsense, objects, order},
-    world::{World, status},
-};
+use super::ordinary::{SYSTEMS, call, making, nonsense, objects, order};
+use crate::world::{World, status};
 
 async fn everything(world: &World) -> Vec<Value> {
     let mut all = Vec::new();

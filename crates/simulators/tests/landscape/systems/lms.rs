@@ -4,10 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::{
-    ordinary::{call, logging, objects, order},
-    world::{World, json, status},
-};
+use super::ordinary::{call, logging, objects, order};
+use crate::world::{World, json, status};
 
 const CSR: &str = include_str!("request.pem");
 

@@ -2,10 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::{
-    ordinary::{SYSTEMS, order},
-    world::{World, json},
-};
+use super::ordinary::{SYSTEMS, order};
+use crate::world::{World, json};
 
 #[tokio::test]
 async fn every_system_says_what_it_is_for_where_it_is_and_what_it_follows() {

@@ -3,10 +3,8 @@
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 
-use crate::{
-    ordinary::{call, objects, order},
-    world::{World, status},
-};
+use super::ordinary::{call, objects, order};
+use crate::world::{World, status};
 
 fn said(world: &World, method: &str, what: &str, body: &Value) -> RequestBuilder {
     call(world, method, &format!("/spc/{what}MaintenanceEvent")).json(body)

@@ -6,10 +6,8 @@ use simulators::{
     trouble::{Cut, Kind, Rule},
 };
 
-use crate::{
-    ordinary::{SYSTEMS, making, objects},
-    world::{World, send, status},
-};
+use super::ordinary::{SYSTEMS, making, objects};
+use crate::world::{World, send, status};
 
 fn applied(world: &World, system: &str) -> usize {
     let of = Some(system.to_owned());
