@@ -194,8 +194,10 @@ async fn an_order_that_is_repeated_by_its_step_is_the_same_order() {
     };
     let order = order("once");
 
-    let first = caller(1).scope(world.provisioner.provision(TENANT, KEY, &order)).await.unwrap();
-    let second = caller(2).scope(world.provisioner.provision(TENANT, KEY, &order)).await.unwrap();
+    let first =
+        Box::pin(caller(1).scope(world.provisioner.provision(TENANT, KEY, &order))).await.unwrap();
+    let second =
+        Box::pin(caller(2).scope(world.provisioner.provision(TENANT, KEY, &order))).await.unwrap();
 
     assert_eq!((first.id, first.runtime_id), (second.id, second.runtime_id));
     world.up.stop().await;
