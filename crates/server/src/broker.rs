@@ -69,6 +69,7 @@ pub(crate) struct Service {
     follower: Option<Follower>,
     metrics: Arc<Metrics>,
     /// How many operations an earlier process had not finished.
+    #[cfg_attr(not(feature = "landscape"), expect(dead_code, reason = "only `kcp up` uses it"))]
     pub(crate) unfinished: u64,
     /// Whether platforms need not say `accepts_incomplete`.
     assume_async: bool,

@@ -45,6 +45,7 @@ pub(crate) struct ConnectionLimits {
 
 impl ConnectionLimits {
     /// What suits most listeners.
+    #[cfg_attr(not(feature = "landscape"), expect(dead_code, reason = "only `kcp up` uses it"))]
     pub(crate) const DEFAULT: Self = Self {
         total: 1_024,
         per_peer: 512,
@@ -74,6 +75,7 @@ pub(crate) fn descriptors() -> Option<usize> {
 }
 
 /// Opens a port on this machine only.
+#[cfg_attr(not(feature = "landscape"), expect(dead_code, reason = "only `kcp up` uses it"))]
 pub(crate) async fn listen(port: u16, what: &str) -> anyhow::Result<TcpListener> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     match TcpListener::bind(address).await {
