@@ -40,7 +40,10 @@ pub use archive::{ArchivedInstance, EndedRemoval};
 pub use bindings::{Attempt, BeginBinding, Binding, BindingState, NewBinding};
 pub use changes::{InstanceChange, InstancePlan, RuntimeId, StateChange, TOPIC};
 pub use creations::{Creation, NewCreation};
-pub use import::{ImportOutcome, ImportedBinding, ImportedInstance, ImportedState};
+pub use import::{
+    ImportOutcome, ImportedBinding, ImportedInstance, ImportedMember, ImportedOrchestration,
+    ImportedState,
+};
 pub use instances::Counted;
 pub use limits::{Limit, Limits, Reached};
 pub use list::{InstanceFilter, Page, PageKey};

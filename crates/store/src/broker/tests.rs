@@ -43,6 +43,7 @@ async fn every_statement_goes_by_an_index() {
             changes::TEXTS,
             creations::TEXTS,
             import::TEXTS,
+            import::ORCHESTRATION_TEXTS,
             operations::TEXTS,
             instances::TEXTS,
             jobs::TEXTS,
