@@ -43,8 +43,9 @@ impl Broker {
                 let filter = InstanceFilter { shoots, ..filter.clone() };
                 self.numbered_page(&filter).await?
             }
-            Shoots::Fitting(pattern) => {
-                store.list_fitting(&filter, |name| pattern.is_match(name)).await?
+            Shoots::Fitting(pattern, prefix) => {
+                let prefix = prefix.as_deref();
+                store.list_fitting(&filter, prefix, |name| pattern.is_match(name)).await?
             }
         };
         let mut known = page.instances.into_iter().map(Known::from_row).collect::<Vec<_>>();

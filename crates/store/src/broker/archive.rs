@@ -33,6 +33,16 @@ const FORGET_OPERATIONS: &str = "DELETE FROM operations WHERE instance = $1";
 const FIND: &str = concat!("SELECT ", columns!(), " FROM instances_archived WHERE instance = $1");
 pub(super) const LAST_OPERATION: &str =
     "SELECT last_operation FROM instances_archived WHERE instance = $1";
+const PAGE: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM instances_archived WHERE instance > $1 ORDER BY instance LIMIT $2"
+);
+const OF_ACCOUNT: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM instances_archived WHERE global_account = $3 AND instance > $1 ORDER BY instance LIMIT $2"
+);
 const FORGET: &str = "
     DELETE FROM instances_archived WHERE instance IN (
         SELECT instance FROM instances_archived WHERE archived_at < $1 ORDER BY archived_at LIMIT $2)";
@@ -55,6 +65,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     (FORGET_OPERATIONS, "operations_of_instance"),
     (FIND, ""),
     (LAST_OPERATION, ""),
+    (PAGE, ""),
+    (OF_ACCOUNT, "instances_archived_of_account"),
     (FORGET, "instances_archived_by_age"),
     (ENDED, "operations_by_age"),
 ];
@@ -188,6 +200,29 @@ impl BrokerStore {
             sqlx::query_as(FIND).bind(instance).fetch_optional(pool).await
         })?;
         Ok(found)
+    }
+
+    /// At most `most` archived instances by id, of one global account or of all, behind `after`.
+    pub async fn archived_page(
+        &self,
+        account: Option<&str>,
+        after: &str,
+        most: u32,
+    ) -> Result<Vec<ArchivedInstance>, Error> {
+        if !account.into_iter().chain([after]).all(|text| !text.contains('\0')) {
+            return Ok(Vec::new());
+        }
+        let most = i64::from(most);
+        let page = on!(self.database().reader(), |pool| {
+            match account {
+                Some(account) => {
+                    let query = sqlx::query_as(OF_ACCOUNT).bind(after).bind(most);
+                    query.bind(account).fetch_all(pool).await
+                }
+                None => sqlx::query_as(PAGE).bind(after).bind(most).fetch_all(pool).await,
+            }
+        })?;
+        Ok(page)
     }
 
     /// Deletes at most `most` archived instances that were archived before `before`; how many.

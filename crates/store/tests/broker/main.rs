@@ -67,10 +67,12 @@ store::promises! { bench::Bench on sqlite, postgres: {
         pages_follow_each_other_without_gaps,
         every_condition_chooses,
         conditions_hold_together_whichever_index_leads,
+        names_that_fit_are_found_by_the_letters_they_begin_with,
         the_last_operation_is_the_newest_of_its_kinds,
         instances_are_counted_by_plan;
     standing:
         instances_are_chosen_by_their_newest_operation_that_counts,
+        lists_of_several_states_are_put_together_by_age,
         what_has_no_row_is_found_by_the_operation_that_removed_it,
         operations_of_many_instances_are_read_together,
         the_latest_state_of_each_runtime_is_found;
