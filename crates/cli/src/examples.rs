@@ -122,6 +122,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("bench mixed", &["kcp bench mixed"]),
     ("bench overhead", &["kcp bench overhead"]),
     ("bench reads", &["kcp bench reads --instances 1000"]),
+    ("bench jobs", &["kcp bench jobs --instances 1000"]),
     (
         "completion",
         &[

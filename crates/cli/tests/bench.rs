@@ -107,3 +107,31 @@ fn lists_of_generated_instances_are_measured_and_find_what_there_is() {
     }
     assert_eq!(report["exported"], figure("first page")["found"]);
 }
+
+#[test]
+fn jobs_run_over_generated_instances_within_their_limits_and_one_survives_a_kill() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("figures.json");
+    let mut kcp = Command::new(env!("CARGO_BIN_EXE_kcp"));
+    kcp.args(["bench", "jobs", "--instances", "1000", "--output"]).arg(&output);
+    if let Some(binaries) = std::env::var_os("KCP_TEST_POSTGRES_BIN") {
+        kcp.arg("--postgres-bin").arg(binaries);
+    }
+
+    // Whether limits of time are kept is not judged on a machine that does other things besides.
+    let _ = kcp.output().unwrap();
+
+    let report: Value = serde_json::from_slice(&fs::read(&output).unwrap()).unwrap();
+    let figures = report["figures"].as_array().unwrap();
+    assert_eq!(figures.len(), 8);
+    for figure in figures {
+        assert_eq!(figure["state"], "succeeded", "{figure}");
+        assert!(figure["memory"].as_f64().unwrap() < 64.0, "{figure}");
+    }
+    let figure = |job: &str| figures.iter().find(|figure| figure["job"] == job).unwrap();
+    // What was done in the page that was cut short is not told again; the benchmark fails when something is left.
+    assert_eq!(figure("archive")["killed"], true);
+    let archived = figure("archive")["candidates"].as_u64().unwrap();
+    assert!((1..=30).contains(&archived), "{archived} of 30");
+    assert!(figure("drift")["candidates"].as_u64().unwrap() > 800, "{figures:?}");
+}

@@ -91,7 +91,7 @@ impl Service {
         chores.spawn(failed_runtimes::keep(provisioner.clone()));
         chores.spawn(abandoned_intents::keep(provisioner.clone()));
         let operations = store::operations::Operations::new(engine.clone());
-        chores.spawn(counting::keep(operations.clone(), clock.clone()));
+        chores.spawn(counting::keep(operations.clone(), metrics.clone(), clock.clone()));
         chores.spawn(auditing::keep(
             operations.audit(),
             clock.clone(),

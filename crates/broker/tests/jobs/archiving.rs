@@ -50,6 +50,29 @@ async fn a_removed_instance_is_archived_and_still_told_to_its_owner() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_archive_is_told_page_by_page_and_by_account() {
+    for world in World::both(|| at_once(50)).await {
+        for id in ["gone-1", "gone-2", "gone-3"] {
+            world.removed(id).await;
+        }
+        world.counts("archive", false).await;
+        let broker = &world.env.broker;
+        let told = async |account: Option<&str>, after: Option<&str>, most| {
+            let page = broker.archive(account, after, most).await.unwrap();
+            let ids: Vec<String> = page.archived.into_iter().map(|it| it.instance).collect();
+            (ids.join(" "), page.next)
+        };
+
+        assert_eq!(told(None, None, 2).await, ("gone-1 gone-2".into(), Some("gone-2".into())));
+        assert_eq!(told(Some("ga-1"), Some("gone-2"), 2).await, ("gone-3".into(), None));
+        assert_eq!(told(Some("ga-2"), None, 2).await, (String::new(), None));
+        let one = broker.archived_instance("gone-1").await.unwrap().unwrap();
+        assert_eq!((one.plan_name.as_str(), one.provisioning_state.as_str()), ("aws", "succeeded"));
+        assert_eq!(broker.archived_instance("unknown").await.unwrap(), None);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_was_removed_lately_is_kept() {
     let world = World::new(Settings::default()).await;
     world.removed("gone").await;

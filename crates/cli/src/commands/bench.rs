@@ -7,7 +7,7 @@ use std::{
 };
 
 use bench::{
-    Options, Report, orders, overhead, reads,
+    Options, Report, jobs, orders, overhead, reads,
     runtimes::{self, Load},
 };
 use clap::{Args, Subcommand};
@@ -29,6 +29,7 @@ enum What {
     Mixed(Mixed),
     Overhead(Overhead),
     Reads(Reads),
+    Jobs(Jobs),
     /// One replica of the benchmark, as a process of its own.
     #[command(hide = true)]
     Replica,
@@ -194,6 +195,42 @@ impl Reads {
     }
 }
 
+/// Fill a database with generated instances, run every job over them, and kill the broker in the middle of one; fails when a job takes
+/// more than 64 MiB of memory or holds a transaction for more than a second.
+#[derive(Args)]
+struct Jobs {
+    /// How many instances.
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    instances: usize,
+    /// In an embedded database instead of PostgreSQL.
+    #[arg(long)]
+    sqlite: bool,
+    /// Where to write everything as JSON.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The folder of initdb, postgres and pgbench.
+    #[arg(long, value_name = "DIR")]
+    postgres_bin: Option<PathBuf>,
+}
+
+impl Jobs {
+    async fn run(self) -> anyhow::Result<ExitCode> {
+        let figures = jobs::run(jobs::Options {
+            instances: self.instances,
+            sqlite: self.sqlite,
+            postgres_bin: self.postgres_bin,
+            program: None,
+        });
+        let figures = Box::pin(figures).await?;
+        let table = output::table(&jobs::Figures::HEAD, figures.rows().into_iter());
+        output::print(&format!("{table}\n{}", figures.summary()))?;
+        if let Some(path) = self.output {
+            fs::write(path, serde_json::to_vec_pretty(&figures)?)?;
+        }
+        Ok(if figures.passes() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
 impl Orders {
     async fn run(self) -> anyhow::Result<ExitCode> {
         let every = std::time::Duration::try_from_secs_f64(self.kill_every)?;
@@ -232,6 +269,7 @@ impl Bench {
             What::Mixed(mixed) => mixed.run().await,
             What::Overhead(overhead) => overhead.run(data).await,
             What::Reads(reads) => reads.run().await,
+            What::Jobs(jobs) => jobs.run().await,
             What::Replica => bench::replica().await.map(|()| ExitCode::SUCCESS),
         }
     }

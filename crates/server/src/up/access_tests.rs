@@ -66,6 +66,8 @@ const UNSTICKING: [Row; 5] = [
 ];
 const BROKER: &[Row] = &[
     ("get", "/events", "", Operators(RUNTIMES_READ)),
+    ("get", "/archive", "", Operators(OPERATIONS_READ)),
+    ("get", "/archive/{instance}", "", Operators(OPERATIONS_READ)),
     ("get", "/leftovers", "", Operators(OPERATIONS_READ)),
     ("get", "/leftovers/{instance}", "", Operators(OPERATIONS_READ)),
     ("get", "/may-exist", "", Operators(OPERATIONS_READ)),
