@@ -50,10 +50,10 @@ impl ShootEntry {
 }
 
 impl Removal {
-    fn of(shoot: &Shoot) -> Box<Self> {
+    fn of(shoot: &Shoot) -> Self {
         let labels = shoot.metadata.labels.as_ref();
         let account = labels.and_then(|labels| labels.get(ACCOUNT)).cloned();
-        Box::new(Self { uid: shoot.metadata.uid.clone(), account })
+        Self { uid: shoot.metadata.uid.clone(), account }
     }
 }
 
@@ -64,7 +64,7 @@ pub(super) async fn all(env: &Env) -> Result<ShootList, StepError> {
 
 /// The Shoots with matching labels, with what is needed to remove them.
 pub(super) async fn removable(env: &Env, selector: &str) -> Result<ShootList, StepError> {
-    read(env, selector, |shoot| Some(Removal::of(shoot))).await
+    read(env, selector, |shoot| Some(Box::new(Removal::of(shoot)))).await
 }
 
 async fn read(
