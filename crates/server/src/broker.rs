@@ -333,4 +333,6 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
 }
 
 #[cfg(test)]
+mod effects_tests;
+#[cfg(test)]
 mod tests;

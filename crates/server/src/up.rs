@@ -17,6 +17,8 @@ mod landscape;
 mod provisioner;
 mod speed;
 #[cfg(test)]
+mod tenants_tests;
+#[cfg(test)]
 pub(crate) mod testing;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};

@@ -155,3 +155,35 @@ fn sleep_of(lookup: Option<&Lookup>) -> Hibernation {
         possible: Some(hibernation_possible(shoot).is_some_and(|(possible, _)| possible)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_agent_says_of_itself_is_told_in_three_words() {
+        let told = |state: &str| {
+            let report =
+                Report { state: state.into(), established: None, errors: vec!["why".to_owned()] };
+            let told = reported(report);
+            assert_eq!(told.errors, ["why"], "{state}");
+            told.state
+        };
+
+        for connected in [
+            "Connected",
+            "MetadataUpdateFailed",
+            "ResourceApplicationFailed",
+            "SynchronizationFailed",
+            "Synchronized",
+        ] {
+            assert_eq!(told(connected), ConnectionState::Connected, "{connected}");
+        }
+        for disconnected in ["ConnectionFailed", "ConnectionMaintenanceFailed"] {
+            assert_eq!(told(disconnected), ConnectionState::Disconnected, "{disconnected}");
+        }
+        for pending in ["", "NotInitialized", "something new"] {
+            assert_eq!(told(pending), ConnectionState::Pending, "{pending}");
+        }
+    }
+}

@@ -35,6 +35,7 @@ store::promises! { bench::Bench on sqlite, postgres: {
     limits:
         of_fifty_orders_for_one_place_one_is_accepted,
         a_limit_counts_what_it_says,
+        a_change_of_the_plan_counts_the_others_of_its_accounts_alone,
         a_repetition_is_recognised_when_the_limit_is_reached,
         orders_under_crossed_limits_do_not_lock_each_other_out;
     accepting:
