@@ -311,8 +311,9 @@ async fn parts(settings: &Settings) -> anyhow::Result<Picture> {
     picture.add("patience", &Patience::of(settings));
     picture.add("answers", &outside::answers(settings));
     for platform in outside::platforms(&settings.access)? {
-        let password = platform.password.expose_secret();
-        picture.add("platform", &(&platform.user, password, &platform.tenant));
+        picture.add("platform's user", &platform.user);
+        picture.add("platform's password", &platform.password.expose_secret());
+        picture.add("platform's tenant", &platform.tenant);
     }
     let speed = Speed::Times(settings.operations.pace);
     picture.add("engine", &engine_settings(&settings.operations, None, speed));
@@ -327,7 +328,9 @@ async fn parts(settings: &Settings) -> anyhow::Result<Picture> {
     picture.add("steps", &steps);
     let password = steps.service_manager.map(|it| it.password.expose_secret().to_owned());
     picture.add("service manager", &password);
-    picture.add("policy", &outside::maintenance_policy(&settings.runtimes));
+    let (namespace, name) = outside::maintenance_policy(&settings.runtimes);
+    picture.add("policy's namespace", &namespace);
+    picture.add("policy's name", &name);
     let gates = Gates::unobserved(&Clock::running(), settings.transport.hosts());
     picture.add("systems", &Systems::open(&settings.systems, &gates).await?);
     Ok(picture)

@@ -134,7 +134,8 @@ async fn parts(settings: &ProvisionerSettings) -> anyhow::Result<Picture> {
     let Reached { gardener, director, releases } = outside.reach(settings, &gates).await?;
     picture.add("gardener", &gardener);
     picture.add("director", &director);
-    picture.add("releases", &releases);
+    picture.add("released", &releases.0);
+    picture.add("development", &releases.1);
     Ok(picture)
 }
 
