@@ -313,6 +313,10 @@ async fn the_operators_client_of_the_original_lists_with_every_filter_and_remove
     let (status, file) = kubeconfig("ga-aws", &person).await;
     assert_eq!(status, 200, "{file}");
     assert!(text(&file).contains("token: ") && text(&file).contains(&shoot), "{file}");
+    let address = format!("{}/kubeconfig/ga-aws/{runtime}", operator.broker);
+    let asked = operator.http.get(address).bearer_auth(&person);
+    let headers = asked.send().await.unwrap().headers().clone();
+    assert_eq!(headers["cache-control"], "no-store", "nobody in between keeps credentials");
     assert_eq!(kubeconfig("ga-gcp", &person).await.0, 404);
     assert_eq!(kubeconfig("ga-aws", &operator.machine().await).await.0, 403);
 
