@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     /// Where a sign-in leads when the issuer's document has these fields of its own; its address stands for `ISSUER`.
-    async fn sent_to(fields: Value) -> Result<String, String> {
+    async fn sent_to(fields: &Value) -> Result<String, String> {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let issuer = format!("http://{}", listener.local_addr().unwrap());
         let mut document = json!({
@@ -176,7 +176,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_document_that_leads_to_somebody_else_is_not_followed() {
-        let good = sent_to(json!({})).await.unwrap();
+        let good = sent_to(&json!({})).await.unwrap();
         assert!(good.contains("/sign-in?response_type=code&client_id=kcp"), "{good}");
         assert!(!good.contains("verifier"), "the verifier stays here: {good}");
 
@@ -186,7 +186,7 @@ mod tests {
             (json!({"token_endpoint": "http://other.example.test/"}), "is not https"),
             (json!({"moved": "ISSUER/moved"}), "302"),
         ] {
-            let refused = sent_to(fields.clone()).await.unwrap_err();
+            let refused = sent_to(&fields).await.unwrap_err();
             assert!(refused.contains(words), "{fields}: {refused}");
         }
     }
