@@ -11,6 +11,8 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
+use crate::landscape;
+
 /// What each crate may use: everything that stands to its right on the map.
 const MAP: [(&str, &[&str]); 15] = [
     (
@@ -72,6 +74,9 @@ const IN_TESTS: [(&str, &[&str]); 5] = [
     ("clients", &["simulators", "cluster", "store", "engine"]),
 ];
 
+/// What can be left out of a build: such an edge is optional.
+const LEFT_OUT: [(&str, &str); 1] = [("server", "simulators")];
+
 /// What a crate uses of another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Edge {
@@ -79,6 +84,7 @@ struct Edge {
     to: String,
     in_tests: bool,
     with_test_support: bool,
+    optional: bool,
 }
 
 /// Prints every edge that the map does not have; whether there is none.
@@ -86,6 +92,7 @@ pub(crate) fn check(repository: &Path) -> Result<bool> {
     let (crates, edges) = read(repository)?;
     let mut complaints: Vec<String> = crates.iter().filter_map(|name| unknown(name)).collect();
     complaints.extend(edges.iter().filter_map(complaint));
+    complaints.extend(landscape::complaints(repository)?);
     for complaint in &complaints {
         eprintln!("{complaint}");
     }
@@ -101,7 +108,7 @@ fn unknown(name: &str) -> Option<String> {
 }
 
 fn complaint(edge: &Edge) -> Option<String> {
-    let Edge { from, to, in_tests, with_test_support } = edge;
+    let Edge { from, to, in_tests, with_test_support, optional } = edge;
     // How a crate turns on its own test support for its own tests.
     if from == to && *in_tests {
         return None;
@@ -109,7 +116,10 @@ fn complaint(edge: &Edge) -> Option<String> {
     let has = |table: &[(&str, &[&str])]| {
         table.iter().any(|(on_map, uses)| on_map == from && uses.contains(&to.as_str()))
     };
-    let reason = if has(&MAP) {
+    let can_be_left_out = LEFT_OUT.contains(&(from.as_str(), to.as_str()));
+    let reason = if can_be_left_out && !in_tests && !optional {
+        "a build can leave it out: make it optional"
+    } else if has(&MAP) {
         let misplaced = *with_test_support && !in_tests && from != "acceptance";
         misplaced.then_some("the feature \"testing\" is for dev-dependencies")?
     } else if has(&IN_TESTS) {
@@ -139,6 +149,8 @@ struct Dependency {
     path: Option<PathBuf>,
     kind: Option<String>,
     features: Vec<String>,
+    #[serde(default)]
+    optional: bool,
 }
 
 /// The crates by the names of their folders, and what they use of each other.
@@ -170,6 +182,7 @@ fn edges(metadata: &Metadata, crates: &Path) -> (Vec<String>, Vec<Edge>) {
                 to,
                 in_tests: dependency.kind.as_deref() == Some("dev"),
                 with_test_support: dependency.features.iter().any(|feature| feature == "testing"),
+                optional: dependency.optional,
             });
         }
         names.push(from);
@@ -246,6 +259,7 @@ mod tests {
             package("broker", &[("engine", None, &["testing"])]),
             package("simulators", &[("clients", Some("dev"), &[])]),
             package("helpers", &[("base", None, &[])]),
+            package("server", &[("simulators", None, &[])]),
         ]));
 
         assert_eq!(
@@ -259,6 +273,7 @@ mod tests {
                 "broker -> engine (dependency): the feature \"testing\" is for dev-dependencies",
                 "simulators -> clients (dev-dependency): the map has no such edge",
                 "helpers -> base (dependency): the map has no such edge",
+                "server -> simulators (dependency): a build can leave it out: make it optional",
             ]
         );
     }

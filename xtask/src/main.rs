@@ -3,6 +3,7 @@
 mod dependencies;
 mod files;
 mod guarantees;
+mod landscape;
 mod layers;
 mod unused;
 
@@ -17,7 +18,7 @@ use anyhow::Result;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  layers               fail on a dependency between our crates that the map does not have
+  layers               fail on a dependency between our crates that the map does not have, and on the landscape in what is shipped
   dependencies         fail on a crate that deny.toml does not allow, and on one that nothing uses
   check-files [WORD…]  warn of long files; fail on very long ones, on machine paths, and on each WORD
   guarantees           fail on a test that docs/guarantees.md names and nobody wrote";

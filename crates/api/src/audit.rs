@@ -59,10 +59,6 @@ pub(crate) async fn around(mut request: Request, next: Next) -> Response {
         details: details(&bytes, named("binding_id"), named("id").filter(|_| action == "settle")),
         ..entry
     };
-    let mut entry = entry;
-    if let Some(runtime) = named("runtime_id") {
-        entry.details["runtime"] = runtime.into();
-    }
     let request = Request::from_parts(parts, Body::from(bytes));
     Audited { log, entry }.run(next.run(request)).await
 }
@@ -137,7 +133,8 @@ fn action(request: &Request) -> Option<&'static str> {
         (&Method::PUT, "service_bindings") => Some("bind"),
         (&Method::DELETE, "service_bindings") => Some("unbind"),
         (&Method::PUT, "service_instance") => Some("expire"),
-        (&Method::GET, "kubeconfig") => Some("kubeconfig"),
+        // The handler of a runtime's kubeconfig knows the instance, and writes the entry itself.
+        (&Method::GET, "kubeconfig") if !path.ends_with("/{runtime_id}") => Some("kubeconfig"),
         (&Method::POST, "cancel") => Some("cancel"),
         (&Method::POST, "retry") => Some("retry"),
         (&Method::POST, "skip") => Some("skip"),

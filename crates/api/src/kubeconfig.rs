@@ -21,6 +21,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::{
+    audit::Audited,
     auth::{Principal, RequireScope, Verifier, scope},
     osb::Authenticated,
 };
@@ -63,16 +64,30 @@ async fn kubeconfig(
     Ok(file(found?))
 }
 
-/// For operators, with a token of their own.
+/// For operators, with a token of their own. The audit names the instance, which only the store knows.
 async fn of_operator(
     State(bindings): State<Bindings>,
     Extension(principal): Extension<Principal>,
+    audited: Option<Extension<Audited>>,
     Path((account, runtime)): Path<(String, String)>,
 ) -> Result<Response, Refused> {
-    let person = format!("{} {}", principal.issuer, principal.subject);
-    let found = bindings.operator_kubeconfig(&account, &runtime, &person).await;
-    audit(&principal, &runtime, found.is_ok());
-    Ok(file(found?.kubeconfig.expose_secret().to_owned()))
+    let instance = bindings.instance_of(&account, &runtime).await?;
+    let details = json!({ "account": account, "runtime": runtime });
+    let answer = async {
+        let person = format!("{} {}", principal.issuer, principal.subject);
+        let found = bindings.operator_kubeconfig(&account, &runtime, &person).await;
+        audit(&principal, instance.as_deref().unwrap_or(&runtime), found.is_ok());
+        match found {
+            Ok(bound) => file(bound.kubeconfig.expose_secret().to_owned()),
+            Err(error) => Refused::of_operator(error).into_response(),
+        }
+    };
+    Ok(match audited {
+        Some(Extension(audited)) => {
+            Box::pin(audited.of("kubeconfig", instance.clone(), details).run(answer)).await
+        }
+        None => answer.await,
+    })
 }
 
 fn file(kubeconfig: String) -> Response {
@@ -114,11 +129,25 @@ async fn list(
 /// A request that is not answered as asked, in the words of these routes: one text, under a name that begins with a capital.
 struct Refused(StatusCode, String);
 
+impl Refused {
+    /// What an operator asked for was right: it is the instance that has no runtime to open now.
+    fn of_operator(error: Error) -> Self {
+        match error {
+            Error::Bad(text) => Self(StatusCode::CONFLICT, text),
+            other => other.into(),
+        }
+    }
+}
+
 impl From<Error> for Refused {
     fn from(error: Error) -> Self {
         match &error {
             Error::NotFound(text) => Self(StatusCode::NOT_FOUND, text.clone()),
             Error::Bad(text) => Self(StatusCode::BAD_REQUEST, text.clone()),
+            Error::Busy => {
+                let text = "the instance is being changed: try again when that is over";
+                Self(StatusCode::CONFLICT, text.into())
+            }
             Error::Unavailable(_) | Error::Runtime { .. } => {
                 tracing::warn!(error = chain(&error), "cannot fetch kubeconfig");
                 Self(
@@ -145,5 +174,22 @@ impl IntoResponse for Refused {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instance_without_a_runtime_to_open_is_a_conflict_for_operators() {
+        let suspended = || Error::Bad("instance i is suspended: it has no runtime".into());
+
+        assert_eq!(Refused::from(suspended()).0, StatusCode::BAD_REQUEST);
+        let told = Refused::of_operator(suspended());
+        assert_eq!((told.0, told.1.contains("suspended")), (StatusCode::CONFLICT, true));
+        assert_eq!(Refused::of_operator(Error::Busy).0, StatusCode::CONFLICT);
+        let missing = Refused::of_operator(Error::NotFound("runtime r".into()));
+        assert_eq!(missing.0, StatusCode::NOT_FOUND);
     }
 }

@@ -94,16 +94,16 @@ async fn find(
     found.map(Json).ok_or_else(|| Error::NotFound(format!("something left of {instance}")))
 }
 
-fn refused(error: &instances::Error) -> Error {
+pub(crate) fn refused(error: &instances::Error) -> Error {
     match error {
         instances::Error::Bad(problem) => Error::Bad { field: "after", problem: problem.clone() },
         instances::Error::NotFound(what) => Error::NotFound(what.clone()),
         instances::Error::Unavailable(_) => {
-            tracing::warn!(error = chain(error), "leftovers cannot be read");
+            tracing::warn!(error = chain(error), "leftovers or the archive cannot be read");
             Error::Unavailable
         }
         _ => {
-            tracing::error!(error = chain(error), "leftovers cannot be read");
+            tracing::error!(error = chain(error), "leftovers or the archive cannot be read");
             Error::Internal
         }
     }

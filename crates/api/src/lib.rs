@@ -1,6 +1,7 @@
 //! All HTTP in: parse, authenticate, call, answer.
 
 mod answers;
+mod archive;
 mod audit;
 pub mod auth;
 mod correlation;

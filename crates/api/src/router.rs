@@ -10,7 +10,7 @@ use ::provisioner::Provisioner;
 use axum::{Router, routing::get};
 
 use crate::{
-    answers,
+    answers, archive,
     auth::{RequireScope, Verifier, scope},
     documents, expire,
     graphql::{self, QueryLimits},
@@ -80,12 +80,12 @@ pub fn platforms(parts: osb::Parts) -> Router {
     osb::routes(parts).merge(documents::routes())
 }
 
-/// What is left of instances that were removed, without the layers; beside the routes of [`broker`].
+/// What is left of instances that were removed, and what is archived, without the layers; beside the routes of [`broker`].
 pub fn leftovers(broker: Broker, verifier: Arc<Verifier>) -> Router {
     let changing = RequireScope::of_operators(verifier.clone(), scope::OPERATIONS_WRITE)
         .around(leftovers::changing());
     RequireScope::of_operators(verifier, scope::OPERATIONS_READ)
-        .around(leftovers::routes())
+        .around(leftovers::routes().merge(archive::routes()))
         .merge(changing)
         .with_state(broker)
 }

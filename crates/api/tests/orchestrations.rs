@@ -2,8 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "orchestrations/client.rs"]
+mod client;
 #[path = "orchestrations/document.rs"]
 mod document;
+#[path = "orchestrations/ended.rs"]
+mod ended;
 #[path = "orchestrations/stream.rs"]
 mod stream;
 #[path = "support/mod.rs"]
@@ -19,7 +23,9 @@ use base::Clock;
 use broker::{
     catalog::{Catalog, Offer},
     instances::{Broker, Caller, Parts as BrokerParts, Provision, Settings, SuspensionPlans},
-    orchestrations::{Followers, Orchestrations, Parts, WindowSource, source::WindowFacts},
+    orchestrations::{
+        Followers, KymaVersions, Orchestrations, Parts, WindowSource, source::WindowFacts,
+    },
 };
 use engine::Planted;
 use futures::future::BoxFuture;
@@ -34,6 +40,21 @@ use support::tokens::{AUDIENCE, KeyServer, NOW};
 const FORM: &str = "application/x-www-form-urlencoded";
 
 struct NoWindows;
+
+/// Only what is not 9.9.9 is there; what is 5.0.3 cannot be asked for.
+struct Versions;
+
+impl KymaVersions for Versions {
+    fn exists<'a>(&'a self, version: &'a str) -> BoxFuture<'a, Result<bool, clients::Error>> {
+        Box::pin(async move {
+            if version == "5.0.3" {
+                let kind = clients::Kind::Unavailable;
+                return Err(clients::Error::new(clients::Component::RELEASES, kind, "looking"));
+            }
+            Ok(version != "9.9.9")
+        })
+    }
+}
 
 impl WindowSource for NoWindows {
     fn read(&self) -> BoxFuture<'_, Result<WindowFacts, clients::Error>> {
@@ -82,6 +103,7 @@ impl Service {
             windows: Arc::new(NoWindows),
             spc: None,
             kyma_version: "2.10.0".into(),
+            versions: Some(Arc::new(Versions)),
             followers: Followers::default(),
         }));
         let keys = KeyServer::start().await;
@@ -241,6 +263,16 @@ async fn what_is_wrong_is_said_with_its_status_and_its_field() {
     for (path, body, problem) in [
         ("/upgrade/kyma", body("now", 1, None), "kyma is missing"),
         ("/upgrade/kyma", bad_pattern, "targets.include[0].region is no pattern"),
+        (
+            "/upgrade/kyma",
+            body("now", 1, Some(json!({ "version": "9.9.9" }))),
+            "kyma.version: there is no Kyma 9.9.9",
+        ),
+        (
+            "/upgrade/kyma/preview",
+            body("now", 1, Some(json!({ "version": "9.9.9" }))),
+            "kyma.version: there is no Kyma 9.9.9",
+        ),
         ("/upgrade/cluster", body("tomorrow", 1, None), "strategy.schedule must be"),
         ("/upgrade/cluster", body("now", -1, None), "strategy.parallel.workers must be"),
         ("/upgrade/cluster", json!("x"), "while decoding request body"),
@@ -266,6 +298,17 @@ async fn what_is_wrong_is_said_with_its_status_and_its_field() {
     assert_eq!(changed.0, 200);
     let (_, one) = service.get(&format!("/orchestrations/{id}")).await;
     assert_eq!(one["parameters"]["strategy"]["parallel"]["workers"], 9);
+}
+
+#[tokio::test]
+async fn a_version_that_cannot_be_looked_for_is_taken() {
+    let service = Service::start().await;
+    service.order("i-1").await;
+
+    let wish = body("now", 1, Some(json!({ "version": "5.0.3" })));
+    let (status, answer) = service.post("/upgrade/kyma", &wish).await;
+
+    assert_eq!(status, 202, "{answer}");
 }
 
 #[tokio::test]

@@ -144,6 +144,11 @@ async fn events_of_unknown_instances_are_none_and_a_wrong_query_is_named() {
     assert_eq!((&last["Level"], &last["InstanceID"]), (&json!("info"), &json!("instance-2")));
     assert!(all.1.as_array().unwrap().len() > one.1.as_array().unwrap().len());
     assert_eq!((wrong.0, unknown.0), (400, 400));
+    for name in ["instance_ids", "operation_ids", "runtime_ids"] {
+        let of = |many: usize| format!("/events?{name}={}", vec![ENDED; many].join(","));
+        let refused = service.call("GET", &of(501), "").await;
+        assert_eq!((service.call("GET", &of(500), "").await.0, refused.0), (200, 400), "{name}");
+    }
 }
 
 #[tokio::test]

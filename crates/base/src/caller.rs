@@ -2,7 +2,10 @@
 //!
 //! The engine puts a [`Caller`] around every run of a step; clients wrap each outside call in
 //! [`call`]. What a reader would get wrong: the key has no run number in it, because it must be the
-//! same in every run of the step.
+//! same in every run of the step. A call that makes something has a named [`Key`]; the others are
+//! numbered in the order of the run, so their keys change with every call that is added before them.
+
+mod key;
 
 use std::{
     fmt,
@@ -15,6 +18,8 @@ use std::{
 };
 
 use uuid::Uuid;
+
+pub use key::Key;
 
 tokio::task_local! {
     static CALLER: Caller;
@@ -65,7 +70,7 @@ pub enum Verdict {
 /// One outside call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// Stable over all runs of the step: root operation, step, occurrence.
+    /// Stable over all runs of the step: root operation, step, and the call's name or its number in the run.
     pub key: String,
     /// The operation that runs.
     pub operation: Uuid,
@@ -111,8 +116,9 @@ impl Caller {
     }
 
     fn next_call(&self) -> Call {
-        let occurrence = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        let mut key = format!("{}/{}/{occurrence}", self.root, self.step);
+        let next_number = || self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        let name = key::of_next_call(next_number);
+        let mut key = format!("{}/{}/{name}", self.root, self.step);
         if self.key_per_run {
             key = format!("{key}/{}", self.run);
         }
@@ -205,6 +211,49 @@ mod tests {
 
         assert_eq!(first, second);
         assert_ne!(first[0], first[1]);
+    }
+
+    #[tokio::test]
+    async fn a_call_that_is_added_changes_the_numbers_behind_it_and_no_name() {
+        let key = async |call: Option<Call>| call.unwrap().key;
+        let order = async || Key::named("order").scope(call(key)).await.unwrap();
+        let before = caller(Verdict::Go, 1).scope(order()).await;
+
+        let (order_key, other_key) = caller(Verdict::Go, 1)
+            .scope(async {
+                call(key).await.unwrap();
+                (order().await, call(key).await.unwrap())
+            })
+            .await;
+
+        assert_eq!(order_key, before);
+        assert!(order_key.ends_with("/Create_Runtime/order"), "{order_key}");
+        assert!(other_key.ends_with("/Create_Runtime/2"), "{other_key}");
+    }
+
+    #[tokio::test]
+    async fn a_call_that_was_released_under_its_number_keeps_it() {
+        let key = async |call: Option<Call>| call.unwrap().key;
+        let numbered = caller(Verdict::Go, 1).scope(call(key)).await.unwrap();
+        let named = async || Key::named("order").formerly(1).scope(call(key)).await.unwrap();
+
+        let (order_key, next_key) =
+            caller(Verdict::Go, 2).scope(async { (named().await, call(key).await.unwrap()) }).await;
+
+        assert_eq!(order_key, numbered);
+        assert!(next_key.ends_with("/Create_Runtime/2"), "it counts as it did: {next_key}");
+    }
+
+    #[tokio::test]
+    async fn several_calls_under_one_name_have_keys_of_their_own() {
+        let key = async |call: Option<Call>| call.unwrap().key;
+        let both = async || (call(key).await.unwrap(), call(key).await.unwrap());
+
+        let third = Key::named("order").nth(3);
+        let (first, second) = caller(Verdict::Go, 1).scope(third.scope(both())).await;
+
+        assert!(first.ends_with("/Create_Runtime/order/3"), "{first}");
+        assert!(second.ends_with("/Create_Runtime/order/3/call-2"), "{second}");
     }
 
     #[tokio::test]

@@ -7,7 +7,7 @@ pub mod clock;
 pub mod failure;
 pub mod plaintext;
 
-pub use caller::Caller;
+pub use caller::{Caller, Key};
 pub use clock::Clock;
 pub use failure::Failure;
 pub use plaintext::PlaintextHosts;

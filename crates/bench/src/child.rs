@@ -87,8 +87,8 @@ impl Replica {
         let mut command = Command::new(&bench.program);
         command.args(["bench", "replica"]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.kill_on_drop(true).spawn()?;
-        let mut input = child.stdin.take().context("the replica is deaf")?;
-        let output = child.stdout.take().context("the replica is mute")?;
+        let mut input = child.stdin.take().context("replica closed its stdin")?;
+        let output = child.stdout.take().context("replica closed its stdout")?;
         let mut line = serde_json::to_vec(spec)?;
         line.push(b'\n');
         input.write_all(&line).await?;

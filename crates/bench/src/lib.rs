@@ -8,6 +8,7 @@ mod child;
 mod context;
 mod embedded;
 mod figures;
+pub mod jobs;
 mod latency;
 mod load;
 pub mod orders;

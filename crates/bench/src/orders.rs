@@ -7,6 +7,7 @@
 mod caller;
 pub(crate) mod fleet;
 pub mod mixed;
+pub mod upgrades;
 
 use std::{
     path::PathBuf,
@@ -16,7 +17,7 @@ use std::{
 use anyhow::ensure;
 
 use caller::Caller;
-use fleet::Fleet;
+use fleet::{Fleet, Usage};
 
 /// What is asked for.
 #[derive(Debug, Clone)]
@@ -52,6 +53,12 @@ pub struct Figures {
     pub kills: usize,
     /// How many requests were made again, because nobody answered.
     pub again: usize,
+    /// Milliseconds of one core that all replicas of the broker used for an order.
+    pub broker_cpu: f64,
+    /// Milliseconds of one core that the provisioner used for an order.
+    pub provisioner_cpu: f64,
+    /// How many transactions both committed for an order.
+    pub commits: f64,
     /// The most memory that a replica of the broker had, in MiB.
     pub broker_memory: f64,
     /// The most memory that the provisioner had, in MiB.
@@ -63,14 +70,14 @@ pub struct Figures {
 /// Sends all orders, waits until all have succeeded, removes everything again.
 pub async fn run(options: Options) -> anyhow::Result<Figures> {
     ensure!(options.orders > 0 && options.replicas > 0, "there must be orders and replicas");
-    let mut fleet = Fleet::start(&options).await?;
+    let fleet = Fleet::start(&options).await?;
     let caller = Caller::new(&fleet)?;
     let killing = fleet.kill_now_and_then(options.kill_every);
     let done = tokio::select! {
-        done = orders(&caller, &options) => done,
+        done = orders(&fleet, &caller, &options) => done,
         died = killing => Err(died),
     };
-    let (mut took, made_in, removed_in) = match done {
+    let Done { mut took, made_in, removed_in, usage } = match done {
         Ok(done) => done,
         Err(error) => return Err(error.context(fleet.last_words())),
     };
@@ -82,6 +89,8 @@ pub async fn run(options: Options) -> anyhow::Result<Figures> {
     let count = took.len();
     let at = |part: usize| took[((count * part).div_ceil(100)).clamp(1, count) - 1];
     let memory = fleet.memory();
+    #[expect(clippy::cast_precision_loss, reason = "a count of orders is small")]
+    let each = |all: f64| all / options.orders as f64;
     Ok(Figures {
         orders: options.orders,
         replicas: options.replicas,
@@ -91,24 +100,40 @@ pub async fn run(options: Options) -> anyhow::Result<Figures> {
         removed_in,
         kills: fleet.kills(),
         again: caller.again(),
+        broker_cpu: each(usage.broker * 1e3),
+        provisioner_cpu: each(usage.provisioner * 1e3),
+        commits: each(usage.commits),
         broker_memory: memory.broker,
         provisioner_memory: memory.provisioner,
         landscape_memory: memory.landscape,
     })
 }
 
-async fn orders(
-    caller: &Caller,
-    options: &Options,
-) -> anyhow::Result<(Vec<Duration>, Duration, Duration)> {
+/// What was seen while the orders were made and removed.
+struct Done {
+    took: Vec<Duration>,
+    made_in: Duration,
+    removed_in: Duration,
+    /// What was used until all orders had succeeded.
+    usage: Usage,
+}
+
+async fn orders(fleet: &Fleet, caller: &Caller, options: &Options) -> anyhow::Result<Done> {
+    let before = fleet.usage().await?;
     let began = Instant::now();
     let took = caller.order(0..options.orders).await?;
     caller.all_succeed(0..options.orders).await?;
     let made_in = began.elapsed();
+    let after = fleet.usage().await?;
+    let usage = Usage {
+        broker: after.broker - before.broker,
+        provisioner: after.provisioner - before.provisioner,
+        commits: after.commits - before.commits,
+    };
     let began = Instant::now();
     caller.remove(0..options.orders).await?;
     caller.all_succeed(0..options.orders).await?;
-    Ok((took, made_in, began.elapsed()))
+    Ok(Done { took, made_in, removed_in: began.elapsed(), usage })
 }
 
 impl Figures {
@@ -121,6 +146,7 @@ impl Figures {
             "{} orders at once to {} replicas, {} of them killed meanwhile:\n  \
              accepted in {:.1} ms (median), {:.1} ms (p99); {} requests made again\n  \
              all succeeded after {:.1} s ({:.1} per second); all removed after {:.1} s ({:.1} per second)\n  \
+             for an order: broker {:.1} ms of a core, provisioner {:.1} ms, {:.0} commits\n  \
              memory: broker {:.0} MiB, provisioner {:.0} MiB, landscape {:.0} MiB\n",
             self.orders,
             self.replicas,
@@ -132,6 +158,9 @@ impl Figures {
             rate(self.made_in),
             self.removed_in.as_secs_f64(),
             rate(self.removed_in),
+            self.broker_cpu,
+            self.provisioner_cpu,
+            self.commits,
             self.broker_memory,
             self.provisioner_memory,
             self.landscape_memory,

@@ -63,7 +63,7 @@ impl Server {
         let mut keeper = command.spawn()?;
         let input = keeper.stdin.take();
         let mut answer = String::new();
-        let output = keeper.stdout.take().context("the keeper of PostgreSQL is mute")?;
+        let output = keeper.stdout.take().context("keeper of PostgreSQL closed its stdout")?;
         io::BufRead::read_line(&mut io::BufReader::new(output), &mut answer)?;
         let mut server = Self { keeper, input, folder, binaries, port, password, pid: 0 };
         let Ok(pid) = answer.trim().parse() else {
@@ -148,5 +148,7 @@ fn unprivileged() -> anyhow::Result<(u32, u32)> {
         let mut fields = line.split(':').skip(2);
         Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
     };
-    ids("postgres").or_else(|| ids("nobody")).context("there is nobody to run PostgreSQL as")
+    ids("postgres")
+        .or_else(|| ids("nobody"))
+        .context("cannot run PostgreSQL as root: no unprivileged user found")
 }

@@ -109,6 +109,12 @@ pub(super) fn memory(process: u32) -> anyhow::Result<(f64, f64)> {
     Ok((read("VmRSS:")?, read("VmHWM:")?))
 }
 
+/// Counts anew how much memory a process has at most.
+pub(super) fn forget_peak(process: u32) -> anyhow::Result<()> {
+    fs::write(format!("/proc/{process}/clear_refs"), "5")
+        .with_context(|| format!("the peak of process {process} cannot be forgotten"))
+}
+
 /// The machine's memory in GiB.
 pub(super) fn machine_memory() -> f64 {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();

@@ -3,10 +3,11 @@
 //! What a reader would get wrong: the instances are generated, but the broker is real: a process of its own that is asked over HTTP.
 //! Their orders are copies of one that it has accepted, sealed with its keys, so that a page is as expensive as in production.
 
-mod generate;
+pub(crate) mod generate;
 mod measure;
-mod rows;
-mod service;
+pub(crate) mod rows;
+pub(crate) mod service;
+pub mod waiting;
 
 use std::{fmt::Write as _, path::PathBuf, time::Instant};
 

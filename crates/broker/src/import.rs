@@ -3,10 +3,12 @@
 //! What a reader would get wrong: an instance that is here already is left as it is, whatever the original knows of it by now. So an
 //! import can be repeated at any time, and one that was stopped in the middle goes on where it was.
 
+mod archived;
 mod cluster;
 mod details;
 mod instance;
 mod operation;
+mod orchestrations;
 mod order;
 mod removed;
 mod states;
@@ -37,6 +39,7 @@ const OPERATIONS: &str = "operations";
 const STATES: &str = "runtime states";
 const BINDINGS: &str = "bindings";
 const ORCHESTRATIONS: &str = "orchestrations";
+const ARCHIVED: &str = "archived instances";
 
 /// What an imported operation has in its input besides: what the original said about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,7 +93,9 @@ impl Import<'_> {
             self.page(source, rows, &mut report).await?;
         }
         self.removed_instances(source, &mut report).await?;
-        orchestrations(source, &mut report).await?;
+        self.archive(source, &mut report).await?;
+        self.orchestrations(source, &mut report).await?;
+        other_tables(source, &mut report).await?;
         Ok(report)
     }
 
@@ -219,28 +224,9 @@ fn unreadable(what: &str, error: &RowError) -> Finding {
     )
 }
 
-/// Orchestrations stay in the original; what they did is in the operations.
-async fn orchestrations(source: &mut KebSource, report: &mut Report) -> Result<(), Error> {
-    let (all, running) = source.orchestrations().await?;
-    if all > 0 {
-        let count = report.count(ORCHESTRATIONS);
-        (count.found, count.left_out) = (all, all);
-        report.add(Finding::new(
-            "orchestrations",
-            format!(
-                "{all} orchestrations are not taken over; their operations are, with their ids"
-            ),
-            "keep a copy of the original's database for as long as their parameters are needed",
-        ));
-    }
-    for (id, kind, state) in running {
-        report.add(Finding::new(
-            format!("orchestration {id}"),
-            format!("{kind} is {state} in the original"),
-            "cancel it there or let it end, then start what is left of it here",
-        ));
-    }
-    for table in ["events", "lms_tenants", "instances_archived", "actions", "subaccount_states"] {
+/// What nothing here has a place for.
+async fn other_tables(source: &mut KebSource, report: &mut Report) -> Result<(), Error> {
+    for table in ["events", "lms_tenants", "actions", "subaccount_states"] {
         let rows = source.rows(table).await?;
         if rows > 0 {
             report.add(Finding::new(

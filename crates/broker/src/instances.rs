@@ -5,6 +5,7 @@
 //! accounts, and it takes no longer than two seconds.
 
 mod activity;
+mod archive;
 mod catalog;
 mod deprovision;
 mod describing;
@@ -40,6 +41,7 @@ use crate::{
 };
 use durations::Durations;
 
+pub use archive::{ArchiveItem, ArchivePage};
 pub use error::Error;
 pub(crate) use failures::Reader;
 pub use find::{Found, Record};

@@ -17,6 +17,7 @@ mod retry;
 pub mod source;
 pub mod targets;
 mod validate;
+mod versions;
 mod view;
 mod waking;
 pub mod windows;
@@ -37,6 +38,8 @@ pub use preview::{Preview, PreviewItem, SkippedItem};
 pub use progress::{Failures, Progress, Slow, Wave};
 pub use retry::{Retried, Retry};
 pub use source::WindowSource;
+pub use versions::KymaVersions;
+pub(crate) use view::operation_count;
 pub use view::{OperationDetail, OperationItem, StatusItem};
 pub use waking::wake_drivers;
 
@@ -52,6 +55,8 @@ pub struct Parts {
     pub spc: Option<Spc>,
     /// The version of Kyma that is told when none was asked for.
     pub kyma_version: String,
+    /// Where versions of Kyma are found; none is looked for without.
+    pub versions: Option<Arc<dyn KymaVersions>>,
     /// Read how far orchestrations are for those who watch.
     pub followers: Followers,
 }

@@ -5,6 +5,7 @@
 
 mod ask;
 mod configs;
+mod csv;
 mod export;
 mod info;
 mod item;
@@ -25,6 +26,7 @@ use shoots::Shoots;
 use store::broker::InstanceFilter;
 
 pub use ask::{Ask, Detail, LARGEST_PAGE, StateWord};
+pub use csv::{csv_head, csv_rows};
 pub use export::Export;
 pub use info::RuntimeInfo;
 pub(crate) use numbered::Numbered;
@@ -43,8 +45,9 @@ impl Broker {
                 let filter = InstanceFilter { shoots, ..filter.clone() };
                 self.numbered_page(&filter).await?
             }
-            Shoots::Fitting(pattern) => {
-                store.list_fitting(&filter, |name| pattern.is_match(name)).await?
+            Shoots::Fitting(pattern, prefix) => {
+                let prefix = prefix.as_deref();
+                store.list_fitting(&filter, prefix, |name| pattern.is_match(name)).await?
             }
         };
         let mut known = page.instances.into_iter().map(Known::from_row).collect::<Vec<_>>();

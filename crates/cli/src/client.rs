@@ -1,6 +1,7 @@
 //! The operator's calls to the broker, and to the landscape.
 
 mod bindings;
+mod mothership;
 mod orchestrations;
 mod orders;
 
@@ -15,7 +16,8 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-pub(crate) use orders::InstanceChange;
+pub(crate) use bindings::binding_path;
+pub(crate) use orders::{InstanceChange, order_path};
 
 use crate::{
     connection::{self, Connection},
@@ -30,6 +32,8 @@ const LANDSCAPE: Component = Component("landscape");
 const NEVER: Duration = Duration::from_secs(10 * 365 * 24 * 3_600);
 /// The runtime provisioner.
 const PROVISIONER: Component = Component("provisioner");
+/// Who installs Kyma.
+const RECONCILER: Component = Component("reconciler");
 
 /// Speaks to one control plane.
 pub(crate) struct Client {
@@ -71,6 +75,40 @@ impl Client {
         let http = Http::new(PROVISIONER, found.provisioner.clone(), Limits::DEFAULT)?;
         let http = http.with_token(token_source(found)?).renewing_refused_tokens();
         Ok(Self { http, address, is_broker: false })
+    }
+
+    /// The same for the Reconciler, as operators see it.
+    pub(crate) fn connect_to_mothership(data: Option<&Path>) -> anyhow::Result<Self> {
+        if let Some(target) = remote::target(data)? {
+            let Some(url) = target.mothership.clone() else {
+                anyhow::bail!(
+                    "the context names no Reconciler: kcp context add --mothership URL, or mothership-api-url \
+                     in the known client's settings"
+                );
+            };
+            let http = Http::new(RECONCILER, url.clone(), Limits::DEFAULT)?;
+            let (http, address) = (http.with_token(stored(&target)?), url.to_string());
+            return Ok(Self { http, address, is_broker: false });
+        }
+        let found = connection::find(data)?;
+        let url = found.landscape.join("/reconciler/v1").context("the landscape has no address")?;
+        let http = Http::new(RECONCILER, url.clone(), Limits::DEFAULT)?;
+        let http = http.with_token(token_source(found)?).renewing_refused_tokens();
+        Ok(Self { http, address: url.to_string(), is_broker: false })
+    }
+
+    /// Where kubeconfigs of runtimes are: at the broker, unless the settings say otherwise.
+    pub(crate) fn connect_to_kubeconfigs(data: Option<&Path>) -> anyhow::Result<Self> {
+        match remote::target(data)? {
+            Some(target) if target.kubeconfigs.is_some() => {
+                let url = target.kubeconfigs.clone().unwrap_or_else(|| target.server.clone());
+                let http =
+                    Http::new(Component("kubeconfig service"), url.clone(), Limits::DEFAULT)?;
+                let (http, address) = (http.with_token(stored(&target)?), url.to_string());
+                Ok(Self { http, address, is_broker: false })
+            }
+            _ => Self::connect(data),
+        }
     }
 
     /// The same for the landscape's control API.
@@ -182,6 +220,12 @@ impl Client {
     /// What works, waits, is stuck, failed and is left of the pool.
     pub(crate) async fn status(&self) -> anyhow::Result<Value> {
         self.send("reading the status", self.http.get("/answers/status")).await
+    }
+
+    /// How long operations of a kind and their steps usually take.
+    pub(crate) async fn usual(&self, kind: &str) -> anyhow::Result<Value> {
+        let query = [("kind", kind), ("hours", "168"), ("limit", "500")];
+        self.send("reading usual times", self.http.get("/answers/steps").query(&query)).await
     }
 
     /// All jobs.

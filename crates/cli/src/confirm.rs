@@ -34,7 +34,7 @@ impl Confirmation {
         let _ = io::stderr().write_all(question.as_bytes());
         let mut answer = String::new();
         if io::stdin().read_line(&mut answer).context("the answer cannot be read")? == 0 {
-            bail!("nothing was done: there was no answer; --yes says that it is meant");
+            bail!("nothing was done: there was no answer; --yes skips the question");
         }
         if !matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
             bail!("nothing was done");

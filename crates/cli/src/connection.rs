@@ -37,6 +37,7 @@ pub(crate) fn is_here() -> bool {
 }
 
 /// Refuses to put data beside the settings of the known client, which has a folder of the same name at home.
+#[cfg_attr(not(feature = "landscape"), expect(dead_code, reason = "only `kcp up` uses it"))]
 pub(crate) fn check_default_folder() -> anyhow::Result<()> {
     let folder = Path::new(DEFAULT_FOLDER);
     if folder.join("config.yaml").exists() && !folder.join("credentials.json").exists() {

@@ -60,6 +60,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "kcp provision --plan aws --name dev --watch",
             "kcp provision --plan azure --name big --region westeurope --param autoScalerMax=9",
+            "kcp provision --plan aws --name dev --dry-run",
         ],
     ),
     ("update", &["kcp update dev --param autoScalerMax=9 --watch", "kcp update dev --plan azure"]),
@@ -76,7 +77,11 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     (
         "kubeconfig",
-        &["kcp kubeconfig dev", "kcp kubeconfig dev -o dev.yaml    for a file of its own"],
+        &[
+            "kcp kubeconfig dev",
+            "kcp kubeconfig dev -o dev.yaml    for a file of its own",
+            "kcp kubeconfig -c c-308c6c3    an operator's",
+        ],
     ),
     ("bind", &["kcp bind dev -o dev.yaml && kubectl --kubeconfig dev.yaml get namespaces"]),
     ("unbind", &["kcp unbind dev 0b9f6c52-2a3f-4d8e-9c1b-5f6a7d8e9f00"]),
@@ -102,6 +107,36 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("upgrade", &["kcp upgrade kyma --target all --preview"]),
     ("upgrade kyma", &["kcp upgrade kyma --target plan=trial --version 2.10.0 --watch"]),
+    (
+        "taskrun",
+        &[
+            "kcp taskrun -t all -- kubectl get nodes",
+            "kcp taskrun -t plan=trial -e region=^us -s \"/bin/sh -c\" -- kubectl get ns \"| wc -l\"",
+            "kcp taskrun -t account=CA.* --dry-run",
+        ],
+    ),
+    ("reconciliations", &["kcp reconciliations", "kcp reconciliations -S error --last 5 -o wide"]),
+    ("reconciliations enable", &["kcp reconciliations enable -c c-308c6c3 --force"]),
+    ("reconciliations disable", &["kcp reconciliations disable -c c-308c6c3"]),
+    ("reconciliations info", &["kcp reconciliations info -i 0b9f6c52-2a3f-4d8e-9c1b-5f6a7d8e9f00"]),
+    ("reconciliations state", &["kcp reconciliations state -c c-308c6c3"]),
+    (
+        "reconciliations debug",
+        &["kcp reconciliations debug -s 0b9f6c52-2a3f-4d8e-9c1b-5f6a7d8e9f00"],
+    ),
+    (
+        "reconciliations purge",
+        &["kcp reconciliations purge -r 0b9f6c52-2a3f-4d8e-9c1b-5f6a7d8e9f00"],
+    ),
+    ("reconciliations operation", &["kcp reconciliations operation stop -s ROUND -c OPERATION"]),
+    (
+        "reconciliations operation stop",
+        &["kcp reconciliations operation stop -s ROUND -c OPERATION"],
+    ),
+    (
+        "reconciliations operation debug",
+        &["kcp reconciliations operation debug -s ROUND -c OPERATION"],
+    ),
     ("upgrade cluster", &["kcp upgrade cluster --target all --canary 2 --maintenancewindow"]),
     ("plan", &["kcp plan list", "kcp plan show provisioning"]),
     ("plan list", &["kcp plan list"]),
@@ -122,6 +157,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("bench mixed", &["kcp bench mixed"]),
     ("bench overhead", &["kcp bench overhead"]),
     ("bench reads", &["kcp bench reads --instances 1000"]),
+    ("bench fleet", &["kcp bench fleet --runtimes 50 --waiting 0", "kcp bench fleet --runtimes 0"]),
+    ("bench jobs", &["kcp bench jobs --instances 1000"]),
     (
         "completion",
         &[

@@ -18,11 +18,19 @@ use std::{
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+#[cfg(feature = "landscape")]
+use commands::up;
 use commands::{
     activity, bench, bindings, broker, catalog, check, completion, context, deprovision, events,
     import, jobs, keys, kubeconfig, landscape, leftovers, login, operations, orchestrations, plan,
-    provision, provisioner, runtimes, status, token, tour, up, update, upgrade,
+    provision, provisioner, reconciliations, runtimes, status, taskrun, token, tour, update,
+    upgrade,
 };
+
+/// An order makes many small texts and documents; docs/performance.md has what this one saves.
+#[cfg(kcp_jemalloc)]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// A control plane for managed Kubernetes runtimes.
 #[derive(Parser)]
@@ -37,12 +45,15 @@ struct Cli {
     /// The context of a control plane elsewhere [env: `KCP_CONTEXT`].
     #[arg(long, global = true, value_name = "NAME")]
     context: Option<String>,
+    #[command(flatten)]
+    known: remote::known::Flags,
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Subcommand)]
 enum Command {
+    #[cfg(feature = "landscape")]
     Up(up::Up),
     Tour(tour::Tour),
     Token(token::Token),
@@ -69,6 +80,8 @@ enum Command {
     Events(events::Events),
     Orchestrations(orchestrations::Orchestrations),
     Upgrade(upgrade::Upgrade),
+    Taskrun(taskrun::Taskrun),
+    Reconciliations(reconciliations::Reconciliations),
     Plan(plan::Plan),
     Check(check::Check),
     Keys(keys::Keys),
@@ -93,10 +106,12 @@ async fn main() -> ExitCode {
         Err(error) => error.exit(),
     };
     let data = cli.data.as_deref();
-    remote::choose(remote::Choice { server: cli.server, context: cli.context });
+    let choice = remote::Choice { server: cli.server, context: cli.context, known: cli.known };
+    hint::keep(data);
+    remote::choose(choice);
     let prepared = if cli.command.is_clients() { remote::prepare(data).await } else { Ok(()) };
     let done = match prepared {
-        Ok(()) => run(cli.command, data).await,
+        Ok(()) => Box::pin(run(cli.command, data)).await,
         Err(error) => Err(error),
     };
     match done {
@@ -112,10 +127,13 @@ async fn main() -> ExitCode {
 impl Command {
     /// Whether it speaks to a control plane.
     fn is_clients(&self) -> bool {
+        #[cfg(feature = "landscape")]
+        if matches!(self, Self::Up(_)) {
+            return false;
+        }
         !matches!(
             self,
-            Self::Up(_)
-                | Self::Tour(_)
+            Self::Tour(_)
                 | Self::Login(_)
                 | Self::Logout(_)
                 | Self::Context(_)
@@ -136,6 +154,7 @@ impl Command {
 
 async fn run(command: Command, data: Option<&Path>) -> anyhow::Result<ExitCode> {
     match command {
+        #[cfg(feature = "landscape")]
         Command::Up(command) => Box::pin(command.run(data)).await,
         Command::Tour(command) => Box::pin(command.run(data)).await,
         Command::Token(command) => command.run(data).await,
@@ -162,6 +181,8 @@ async fn run(command: Command, data: Option<&Path>) -> anyhow::Result<ExitCode> 
         Command::Events(command) => command.run(data).await,
         Command::Orchestrations(command) => command.run(data).await,
         Command::Upgrade(command) => command.run(data).await,
+        Command::Taskrun(command) => command.run(data).await,
+        Command::Reconciliations(command) => command.run(data).await,
         Command::Plan(command) => command.run(),
         Command::Check(command) => command.run().await,
         Command::Keys(command) => command.run().await,

@@ -4,7 +4,7 @@
 //! for the toy on this machine never reaches a real one. `--server` and `--context` go before both.
 
 pub(crate) mod config;
-mod known;
+pub(crate) mod known;
 pub(crate) mod oidc;
 mod redirect;
 pub(crate) mod tokens;
@@ -22,6 +22,8 @@ use config::{Config, Context};
 pub(crate) struct Choice {
     pub(crate) server: Option<Url>,
     pub(crate) context: Option<String>,
+    /// Options of the known client, which go before its variables and its file.
+    pub(crate) known: known::Flags,
 }
 
 /// Said once, before any command runs.
@@ -37,6 +39,17 @@ pub(crate) fn chosen_server() -> Option<Url> {
     CHOICE.get()?.server.clone()
 }
 
+/// The server and the context that the command line says, for commands that are to lead there again.
+pub(crate) fn chosen() -> (Option<String>, Option<String>) {
+    let Some(choice) = CHOICE.get() else { return (None, None) };
+    (choice.server.as_ref().map(Url::to_string), choice.context.clone())
+}
+
+/// An option of the known client that the command line says.
+fn known_option(name: &str) -> Option<String> {
+    CHOICE.get()?.known.get(name)
+}
+
 /// The control plane elsewhere that is meant; none when it is the one on this machine.
 pub(crate) fn target(data: Option<&Path>) -> anyhow::Result<Option<Context>> {
     let choice = CHOICE.get_or_init(Choice::default);
@@ -46,6 +59,7 @@ pub(crate) fn target(data: Option<&Path>) -> anyhow::Result<Option<Context>> {
     let target = match (&choice.server, named) {
         (Some(server), named) => Some(at(server, named.as_deref())?),
         (None, Some(name)) => Some(Config::read()?.named(&name)?),
+        (None, None) if choice.known.names_a_broker() => known::context()?,
         (None, None) if data.is_some() || connection::is_here() => None,
         (None, None) => elsewhere()?,
     };
@@ -97,17 +111,28 @@ pub(crate) fn is_safe(url: &Url) -> bool {
 pub(crate) async fn prepare(data: Option<&Path>) -> anyhow::Result<()> {
     let Some(target) = target(data)? else { return Ok(()) };
     let Some(login) = tokens::read(&target)? else {
-        bail!("not logged in to {}: kcp login{}", target.server, target.flags());
+        bail!("not logged in to {}: {}", target.server, target.login_command());
     };
-    let now = base::Clock::running().now();
-    if login.is_fresh(now) {
+    if login.is_fresh(base::Clock::running().now()) {
         return Ok(());
     }
-    let Some(refresh) = &login.refresh_token else {
-        bail!("the login to {} has expired: kcp login{}", target.server, target.flags());
+    // A token for renewals is good for one renewal: the process that comes second uses what the first one got.
+    let _lock = tokens::lock(&target).await?;
+    let Some(login) = tokens::read(&target)? else {
+        bail!("not logged in to {}: {}", target.server, target.login_command());
     };
-    let renewed = oidc::refresh(&target, refresh).await.with_context(|| {
-        format!("the login to {} has expired: kcp login{}", target.server, target.flags())
-    })?;
-    tokens::write(&target, &renewed.or(login))
+    if login.is_fresh(base::Clock::running().now()) {
+        return Ok(());
+    }
+    let expired =
+        || format!("the login to {} has expired: {}", target.server, target.login_command());
+    let Some(refresh) = &login.refresh_token else { bail!(expired()) };
+    let renewed = oidc::refresh(&target, refresh).await.with_context(expired)?;
+    let renewed = renewed.after(login);
+    // Written even if it cannot be sent: the token for the renewal after it must not be lost.
+    tokens::write(&target, &renewed)?;
+    if !renewed.can_be_sent() {
+        bail!("{} (the issuer renewed it without an ID token)", expired());
+    }
+    Ok(())
 }

@@ -59,6 +59,9 @@ fn orders_succeed_once_each_while_replicas_are_killed() {
     let said = String::from_utf8(output).unwrap();
     assert!(said.starts_with("50 orders at once to 3 replicas"), "{said}");
     assert!(!said.contains(" 0 of them killed"), "{said}");
+    for nothing in ["broker 0.0 ms", "provisioner 0.0 ms", " 0 commits"] {
+        assert!(!said.contains(nothing), "{said}");
+    }
 }
 
 #[test]
@@ -106,4 +109,64 @@ fn lists_of_generated_instances_are_measured_and_find_what_there_is() {
         assert!(figure(question)["ratio"].is_number(), "{question}");
     }
     assert_eq!(report["exported"], figure("first page")["found"]);
+}
+
+#[test]
+fn an_orchestration_ends_with_the_right_counts_while_replicas_are_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("figures.json");
+    let mut kcp = Command::new(env!("CARGO_BIN_EXE_kcp"));
+    kcp.args(["bench", "fleet", "--runtimes", "50", "--waiting", "300", "--times", "3"]);
+    kcp.args(["--kill-every", "2"]);
+    kcp.arg("--output").arg(&output);
+    if let Some(binaries) = std::env::var_os("KCP_TEST_POSTGRES_BIN") {
+        kcp.arg("--postgres-bin").arg(binaries);
+    }
+
+    // It fails by itself when a count is wrong, a runtime is upgraded twice, or a customer is told twice.
+    kcp.assert().success();
+
+    let report: Value = serde_json::from_slice(&fs::read(&output).unwrap()).unwrap();
+    assert_eq!(
+        (&report["upgraded"]["runtimes"], &report["upgraded"]["failed"]),
+        (&50.into(), &2.into())
+    );
+    assert_ne!(report["upgraded"]["kills"], 0);
+    let waiting = &report["waiting"];
+    assert!(waiting["waiting"].as_u64().unwrap() >= 250, "{waiting}");
+    let requests: Vec<&str> = waiting["answers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|it| it["request"].as_str())
+        .collect();
+    assert_eq!(requests[..4], ["start", "counts", "progress", "pause"]);
+}
+
+#[test]
+fn jobs_run_over_generated_instances_within_their_limits_and_one_survives_a_kill() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("figures.json");
+    let mut kcp = Command::new(env!("CARGO_BIN_EXE_kcp"));
+    kcp.args(["bench", "jobs", "--instances", "1000", "--output"]).arg(&output);
+    if let Some(binaries) = std::env::var_os("KCP_TEST_POSTGRES_BIN") {
+        kcp.arg("--postgres-bin").arg(binaries);
+    }
+
+    // Whether limits of time are kept is not judged on a machine that does other things besides.
+    let _ = kcp.output().unwrap();
+
+    let report: Value = serde_json::from_slice(&fs::read(&output).unwrap()).unwrap();
+    let figures = report["figures"].as_array().unwrap();
+    assert_eq!(figures.len(), 8);
+    for figure in figures {
+        assert_eq!(figure["state"], "succeeded", "{figure}");
+        assert!(figure["memory"].as_f64().unwrap() < 64.0, "{figure}");
+    }
+    let figure = |job: &str| figures.iter().find(|figure| figure["job"] == job).unwrap();
+    // What was done in the page that was cut short is not told again; the benchmark fails when something is left.
+    assert_eq!(figure("archive")["killed"], true);
+    let archived = figure("archive")["candidates"].as_u64().unwrap();
+    assert!((1..=30).contains(&archived), "{archived} of 30");
+    assert!(figure("drift")["candidates"].as_u64().unwrap() > 800, "{figures:?}");
 }

@@ -83,11 +83,11 @@ fn a_service_that_refuses_to_start_leaves_nothing_behind_and_says_what_to_type()
     let files = || std::fs::read_dir(folder.path()).unwrap().count();
 
     let (started, said) = run(&["broker"]);
-    assert!(!started && said.contains("nobody could enter"), "{said}");
+    assert!(!started && said.contains("no way to authenticate"), "{said}");
     assert_eq!(files(), 0);
 
     let (started, said) = run(&["provisioner"]);
-    assert!(!started && said.contains("nobody could enter"), "{said}");
+    assert!(!started && said.contains("no way to authenticate"), "{said}");
     assert_eq!(files(), 0);
 
     std::fs::write(

@@ -87,7 +87,8 @@ impl Elsewhere {
 
     fn logins(&self) -> Vec<std::path::PathBuf> {
         let folder = self.home.path().join(".config/kcp/logins");
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        files.filter(|path| path.extension().is_some_and(|it| it == "json")).collect()
     }
 }
 
@@ -134,6 +135,49 @@ fn a_person_logs_in_with_a_password_and_the_token_is_renewed() {
     elsewhere.prints(&["logout"]);
     assert!(elsewhere.fails(&["runtimes"]).contains("not logged in"));
     assert!(elsewhere.fails(&["landscape", "systems"]).contains("it has no landscape"));
+}
+
+#[test]
+fn two_processes_renew_a_login_once() {
+    let elsewhere = Elsewhere::new();
+    let (user, password) = elsewhere.person();
+    elsewhere.add("dev", &[]);
+    elsewhere.prints(&["login", "-u", &user, "-p", &password]);
+    let [file] = &elsewhere.logins()[..] else { panic!("one login") };
+    let mut login: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    login["id_token"] = "x.eyJleHAiOjF9.x".into();
+    fs::write(file, login.to_string()).unwrap();
+
+    // The issuer takes a token for renewals once: the second process would be refused with it.
+    let begin = || {
+        let mut command = elsewhere.command(&["runtimes"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let running: Vec<_> = (0..4).map(|_| begin()).collect();
+
+    for process in running {
+        let ended = process.wait_with_output().unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    }
+    assert!(elsewhere.prints(&["runtimes"]).starts_with("NAME "));
+}
+
+#[test]
+fn hints_lead_to_the_same_context_again() {
+    let elsewhere = Elsewhere::new();
+    let (user, password) = elsewhere.person();
+    let scopes = "openid broker:write operations:read runtimes:read tenants:any";
+    elsewhere.add("dev", &["--scopes", scopes]);
+    elsewhere.prints(&["login", "-u", &user, "-p", &password]);
+
+    let words = ["--context", "dev", "provision", "--plan", "aws", "--name", "far"];
+    let ordered = elsewhere.kcp(&words);
+
+    let hint = String::from_utf8(ordered.stderr).unwrap();
+    assert!(
+        ordered.status.success() && hint.contains("Next:\n  kcp --context dev operations "),
+        "{hint}"
+    );
 }
 
 #[test]
@@ -202,6 +246,10 @@ fn the_known_clients_settings_are_read_and_its_folder_is_left_alone() {
 
     elsewhere.prints(&["login", "-u", &user, "-p", &password]);
     assert!(elsewhere.prints(&["rt"]).starts_with("NAME "));
+    assert_eq!(elsewhere.prints(&["rc", "-v", "3"]), "no reconciliations\n");
+    let flags = ["--keb-api-url", "http://127.0.0.1:2", "--oidc-issuer-url", &issuer];
+    let flagged = elsewhere.fails(&[&["rt"], &flags[..]].concat());
+    assert!(flagged.contains("not logged in to http://127.0.0.1:2/"), "{flagged}");
     let mut other = elsewhere.command(&["rt"]);
     let other = other.env("KCP_KEB_API_URL", "http://127.0.0.1:1").output().unwrap();
     let error = String::from_utf8(other.stderr).unwrap();

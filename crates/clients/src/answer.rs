@@ -135,8 +135,7 @@ pub(crate) fn too_large(component: Component, doing: &str) -> Error {
     Error::new(component, Kind::Malformed, doing).saying("the body is too large")
 }
 
-/// Nobody is left alone for longer than this, whatever they ask for; times near the end of time cannot
-/// even be added to the present one.
+/// Cap for `Retry-After`: times near the end of time cannot even be added to the present one.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_hours(24);
 
 /// Both forms of the header; a date in the past means at once.

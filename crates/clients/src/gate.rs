@@ -1,4 +1,4 @@
-//! The gate in front of one system: how many calls at once, for how long, and when not at all.
+//! The gate in front of one system: concurrency limit, deadline and circuit breaker.
 //!
 //! All calls go through [`Gate::pass`], whatever protocol they speak: there they get their key, their
 //! span, their place in the queue and their deadline, and are counted. Waiting counts towards the deadline.

@@ -165,6 +165,9 @@ impl Cluster {
 
 impl std::fmt::Debug for Cluster {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cluster").field("component", &self.gate.component()).finish_non_exhaustive()
+        f.debug_struct("Cluster")
+            .field("component", &self.gate.component())
+            .field("limits", self.gate.limits())
+            .finish_non_exhaustive()
     }
 }

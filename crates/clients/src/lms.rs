@@ -105,7 +105,7 @@ impl Lms {
         fixed.unwrap_or_else(|| region_of(runtime_region).to_owned())
     }
 
-    /// Makes the tenant of a global account and gives its id. See the module before repeating it.
+    /// Makes the tenant of a global account and gives its id. Repeating it makes another tenant.
     pub async fn create_tenant(&self, global_account: &str, region: &str) -> Result<String, Error> {
         let name = tenant_name(global_account);
         let doing = format!("creating logging tenant {name} in {region}");

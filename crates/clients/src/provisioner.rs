@@ -1,8 +1,8 @@
 //! The Runtime Provisioner: makes, changes and removes runtimes, and tells how that is going.
 //!
 //! What a reader would get wrong: a mutation only begins an operation, whose id is the answer; how it ends is asked
-//! for. Repeating `provision` is safe where the provisioner knows the idempotency key that goes with every call of a
-//! step; elsewhere it makes a second runtime.
+//! for. Repeating `provision` is safe where the provisioner knows idempotency keys, of which each mutation takes one with a
+//! name; elsewhere it makes a second runtime.
 
 mod codes;
 mod follow;

@@ -68,10 +68,13 @@ pub struct Admission<'a> {
     pub kind: &'a Kind,
     /// The object before.
     pub old: Option<&'a Value>,
-    /// The object as it will be stored; may be changed. For a deletion, the object that is to go.
+    /// The object as it will be stored; may be changed. For a deletion, the object that is to go, and only its finalizers
+    /// may be changed.
     pub object: &'a mut Value,
     /// Set to count a generation although nothing that is wanted has changed.
     pub new_generation: bool,
+    /// Set to count none although something has; `new_generation` goes first.
+    pub same_generation: bool,
     /// What the request wants to happen to unknown fields.
     pub field_validation: FieldValidation,
     /// Told to the caller in `Warning` headers.

@@ -49,6 +49,7 @@ fn column(column: &Value) -> Column {
         form: word("type"),
         priority: column["priority"].as_i64().unwrap_or(0),
         source: Source::Path(word("jsonPath")),
+        missing: None,
     }
 }
 

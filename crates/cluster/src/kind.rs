@@ -5,6 +5,9 @@
 
 use serde_json::Value;
 
+/// Lists that have keys: the name of the list, and the field that tells its items apart.
+pub(crate) type MergeKeys = [(String, String)];
+
 /// One kind in one version.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kind {
@@ -32,8 +35,8 @@ pub struct Kind {
     pub counts_generations: bool,
     /// One of Kubernetes' own: may be replaced without a resourceVersion, knows strategic merges.
     pub native: bool,
-    /// Lists that strategic merges go through by a key: the name of the list and the key. Without it only Kubernetes'
-    /// own kinds know strategic merges.
+    /// Lists that strategic merges and server-side apply go through by a key: the name of the list and the key. Without it
+    /// only Kubernetes' own kinds know strategic merges, and apply replaces lists as a whole.
     pub merge_keys: Option<Vec<(String, String)>>,
     /// The `OpenAPI` v3 schema, if there is one.
     pub schema: Option<Value>,
@@ -61,16 +64,39 @@ pub struct Column {
     pub priority: i64,
     /// Where the cell comes from.
     pub source: Source,
+    /// What is shown where there is nothing.
+    pub missing: Option<&'static str>,
 }
 
 /// Where a cell comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Source {
     /// A path such as `.spec.region` or `.status.conditions[?(@.type=="Ready")].status`.
     Path(String),
     /// How many entries the object or list at this path has.
     Count(String),
+    /// What a function makes of the object; clients of other servers are shown what is at the path.
+    Words(String, fn(&Value) -> String),
 }
+
+impl Source {
+    fn parts(&self) -> (u8, &str) {
+        match self {
+            Self::Path(path) => (0, path),
+            Self::Count(path) => (1, path),
+            Self::Words(path, _) => (2, path),
+        }
+    }
+}
+
+/// Functions cannot be compared; their paths can.
+impl PartialEq for Source {
+    fn eq(&self, other: &Self) -> bool {
+        self.parts() == other.parts()
+    }
+}
+
+impl Eq for Source {}
 
 impl Column {
     /// A column with text.
@@ -93,6 +119,17 @@ impl Column {
         Self::of("date", name, Source::Path(path.to_owned()))
     }
 
+    /// A column with what a function makes of the object. Servers that only know paths show what is at `path`.
+    pub fn words(name: &str, path: &str, words: fn(&Value) -> String) -> Self {
+        Self::of("string", name, Source::Words(path.to_owned(), words))
+    }
+
+    /// The same, with a word for objects that have nothing there.
+    pub fn or(mut self, missing: &'static str) -> Self {
+        self.missing = Some(missing);
+        self
+    }
+
     /// The same, shown by `-o wide` only.
     pub fn wide(mut self) -> Self {
         self.priority = 1;
@@ -100,7 +137,7 @@ impl Column {
     }
 
     fn of(form: &str, name: &str, source: Source) -> Self {
-        Self { name: name.to_owned(), form: form.to_owned(), priority: 0, source }
+        Self { name: name.to_owned(), form: form.to_owned(), priority: 0, source, missing: None }
     }
 }
 
@@ -149,7 +186,7 @@ impl Kind {
         self
     }
 
-    /// The same, with strategic merges that go through these lists by a key.
+    /// The same, with strategic merges and server-side apply that go through these lists by a key.
     pub fn strategic(mut self, lists: &[(&str, &str)]) -> Self {
         let owned = |(list, key): &(&str, &str)| ((*list).to_owned(), (*key).to_owned());
         self.merge_keys = Some(lists.iter().map(owned).collect());

@@ -125,8 +125,13 @@ fn cell(column: &Column, object: &Value, now: Timestamp) -> Value {
             });
             return json!(count);
         }
+        Source::Words(_, words) => return json!(words(object)),
         Source::Path(path) => path::find(object, path).cloned().unwrap_or(Value::Null),
     };
+    let is_missing = value.is_null() || value == "";
+    if let Some(word) = column.missing.filter(|_| is_missing) {
+        return json!(word);
+    }
     match (column.form.as_str(), &value) {
         ("date", Value::String(time)) => match time.parse::<Timestamp>() {
             Ok(time) => json!(age((now.as_second() - time.as_second()).max(0))),

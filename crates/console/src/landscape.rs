@@ -1,7 +1,8 @@
-//! The simulated outside world of `kcp up`: every system, its trouble, and the calls going by.
+//! The simulated outside world of `kcp up`: every system, its trouble, what it keeps, and the calls going by.
 
 mod control;
 mod ledger;
+mod objects;
 
 use axum::{
     Router,
@@ -41,13 +42,14 @@ pub(crate) fn routes() -> Router<Console> {
     Router::new()
         .route("/console/landscape", get(page))
         .route("/console/landscape/troubles", post(make))
+        .route("/console/landscape/systems/{system}", get(objects::page))
         .route("/console/landscape/systems/{system}/heal", post(heal))
 }
 
 async fn page(State(console): State<Console>, person: Person) -> Result<Markup, Refused> {
     let landscape = landscape(&console)?;
     let (systems, troubles, lines) =
-        tokio::try_join!(landscape.systems(), landscape.troubles(), landscape.ledger())?;
+        tokio::try_join!(landscape.systems(), landscape.troubles(), landscape.ledger(None))?;
     let down = systems.iter().filter(|it| it["health"] != "up").count();
     let body = html! {
         div.title { h1 { "Landscape" } }
@@ -81,7 +83,7 @@ fn card(person: &Person, system: &Value, troubles: &[Value]) -> Markup {
     let own: Vec<&Value> = troubles.iter().filter(|it| it["system"] == name).collect();
     html! {
         article.card.system id={ "system-" (name) } {
-            div { h2 { (name) } (pill(tone, word)) }
+            div { h2 { a href={ "/console/landscape/systems/" (name) } { (name) } } (pill(tone, word)) }
             p.small.soft { (text(&system["purpose"])) }
             p.small.faint { (count(number(&system["objects"]), "object")) " · " (count(number(&system["calls"]["received"]), "call")) }
             @if own.is_empty() {

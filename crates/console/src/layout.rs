@@ -16,6 +16,7 @@ pub(crate) enum Section {
     Operations,
     Orchestrations,
     Jobs,
+    Pool,
     Audit,
     Landscape,
 }
@@ -108,6 +109,7 @@ fn navigation(person: &Person, current: Section, simulated: bool) -> Markup {
             person.operates(ORCHESTRATIONS_READ),
         ),
         (Section::Jobs, "/console/jobs", "Jobs", person.operates(OPERATIONS_READ)),
+        (Section::Pool, "/console/pool", "Pool", person.operates(OPERATIONS_READ)),
         (Section::Audit, "/console/audit", "Audit", person.operates(OPERATIONS_READ)),
         (Section::Landscape, "/console/landscape", "Landscape", simulated),
     ];

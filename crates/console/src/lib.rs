@@ -24,10 +24,12 @@ mod operations;
 mod orchestrations;
 mod order;
 mod overview;
+mod pool;
 mod runtime;
 mod runtimes;
 mod streams;
 mod unstuck;
+mod update;
 mod words;
 
 use std::sync::Arc;
@@ -47,8 +49,8 @@ use axum::{
     routing::{get, post},
 };
 use broker::{
-    bindings::Bindings, instances::Broker, jobs::Jobs, operations::view::Operations,
-    orchestrations::Orchestrations,
+    answers::Answers, bindings::Bindings, instances::Broker, jobs::Jobs,
+    operations::view::Operations, orchestrations::Orchestrations,
 };
 
 use streams::Streams;
@@ -82,6 +84,8 @@ pub struct Parts {
     pub orchestrations: Orchestrations,
     /// The jobs.
     pub jobs: Jobs,
+    /// What operators ask about many operations, and about the pool of accounts.
+    pub answers: Answers,
     /// What runs, and where.
     pub services: Vec<Service>,
     /// The simulated outside world of `kcp up`.
@@ -120,12 +124,14 @@ pub fn router(console: Console) -> Router {
         .route("/", get(overview::page))
         .route("/console/events", get(events::stream))
         .route("/console/runtimes", get(runtimes::page))
+        .route("/console/runtimes/export", get(runtimes::export))
         .route("/console/runtimes/{instance}", get(runtime::page))
         .route("/console/runtimes/{instance}/kubeconfig", get(kubeconfig::download))
         .route(
             "/console/runtimes/{instance}/delete",
             get(deprovision::page).post(deprovision::confirmed),
         )
+        .route("/console/runtimes/{instance}/change", get(update::page).post(update::sent))
         .route("/console/order", get(order::page).post(order::ordered))
         .route("/console/operations", get(operations::page))
         .route("/console/operations/{id}", get(operation::page))
@@ -134,6 +140,7 @@ pub fn router(console: Console) -> Router {
         .route("/console/jobs", get(jobs::page))
         .route("/console/jobs/{name}", get(jobs::one))
         .route("/console/jobs/{name}/run", post(jobs::run))
+        .route("/console/pool", get(pool::page))
         .route("/console/audit", get(audit::page))
         .merge(orchestration_routes());
     if console.parts().landscape.is_some() {

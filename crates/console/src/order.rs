@@ -119,14 +119,19 @@ pub(crate) async fn ordered(
 }
 
 /// The plans of the catalog with their schemas.
-fn plans(console: &Console) -> Vec<Value> {
+pub(crate) fn plans(console: &Console) -> Vec<Value> {
     let catalog = console.parts().broker.catalog(Some(PLATFORM_REGION));
     catalog["services"][0]["plans"].as_array().cloned().unwrap_or_default()
 }
 
 /// The parameters of a plan that the form has: choices and numbers that its schema describes.
 fn offered(plan: &Value) -> Vec<(String, Value)> {
-    let schema = &plan["schemas"]["service_instance"]["create"]["parameters"]["properties"];
+    described(plan, "create")
+}
+
+/// The same of what can be given when an instance is made (`create`) or changed (`update`).
+pub(crate) fn described(plan: &Value, when: &str) -> Vec<(String, Value)> {
+    let schema = &plan["schemas"]["service_instance"][when]["parameters"]["properties"];
     ["region", "machineType", "autoScalerMin", "autoScalerMax"]
         .into_iter()
         .filter_map(|name| Some((name.to_owned(), schema.get(name)?.clone())))
@@ -134,7 +139,7 @@ fn offered(plan: &Value) -> Vec<(String, Value)> {
 }
 
 /// A field in the type that the schema wants; none when it was left empty.
-fn value(property: &Value, text: &str) -> Option<Value> {
+pub(crate) fn value(property: &Value, text: &str) -> Option<Value> {
     match (text, property["type"].as_str()) {
         ("", _) => None,
         (text, Some("integer")) => {
@@ -230,7 +235,7 @@ fn input(name: &str, label: &str, value: &str, help: &str) -> Markup {
     }
 }
 
-fn property_field(name: &str, property: &Value, value: &str) -> Markup {
+pub(crate) fn property_field(name: &str, property: &Value, value: &str) -> Markup {
     let label = match name {
         "region" => "Region",
         "machineType" => "Machine type",

@@ -106,6 +106,9 @@ fn heading(person: &Person, runtime: &Runtime, name: &str) -> Markup {
                 @if upgradable {
                     a.button href={ "/console/orchestrations/new?include-0-instanceID=" (runtime.instance_id) } { "Upgrade" }
                 }
+                @if is_ready(runtime) && person.may(BROKER_WRITE) {
+                    a.button #change href={ "/console/runtimes/" (runtime.instance_id) "/change" } { "Change" }
+                }
                 @if there && person.may(BROKER_WRITE) {
                     a.button.danger href={ "/console/runtimes/" (runtime.instance_id) "/delete" } { "Delete" }
                 }

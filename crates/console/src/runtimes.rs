@@ -1,5 +1,6 @@
 //! Runtimes, newest first: searched while one types; filters and page are in the address.
 
+mod export;
 mod search;
 
 use axum::extract::{Query, State};
@@ -18,6 +19,8 @@ use crate::{
     words::ago,
 };
 use search::Found;
+
+pub(crate) use export::export;
 
 /// Which runtimes are wanted.
 #[derive(Deserialize, Default, Clone)]
@@ -46,6 +49,8 @@ pub(crate) async fn page(
         div.title {
             h1 { "Runtimes" }
             span.push {}
+            // Names are not searched by the database, so that a search cannot be exported.
+            @if wanted.q.is_empty() && found.total > 0 { a.button #export href=(export::address(&wanted)) download="runtimes.csv" { "Export as CSV" } }
             @if person.may(BROKER_WRITE) { a.button.first href="/console/order" { "Order a runtime" } }
         }
         p.sub { span { (heading(&found)) } }

@@ -118,7 +118,7 @@ impl<S: Storage> Work<S> {
                     self.rest(&mut pause).await;
                 }
                 Err(StorageError::Unavailable(reason)) => {
-                    debug!(%reason, results = jobs.len(), "the store is away, trying again");
+                    debug!(%reason, results = jobs.len(), "database unavailable, retrying commit");
                     self.rest(&mut pause).await;
                 }
                 Err(StorageError::Refused(reason)) => {
@@ -144,7 +144,7 @@ impl<S: Storage> Work<S> {
             match self.storage.look(&ids).await {
                 Ok(seen) => break seen,
                 Err(error) => {
-                    debug!(%error, "the store is away, looking again");
+                    debug!(%error, "database unavailable, checking the commit again");
                     self.rest(&mut pause).await;
                 }
             }

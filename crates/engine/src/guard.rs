@@ -10,6 +10,7 @@ use crate::{
     hooks::{Flow, Hooks, Point},
     lease::Lease,
     planted::Planted,
+    watch::Proof,
 };
 
 /// Lets calls begin only while the operation is held.
@@ -17,8 +18,8 @@ pub(crate) struct WhileHeld {
     pub(crate) lease: Arc<Lease>,
     pub(crate) hooks: Option<Arc<dyn Hooks>>,
     pub(crate) crashed: CancellationToken,
-    /// Set when the operation is not held here any more.
-    pub(crate) stopped: CancellationToken,
+    /// Whether the operation is still held here.
+    pub(crate) proof: Proof,
     pub(crate) planted: Planted,
 }
 
@@ -38,7 +39,7 @@ impl WhileHeld {
         if self.crashed.is_cancelled() {
             return std::future::pending().await;
         }
-        if self.stopped.is_cancelled() {
+        if self.proof.is_over() {
             return Verdict::Stop;
         }
         if self.lease.is_valid() || self.planted.is(Planted::NoFence) {

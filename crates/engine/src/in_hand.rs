@@ -28,6 +28,8 @@ struct Counts {
     by_lane: BTreeMap<String, usize>,
     /// In whole milliseconds, so that it stays small however many operations sleep.
     dues: BTreeSet<i64>,
+    /// Whether something was let go of that the store may still have as ours.
+    strays: bool,
 }
 
 /// One operation in hand.
@@ -36,6 +38,7 @@ pub(crate) struct Slot {
     id: OperationId,
     lane: String,
     until: Option<Timestamp>,
+    left: bool,
 }
 
 impl InHand {
@@ -78,7 +81,7 @@ impl InHand {
         let mut counts = self.counts();
         counts.all.insert(id);
         *counts.by_lane.entry(lane.to_owned()).or_default() += 1;
-        Slot { hand: self.clone(), id, lane: lane.to_owned(), until: None }
+        Slot { hand: self.clone(), id, lane: lane.to_owned(), until: None, left: false }
     }
 
     /// When the first of the sleeping ones is due.
@@ -94,7 +97,17 @@ impl InHand {
         counts.dues = later;
     }
 
-    /// Resolves when there is room again (if that is asked for) or an earlier due time.
+    /// Whether something was left since this was last asked for.
+    pub(crate) fn take_strays(&self) -> bool {
+        std::mem::take(&mut self.counts().strays)
+    }
+
+    /// Whether something was left.
+    pub(crate) fn has_strays(&self) -> bool {
+        self.counts().strays
+    }
+
+    /// Resolves when there is room again (if that is asked for), an earlier due time, or something was left.
     pub(crate) async fn changed(&self, room: bool) {
         if room {
             self.0.freed.notified().await;
@@ -108,6 +121,11 @@ impl Slot {
     /// Gives the place back; the operation sleeps until then, or is out of this replica's hands.
     pub(crate) fn free(mut self, until: Option<Timestamp>) {
         self.until = until;
+    }
+
+    /// Gives the place back; the operation was left where it stands, and may still be ours by the store.
+    pub(crate) fn leave(mut self) {
+        self.left = true;
     }
 }
 
@@ -128,8 +146,9 @@ impl Drop for Slot {
             earlier = counts.dues.first().is_none_or(|first| due < *first);
             counts.dues.insert(due);
         }
+        counts.strays |= self.left;
         drop(counts);
-        if earlier {
+        if earlier || self.left {
             self.hand.0.due_changed.notify_one();
         }
         self.hand.0.freed.notify_one();

@@ -52,11 +52,13 @@ pub enum Planted {
     TransactionLeftOpen,
     /// Nobody looks for what an operator has abandoned: its step goes on.
     AbandonedGoOn,
+    /// A look for what was abandoned counts for as long as the lease.
+    OldLooksCount,
 }
 
 impl Planted {
     /// All bugs.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::NoFence,
         Self::StageClosedEarly,
         Self::ManyRunning,
@@ -77,6 +79,7 @@ impl Planted {
         Self::StraysKept,
         Self::TransactionLeftOpen,
         Self::AbandonedGoOn,
+        Self::OldLooksCount,
     ];
 
     /// Whether this is the planted bug.

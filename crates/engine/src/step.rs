@@ -2,8 +2,8 @@
 
 use std::{borrow::Cow, future::Future, time::Duration};
 
-use base::Failure;
 pub use base::failure::StepError;
+use base::{Failure, Key};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -53,6 +53,12 @@ impl<O: Operation> Cx<'_, O> {
                 Err(StepError::transient(Failure::new("store", "save_refused", reason)))
             }
         }
+    }
+
+    /// The idempotency key of a call, by a name that no other call of the step has: the same in every run, and in every release whatever
+    /// calls come before it. Once released, the name does not change.
+    pub fn key(&self, name: &'static str) -> Key {
+        Key::named(name)
     }
 
     /// Changes another row in the same commit as the result of this run.

@@ -6,6 +6,7 @@
 mod kyma;
 mod provider;
 
+use async_graphql::{InputObject, SimpleObject};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -127,7 +128,8 @@ pub struct Dns {
 }
 
 /// Who keeps records of a domain.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, SimpleObject, InputObject)]
+#[graphql(name = "DNSProvider", input_name = "DNSProviderInput")]
 pub struct DnsProvider {
     /// The domains it is for.
     pub domains_include: Vec<String>,
@@ -135,17 +137,23 @@ pub struct DnsProvider {
     pub primary: bool,
     /// Its credentials.
     pub secret_name: String,
+    #[graphql(name = "type")]
     pub kind: String,
 }
 
 /// Who vouches for the users of a cluster.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, SimpleObject, InputObject,
+)]
+#[graphql(name = "OIDCConfig", input_name = "OIDCConfigInput")]
 pub struct Oidc {
     /// The client that users log in with.
+    #[graphql(name = "clientID")]
     pub client_id: String,
     /// The claim with their groups.
     pub groups_claim: String,
     /// The issuer.
+    #[graphql(name = "issuerURL")]
     pub issuer_url: String,
     /// How it may sign.
     pub signing_algs: Vec<String>,

@@ -1,5 +1,9 @@
 //! What callers ask for, in their words: what they leave out is decided when a request is checked.
+//!
+//! What a reader would get wrong: these are types of the GraphQL schema as well, so names of fields are the callers'. What the API allows
+//! and no request means (null in a list) is taken out in `api` first, and so are fields that say one thing in two ways.
 
+use async_graphql::InputObject;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -27,10 +31,12 @@ pub struct Provision {
 }
 
 /// A cluster.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, InputObject)]
 pub struct Cluster {
+    /// The name of the Shoot.
     pub name: String,
     pub kubernetes_version: Option<String>,
+    /// aws, azure, gcp or openstack.
     pub provider: String,
     pub target_secret: String,
     pub region: String,
@@ -38,6 +44,7 @@ pub struct Cluster {
     pub machine_image: Option<String>,
     pub machine_image_version: Option<String>,
     pub disk_type: Option<String>,
+    #[graphql(name = "volumeSizeGB")]
     pub volume_size_gb: Option<i32>,
     pub worker_cidr: String,
     pub pods_cidr: Option<String>,
@@ -48,13 +55,19 @@ pub struct Cluster {
     pub max_unavailable: Option<i32>,
     pub purpose: Option<String>,
     pub licence_type: Option<String>,
+    #[graphql(name = "enableKubernetesVersionAutoUpdate")]
     pub kubernetes_auto_update: Option<bool>,
+    #[graphql(name = "enableMachineImageVersionAutoUpdate")]
     pub machine_image_auto_update: Option<bool>,
+    #[graphql(skip)]
     pub provider_config: ProviderConfig,
+    #[graphql(skip)]
     pub dns: Option<Dns>,
     pub seed: Option<String>,
+    #[graphql(name = "oidcConfig")]
     pub oidc: Option<Oidc>,
     pub exposure_class_name: Option<String>,
+    #[graphql(name = "shootNetworkingFilterDisabled")]
     pub networking_filter_disabled: Option<bool>,
     pub control_plane_failure_tolerance: Option<String>,
     pub eu_access: Option<bool>,
@@ -70,7 +83,8 @@ pub struct ProviderConfig {
 }
 
 /// Google.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, InputObject)]
+#[graphql(name = "GCPProviderConfigInput")]
 pub struct GcpConfig {
     /// At least one.
     pub zones: Vec<String>,
@@ -93,16 +107,19 @@ pub struct AzureConfig {
 }
 
 /// Amazon.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, InputObject)]
+#[graphql(name = "AWSProviderConfigInput")]
 pub struct AwsConfig {
     /// The whole network.
     pub vpc_cidr: String,
     /// Its zones; the protocol allows null in the list, the checks do not.
+    #[graphql(name = "awsZones")]
     pub zones: Vec<Option<AwsZone>>,
 }
 
 /// `OpenStack`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, InputObject)]
+#[graphql(name = "OpenStackProviderConfigInput")]
 pub struct OpenStackConfig {
     /// At least one.
     pub zones: Vec<String>,
@@ -142,14 +159,18 @@ pub struct Upgrade {
 }
 
 /// Other settings for a cluster; what is absent stays.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, InputObject)]
 pub struct UpgradeShoot {
+    /// Only upwards.
     pub kubernetes_version: Option<String>,
     pub machine_type: Option<String>,
     pub disk_type: Option<String>,
+    #[graphql(name = "volumeSizeGB")]
     pub volume_size_gb: Option<i32>,
     pub worker_cidr: Option<String>,
+    /// Cannot be changed.
     pub target_secret: Option<String>,
+    /// At least 1.
     pub auto_scaler_min: Option<i32>,
     pub auto_scaler_max: Option<i32>,
     pub machine_image: Option<String>,
@@ -157,12 +178,18 @@ pub struct UpgradeShoot {
     pub max_surge: Option<i32>,
     pub max_unavailable: Option<i32>,
     pub purpose: Option<String>,
+    #[graphql(name = "enableKubernetesVersionAutoUpdate")]
     pub kubernetes_auto_update: Option<bool>,
+    #[graphql(name = "enableMachineImageVersionAutoUpdate")]
     pub machine_image_auto_update: Option<bool>,
+    #[graphql(skip)]
     pub provider_config: Option<ProviderConfig>,
+    #[graphql(name = "oidcConfig")]
     pub oidc: Option<Oidc>,
     pub exposure_class_name: Option<String>,
+    #[graphql(name = "shootNetworkingFilterDisabled")]
     pub networking_filter_disabled: Option<bool>,
     /// All of them: others are no administrators afterwards.
+    #[graphql(skip)]
     pub administrators: Vec<String>,
 }

@@ -1,5 +1,6 @@
 //! What callers are told about operations and runtimes.
 
+use async_graphql::{Enum, SimpleObject};
 use serde::{Deserialize, Serialize};
 
 use crate::configuration::Configuration;
@@ -24,7 +25,8 @@ pub struct OperationStatus {
 }
 
 /// What an operation does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Enum)]
+#[graphql(rename_items = "PascalCase")]
 pub enum OperationType {
     Provision,
     ProvisionNoInstall,
@@ -45,9 +47,10 @@ pub enum OperationState {
 }
 
 /// What went wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, SimpleObject)]
 pub struct LastError {
     /// For people.
+    #[graphql(name = "errMessage")]
     pub message: String,
     /// A stable word for it.
     pub reason: String,
@@ -103,7 +106,8 @@ pub struct ConnectionStatus {
 }
 
 /// How a runtime's agent is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Enum)]
+#[graphql(name = "RuntimeAgentConnectionStatus", rename_items = "PascalCase")]
 pub enum ConnectionState {
     Pending,
     Connected,
@@ -111,10 +115,12 @@ pub enum ConnectionState {
 }
 
 /// Whether a cluster sleeps.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, SimpleObject)]
+#[graphql(name = "HibernationStatus")]
 pub struct Hibernation {
     /// Whether it does.
     pub hibernated: Option<bool>,
     /// Whether it can.
+    #[graphql(name = "hibernationPossible")]
     pub possible: Option<bool>,
 }

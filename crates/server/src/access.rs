@@ -75,7 +75,7 @@ impl Doors {
         Ok(())
     }
 
-    /// Whether nobody could enter.
+    /// Whether there is no way to authenticate.
     pub(crate) fn is_empty(&self) -> bool {
         self.issuers.is_empty() && self.peers.is_empty()
     }

@@ -37,7 +37,7 @@ use store::{BrokerStore, EngineStore, Set, operations::Operations};
 use tokio::{net::TcpListener, task::JoinSet};
 
 use crate::{
-    Settings, auditing,
+    Settings, Speed, auditing,
     gates::Gates,
     keys,
     metrics::{self, Metrics},
@@ -49,7 +49,6 @@ use crate::{
     shutdown,
     sign_in::{self, SignIn},
     systems::{SystemSettings, Systems},
-    up::Speed,
 };
 
 /// How long requests may go on after the order to stop.
@@ -70,6 +69,7 @@ pub(crate) struct Service {
     follower: Option<Follower>,
     metrics: Arc<Metrics>,
     /// How many operations an earlier process had not finished.
+    #[cfg_attr(not(feature = "landscape"), expect(dead_code, reason = "only `kcp up` uses it"))]
     pub(crate) unfinished: u64,
     /// Whether platforms need not say `accepts_incomplete`.
     assume_async: bool,
@@ -200,6 +200,7 @@ impl Service {
             bindings: self.bindings.clone(),
             orchestrations: self.orchestrations.clone(),
             jobs: self.jobs.clone(),
+            answers: self.answers.clone(),
             services,
             landscape,
         })
@@ -296,7 +297,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     let known = outside::platforms(access)?;
     ensure!(
         !(known.is_empty() && access.doors().is_empty()),
-        "nobody could enter: name access.issuers, or access.platform_user and access.platform_password"
+        "no way to authenticate: set access.issuers, or access.platform_user and access.platform_password"
     );
     let transport = &settings.transport;
     let verifier = access.doors().verifier(&transport.hosts(), &clock)?;
@@ -332,5 +333,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
+#[cfg(test)]
+mod effects_tests;
 #[cfg(test)]
 mod tests;

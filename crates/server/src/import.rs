@@ -14,8 +14,8 @@ use store::{
 };
 
 use crate::{
-    Settings, broker::outside, keys, place::Place, settings::provisioner::ProvisionerSettings,
-    up::Speed,
+    Settings, Speed, broker::outside, keys, place::Place,
+    settings::provisioner::ProvisionerSettings,
 };
 
 /// Names the original's key, where no file does.

@@ -17,8 +17,11 @@ mod serving;
 pub mod settings;
 pub mod shutdown;
 mod sign_in;
+mod speed;
 pub mod systems;
 pub mod telemetry;
+#[cfg(feature = "landscape")]
 pub mod up;
 
 pub use settings::Settings;
+pub use speed::Speed;

@@ -4,14 +4,17 @@ mod answers;
 mod calls;
 mod jobs;
 
-use std::sync::{Arc, atomic::AtomicU64};
+use std::sync::{Arc, Mutex, PoisonError, atomic::AtomicU64};
 
-use anyhow::Context;
 use api::Error;
 use axum::{
     Router, extract::State, http::header::CONTENT_TYPE, response::IntoResponse, routing::get,
 };
-use broker::{answers::Answers, jobs::Jobs};
+use base::failure::chain;
+use broker::{
+    answers::{Answers, Gauges},
+    jobs::{JobView, Jobs},
+};
 use clients::Observer;
 use engine::{Engine, Event};
 use prometheus_client::{
@@ -24,7 +27,7 @@ use prometheus_client::{
     },
     registry::Registry,
 };
-use store::EngineStore;
+use store::{EngineStore, engine::Counted};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -55,6 +58,10 @@ pub struct Metrics {
     answers: answers::AnswerMetrics,
     /// Gauges by kind, under the names that dashboards of the reference know.
     in_progress: Vec<(&'static str, Gauge)>,
+    /// What the provisioner has computed about its operations.
+    kept: Mutex<Gauges>,
+    /// Held while numbers are taken over and printed: another scrape would find them half.
+    printing: Mutex<()>,
 }
 
 /// The kinds whose unfinished operations the reference's provisioner counts.
@@ -107,6 +114,8 @@ impl Default for Metrics {
             jobs,
             answers,
             in_progress,
+            kept: Mutex::default(),
+            printing: Mutex::default(),
         }
     }
 }
@@ -159,25 +168,47 @@ impl Metrics {
         }
     }
 
-    async fn text(&self, store: &EngineStore) -> anyhow::Result<String> {
-        let counted = store.count().await.context("unfinished operations cannot be counted")?;
+    /// Keeps what was computed about operations for the next scrapes.
+    pub(crate) fn keep(&self, gauges: Gauges) {
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = gauges;
+    }
+
+    fn kept(&self) -> Gauges {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes numbers over and prints everything, as one: a scrape at the same time sees the numbers before or after.
+    fn text(&self, reading: Reading) -> Result<String, std::fmt::Error> {
+        let _one = self.printing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.jobs.read(&reading.jobs);
+        self.answers.read(&reading.gauges);
         self.unfinished.clear();
         for (kind, gauge) in &self.in_progress {
-            let ours = counted.iter().filter(|one| one.kind == *kind);
+            let ours = reading.unfinished.iter().filter(|one| one.kind == *kind);
             let sum: u64 = ours.map(|one| one.operations).sum();
             gauge.set(i64::try_from(sum).unwrap_or(i64::MAX));
         }
-        for one in counted {
+        for one in reading.unfinished {
             let stand = Stand { kind: one.kind, state: one.state.as_str() };
             #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
             self.unfinished.get_or_create(&stand).set(one.operations as f64);
         }
-        let found = store.database().released().found_in_transaction();
-        self.in_transaction.inc_by(found.saturating_sub(self.in_transaction.get()));
+        self.in_transaction
+            .inc_by(reading.in_transaction.saturating_sub(self.in_transaction.get()));
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         Ok(text)
     }
+}
+
+/// What a scrape takes over.
+#[derive(Default)]
+struct Reading {
+    jobs: Vec<JobView>,
+    gauges: Gauges,
+    unfinished: Vec<Counted>,
+    /// Connections that came back to their pool inside of a transaction, so far.
+    in_transaction: u64,
 }
 
 /// `/metrics`; the caller puts a door in front of it.
@@ -205,17 +236,25 @@ struct Source {
     of_broker: Option<(Jobs, Answers)>,
 }
 
-async fn scrape(
-    State(Source { metrics, engine, of_broker }): State<Source>,
-) -> Result<impl IntoResponse, Error> {
-    if let Some((jobs, answers)) = of_broker {
-        metrics.jobs.read(&jobs.list().await?);
-        metrics.answers.read(&answers.gauges());
+impl Source {
+    async fn read(&self) -> Result<Reading, Error> {
+        let (jobs, gauges) = match &self.of_broker {
+            Some((jobs, answers)) => (jobs.list().await?, answers.gauges()),
+            None => (Vec::new(), self.metrics.kept()),
+        };
+        let store = self.engine.storage();
+        let unfinished = store.count().await.map_err(|error| {
+            tracing::warn!(error = chain(&error), "unfinished operations cannot be counted");
+            Error::Unavailable
+        })?;
+        let in_transaction = store.database().released().found_in_transaction();
+        Ok(Reading { jobs, gauges, unfinished, in_transaction })
     }
-    let text = metrics.text(engine.storage()).await.map_err(|error| {
-        tracing::warn!(error = format!("{error:#}"), "metrics cannot be given");
-        Error::Unavailable
-    })?;
+}
+
+async fn scrape(State(source): State<Source>) -> Result<impl IntoResponse, Error> {
+    let reading = source.read().await?;
+    let text = source.metrics.text(reading).map_err(|_| Error::Unavailable)?;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(CONTENT_TYPE, kind)], text))
 }
@@ -257,6 +296,32 @@ mod tests {
                 told.iter().any(|told| document.contains(told)),
                 "{name} is not in docs/metrics.md"
             );
+        }
+    }
+
+    #[test]
+    fn scrapes_at_the_same_time_see_all_numbers_or_none_of_them() {
+        let metrics = Arc::new(Metrics::default());
+        let reading = || Reading {
+            gauges: Gauges {
+                at: Some(jiff::Timestamp::UNIX_EPOCH),
+                stuck: (0..50).map(|at| (("provision".into(), format!("Step_{at}")), 1)).collect(),
+                ..Gauges::default()
+            },
+            ..Reading::default()
+        };
+        let scrape = |metrics: &Arc<Metrics>| {
+            let metrics = metrics.clone();
+            std::thread::spawn(move || {
+                let texts = (0..50).map(|_| metrics.text(reading()).unwrap());
+                texts.map(|text| text.matches("kcp_operations_stuck{").count()).collect::<Vec<_>>()
+            })
+        };
+
+        let scrapes: Vec<_> = (0..4).map(|_| scrape(&metrics)).collect();
+
+        for seen in scrapes.into_iter().flat_map(|scrape| scrape.join().unwrap()) {
+            assert_eq!(seen, 50);
         }
     }
 }

@@ -9,7 +9,7 @@ use store::{Database, EngineStore, Sealer, Set, engine::Time, rotate};
 use tokio::{net::TcpStream, time::timeout};
 use url::Url;
 
-use crate::up::Speed;
+use crate::Speed;
 
 /// The port of PostgreSQL, unless the address names another one.
 const POSTGRES_PORT: u16 = 5432;
@@ -37,11 +37,7 @@ impl Place {
         schema: &str,
         set: Set,
     ) -> anyhow::Result<EngineStore> {
-        let options = store::Options {
-            connections,
-            schema: Some(schema.to_owned()),
-            ..store::Options::new(self.url.clone())
-        };
+        let options = self.options(connections, schema);
         let location = location(self.url.expose_secret());
         let database = match Database::open(&options).await {
             Ok(database) => database,
@@ -64,6 +60,14 @@ impl Place {
             .await
             .with_context(|| format!("the {whose}'s sealing keys cannot be used"))?;
         Ok(EngineStore::new(database, self.sealer.clone(), Time::Database, Planted::Nothing))
+    }
+
+    fn options(&self, connections: u32, schema: &str) -> store::Options {
+        store::Options {
+            connections,
+            schema: Some(schema.to_owned()),
+            ..store::Options::new(self.url.clone())
+        }
     }
 }
 
@@ -106,14 +110,25 @@ async fn unreachable(url: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    async fn refusal(url: String) -> String {
-        let place = Place {
+    fn place(url: String) -> Place {
+        Place {
             url: url.into(),
             sealer: Sealer::generate(),
             replica: None,
             speed: Speed::Times(1.0),
-        };
-        let opened = place.store("broker", 2, "broker", Set::Broker).await;
+        }
+    }
+
+    #[test]
+    fn address_schema_and_connections_of_the_settings_are_those_of_the_database() {
+        let options = place("postgres://kcp@db.example.test/kcp".into()).options(7, "theirs");
+
+        assert_eq!(options.url.expose_secret(), "postgres://kcp@db.example.test/kcp");
+        assert_eq!((options.connections, options.schema.as_deref()), (7, Some("theirs")));
+    }
+
+    async fn refusal(url: String) -> String {
+        let opened = place(url).store("broker", 2, "broker", Set::Broker).await;
         format!("{:#}", opened.err().unwrap())
     }
 

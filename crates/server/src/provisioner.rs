@@ -23,7 +23,7 @@ use store::{EngineStore, ProvisionerStore, Set};
 use tokio::{net::TcpListener, task::JoinSet};
 
 use crate::{
-    auditing, counting,
+    Speed, auditing, counting,
     gates::Gates,
     keys,
     metrics::{self, Metrics},
@@ -32,7 +32,6 @@ use crate::{
     serving::Serving,
     settings::provisioner::{Database, Operations, ProvisionerSettings},
     shutdown,
-    up::Speed,
 };
 pub(crate) use outside::Outside;
 #[cfg(test)]
@@ -91,7 +90,7 @@ impl Service {
         chores.spawn(failed_runtimes::keep(provisioner.clone()));
         chores.spawn(abandoned_intents::keep(provisioner.clone()));
         let operations = store::operations::Operations::new(engine.clone());
-        chores.spawn(counting::keep(operations.clone(), clock.clone()));
+        chores.spawn(counting::keep(operations.clone(), metrics.clone(), clock.clone()));
         chores.spawn(auditing::keep(
             operations.audit(),
             clock.clone(),
@@ -161,7 +160,7 @@ fn engine_settings(
 pub async fn run(settings: ProvisionerSettings) -> anyhow::Result<()> {
     let clock = Clock::running();
     let (access, transport) = (&settings.access, &settings.transport);
-    ensure!(!access.doors().is_empty(), "nobody could enter: name access.issuers");
+    ensure!(!access.doors().is_empty(), "no way to authenticate: set access.issuers");
     let verifier = access.doors().verifier(&transport.hosts(), &clock)?;
     let acceptance = transport.acceptance(settings.listen, settings.connections.limits())?;
     let limits = settings.requests.limits()?;

@@ -26,6 +26,7 @@ impl Readiness for Working {
 }
 
 /// A service that needs nothing.
+#[cfg_attr(not(feature = "landscape"), expect(dead_code, reason = "only `kcp up` uses it"))]
 pub(crate) struct Always;
 
 impl Readiness for Always {

@@ -13,9 +13,13 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
-use axum::Router;
+use axum::{Router, http::Extensions};
 use base::Clock;
-use tokio::{net::TcpListener, task::JoinSet};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpStream},
+    task::JoinSet,
+};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
@@ -41,6 +45,7 @@ pub(crate) struct ConnectionLimits {
 
 impl ConnectionLimits {
     /// What suits most listeners.
+    #[cfg_attr(not(feature = "landscape"), expect(dead_code, reason = "only `kcp up` uses it"))]
     pub(crate) const DEFAULT: Self = Self {
         total: 1_024,
         per_peer: 512,
@@ -70,6 +75,7 @@ pub(crate) fn descriptors() -> Option<usize> {
 }
 
 /// Opens a port on this machine only.
+#[cfg_attr(not(feature = "landscape"), expect(dead_code, reason = "only `kcp up` uses it"))]
 pub(crate) async fn listen(port: u16, what: &str) -> anyhow::Result<TcpListener> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     match TcpListener::bind(address).await {
@@ -89,11 +95,23 @@ pub(crate) struct Acceptance {
     pub(crate) limits: ConnectionLimits,
     /// The certificate, if TLS is spoken.
     pub(crate) tls: Option<TlsAcceptor>,
+    /// Put around each connection before anything is read from it.
+    pub(crate) wrapper: Option<Wrapper>,
 }
+
+/// A connection with something around it, and what its requests carry because of that.
+pub(crate) type Wrapper = fn(TcpStream) -> (Box<dyn Stream>, Extensions);
+
+/// What can be read from and written to.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
 
 impl Acceptance {
     /// Without TLS, for listeners that only this machine reaches.
-    pub(crate) const LOCAL: Self = Self { limits: ConnectionLimits::DEFAULT, tls: None };
+    pub(crate) const fn plain(limits: ConnectionLimits) -> Self {
+        Self { limits, tls: None, wrapper: None }
+    }
 }
 
 /// Services that are being served.
@@ -116,11 +134,11 @@ impl Serving {
         routes: Router,
         acceptance: Acceptance,
     ) {
-        let Acceptance { limits, tls } = acceptance;
+        let Acceptance { limits, tls, wrapper } = acceptance;
         let limits = limits.within_descriptors(name, descriptors());
         let (clock, stop) = (self.clock.clone(), self.stop.clone());
         let crowd = Crowd::new(limits, clock.clone());
-        let connections = Connections { routes, limits, tls, clock, stop };
+        let connections = Connections { routes, limits, tls, wrapper, clock, stop };
         self.tasks.spawn(accept(name, listener, crowd, connections));
     }
 

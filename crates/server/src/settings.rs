@@ -5,6 +5,8 @@
 pub mod access;
 pub mod bindings;
 pub mod console;
+#[cfg(test)]
+pub(crate) mod effects;
 pub mod jobs;
 pub mod links;
 pub mod orders;

@@ -15,7 +15,8 @@ mod folder;
 mod greeting;
 mod landscape;
 mod provisioner;
-mod speed;
+#[cfg(test)]
+mod tenants_tests;
 #[cfg(test)]
 pub(crate) mod testing;
 
@@ -30,7 +31,7 @@ use simulators::{clusters::Clusters, landscape::Landscape};
 use store::EngineStore;
 
 use crate::{
-    Settings,
+    Settings, Speed,
     access::Doors,
     broker::Service as Broker,
     patience::Patience,
@@ -45,7 +46,6 @@ pub use alone::{Alone, run as run_landscape};
 pub use connection::Connection;
 pub use landscape::definitions;
 pub use simulators::garden::Version as GardenerVersion;
-pub use speed::Speed;
 
 /// How long requests may go on after the order to stop.
 const GRACE: Duration = Duration::from_secs(2);
@@ -143,7 +143,7 @@ impl Up {
         let connection = Connection::new(port, token, &credentials);
         let mut serving = Serving::new(&clock);
         let routes = landscape::router(&landscape);
-        serving.add("the landscape", landscape_port, routes, Acceptance::LOCAL);
+        serving.add("the landscape", landscape_port, routes, landscape::ACCEPTANCE);
         let clusters = landscape::clusters(&folder, &landscape, gardener, clusters_port).await?;
         // The landscape's issuer, and all that the settings name.
         let mut doors = settings.access.doors();
@@ -168,7 +168,7 @@ impl Up {
         )
         .await?;
         let routes = runtimes.router(&inner, provisioner.requests.limits()?);
-        let acceptance = Acceptance { limits: provisioner.connections.limits(), tls: None };
+        let acceptance = Acceptance::plain(provisioner.connections.limits());
         serving.add("the provisioner", provisioner_port, routes, acceptance);
         let systems = files::write(&folder, &credentials, &connection, speed)?;
         let broker = Box::pin(broker::start(
@@ -182,7 +182,7 @@ impl Up {
         .await?;
         let routes = broker::routes(&broker, &connection, &credentials, &landscape, &verifier);
         let routes = shielded(routes, settings.requests.limits()?);
-        let acceptance = Acceptance { limits: settings.connections.limits(), tls: None };
+        let acceptance = Acceptance::plain(settings.connections.limits());
         serving.add("the broker", broker_port, routes, acceptance);
 
         wait_for_lease(&runtimes.engine).await?;

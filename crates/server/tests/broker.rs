@@ -262,16 +262,16 @@ async fn settings_of_requests_take_effect_and_calls_outside_are_counted() {
     let mut settings = settings::load(None).unwrap();
     settings.requests.body = 4_000.try_into().unwrap();
     settings.answers.address = Some("https://broker.example.test".into());
+    settings.answers.assume_async = true;
     let up = start(data.path(), settings).await;
     let platform = Platform::of(&up).await;
     let path = instance("aws", None);
-    let asked = format!("{path}?accepts_incomplete=true");
     let large = platform.order("aws", &json!({"more": "x".repeat(4_000)}));
-    assert_eq!(platform.ask(Method::PUT, &asked, Some(&large)).await.0, 413);
+    assert_eq!(platform.ask(Method::PUT, &path, Some(&large)).await.0, 413);
 
     let (status, first) =
-        platform.ask(Method::PUT, &asked, Some(&platform.order("aws", &json!({})))).await;
-    assert_eq!(status, 202, "{first}");
+        platform.ask(Method::PUT, &path, Some(&platform.order("aws", &json!({})))).await;
+    assert_eq!(status, 202, "nobody said accepts_incomplete: {first}");
     let labels = first["metadata"]["labels"].to_string();
     assert!(labels.contains("https://broker.example.test"), "{first}");
     platform.succeeded(&path).await;

@@ -293,6 +293,18 @@ async fn the_operators_client_of_the_original_lists_with_every_filter_and_remove
         assert_eq!(operator.get(&address, &person).await.0, 200, "{part}");
     }
 
+    // What happened to a runtime, by its id: that of its instance, and nothing for a runtime that nobody has.
+    let events = async |runtime: &str| {
+        let address = format!("{}/events?runtime_ids={runtime}", operator.broker);
+        let (status, events) = operator.get(&address, &person).await;
+        assert_eq!(status, 200, "{events}");
+        events.as_array().unwrap().clone()
+    };
+    let of_runtime = events(&runtime).await;
+    assert!(!of_runtime.is_empty());
+    assert!(of_runtime.iter().all(|event| event["InstanceID"] == ids[0].1), "{of_runtime:?}");
+    assert_eq!(events("11111111-1111-4111-8111-111111111111").await, Vec::<Value>::new());
+
     // A kubeconfig with a token, for people whose group may have one; the account must be the runtime's.
     let kubeconfig = async |account: &str, token: &str| {
         let address = format!("{}/kubeconfig/{account}/{runtime}", operator.broker);
@@ -301,6 +313,10 @@ async fn the_operators_client_of_the_original_lists_with_every_filter_and_remove
     let (status, file) = kubeconfig("ga-aws", &person).await;
     assert_eq!(status, 200, "{file}");
     assert!(text(&file).contains("token: ") && text(&file).contains(&shoot), "{file}");
+    let address = format!("{}/kubeconfig/ga-aws/{runtime}", operator.broker);
+    let asked = operator.http.get(address).bearer_auth(&person);
+    let headers = asked.send().await.unwrap().headers().clone();
+    assert_eq!(headers["cache-control"], "no-store", "nobody in between keeps credentials");
     assert_eq!(kubeconfig("ga-gcp", &person).await.0, 404);
     assert_eq!(kubeconfig("ga-aws", &operator.machine().await).await.0, 403);
 

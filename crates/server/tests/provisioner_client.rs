@@ -11,7 +11,7 @@ use std::{
 };
 
 use base::{
-    Caller, Clock,
+    Caller, Clock, Key,
     caller::{Call, Guard, Verdict},
 };
 use clients::{
@@ -25,6 +25,7 @@ use secrecy::ExposeSecret;
 use server::{settings, systems::Systems, up::Up};
 use tempfile::TempDir;
 
+const KEY: Key = Key::named("order");
 const TENANT: Tenant<'_> = Tenant { id: "ga-1", subaccount: Some("sa-1") };
 
 struct World {
@@ -114,18 +115,18 @@ async fn a_runtime_lives_from_order_to_end() {
     // Only a runtime with Kyma has an agent to reconnect.
     let kyma = Kyma { version: "1.22.0".into(), ..Kyma::default() };
     let order = Provision { kyma: Some(kyma), ..order("life") };
-    let begun = provisioner.provision(TENANT, &order).await.unwrap();
+    let begun = provisioner.provision(TENANT, KEY, &order).await.unwrap();
     let (operation, runtime) = (begun.id.unwrap(), begun.runtime_id.unwrap());
     let provisioned = world.end_of(&operation).await;
     let status = provisioner.runtime_status(TENANT, &runtime).await.unwrap();
-    let changed = provisioner.upgrade_shoot(TENANT, &runtime, &bigger()).await.unwrap();
+    let changed = provisioner.upgrade_shoot(TENANT, KEY, &runtime, &bigger()).await.unwrap();
     let changed = world.end_of(&changed.id.unwrap()).await;
     let after = provisioner.runtime_status(TENANT, &runtime).await.unwrap();
-    let again = provisioner.reconnect(TENANT, &runtime).await.unwrap();
+    let again = provisioner.reconnect(TENANT, KEY, &runtime).await.unwrap();
     let again = world.end_of(&again).await;
-    let asleep = provisioner.hibernate(TENANT, &runtime).await.unwrap();
+    let asleep = provisioner.hibernate(TENANT, KEY, &runtime).await.unwrap();
     let asleep = world.end_of(&asleep.id.unwrap()).await;
-    let removal = provisioner.deprovision(TENANT, &runtime).await.unwrap();
+    let removal = provisioner.deprovision(TENANT, KEY, &runtime).await.unwrap();
     let removed = world.end_of(&removal).await;
 
     assert_eq!(begun.operation, OperationType::Provision);
@@ -149,11 +150,11 @@ async fn refusals_tell_what_to_do() {
     let mut wrong = order("wrong");
     wrong.cluster.0.provider = "moon".into();
 
-    let begun = provisioner.provision(TENANT, &order("busy")).await.unwrap();
+    let begun = provisioner.provision(TENANT, KEY, &order("busy")).await.unwrap();
     let runtime = begun.runtime_id.unwrap();
-    let busy = provisioner.upgrade_shoot(TENANT, &runtime, &bigger()).await.unwrap_err();
-    let refused = provisioner.provision(TENANT, &wrong).await.unwrap_err();
-    let missing = provisioner.deprovision(TENANT, nobody).await.unwrap_err();
+    let busy = provisioner.upgrade_shoot(TENANT, KEY, &runtime, &bigger()).await.unwrap_err();
+    let refused = provisioner.provision(TENANT, KEY, &wrong).await.unwrap_err();
+    let missing = provisioner.deprovision(TENANT, KEY, nobody).await.unwrap_err();
     let unknown = provisioner.operation_status(TENANT, nobody).await.unwrap_err();
     let tenantless = provisioner.runtime_status(Tenant::new(""), &runtime).await.unwrap_err();
 
@@ -193,8 +194,10 @@ async fn an_order_that_is_repeated_by_its_step_is_the_same_order() {
     };
     let order = order("once");
 
-    let first = caller(1).scope(world.provisioner.provision(TENANT, &order)).await.unwrap();
-    let second = caller(2).scope(world.provisioner.provision(TENANT, &order)).await.unwrap();
+    let first =
+        Box::pin(caller(1).scope(world.provisioner.provision(TENANT, KEY, &order))).await.unwrap();
+    let second =
+        Box::pin(caller(2).scope(world.provisioner.provision(TENANT, KEY, &order))).await.unwrap();
 
     assert_eq!((first.id, first.runtime_id), (second.id, second.runtime_id));
     world.up.stop().await;

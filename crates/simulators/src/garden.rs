@@ -40,6 +40,8 @@ pub const CLUSTER: &str = "garden";
 pub const CONFIRMATION: &str = "confirmation.gardener.cloud/deletion";
 /// Asks for another go: `retry`, `reconcile` or `maintain`.
 pub const OPERATION: &str = "gardener.cloud/operation";
+/// What the gardenlet deploys anew, as a list.
+const TASKS: &str = "shoot.gardener.cloud/tasks";
 /// What shall happen to a Shoot other than the usual.
 pub const SCENARIO: &str = "landscape.kcp.dev/scenario";
 /// The `ConfigMap` of the project whose key `shoots` is the scenario of all Shoots to come.
@@ -78,5 +80,5 @@ pub fn catalog(catalog: cluster::Catalog, settings: &Settings) -> cluster::Catal
     let all = kinds::all(settings.version).into_iter();
     let catalog = all.fold(catalog, |catalog, kind| catalog.kind(place(), kind));
     let catalog = admission::add(catalog, &place(), settings);
-    access::add(catalog, place(), settings)
+    access::add(catalog, &place(), settings)
 }

@@ -162,6 +162,22 @@ async fn b21_neither_living_nor_removed_runtimes_take_more_memory_than_they_may(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_binding_that_is_deleted_goes_with_the_last_shoot_that_uses_it() {
+    let world = World::new().await;
+    world.make("user").await;
+    let bindings = "secretbindings.core.gardener.cloud";
+    let server = world.running.clusters().server();
+    let found = || server.get("garden", bindings, NAMESPACE, "aws-free-1");
+
+    server.remove("garden", bindings, NAMESPACE, "aws-free-1").unwrap();
+    let held = found().is_some();
+    world.remove("user").await;
+    world.until(|| found().is_none()).await;
+
+    assert!(held, "a Shoot uses it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn released_accounts_are_clean_again_unless_a_shoot_still_uses_them() {
     let world = World::new().await;
     world.make("user").await;

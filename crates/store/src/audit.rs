@@ -18,6 +18,8 @@ use crate::{
 };
 
 pub use chain::{PAGE, Verification};
+#[cfg(test)]
+pub(crate) use list::LISTS;
 pub use list::{AuditFilter, AuditPage};
 
 /// The longest text that is kept of what a caller says about itself.

@@ -40,15 +40,18 @@ pub use archive::{ArchivedInstance, EndedRemoval};
 pub use bindings::{Attempt, BeginBinding, Binding, BindingState, NewBinding};
 pub use changes::{InstanceChange, InstancePlan, RuntimeId, StateChange, TOPIC};
 pub use creations::{Creation, NewCreation};
-pub use import::{ImportOutcome, ImportedBinding, ImportedInstance, ImportedState};
+pub use import::{
+    ImportOutcome, ImportedBinding, ImportedInstance, ImportedMember, ImportedOrchestration,
+    ImportedState,
+};
 pub use instances::Counted;
 pub use limits::{Limit, Limits, Reached};
 pub use list::{InstanceFilter, Page, PageKey};
 pub use lms_tenants::LmsTenant;
 pub use maintenances::{Maintenance, MaintenanceOf, SuspendedEvaluation};
 pub use orchestrations::{
-    Count, Counts, Member, MemberFilter, MemberPage, NewMember, NewOrchestration, Orchestration,
-    Resolution, Span, Started,
+    Count, Counts, Fields, Member, MemberFilter, MemberPage, NewMember, NewOrchestration,
+    Orchestration, Resolution, Span, Started,
 };
 pub use pool::PoolSample;
 pub use removed::Removed;

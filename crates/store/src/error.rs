@@ -28,7 +28,7 @@ pub enum Error {
     /// The keys of this process do not open what is stored.
     #[error("{0}")]
     WrongKeys(String),
-    /// A stored value means nothing to this version.
+    /// This version cannot read a stored value.
     #[error("invalid stored value: {0}")]
     Unreadable(String),
     /// Others were faster each time; nothing is written, and another try may succeed.

@@ -13,7 +13,10 @@ mod source;
 
 pub use cipher::{Cipher, CipherError, SourceKey};
 pub use error::Error;
-pub use keb::{ClusterConfig, ClusterSetup, KebBinding, KebInstance, KebOperation, KebSource};
+pub use keb::{
+    ClusterConfig, ClusterSetup, KebArchived, KebBinding, KebInstance, KebMember, KebOperation,
+    KebOrchestration, KebSource,
+};
 pub use provisioner::{
     KymaComponentRow, KymaConfigRow, ProvisionerCluster, ProvisionerOperation, ProvisionerSource,
     Upgrade,

@@ -16,7 +16,8 @@ pub(crate) struct Text {
 /// Names a statement: literals, with `now` for the time, `skip` where rows that others hold are passed over, `wait` where
 /// they are waited for, `(any "column" "$1")` where a column is in a list of texts, `(any_id "column" "$1")` where it is
 /// in a list of ids, `(first "column" "$1")` where it is the first of a list, `(first_besides "column" "word" "$1")` where it is that and not this word
-/// besides, as a partial index needs it, `(unset "$1")` where there is no list, and `instance_columns` for the columns of an instance.
+/// besides, as a partial index needs it, `(unset "$1")` where there is no list, `(between "column" "$1" "$2")` where
+/// it is not before one text and before another, by bytes, and `instance_columns` for the columns of an instance.
 macro_rules! sql {
     ($name:ident = $($part:tt)+) => {
         const $name: $crate::sql::Text = $crate::sql::sql!($($part)+);
@@ -59,6 +60,9 @@ macro_rules! postgres {
     ((unset $list:literal)) => {
         concat!($list, "::text IS NULL")
     };
+    ((between $column:literal $from:literal $to:literal)) => {
+        concat!($column, " COLLATE \"C\" >= ", $from, " AND ", $column, " COLLATE \"C\" < ", $to)
+    };
     (instance_columns) => {
         $crate::broker::columns!()
     };
@@ -91,6 +95,9 @@ macro_rules! sqlite {
     };
     ((unset $list:literal)) => {
         concat!($list, " IS NULL")
+    };
+    ((between $column:literal $from:literal $to:literal)) => {
+        concat!($column, " >= ", $from, " AND ", $column, " < ", $to)
     };
     (instance_columns) => {
         $crate::broker::columns!()

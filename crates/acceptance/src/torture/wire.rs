@@ -38,7 +38,7 @@ pub enum Act {
     Look,
     /// Make the thing.
     Make,
-    /// Be of use, which fails this many times first.
+    /// Fail this many times, then succeed.
     Try {
         /// How many times.
         failures: u32,

@@ -6,6 +6,7 @@ use broker::catalog::{Catalog, Files};
 use serde_json::{Map, Value, json};
 
 use crate::{
+    life::wishes,
     made::{Broker, Ended},
     orders::Wish,
     outside::Outside,
@@ -30,7 +31,11 @@ fn picture(outside: &Outside, ended: &Ended) -> Value {
         found
     };
     let reconciled = outside.objects("reconciler");
-    let reconciled = reconciled.iter().find(|it| it.id == runtime).unwrap();
+    let reconciled = reconciled.iter().find(|it| it.id == runtime);
+    let told = |field: &str| reconciled.map_or(Value::Null, |it| it.value[field].clone());
+    let edp = outside.objects("edp");
+    let tenant = order.context.subaccount_id.to_lowercase();
+    let edp = edp.iter().filter(|it| it.value["name"] == *tenant);
     let seen = json!({
         "director": without(&registered.value["labels"], &["kcp_intent", "runtime_consoleUrl"]),
         "shoot": {"marks": marks(shoot), "spec": without(&shoot["spec"], &["seedName"])},
@@ -40,12 +45,12 @@ fn picture(outside: &Outside, ended: &Ended) -> Value {
         "kymas": marked("kymas.operator.kyma-project.io"),
         "kubeconfigs": marked("secrets"),
         "reconciler": {
-            "metadata": reconciled.value["metadata"],
-            "runtime": reconciled.value["runtimeInput"],
-            "components": components(&reconciled.value["kyma"]),
+            "metadata": told("metadata"),
+            "runtime": told("runtimeInput"),
+            "components": components(&told("kyma")),
         },
         "avs": evaluations(outside, &order.instance_id),
-        "edp": outside.objects("edp").iter().map(|it| json!([it.kind, it.id, it.value])).collect::<Vec<_>>(),
+        "edp": edp.map(|it| json!([it.kind, it.id, it.value])).collect::<Vec<_>>(),
     });
     let mut text = seen.to_string();
     let cluster = ended.details.sm_cluster_id.map(|id| id.to_string()).unwrap_or_default();
@@ -139,4 +144,29 @@ async fn an_order_with_eu_access_leaves_what_is_stored_for_it() {
     let annotation = "support.gardener.cloud/eu-access-for-cluster-nodes";
     assert_eq!(seen["shoot"]["marks"]["annotations"][annotation], "true", "{seen:#}");
     is_as_stored(&seen, "aws-eu");
+}
+
+/// What depends on the plan: where the cluster is, how large it is, and who is told of it.
+fn of_plan(mut picture: Value) -> Value {
+    let shoot = &mut picture["shoot"];
+    let spec = shoot["spec"].as_object_mut().unwrap();
+    let kept = ["cloudProfileName", "networking", "provider", "purpose", "region"];
+    spec.retain(|name, _| kept.contains(&name.as_str()));
+    let fields = picture.as_object_mut().unwrap();
+    fields.retain(|name, _| ["director", "shoot", "kymas", "avs", "edp"].contains(&name.as_str()));
+    picture
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_of_every_plan_leaves_what_is_stored_for_its_plan() {
+    let outside = Outside::start(&["aws", "azure", "gcp", "openstack"], 3).await;
+    let broker = Broker::start(&outside).await;
+
+    let mut seen = Map::new();
+    for wish in wishes() {
+        let ended = broker.provision(&outside, &wish).await.completed();
+        seen.insert(wish.plan.to_owned(), of_plan(picture(&outside, &ended)));
+    }
+
+    is_as_stored(&Value::Object(seen), "plans");
 }

@@ -4,17 +4,21 @@
 mod rows;
 
 use broker::{
+    Order,
     import::Import,
     instances::{Caller, Deprovision, Update},
 };
+use clients::provisioner::Tenant;
 use domain::OperationId;
 use engine::State;
 use provisioner::import::Import as RuntimeImport;
+use secrecy::ExposeSecret;
 use serde_json::json;
 use store::{
     import::{KebSource, Mode, ProvisionerSource, SourceKey},
     testing::originals::OriginalDatabase,
 };
+use uuid::Uuid;
 
 use crate::{
     made::Broker,
@@ -61,6 +65,15 @@ async fn import(outside: &Outside, broker: &Broker, from: &(OriginalDatabase, Or
     assert!(report.findings.is_empty(), "{report:#?}");
 }
 
+/// The runtime's kubeconfig, as the provisioner tells it.
+async fn kubeconfig_of(outside: &Outside, order: &Order, runtime: Uuid) -> Option<String> {
+    let env = outside.env(&outside.clock).await;
+    let context = &order.context;
+    let tenant = Tenant { id: &context.globalaccount_id, subaccount: Some(&context.subaccount_id) };
+    let status = env.provisioner.runtime_status(tenant, &runtime.to_string()).await.unwrap();
+    status.kubeconfig().map(|kubeconfig| kubeconfig.expose_secret().to_owned())
+}
+
 async fn succeeds(broker: &Broker, operation: &OperationId) {
     let ended = broker.end_of(operation.uuid()).await;
     assert_eq!(ended.state, State::Succeeded, "{:?}", ended.failure);
@@ -83,6 +96,7 @@ async fn an_imported_runtime_is_changed_and_removed_to_the_end() {
     import(&outside, &broker, &from).await;
 
     assert_eq!(outside.service.store.shoot_uid(runtime).await.unwrap(), None);
+    assert!(kubeconfig_of(&outside, &order, runtime).await.is_some(), "it is asked for anew");
     let (cases, caller) = (use_cases(&outside, &broker), Caller::default());
     let request = Update {
         instance_id: order.instance_id.clone(),

@@ -18,7 +18,7 @@ fn wish<'a>(plan: &'a str, region: &'a str, parameters: Value) -> Wish<'a> {
 }
 
 /// An order of each plan whose clusters are made here.
-fn wishes() -> Vec<Wish<'static>> {
+pub(crate) fn wishes() -> Vec<Wish<'static>> {
     let named = |region: &str| json!({"name": "Demo", "region": region});
     vec![
         wish("aws", "cf-eu10", named("eu-central-1")),

@@ -7,6 +7,7 @@ mod faults;
 mod generated;
 mod golden;
 mod import;
+mod keys;
 mod life;
 mod lost;
 mod made;

@@ -2,6 +2,7 @@
 
 mod generated;
 mod life;
+mod retried;
 mod table;
 pub(crate) mod trying;
 
@@ -11,7 +12,7 @@ use domain::parameters::{Oidc, Update};
 use crate::outside::Outside;
 
 /// A change of nearly everything.
-fn change_of_everything(order: Order) -> Input {
+pub(crate) fn change_of_everything(order: Order) -> Input {
     let oidc = Oidc {
         client_id: "new-client".into(),
         issuer_url: "https://new.example.test".into(),

@@ -4,6 +4,7 @@ mod cluster;
 mod generated;
 mod kyma;
 mod maintenance;
+mod retried;
 mod table;
 mod trying;
 mod views;
@@ -30,7 +31,7 @@ fn kyma(order: Order) -> upgrade_kyma::Input {
 }
 
 /// An upgrade of the cluster that customers are told of.
-fn cluster(order: Order) -> upgrade_cluster::Input {
+pub(crate) fn cluster(order: Order) -> upgrade_cluster::Input {
     upgrade_cluster::Input {
         order,
         orchestration: Some(ORCHESTRATION),

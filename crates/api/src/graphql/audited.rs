@@ -39,7 +39,9 @@ pub(super) fn request(
     let kubeconfig = sets.iter().any(|set| selects_kubeconfig(set));
     let action = match operation.ty {
         OperationType::Mutation => {
-            fields(own).map(|field| field.name.node.as_str()).collect::<Vec<_>>().join(",")
+            let mut mutations = Vec::new();
+            spread(own, fragments, 0, &mut mutations);
+            mutations.join(",")
         }
         OperationType::Query | OperationType::Subscription if kubeconfig => KUBECONFIG.to_owned(),
         OperationType::Query | OperationType::Subscription => return None,
@@ -67,6 +69,38 @@ impl Request {
             details.insert("runtimes".into(), json!(self.runtimes));
         }
         details.into()
+    }
+}
+
+/// How deep fragments are followed: a document whose fragments contain each other was refused before.
+const DEEPEST: usize = 32;
+/// How many mutations of one request are named.
+const MOST_MUTATIONS: usize = 20;
+
+/// The names of a set's fields in their order, those of its fragments included.
+fn spread<'a>(
+    set: &'a SelectionSet,
+    fragments: &'a HashMap<Name, Positioned<FragmentDefinition>>,
+    depth: usize,
+    names: &mut Vec<&'a str>,
+) {
+    for item in &set.items {
+        if names.len() >= MOST_MUTATIONS || depth > DEEPEST {
+            return;
+        }
+        let inner = match &item.node {
+            Selection::Field(field) => {
+                names.push(field.node.name.node.as_str());
+                continue;
+            }
+            Selection::InlineFragment(inline) => Some(&inline.node.selection_set.node),
+            Selection::FragmentSpread(named) => fragments
+                .get(&named.node.fragment_name.node)
+                .map(|fragment| &fragment.node.selection_set.node),
+        };
+        if let Some(inner) = inner {
+            spread(inner, fragments, depth + 1, names);
+        }
     }
 }
 

@@ -11,4 +11,4 @@ mod words;
 pub(super) use limits::OperationLimits;
 pub(super) use operation::OperationStatus;
 pub(super) use runtime::RuntimeStatus;
-pub(super) use words::{ConflictStrategy, KymaProfile, OperationState};
+pub(super) use words::OperationState;

@@ -1,7 +1,5 @@
 //! `GET /runtimes/export`: all runtimes that are asked for, as one stream of lines.
 
-mod csv;
-
 use axum::{
     extract::{FromRequestParts, Query, State},
     http::{header, request::Parts},
@@ -9,7 +7,7 @@ use axum::{
 };
 use broker::{
     instances::{Broker, Error},
-    runtimes::{Ask, Runtime},
+    runtimes::{Ask, Runtime, csv_head, csv_rows},
 };
 
 use super::{Refused, extract};
@@ -80,7 +78,7 @@ pub(super) async fn export(
         Format::Csv => (
             "text/csv; charset=utf-8",
             "attachment; filename=\"runtimes.csv\"",
-            streaming::body(export, csv::Table).await?,
+            streaming::body(export, Table).await?,
         ),
     };
     let headers = [(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, disposition)];
@@ -96,6 +94,20 @@ impl Writer for Lines {
             serde_json::to_writer(&mut *out, &runtime)?;
             out.push(b'\n');
         }
+        Ok(())
+    }
+}
+
+/// One row for each, below a header.
+struct Table;
+
+impl Writer for Table {
+    fn head(&self) -> Vec<u8> {
+        csv_head().into_bytes()
+    }
+
+    fn page(&mut self, runtimes: Vec<Runtime>, out: &mut Vec<u8>) -> Result<(), Error> {
+        out.extend_from_slice(csv_rows(&runtimes).as_bytes());
         Ok(())
     }
 }

@@ -87,3 +87,20 @@ async fn a_kubeconfig_that_is_withheld_is_audited_as_refused_and_other_queries_a
     assert_eq!(entries[1].3["kubeconfig"], "withheld");
     assert_eq!(entries.len(), 2);
 }
+
+#[tokio::test]
+async fn a_mutation_in_a_fragment_is_audited_by_its_name() {
+    let service = Service::start().await;
+    let id = service.runtime.clone();
+    let query = format!(
+        "mutation {{ ...Outer }}
+         fragment Outer on Mutation {{ ... on Mutation {{ ...Inner }} }}
+         fragment Inner on Mutation {{ rollBackUpgradeOperation(id: \"{id}\") {{ runtimeConfiguration {{ kubeconfig }} }} }}"
+    );
+
+    send(&service, &[WRITE], &json!({ "query": query })).await;
+
+    let entries = entries(&service).await;
+    assert_eq!(entries.len(), 1);
+    assert_eq!(entries[0].0, "rollBackUpgradeOperation");
+}

@@ -4,6 +4,7 @@
 
 mod access;
 mod audit;
+mod broker;
 mod changes;
 mod clients;
 mod coercion;

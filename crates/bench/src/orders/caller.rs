@@ -178,29 +178,20 @@ impl Caller {
 
     /// How many clusters the garden still has.
     pub(super) async fn clusters_left(&self) -> anyhow::Result<usize> {
-        let shoots = self.look("/landscape/systems/gardener/objects?kind=shoot").await?;
-        let shoots = shoots["objects"].as_array().context("the landscape lists no objects")?;
-        Ok(shoots.len())
+        Ok(self.objects("gardener", "shoot").await?.len())
     }
 
     /// How many clusters were ever made.
     pub(super) async fn clusters_made(&self) -> anyhow::Result<usize> {
-        let (mut made, mut after) = (BTreeSet::new(), 0);
-        loop {
-            let path = "/landscape/ledger?system=gardener&phase=applied&limit=1000";
-            let page = self.look(&format!("{path}&after={after}")).await?;
-            for entry in page["entries"].as_array().into_iter().flatten() {
-                let route = entry["route"].as_str().unwrap_or_default();
-                if entry["method"] == "POST" && route.ends_with("/shoots") {
-                    let fresh = made.insert(entry["object"].as_str().map(str::to_owned));
-                    anyhow::ensure!(fresh, "{} was made twice", entry["object"]);
-                }
+        let mut made = BTreeSet::new();
+        for entry in self.changes("gardener").await? {
+            let route = entry["route"].as_str().unwrap_or_default();
+            if entry["method"] == "POST" && route.ends_with("/shoots") {
+                let fresh = made.insert(entry["object"].as_str().map(str::to_owned));
+                anyhow::ensure!(fresh, "{} was made twice", entry["object"]);
             }
-            if page["more"] != true {
-                return Ok(made.len());
-            }
-            after = page["next"].as_u64().context("the ledger does not say where it goes on")?;
         }
+        Ok(made.len())
     }
 
     async fn look(&self, path: &str) -> anyhow::Result<Value> {
@@ -209,8 +200,52 @@ impl Caller {
         Ok(asked.send().await?.error_for_status()?.json().await?)
     }
 
-    /// Asks one replica after the other until somebody answers.
+    /// Tells a system of the landscape to behave otherwise.
+    pub(super) async fn tell_landscape(
+        &self,
+        system: &str,
+        order: &str,
+        with: &Value,
+    ) -> anyhow::Result<()> {
+        let Inner { http, landscape, token, .. } = &*self.0;
+        let url = format!("{landscape}/landscape/systems/{system}/orders/{order}");
+        let asked = http.post(url).json(with).bearer_auth(token.expose_secret());
+        asked.send().await?.error_for_status()?;
+        Ok(())
+    }
+
+    /// Every line of the ledger about a change in a system.
+    pub(super) async fn changes(&self, system: &str) -> anyhow::Result<Vec<Value>> {
+        let (mut all, mut after) = (Vec::new(), 0);
+        loop {
+            let path = format!("/landscape/ledger?system={system}&phase=applied&limit=1000");
+            let page = self.look(&format!("{path}&after={after}")).await?;
+            all.extend(page["entries"].as_array().into_iter().flatten().cloned());
+            if page["more"] != true {
+                return Ok(all);
+            }
+            after = page["next"].as_u64().context("the ledger does not say where it goes on")?;
+        }
+    }
+
+    /// What a system of the landscape keeps.
+    pub(super) async fn objects(&self, system: &str, kind: &str) -> anyhow::Result<Vec<Value>> {
+        let found = self.look(&format!("/landscape/systems/{system}/objects?kind={kind}")).await?;
+        Ok(found["objects"].as_array().context("the landscape lists no objects")?.clone())
+    }
+
+    /// Calls the platform's API at one replica after the other until somebody answers.
     async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> anyhow::Result<(StatusCode, Value)> {
+        self.call(method, &format!("/oauth{path}"), body).await
+    }
+
+    /// Calls one replica after the other until somebody answers.
+    pub(super) async fn call(
         &self,
         method: Method,
         path: &str,
@@ -220,7 +255,7 @@ impl Caller {
         let mut last = String::new();
         for _ in 0..TRIES {
             let at = inner.next.fetch_add(1, Ordering::Relaxed) % inner.replicas.len();
-            let url = format!("{}/oauth{path}", inner.replicas[at]);
+            let url = format!("{}{path}", inner.replicas[at]);
             let asked = inner
                 .http
                 .request(method.clone(), url)

@@ -17,6 +17,7 @@ use anyhow::{Context as _, bail};
 use base::Clock;
 use secrecy::SecretString;
 use serde::Deserialize;
+use sqlx::Connection as _;
 use tokio::process::{Child, Command};
 
 use super::{
@@ -28,6 +29,7 @@ use super::{
 const START: Duration = Duration::from_secs(60);
 /// How soon what a killed replica had in hand is taken over.
 const LEASE: &str = "3s";
+const COMMITS: &str = "SELECT xact_commit::float8 FROM pg_stat_database WHERE datname = 'postgres'";
 const LOOK: Duration = Duration::from_millis(50);
 
 /// How the services are reached.
@@ -46,6 +48,17 @@ pub(super) struct Memory {
     pub(super) landscape: f64,
 }
 
+/// What the services have used since they were started.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Usage {
+    /// Seconds of one core, all replicas of the broker together.
+    pub(super) broker: f64,
+    /// Seconds of one core.
+    pub(super) provisioner: f64,
+    /// Transactions of both.
+    pub(super) commits: f64,
+}
+
 /// All processes; gone when this value is.
 pub(super) struct Fleet {
     brokers: Arc<Mutex<Vec<Child>>>,
@@ -55,6 +68,8 @@ pub(super) struct Fleet {
     connection: Connection,
     kills: Arc<AtomicUsize>,
     most: Arc<Mutex<f64>>,
+    /// Seconds of one core that killed replicas had used.
+    ended: Arc<Mutex<f64>>,
     program: PathBuf,
     url: String,
     /// Inside of the server's, and gone with it.
@@ -96,6 +111,7 @@ impl Fleet {
             connection,
             kills: Arc::default(),
             most: Arc::default(),
+            ended: Arc::default(),
             program,
             url,
             folder,
@@ -133,13 +149,12 @@ impl Fleet {
 
     /// Kills one replica after the other and starts it again. Ends only when that cannot be done.
     pub(super) fn kill_now_and_then(
-        &mut self,
+        &self,
         every: Option<Duration>,
     ) -> impl Future<Output = anyhow::Error> + use<'_> {
-        let fleet = &*self;
         async move {
             let Some(every) = every else { return std::future::pending().await };
-            match fleet.kill(every).await {
+            match self.kill(every).await {
                 Err(error) => error,
                 Ok(never) => match never {},
             }
@@ -153,6 +168,7 @@ impl Fleet {
             let at = turn % self.ports.len();
             self.note_memory();
             let mut killed = lock(&self.brokers).remove(at);
+            *lock(&self.ended) += killed.id().map_or(0.0, used);
             killed.kill().await.context("a replica cannot be killed")?;
             self.kills.fetch_add(1, Ordering::Relaxed);
             let broker = self.replica(at)?;
@@ -179,6 +195,17 @@ impl Fleet {
         Memory { broker, provisioner: of(&self.provisioner), landscape: of(&self.landscape) }
     }
 
+    /// What broker and provisioner have used so far.
+    pub(super) async fn usage(&self) -> anyhow::Result<Usage> {
+        let brokers: Vec<u32> = lock(&self.brokers).iter().filter_map(Child::id).collect();
+        let broker = *lock(&self.ended) + brokers.into_iter().map(used).sum::<f64>();
+        let mut database = sqlx::PgConnection::connect(&self.url).await?;
+        let commits = sqlx::query_scalar(COMMITS).fetch_one(&mut database).await?;
+        database.close().await?;
+        let provisioner = self.provisioner.id().map_or(0.0, used);
+        Ok(Usage { broker, provisioner, commits })
+    }
+
     /// What the services said last, for the investigation of a failure.
     pub(super) fn last_words(&self) -> String {
         let brokers = (0..self.ports.len()).map(|at| format!("broker-{at}"));
@@ -198,6 +225,10 @@ fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 fn peak(process: u32) -> f64 {
     process::memory(process).map_or(0.0, |(_, most)| most)
+}
+
+fn used(process: u32) -> f64 {
+    process::cpu(process).unwrap_or_default()
 }
 
 fn log(folder: &Path, name: &str) -> PathBuf {

@@ -31,7 +31,7 @@ pub struct Figures {
 /// Prepares `orders` instances to change and as many to remove, then does everything at once, then changes one of them `updates` times.
 pub async fn run(options: Options, updates: usize) -> anyhow::Result<Figures> {
     ensure!(options.orders > 0 && options.replicas > 0, "there must be orders and replicas");
-    let mut fleet = Fleet::start(&options).await?;
+    let fleet = Fleet::start(&options).await?;
     let caller = Caller::new(&fleet)?;
     let killing = fleet.kill_now_and_then(options.kill_every);
     let done = tokio::select! {

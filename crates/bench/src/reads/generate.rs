@@ -11,23 +11,23 @@ use store::{Place, Sealer};
 use uuid::Uuid;
 
 /// An order that the broker has accepted, and what its operation was given and knows.
-pub(super) struct Template {
-    pub(super) order: Value,
-    pub(super) input: Value,
-    pub(super) data: Vec<u8>,
-    pub(super) sealer: Sealer,
+pub(crate) struct Template {
+    pub(crate) order: Value,
+    pub(crate) input: Value,
+    pub(crate) data: Vec<u8>,
+    pub(crate) sealer: Sealer,
 }
 
 /// Rows of both tables, as JSON lists for one statement each.
 #[derive(Default)]
-pub(super) struct Rows {
-    pub(super) instances: Vec<Value>,
-    pub(super) operations: Vec<Value>,
+pub(crate) struct Rows {
+    pub(crate) instances: Vec<Value>,
+    pub(crate) operations: Vec<Value>,
 }
 
-pub(super) struct Generator {
+pub(crate) struct Generator {
     template: Template,
-    pub(super) count: usize,
+    pub(crate) count: usize,
     now: i64,
 }
 
@@ -45,17 +45,17 @@ const PLANS: [(&str, &str, &str, usize); 5] = [
 const REGIONS: [&str; 6] =
     ["eu-central-1", "us-east-1", "westeurope", "eastus", "europe-west3", "ap-southeast-1"];
 /// One instance of so many is in a region of its own.
-pub(super) const RARE: usize = 500;
+pub(crate) const RARE: usize = 500;
 /// How many instances an account has; one of ten is in a large one.
 const OF_ACCOUNT: usize = 20;
 
 impl Generator {
-    pub(super) fn new(template: Template, count: usize) -> Self {
+    pub(crate) fn new(template: Template, count: usize) -> Self {
         Self { template, count, now: Clock::running().now().as_microsecond() }
     }
 
     /// These instances.
-    pub(super) fn rows(&self, numbers: std::ops::Range<usize>) -> anyhow::Result<Rows> {
+    pub(crate) fn rows(&self, numbers: std::ops::Range<usize>) -> anyhow::Result<Rows> {
         let mut rows = Rows::default();
         for number in numbers {
             self.add(&mut rows, number)?;
@@ -63,23 +63,23 @@ impl Generator {
         Ok(rows)
     }
 
-    pub(super) fn id(number: usize) -> String {
+    pub(crate) fn id(number: usize) -> String {
         // Spread, as ids of platforms are.
         Uuid::from_u64_pair(mixed(number), number as u64).to_string()
     }
 
-    pub(super) fn account(&self, number: usize) -> String {
+    pub(crate) fn account(&self, number: usize) -> String {
         if number.is_multiple_of(10) {
             return "account-large".into();
         }
         format!("account-{}", number % (self.count / OF_ACCOUNT).max(1))
     }
 
-    pub(super) fn subaccount(number: usize) -> String {
+    pub(crate) fn subaccount(number: usize) -> String {
         format!("subaccount-{number}")
     }
 
-    pub(super) fn shoot(number: usize) -> String {
+    pub(crate) fn shoot(number: usize) -> String {
         format!("c-{:08x}", mixed(number) >> 32)
     }
 

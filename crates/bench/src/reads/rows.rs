@@ -4,13 +4,13 @@ use sqlx::{Connection as _, PgConnection, SqliteConnection};
 use uuid::Uuid;
 
 /// A connection of the benchmark itself.
-pub(super) enum Rows {
+pub(crate) enum Rows {
     Postgres(Box<PgConnection>),
     Sqlite(Box<SqliteConnection>),
 }
 
 /// The order of the only instance; the id, the input and the data of its operation.
-pub(super) type OnlyOrder = (Vec<u8>, Uuid, Vec<u8>, Vec<u8>);
+pub(crate) type OnlyOrder = (Vec<u8>, Uuid, Vec<u8>, Vec<u8>);
 
 const ONLY: &str = "
     SELECT instances.ordered, operations.id, operation_inputs.input, operation_data.data
@@ -68,7 +68,7 @@ mod sqlite {
 }
 
 impl Rows {
-    pub(super) async fn only_order(&mut self) -> sqlx::Result<OnlyOrder> {
+    pub(crate) async fn only_order(&mut self) -> sqlx::Result<OnlyOrder> {
         match self {
             Self::Postgres(connection) => sqlx::query_as(ONLY).fetch_one(&mut **connection).await,
             Self::Sqlite(connection) => sqlx::query_as(ONLY).fetch_one(&mut **connection).await,
@@ -76,7 +76,7 @@ impl Rows {
     }
 
     /// Removes every instance and operation.
-    pub(super) async fn empty(&mut self) -> sqlx::Result<()> {
+    pub(crate) async fn empty(&mut self) -> sqlx::Result<()> {
         for text in ["DELETE FROM instances", "DELETE FROM operations", "DELETE FROM replicas"] {
             match self {
                 Self::Postgres(connection) => {
@@ -91,7 +91,7 @@ impl Rows {
     }
 
     /// Stores operations and instances, each as the text of a JSON list.
-    pub(super) async fn store(&mut self, operations: &str, instances: &str) -> anyhow::Result<()> {
+    pub(crate) async fn store(&mut self, operations: &str, instances: &str) -> anyhow::Result<()> {
         match self {
             Self::Postgres(connection) => {
                 let mut transaction = connection.begin().await?;
@@ -124,7 +124,7 @@ impl Rows {
     }
 
     /// Does what a database that has grown slowly has done long ago.
-    pub(super) async fn settle(&mut self) -> anyhow::Result<()> {
+    pub(crate) async fn settle(&mut self) -> anyhow::Result<()> {
         match self {
             Self::Postgres(connection) => {
                 for text in ["VACUUM ANALYZE", "CHECKPOINT"] {

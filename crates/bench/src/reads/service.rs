@@ -44,7 +44,7 @@ const JOBS: [&str; 8] = [
 ];
 
 /// Everything that runs; gone when this value is.
-pub(super) struct Service {
+pub(crate) struct Service {
     broker: Option<Child>,
     _landscape: Child,
     connection: Connection,
@@ -52,6 +52,8 @@ pub(super) struct Service {
     url: String,
     port: u16,
     folder: PathBuf,
+    /// Settings of the broker besides its own, as variables.
+    settings: Vec<(&'static str, &'static str)>,
     // Behind the processes, so that they go first.
     server: Option<postgres::Server>,
     _folder: Folder,
@@ -68,7 +70,7 @@ impl Drop for Folder {
 
 impl Service {
     /// Starts a broker on an empty database.
-    pub(super) async fn prepare(options: &Options) -> anyhow::Result<Self> {
+    pub(crate) async fn prepare(options: &Options) -> anyhow::Result<Self> {
         let folder = std::env::temp_dir().join(format!("kcp-bench-{}", Uuid::new_v4().simple()));
         fs::create_dir(&folder)?;
         let owned = Folder(folder.clone());
@@ -101,6 +103,7 @@ impl Service {
             url,
             port,
             folder,
+            settings: Vec::new(),
             server,
             _folder: owned,
         };
@@ -108,8 +111,21 @@ impl Service {
         Ok(service)
     }
 
+    /// Settings of the broker from its next start on, as variables.
+    pub(crate) fn set(&mut self, settings: &[(&'static str, &'static str)]) {
+        self.settings.extend(settings);
+    }
+
+    /// Kills the broker.
+    pub(crate) async fn kill(&mut self) -> anyhow::Result<()> {
+        match self.broker.take() {
+            Some(mut broker) => broker.kill().await.context("the broker cannot be stopped"),
+            None => Ok(()),
+        }
+    }
+
     /// Starts the broker.
-    pub(super) async fn start(&mut self) -> anyhow::Result<()> {
+    pub(crate) async fn start(&mut self) -> anyhow::Result<()> {
         let mut command = Command::new(&self.program);
         command.arg("broker").arg("--config").arg(self.folder.join("broker.toml"));
         command.env("KCP_BROKER_LISTEN", format!("127.0.0.1:{}", self.port));
@@ -117,26 +133,27 @@ impl Service {
         for job in JOBS {
             command.env(format!("KCP_BROKER_JOB_{job}_ENABLED"), "false");
         }
+        command.envs(self.settings.iter().copied());
         self.broker = Some(spawn(command, &self.folder, "broker")?);
         let log = self.folder.join("broker.log");
         ready(&self.address()).await.with_context(|| fs::read_to_string(log).unwrap_or_default())
     }
 
-    pub(super) fn address(&self) -> String {
+    pub(crate) fn address(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    pub(super) fn token(&self) -> &SecretString {
+    pub(crate) fn token(&self) -> &SecretString {
         &self.connection.token
     }
 
     /// The broker's process.
-    pub(super) fn process(&self) -> anyhow::Result<u32> {
+    pub(crate) fn process(&self) -> anyhow::Result<u32> {
         self.broker.as_ref().and_then(Child::id).context("the broker does not run")
     }
 
     /// Orders one instance, keeps what came of it, and stops the broker.
-    pub(super) async fn template(&mut self) -> anyhow::Result<Template> {
+    pub(crate) async fn template(&mut self) -> anyhow::Result<Template> {
         const INSTANCE: &str = "11111111-1111-4111-8111-111111111111";
         let path =
             format!("/oauth/cf-eu10/v2/service_instances/{INSTANCE}?accepts_incomplete=true");
@@ -154,9 +171,7 @@ impl Service {
         let answer = request.bearer_auth(self.token().expose_secret()).send().await?;
         let (status, body) = (answer.status(), answer.text().await?);
         ensure!(status.is_success(), "an order is answered with {status}: {body}");
-        if let Some(mut broker) = self.broker.take() {
-            broker.kill().await.context("the broker cannot be stopped")?;
-        }
+        self.kill().await?;
         let sealer = Sealer::from_file_or_create(&self.folder.join("sealing.key"))?;
         let mut rows = self.rows().await?;
         let (ordered, id, input, data) = rows.only_order().await?;
@@ -172,7 +187,7 @@ impl Service {
     }
 
     /// Stores everything that is generated.
-    pub(super) async fn fill(&self, generator: &Generator) -> anyhow::Result<()> {
+    pub(crate) async fn fill(&self, generator: &Generator) -> anyhow::Result<()> {
         let mut rows = self.rows().await?;
         let mut told = Instant::now();
         for from in (0..generator.count).step_by(AT_ONCE) {
@@ -188,7 +203,7 @@ impl Service {
         rows.settle().await
     }
 
-    async fn rows(&self) -> anyhow::Result<Rows> {
+    pub(crate) async fn rows(&self) -> anyhow::Result<Rows> {
         if self.server.is_none() {
             let options = self.url.parse::<SqliteConnectOptions>()?;
             return Ok(Rows::Sqlite(Box::new(options.connect().await?)));
@@ -201,7 +216,7 @@ impl Service {
     }
 
     /// A hundred rows by key from anywhere, in milliseconds; with PostgreSQL only.
-    pub(super) async fn plain_page(&self, times: usize) -> anyhow::Result<Option<f64>> {
+    pub(crate) async fn plain_page(&self, times: usize) -> anyhow::Result<Option<f64>> {
         const PAGE: &str = "
             SELECT instances.* FROM instances
             WHERE (created_at, id) >

@@ -1,7 +1,7 @@
 //! The numbers of the metrics: computed now and then, read by every scrape.
 
 use jiff::Timestamp;
-use store::operations::{Present, Success};
+use store::operations::{Operations, OperationsError, Present, Success};
 
 use super::{AccountCounts, Capacity};
 
@@ -22,8 +22,24 @@ pub struct Gauges {
     pub capacity: Vec<Capacity>,
 }
 
+impl Gauges {
+    /// The numbers about operations; none about a pool.
+    pub async fn of_operations(
+        operations: &Operations,
+        present: &Present,
+    ) -> Result<Self, OperationsError> {
+        Ok(Self {
+            at: Some(present.at),
+            stuck: stuck(present),
+            replicas: operations.replicas().await?.len(),
+            ended_today: operations.success(1).await?,
+            ..Self::default()
+        })
+    }
+}
+
 /// How many operations are stuck, by kind and step.
-pub(super) fn stuck(present: &Present) -> Vec<((String, String), u64)> {
+fn stuck(present: &Present) -> Vec<((String, String), u64)> {
     let mut counts: Vec<((String, String), u64)> = Vec::new();
     for one in &present.stuck {
         let key = (one.kind.clone(), one.step.clone().unwrap_or_default());

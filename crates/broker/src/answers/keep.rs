@@ -9,7 +9,7 @@ use base::failure::chain;
 use serde::Deserialize;
 use store::broker::PoolSample;
 
-use super::{Answers, Error, Gauges, capacity::WINDOW, gauges};
+use super::{Answers, Error, Gauges, capacity::WINDOW};
 
 /// How often ended operations are added.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -73,13 +73,7 @@ impl Answers {
     pub async fn compute(&self) -> Result<(), Error> {
         let operations = &self.0.operations;
         let present = self.present().await?;
-        let mut computed = Gauges {
-            at: Some(present.at),
-            stuck: gauges::stuck(&present),
-            replicas: operations.replicas().await?.len(),
-            ended_today: operations.success(1).await?,
-            ..Gauges::default()
-        };
+        let mut computed = Gauges::of_operations(operations, &present).await?;
         match self.sample().await {
             Ok(()) => {
                 computed.accounts = self.pool().await?.accounts;

@@ -5,6 +5,7 @@
 
 use aws_lc_rs::digest::{SHA256, digest};
 use domain::plan::Kind as PlanKind;
+use store::broker::Instance;
 use uuid::Uuid;
 
 use super::{Bindings, Bound, bind::Wish};
@@ -35,13 +36,7 @@ impl Bindings {
                 "runtime {runtime} of the global account {account} does not exist"
             ))
         };
-        let id = Uuid::parse_str(runtime).map_err(|_| missing())?;
-        let row = self
-            .store()
-            .find_by_runtime(id)
-            .await?
-            .filter(|row| row.global_account == account && row.deleted_at.is_none());
-        let row = row.ok_or_else(missing)?;
+        let row = self.of_runtime(account, runtime).await?.ok_or_else(missing)?;
         let order: Order = serde_json::from_slice(&row.order)?;
         if order.plan_kind == PlanKind::OwnCluster {
             return Err(Error::NotFound(format!(
@@ -49,12 +44,25 @@ impl Bindings {
                 row.id
             )));
         }
-        // A wish has one id for half of its lifetime, so that half of it is left at least.
+        // A wish has one id for half of its lifetime, so that half of it is left at least. A runtime that was made again, and another
+        // lifetime, are other wishes: the binding of before would be of no use.
         let half = i64::try_from(lifetime.as_secs() / 2).unwrap_or(i64::MAX).max(1);
         let period = self.now().as_second() / half;
-        let name = hex::encode(digest(&SHA256, person.as_bytes()));
+        let wish = format!("{person}\n{runtime}\n{}", lifetime.as_secs());
+        let name = hex::encode(digest(&SHA256, wish.as_bytes()));
         let id = format!("{PREFIX}{}-{period}", name.get(..24).unwrap_or(&name));
         let wish = Wish { id: &id, lifetime, predecessor: None, most: u32::MAX };
         self.find_or_make(row, wish).await
+    }
+
+    /// The instance that a runtime of a global account belongs to.
+    pub async fn instance_of(&self, account: &str, runtime: &str) -> Result<Option<String>, Error> {
+        Ok(self.of_runtime(account, runtime).await?.map(|row| row.id))
+    }
+
+    async fn of_runtime(&self, account: &str, runtime: &str) -> Result<Option<Instance>, Error> {
+        let Ok(id) = Uuid::parse_str(runtime) else { return Ok(None) };
+        let row = self.store().find_by_runtime(id).await?;
+        Ok(row.filter(|row| row.global_account == account && row.deleted_at.is_none()))
     }
 }

@@ -47,21 +47,20 @@ impl Import<'_> {
         let runtime = runtime(row)?;
         let sent = cluster::sent(row, &operations);
         let data = newest_data(&operations);
-        let order = order::order(
-            self.catalog,
-            &Parts {
-                instance: &row.instance_id,
-                plan_id: &row.service_plan_id,
-                parameters: &row.provisioning_parameters,
-                account: &row.global_account_id,
-                subscription_account: &row.subscription_global_account_id,
-                provider: &row.provider,
-                dashboard_url: &row.dashboard_url,
-                data,
-                sent: sent.as_ref(),
-                cipher: Some(cipher),
-            },
-        )?;
+        let parts = Parts {
+            instance: &row.instance_id,
+            plan_id: &row.service_plan_id,
+            parameters: &row.provisioning_parameters,
+            account: &row.global_account_id,
+            subscription_account: &row.subscription_global_account_id,
+            provider: &row.provider,
+            dashboard_url: &row.dashboard_url,
+            data,
+            sent: sent.as_ref(),
+            cipher: Some(cipher),
+        };
+        let order = order::order(self.catalog, &parts)?;
+        let as_sent = order::as_sent(self.catalog, &parts, &operations);
         let mut known = details::newest(&operations, runtime);
         let secret = sent.as_ref().and_then(|sent| details::words(sent.get("targetSecret")?));
         known.target_secret = secret.or(order.parameters.target_secret.clone());
@@ -82,7 +81,7 @@ impl Import<'_> {
             Finding::new(subject(&row.instance_id), error.to_string(), action)
         })?;
         let imported = ImportedInstance {
-            digest: comparable(&order).map_err(|_| unwritable(row))?,
+            digest: comparable(as_sent.as_ref().unwrap_or(&order)).map_err(|_| unwritable(row))?,
             operations: history(&order, &operations, true),
             instance,
             runtime_id: runtime,

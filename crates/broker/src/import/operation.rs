@@ -34,13 +34,16 @@ pub(super) enum Progress {
 
 /// How far the original came.
 pub(super) fn progress(operation: &KebOperation) -> Progress {
-    match operation.state.as_str() {
+    progress_of(&operation.kind, &operation.state)
+}
+
+/// How far the original came with an operation of this kind that is in this state.
+pub(super) fn progress_of(kind: &str, state: &str) -> Progress {
+    match state {
         "succeeded" => Progress::Ended(State::Succeeded),
         "failed" => Progress::Ended(State::Failed),
         "canceled" => Progress::Ended(State::Canceled),
-        "pending" if ![PROVISION, DEPROVISION].contains(&operation.kind.as_str()) => {
-            Progress::NeverBegun
-        }
+        "pending" if ![PROVISION, DEPROVISION].contains(&kind) => Progress::NeverBegun,
         _ => Progress::Interrupted,
     }
 }

@@ -5,13 +5,14 @@ use domain::{
     plan::{Kind, Provider},
 };
 use serde_json::{Map, Value};
-use store::import::{Cipher, Finding};
+use store::import::{Cipher, Finding, KebOperation};
 use uuid::Uuid;
 
 use super::{cluster, details::words, subject};
 use crate::{
     Context, Order,
     catalog::{Catalog, Orderer, Place, Plan},
+    instances::pairs::PROVISION,
 };
 
 /// What an order is made of.
@@ -95,6 +96,20 @@ pub(super) fn order(catalog: &Catalog, parts: &Parts<'_>) -> Result<Order, Findi
         any_account: false,
         subscription_account: moved.then(|| subscription.to_owned()),
     })
+}
+
+/// The order as the platform sent it, by which a repetition is recognised: what the operation says that it began with. The
+/// instance has what was changed since, and the operation the account's secret that the original chose.
+pub(super) fn as_sent(
+    catalog: &Catalog,
+    parts: &Parts<'_>,
+    operations: &[KebOperation],
+) -> Option<Order> {
+    let began = operations.iter().find(|it| it.kind == PROVISION)?;
+    let parameters = &began.provisioning_parameters;
+    let mut sent = order(catalog, &Parts { parameters, account: "", ..*parts }).ok()?;
+    sent.parameters.target_secret = words(&parts.parameters["parameters"]["targetSecret"]);
+    Some(sent)
 }
 
 /// From where it was ordered, in the original's words.

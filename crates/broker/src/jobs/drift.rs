@@ -29,7 +29,7 @@ impl Job for Drift {
 
     async fn page(&self, cx: &mut PageCx<'_>) -> Result<Next, StepError> {
         if cx.memory.shoots.is_none() {
-            cx.memory.shoots = Some(shoots::read(cx.env, "").await?);
+            cx.memory.shoots = Some(shoots::all(cx.env).await?);
         }
         let Some(cursor) = cx.cursor else {
             unowned_shoots(cx).await?;
@@ -65,7 +65,7 @@ async fn unowned_shoots(cx: &mut PageCx<'_>) -> Result<(), StepError> {
     };
     let settled: Vec<_> =
         shoots.into_iter().flatten().filter(|(_, entry)| is_settled(entry)).collect();
-    for name in shoots::without_instance(cx.env, &settled).await? {
+    for name in shoots::without_instance(cx.env, &settled, usize::MAX).await? {
         cx.found(&name, "Shoot without an instance");
     }
     Ok(())
@@ -80,7 +80,7 @@ fn compare(cx: &PageCx<'_>, row: &Instance) -> Option<String> {
     let Some(entry) = shoots.get(&row.shoot_name) else {
         return Some(format!("instance without a Shoot: {} is not in the garden", row.shoot_name));
     };
-    let is_same = |known: &String| known.eq_ignore_ascii_case(&runtime.to_string());
+    let is_same = |known: &str| known.eq_ignore_ascii_case(&runtime.to_string());
     match &entry.runtime {
         _ if entry.is_going => Some(format!("Shoot {} is being deleted", row.shoot_name)),
         Some(known) if !is_same(known) => {

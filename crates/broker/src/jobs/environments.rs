@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use base::Key;
 use clients::{Kind, gardener::Deletion, provisioner::Tenant};
 use engine::StepError;
 
@@ -34,7 +35,7 @@ impl Job for EnvironmentCleanUp {
     async fn page(&self, cx: &mut PageCx<'_>) -> Result<Next, StepError> {
         let settings = &cx.env.settings.environments;
         // Read again for every page: what has got an instance meanwhile is not removed.
-        let all = shoots::read(cx.env, &settings.selector).await?;
+        let all = shoots::removable(cx.env, &settings.selector).await?;
         let is_old = |entry: &ShootEntry| {
             entry.created_at.is_some_and(|at| {
                 cx.now.duration_since(at).unsigned_abs() > settings.older_than && at < cx.now
@@ -45,7 +46,7 @@ impl Job for EnvironmentCleanUp {
             .iter()
             .filter(|(name, entry)| behind(name) && !entry.is_going && is_old(entry))
             .collect();
-        let mut without = shoots::without_instance(cx.env, &old).await?;
+        let mut without = shoots::without_instance(cx.env, &old, PAGE + 1).await?;
         let more = without.len() > PAGE;
         without.truncate(PAGE);
         for name in &without {
@@ -60,8 +61,11 @@ impl Job for EnvironmentCleanUp {
 }
 
 async fn remove(env: &Env, name: &str, entry: &ShootEntry) -> Result<Acted, Failed> {
-    if let (Some(runtime), Some(account)) = (&entry.runtime, &entry.account) {
-        match env.provisioner.deprovision(Tenant::new(account), runtime).await {
+    let removal = entry.removal.as_ref();
+    let account = removal.and_then(|removal| removal.account.as_deref());
+    if let (Some(runtime), Some(account)) = (&entry.runtime, account) {
+        let key = Key::named("remove").formerly(1);
+        match env.provisioner.deprovision(Tenant::new(account), key, runtime).await {
             Ok(operation) => {
                 return Ok(Acted::done(format!(
                     "removed by the provisioner, operation {operation}"
@@ -72,7 +76,11 @@ async fn remove(env: &Env, name: &str, entry: &ShootEntry) -> Result<Acted, Fail
             Err(error) => return Err(error.into()),
         }
     }
-    match env.gardener.delete_exactly(name, entry.uid.as_deref()).await? {
+    match env
+        .gardener
+        .delete_exactly(name, removal.and_then(|removal| removal.uid.as_deref()))
+        .await?
+    {
         Deletion::Going => Ok(Acted::done("deleted in the garden")),
         Deletion::Gone => Ok(Acted::skipped("gone already")),
     }

@@ -24,44 +24,76 @@ pub(super) type ShootList = BTreeMap<String, ShootEntry>;
 /// What is known of a Shoot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ShootEntry {
-    pub(super) uid: Option<String>,
     pub(super) created_at: Option<Timestamp>,
-    pub(super) runtime: Option<String>,
-    pub(super) account: Option<String>,
+    pub(super) runtime: Option<Box<str>>,
     pub(super) is_going: bool,
+    /// Only where Shoots are to be removed.
+    pub(super) removal: Option<Box<Removal>>,
+}
+
+/// What is needed to remove a Shoot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Removal {
+    pub(super) uid: Option<String>,
+    pub(super) account: Option<String>,
 }
 
 impl ShootEntry {
     fn of(shoot: &Shoot) -> Self {
-        let labels = shoot.metadata.labels.as_ref();
         Self {
-            uid: shoot.metadata.uid.clone(),
             created_at: shoot.metadata.creation_timestamp.as_ref().map(|at| at.0),
-            runtime: shoot.annotation(RUNTIME_ANNOTATION).map(str::to_owned),
-            account: labels.and_then(|labels| labels.get(ACCOUNT)).cloned(),
+            runtime: shoot.annotation(RUNTIME_ANNOTATION).map(Box::from),
             is_going: shoot.is_going(),
+            removal: None,
         }
     }
 }
 
-/// The Shoots with matching labels.
-pub(super) async fn read(env: &Env, selector: &str) -> Result<ShootList, StepError> {
+impl Removal {
+    fn of(shoot: &Shoot) -> Self {
+        let labels = shoot.metadata.labels.as_ref();
+        let account = labels.and_then(|labels| labels.get(ACCOUNT)).cloned();
+        Self { uid: shoot.metadata.uid.clone(), account }
+    }
+}
+
+/// All Shoots.
+pub(super) async fn all(env: &Env) -> Result<ShootList, StepError> {
+    read(env, "", |_| None).await
+}
+
+/// The Shoots with matching labels, with what is needed to remove them.
+pub(super) async fn removable(env: &Env, selector: &str) -> Result<ShootList, StepError> {
+    read(env, selector, |shoot| Some(Box::new(Removal::of(shoot)))).await
+}
+
+async fn read(
+    env: &Env,
+    selector: &str,
+    removal: fn(&Shoot) -> Option<Box<Removal>>,
+) -> Result<ShootList, StepError> {
     let mut list = ShootList::new();
     let take = |shoot: Shoot| {
-        list.insert(shoot.name().to_owned(), ShootEntry::of(&shoot));
+        let entry = ShootEntry { removal: removal(&shoot), ..ShootEntry::of(&shoot) };
+        list.insert(shoot.name().to_owned(), entry);
     };
     env.gardener.each_shoot(selector, take).await?;
     Ok(list)
 }
 
-/// The names of those Shoots that no instance has, neither by name nor by runtime. Instances of which something is left count.
+/// The first names of those Shoots that no instance has, neither by name nor by runtime: at least `most` of them, if there are so many.
+/// Instances of which something is left count.
 pub(super) async fn without_instance(
     env: &Env,
     shoots: &[(&String, &ShootEntry)],
+    most: usize,
 ) -> Result<Vec<String>, StepError> {
     let store = &env.broker.parts().store;
     let mut without = Vec::new();
     for chunk in shoots.chunks(CHUNK) {
+        if without.len() >= most {
+            break;
+        }
         let names: Vec<String> = chunk.iter().map(|(name, _)| (*name).clone()).collect();
         let runtime = |entry: &ShootEntry| entry.runtime.as_deref()?.parse::<Uuid>().ok();
         let runtimes: Vec<Uuid> = chunk.iter().filter_map(|(_, entry)| runtime(entry)).collect();
@@ -97,4 +129,17 @@ pub(super) async fn without_instance(
 fn unreadable(ids: &[String]) -> StepError {
     let text = format!("instances cannot be read: {}", ids.join(", "));
     StepError::transient(base::Failure::new("store", "unreadable", text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hundred_thousand_shoots_take_less_than_half_of_what_a_job_may_have() {
+        // A name of at most 32 bytes and a runtime, and the room that a tree leaves free.
+        let inline = size_of::<String>() + size_of::<ShootEntry>();
+
+        assert!((inline * 2 + 32 + 48) * 100_000 < 32 << 20, "{inline} bytes");
+    }
 }

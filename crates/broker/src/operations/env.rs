@@ -74,7 +74,7 @@ pub struct Logging {
     pub client: Lms,
     /// Which global accounts get one.
     pub enabled: EnabledFor,
-    /// Whether an instance must not do without.
+    /// Whether logging is mandatory.
     pub mandatory: bool,
 }
 

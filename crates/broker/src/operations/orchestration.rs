@@ -58,6 +58,9 @@ pub struct Data {
     pub resolved_at: Option<Timestamp>,
     /// Instances that came to it or left it since customers were told.
     pub untold: BTreeSet<String>,
+    /// Since when they cannot be told, while it is time to begin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub telling_since: Option<Timestamp>,
 }
 
 /// What is done for an orchestration.

@@ -7,6 +7,7 @@ pub(super) mod get_kubeconfig;
 pub(super) mod instance;
 pub(super) mod known;
 pub(super) mod kyma;
+pub(super) mod ordering;
 pub(super) mod reconciliation;
 pub(crate) mod upgrading;
 

@@ -89,6 +89,12 @@ pub struct Data {
     pub order: Option<Order>,
     /// Whether the Reconciler has got another configuration, which has to be waited for.
     pub check_reconciler_status: bool,
+    /// The operation that has ordered the change from the provisioner; one that continues it orders what has failed again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ordered_by: Option<Uuid>,
+    /// What the operations before this one have ordered from the provisioner.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ordered_before: Vec<String>,
 }
 
 /// What must not be stored.

@@ -1,6 +1,8 @@
 //! Cancel, pause, resume, and another number of workers: changes that the driver finds.
 
-use super::{Created, Orchestrations, parameters, validate};
+use serde_json::json;
+
+use super::{Created, Orchestrations, validate};
 use crate::instances::Error;
 
 impl Orchestrations {
@@ -45,10 +47,8 @@ impl Orchestrations {
         if state.is_none_or(domain::orchestration::State::is_final) {
             return Err(ended(&row.state, "changed"));
         }
-        let mut parameters = parameters(&row)?;
-        parameters.strategy.parallel.workers = workers;
-        let parameters = serde_json::to_string(&parameters)?;
-        self.store().change_workers(row.id, workers, &parameters).await?;
+        let field: &[&str] = &["strategy", "parallel", "workers"];
+        self.store().change_workers(row.id, workers, &[(field, json!(workers))]).await?;
         self.wake(row.id).await;
         Ok(Created { orchestration_id: row.id })
     }

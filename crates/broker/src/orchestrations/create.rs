@@ -28,6 +28,7 @@ impl Orchestrations {
     pub async fn create(&self, kind: Kind, mut parameters: Parameters) -> Result<Created, Error> {
         let now = self.0.broker.parts().clock.now();
         let matcher = validate(kind, &mut parameters, now).map_err(Error::Bad)?;
+        self.check_version(&parameters).await?;
         let later = parameters.strategy.schedule_time > now;
         if !later && !means_anybody(&self.0, &matcher).await? {
             return Err(Error::Bad("targets: no runtime matches".into()));

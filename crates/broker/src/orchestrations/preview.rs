@@ -79,6 +79,7 @@ impl Orchestrations {
     pub async fn preview(&self, kind: Kind, mut parameters: Parameters) -> Result<Preview, Error> {
         let now = self.0.broker.parts().clock.now();
         let matcher = validate(kind, &mut parameters, now).map_err(Error::Bad)?;
+        self.check_version(&parameters).await?;
         let resolved =
             resolve(&self.0, &matcher, &parameters, now).await.map_err(|error| match error {
                 ResolveError::Store(error) => Error::from(error),

@@ -1,13 +1,14 @@
 //! Failed operations are tried again: each becomes a new operation of the same orchestration.
 
-use domain::orchestration::{Kind, Parameters};
+use domain::orchestration::Kind;
 use engine::State;
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::json;
 use store::broker::{Member, MemberFilter, NewMember, Orchestration, Resolution};
 use uuid::Uuid;
 
-use super::{Orchestrations, create::driver, kind, parameters, windows::Window};
+use super::{Orchestrations, create::driver, kind, operation_count, windows::Window};
 use crate::instances::Error;
 
 /// More than an orchestration has.
@@ -103,22 +104,23 @@ impl Orchestrations {
         immediate: bool,
     ) -> Result<bool, Error> {
         let now = self.0.broker.parts().clock.now();
-        let mut asked: Parameters = parameters(row)?;
-        let ids = chosen.iter().map(|member| member.operation.to_string());
-        asked.retryoperation.retryoperations = ids.collect();
-        let text = serde_json::to_string(&asked)?;
+        let ids: Vec<String> = chosen.iter().map(|member| member.operation.to_string()).collect();
+        let field: &[&str] = &["retryoperation", "retryoperations"];
         let members: Vec<(Uuid, NewMember)> = chosen
             .into_iter()
             .map(|member| (member.operation, again(member, immediate, now)))
             .collect();
-        let description = format!("{}, retried {} operations", row.description, members.len());
+        let description = format!(", retried {}", operation_count(members.len()));
         let resolution = Resolution {
             orchestration: row.id,
             description: &description,
             member_description: "Operation retry triggered",
         };
         let driver = driver(row.id, true)?;
-        let stored = self.store().retry_orchestration(driver, &resolution, &text, &members).await?;
+        let stored = self
+            .store()
+            .retry_orchestration(driver, &resolution, &[(field, json!(ids))], &members)
+            .await?;
         self.wake(row.id).await;
         Ok(stored)
     }

@@ -12,6 +12,11 @@ use uuid::Uuid;
 use super::{Parts, kind, parameters};
 use crate::instances::Error;
 
+/// So many operations, for people.
+pub(crate) fn operation_count(count: usize) -> String {
+    format!("{count} operation{}", if count == 1 { "" } else { "s" })
+}
+
 /// An orchestration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]

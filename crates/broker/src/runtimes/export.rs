@@ -46,10 +46,10 @@ impl Broker {
         };
         match Shoots::read(&ask.shoots)? {
             Shoots::Named(shoots) => filter.shoots = shoots,
-            Shoots::Fitting(pattern) if matches!(section, Section::Rows) => {
+            Shoots::Fitting(pattern, _) if matches!(section, Section::Rows) => {
                 section = Section::Fitting { pattern, found: VecDeque::new(), more: true };
             }
-            Shoots::Fitting(_) => {}
+            Shoots::Fitting(..) => {}
         }
         let reader = if caller.any_tenant { Reader::Operator } else { Reader::Customer };
         Ok(Export { broker: self.clone(), ask, reader, filter, section })

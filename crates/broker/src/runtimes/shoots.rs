@@ -18,8 +18,8 @@ const LARGEST: usize = 1 << 20;
 pub(super) enum Shoots {
     /// These; none: all.
     Named(Vec<String>),
-    /// Those whose whole name fits.
-    Fitting(Regex),
+    /// Those whose whole name fits; with the letters that all of these begin with, where they are known.
+    Fitting(Regex, Option<String>),
 }
 
 impl Shoots {
@@ -39,12 +39,24 @@ impl Shoots {
             .dfa_size_limit(LARGEST)
             .build();
         // What is wrong is told in several lines, the last of which says it.
-        pattern.map(Self::Fitting).map_err(|error| {
+        pattern.map(|pattern| Self::Fitting(pattern, prefix(values))).map_err(|error| {
             let said = error.to_string();
             let why = said.lines().last().unwrap_or_default().trim_start_matches("error: ");
             Error::Bad(format!("shoot \"{joined}\" is not a regular expression: {why}"))
         })
     }
+}
+
+/// The letters that every name begins with which fits the only pattern; none for fewer than three.
+fn prefix(values: &[String]) -> Option<String> {
+    let [pattern] = values else { return None };
+    let is_letter = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '-';
+    let mut letters: String = pattern.chars().take_while(is_letter).collect();
+    if pattern[letters.len()..].starts_with(['*', '?', '{']) {
+        // The last one may be missing.
+        letters.pop();
+    }
+    (letters.len() >= 3 && !pattern.contains('|')).then_some(letters)
 }
 
 #[cfg(test)]
@@ -57,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_pattern_has_to_fit_the_whole_name_and_several_mean_any_of_them() {
-        let Shoots::Fitting(pattern) = read(&["c-1.*", "ab|cd", "exact"]).unwrap() else {
+        let Shoots::Fitting(pattern, None) = read(&["c-1.*", "ab|cd", "exact"]).unwrap() else {
             panic!("these are no names")
         };
 
@@ -66,6 +78,23 @@ mod tests {
         }
         for does_not in ["xc-1", "abc", "acd", "exactly", "", "ab\n"] {
             assert!(!pattern.is_match(does_not), "{does_not}");
+        }
+    }
+
+    #[test]
+    fn the_letters_that_fitting_names_begin_with_are_known_where_there_is_no_choice() {
+        let known = |pattern: &str| match read(&[pattern]).unwrap() {
+            Shoots::Fitting(_, prefix) => prefix,
+            Shoots::Named(_) => panic!("{pattern} is a name"),
+        };
+
+        assert_eq!(known("c-12.*").as_deref(), Some("c-12"));
+        assert_eq!(known("c-12+").as_deref(), Some("c-12"));
+        for (pattern, prefix) in [("c-12*", "c-1"), ("c-12?3", "c-1"), ("c-12{0,3}", "c-1")] {
+            assert_eq!(known(pattern).as_deref(), Some(prefix), "{pattern}");
+        }
+        for open in [".*12", "c-.*", "c-123.*|d", "(?i)c-123.*", "[c]-123", "^c-123.*"] {
+            assert_eq!(known(open), None, "{open}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! What pages of runtimes tell after an import is what the original's rows say.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Instant};
 
 use broker::{Details, Order, runtimes::OperationItem};
 use jiff::Timestamp;
@@ -12,9 +12,42 @@ use crate::{
     world::World,
 };
 
+/// Names how many instances there are.
+const INSTANCES: &str = "KCP_IMPORT_INSTANCES";
+
 /// How many instances: every plan in every situation, several times.
 fn instances() -> usize {
-    std::env::var("KCP_IMPORT_INSTANCES").map_or(1_000, |number| number.parse().unwrap())
+    std::env::var(INSTANCES).map_or(1_000, |number| number.parse().unwrap())
+}
+
+/// How long an import takes, and how much more memory the process has meanwhile.
+struct Measure {
+    began: Instant,
+    before: f64,
+}
+
+impl Measure {
+    fn begin() -> Self {
+        // The most memory is counted anew from here on.
+        let _ = std::fs::write("/proc/self/clear_refs", "5");
+        Self { began: Instant::now(), before: memory("VmRSS:") }
+    }
+
+    /// Tells what it was, for the size that was asked for.
+    fn tell(&self, instances: usize) {
+        if std::env::var_os(INSTANCES).is_some() {
+            let (took, more) = (self.began.elapsed(), memory("VmHWM:") - self.before);
+            eprintln!("{instances} instances imported in {took:.1?}, {more:.1} MiB more memory");
+        }
+    }
+}
+
+/// A line of what the system knows of this process, in MiB.
+fn memory(name: &str) -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+    kibibytes.unwrap_or_default() / 1024.0
 }
 
 fn time(value: &Value) -> Timestamp {
@@ -82,7 +115,9 @@ async fn pages_of_runtimes_tell_what_the_rows_of_the_original_say() {
     for world in World::both().await {
         let dry = world.import(&from, Mode::DryRun).await;
         assert!(world.runtimes("all").await.is_empty(), "a dry run writes nothing");
+        let measure = Measure::begin();
         let report = world.import(&from, Mode::Apply).await;
+        measure.tell(all.len());
 
         assert_eq!(dry, report);
         let counted = |situation| all.iter().filter(|it| it.situation == situation).count() as u64;

@@ -1,7 +1,7 @@
 //! Imports that are repeated, and that were stopped in the middle.
 
 use base::Clock;
-use broker::instances::{Caller, Deprovision, Update};
+use broker::instances::{Caller, Deprovision, Error, Provision, Update};
 use serde_json::{Value, json};
 use store::{
     broker::TOPIC,
@@ -240,6 +240,62 @@ async fn a_suspension_in_progress_counts_as_failed_and_can_be_repeated_or_undone
             let kind = if active { "provision" } else { "deprovision" };
             assert_eq!((newest.kind.as_str(), newest.state.is_final()), (kind, false), "{all:#?}");
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_platforms_order_is_recognised_whatever_the_original_changed_or_added() {
+    let (from, _) = database(0).await;
+    let plans = ["aws", "azure_lite"];
+    let at = |plan: &&str| PLANS.iter().position(|(name, ..)| name == plan).unwrap();
+    let numbers: Vec<usize> = plans.iter().map(at).collect();
+    let mut all: Vec<Original> = numbers.iter().map(|number| Original::number(*number)).collect();
+    for it in &mut all {
+        let ordered = &mut it.operations[0]["provisioning_parameters"]["parameters"];
+        ordered["targetSecret"] = json!("account-secret");
+        if it.plan == "azure_lite" {
+            ordered["licence_type"] = json!("TestDevelopmentAndDemo");
+        }
+        let mut since = it.operations[0]["provisioning_parameters"].clone();
+        since["ers_context"]["active"] = json!(true);
+        since["parameters"]["administrators"] = json!(["x@example.test"]);
+        since["parameters"].as_object_mut().unwrap().remove("targetSecret");
+        it.instance["provisioning_parameters"] = json!(since.to_string());
+    }
+    fill(&from, &all).await;
+
+    for world in World::both().await {
+        world.import(&from, Mode::Apply).await;
+
+        for (it, number) in all.iter().zip(&numbers) {
+            let again = world.broker.provision(&Caller::default(), ordered(it, *number)).await;
+            let mut other = ordered(it, *number);
+            other.parameters = Some(json!({"name": "other"}));
+            let other = world.broker.provision(&Caller::default(), other).await;
+
+            assert_eq!(again.unwrap().operation, None, "{}: it is there", it.plan);
+            assert!(matches!(other, Err(Error::Taken(_))), "{}: {other:?}", it.plan);
+        }
+    }
+}
+
+/// What the platform had sent for an instance of this number.
+fn ordered(it: &Original, number: usize) -> Provision {
+    let parameters = &it.operations[0]["provisioning_parameters"];
+    let text = |name: &str| parameters[name].as_str().unwrap().to_owned();
+    let mut context = parameters["ers_context"].clone();
+    let credentials = &mut context["sm_operator_credentials"];
+    credentials["clientid"] = json!("client");
+    credentials["clientsecret"] = json!("hush-hush");
+    Provision {
+        instance_id: it.id().to_owned(),
+        region: Some(text("platform_region")),
+        service_id: SERVICE.into(),
+        plan_id: text("plan_id"),
+        context: Some(context),
+        parameters: Some(json!({"name": format!("runtime-{number}"), "autoScalerMax": 9})),
+        maintenance_version: None,
+        accepts_incomplete: true,
     }
 }
 

@@ -17,7 +17,7 @@ use store::{
     testing::{Databases, TestDatabase, originals::OriginalDatabase},
 };
 
-use crate::original::KEY;
+use crate::original::{KEY, PLANS};
 
 pub(crate) struct World {
     pub(crate) broker: Broker,
@@ -52,7 +52,10 @@ impl World {
             operations: store.engine().clone(),
             shapes: Vec::new(),
             catalog: catalog.clone(),
-            offer: Offer::default(),
+            offer: Offer {
+                plans: PLANS.iter().map(|(name, ..)| (*name).to_owned()).collect(),
+                ..Offer::default()
+            },
             accounts: None,
             settings: Settings {
                 legacy: None,

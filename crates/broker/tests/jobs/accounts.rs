@@ -53,6 +53,23 @@ async fn an_account_with_something_in_use_stays_dirty() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_account_that_pays_for_a_shoot_stays_as_it_is() {
+    let world = World::new(Settings::default()).await;
+    volume(&world, false);
+    world.shoot_with("still-there", "/spec/secretBindingName", DIRTY).await;
+
+    for dry_run in [true, false] {
+        let run = world.run("subscription-cleanup", dry_run).await;
+
+        let detail = run.report.details.iter().find(|detail| detail.item == DIRTY).unwrap();
+        assert_eq!(detail.text, "a Shoot uses it");
+    }
+    assert!(is_dirty(&world, DIRTY).await);
+    let volumes = world.running.landscape.objects("aws");
+    assert!(volumes.iter().any(|object| object.id == "vol-1"), "{volumes:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_azure_account_is_free_when_its_resource_groups_are_gone() {
     const NAME: &str = "azure-dirty-1";
     let world = World::new(Settings::default()).await;

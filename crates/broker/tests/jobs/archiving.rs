@@ -7,8 +7,9 @@ use broker::{
     jobs::{ArchiveSettings, Settings},
 };
 use engine::State;
+use store::broker::ArchivedInstance;
 
-use crate::world::{AWS, World, counts, order};
+use crate::world::{AWS, TRIAL, World, counts, order};
 
 fn at_once(page: u16) -> Settings {
     let archive = ArchiveSettings {
@@ -46,6 +47,96 @@ async fn a_removed_instance_is_archived_and_still_told_to_its_owner() {
         let stranger = Caller { tenant: Some("ga-2".into()), ..Caller::default() };
         let hidden = broker.last_operation(&stranger, "gone", None).await.unwrap_err();
         assert!(matches!(hidden, Error::NotFound(_)), "{hidden}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_archive_has_what_the_last_removal_knew_and_a_suspension_is_no_removal() {
+    let world = World::new(at_once(50)).await;
+    world.suspended_and_removed("gone").await;
+    let all = world.env.broker.parts().operations.of_instances(&["gone"]).await.unwrap();
+    let of = |kind: &str| {
+        let mut found: Vec<_> = all.iter().filter(|it| it.kind == kind).cloned().collect();
+        found.sort_by_key(|it| it.created_at);
+        found
+    };
+    let (made, removals) = (of("provision"), of("deprovision"));
+    assert_eq!((made.len(), removals.len()), (1, 2));
+
+    world.run("archive", false).await;
+
+    let kept = world.store.find_archived("gone").await.unwrap().unwrap();
+    let removal = &removals[1];
+    let (started, ended) = (removal.created_at.into(), removal.ended_at.unwrap().into());
+    let archived = ArchivedInstance {
+        instance: "gone".into(),
+        global_account: "ga-2".into(),
+        subscription_global_account: "ga-2".into(),
+        subaccount: "sa-2".into(),
+        plan_id: TRIAL.into(),
+        plan_name: "trial".into(),
+        provider: "azure".into(),
+        region: kept.region.clone(),
+        platform_region: "cf-eu10".into(),
+        shoot_name: kept.shoot_name.clone(),
+        last_runtime_id: None,
+        internal_user: false,
+        provisioning_state: "succeeded".into(),
+        provisioning_started_at: Some(made[0].created_at.into()),
+        provisioning_finished_at: made[0].ended_at.map(Into::into),
+        first_deprovisioning_started_at: started,
+        first_deprovisioning_finished_at: ended,
+        last_deprovisioning_finished_at: ended,
+        last_operation: removal.id,
+        archived_at: kept.archived_at,
+    };
+    assert_eq!(kept, archived);
+    assert!(kept.region.ends_with("europe") && !kept.shoot_name.is_empty(), "{kept:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn archived_instances_and_runs_are_kept_for_their_own_time() {
+    let mut settings = at_once(50);
+    settings.archive.keep = Duration::ZERO;
+    let world = World::new(settings).await;
+    world.removed("gone").await;
+    world.run("archive", false).await;
+    world.run("archive", false).await;
+    assert_eq!(world.store.find_archived("gone").await.unwrap(), None);
+    assert_eq!(world.operations("job/archive", "job").await, 2, "runs are kept longer");
+
+    let mut settings = at_once(50);
+    settings.archive.keep_runs = Duration::ZERO;
+    let world = World::new(settings).await;
+    world.removed("gone").await;
+    for _ in 0..3 {
+        world.run("archive", false).await;
+    }
+    assert!(world.store.find_archived("gone").await.unwrap().is_some());
+    let runs = world.operations("job/archive", "job").await;
+    assert!(runs < 3, "the newest run, and the one that deleted: {runs}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_archive_is_told_page_by_page_and_by_account() {
+    for world in World::both(|| at_once(50)).await {
+        for id in ["gone-1", "gone-2", "gone-3"] {
+            world.removed(id).await;
+        }
+        world.counts("archive", false).await;
+        let broker = &world.env.broker;
+        let told = async |account: Option<&str>, after: Option<&str>, most| {
+            let page = broker.archive(account, after, most).await.unwrap();
+            let ids: Vec<String> = page.archived.into_iter().map(|it| it.instance).collect();
+            (ids.join(" "), page.next)
+        };
+
+        assert_eq!(told(None, None, 2).await, ("gone-1 gone-2".into(), Some("gone-2".into())));
+        assert_eq!(told(Some("ga-1"), Some("gone-2"), 2).await, ("gone-3".into(), None));
+        assert_eq!(told(Some("ga-2"), None, 2).await, (String::new(), None));
+        let one = broker.archived_instance("gone-1").await.unwrap().unwrap();
+        assert_eq!((one.plan_name.as_str(), one.provisioning_state.as_str()), ("aws", "succeeded"));
+        assert_eq!(broker.archived_instance("unknown").await.unwrap(), None);
     }
 }
 

@@ -39,6 +39,7 @@ async fn differences_are_listed_and_nothing_is_changed() {
 async fn what_is_being_made_is_no_difference() {
     let world = World::new(Settings::default()).await;
     world.shoot("new", json!({})).await;
+    world.made(0, "just-made", Some(Uuid::from_u128(1))).await;
 
     assert_eq!(world.counts("drift", false).await, [0, 0, 0, 0]);
 }

@@ -32,6 +32,22 @@ async fn shoots_without_an_instance_are_deleted_and_others_stay() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn young_shoots_and_those_that_the_selector_leaves_out_stay() {
+    let mut settings = allowed();
+    settings.environments.older_than = Duration::from_hours(1);
+    let world = World::new(settings).await;
+    world.shoot("young", json!({})).await;
+    assert_eq!(world.counts("environment-cleanup", false).await, [0, 0, 0, 0]);
+    assert!(world.has_shoot("young").await);
+
+    let world = World::new(allowed()).await;
+    world.shoot_with("kept", "/metadata/labels/owner.do-not-delete", "true").await;
+    world.shoot("nobodys", json!({})).await;
+    assert_eq!(world.counts("environment-cleanup", false).await, [1, 1, 0, 0]);
+    assert!(world.has_shoot("kept").await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_shoot_that_the_provisioner_knows_is_not_deleted_behind_its_back() {
     let world = World::new(allowed()).await;
     world.shoot("known", json!({RUNTIME_ANNOTATION: Uuid::from_u128(7).to_string()})).await;

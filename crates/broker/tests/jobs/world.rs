@@ -9,7 +9,7 @@ use base::Clock;
 use broker::{
     bindings::{Bindings, RuntimeReach},
     catalog::{Catalog, Offer},
-    instances::{Broker, Caller, Deprovision, Parts, Provision, Settings, SuspensionPlans},
+    instances::{Broker, Caller, Deprovision, Parts, Provision, Settings, SuspensionPlans, Update},
     jobs::{self, Aws, Azure, Env, Jobs, LastRun},
 };
 use clients::{
@@ -148,6 +148,30 @@ impl World {
         end(broker, "deprovision", instance, change).await;
     }
 
+    /// A trial that was made, suspended, and removed for good.
+    pub(crate) async fn suspended_and_removed(&self, instance: &str) {
+        let broker = &self.env.broker;
+        order(broker, instance, TRIAL, "sa-2").await;
+        end(broker, "provision", instance, Value::Null).await;
+        let suspend = Update {
+            instance_id: instance.into(),
+            service_id: SERVICE.into(),
+            context: Some(json!({ "active": false })),
+            accepts_incomplete: true,
+            ..Update::default()
+        };
+        broker.update(&Caller::default(), suspend).await.unwrap();
+        end(broker, "deprovision", instance, Value::Null).await;
+        let remove = Deprovision {
+            instance_id: instance.into(),
+            service_id: SERVICE.into(),
+            plan_id: TRIAL.into(),
+            accepts_incomplete: true,
+        };
+        broker.deprovision(&Caller::default(), remove).await.unwrap();
+        end(broker, "deprovision", instance, json!({ "removed": true })).await;
+    }
+
     /// An instance gets another runtime.
     pub(crate) async fn moved(&self, instance: &str, runtime: Uuid) {
         let request = Deprovision {
@@ -211,6 +235,14 @@ impl World {
     /// A Shoot that is paid from an account, perhaps of a runtime.
     pub(crate) async fn shoot(&self, name: &str, annotations: Value) {
         let shoot: Shoot = serde_json::from_value(shoot(name, &annotations)).unwrap();
+        self.env.gardener.create(&shoot).await.unwrap();
+    }
+
+    /// A Shoot of nobody, with something else in it.
+    pub(crate) async fn shoot_with(&self, name: &str, place: &str, value: &str) {
+        let mut shoot = shoot(name, &json!({}));
+        *shoot.pointer_mut(place).unwrap() = value.into();
+        let shoot: Shoot = serde_json::from_value(shoot).unwrap();
         self.env.gardener.create(&shoot).await.unwrap();
     }
 
@@ -370,7 +402,7 @@ async fn env(
 fn shoot(name: &str, annotations: &Value) -> Value {
     let version = "aws.provider.extensions.gardener.cloud/v1alpha1";
     json!({
-        "metadata": {"name": name, "labels": {"account": "ga-1"}, "annotations": annotations},
+        "metadata": {"name": name, "labels": {"account": "ga-1", "owner.do-not-delete": "false"}, "annotations": annotations},
         "spec": {
             "cloudProfileName": "aws",
             "region": "eu-central-1",

@@ -27,6 +27,7 @@ use simulators::{
     ledger::{Filter, Phase},
     pace::Speed,
     testing::{Options, Running},
+    trouble::{Kind as Trouble, Rule},
 };
 use store::{
     BrokerStore,
@@ -253,6 +254,42 @@ async fn runtimes_that_come_or_go_before_an_orchestration_begins_are_told_once()
     let world = once(Course::LaterWithOthers).await;
 
     assert_eq!(world, json!({ "state": "succeeded", "told": told }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runtimes_that_come_or_go_are_told_before_it_begins_when_spc_fails_until_then() {
+    let announcing = Announcing::on(Sort::Sqlite, Course::LaterWithOthers).await;
+    // After five minutes, after ten, and when it is time to begin.
+    let fails = Rule::next(3, Trouble::Status { status: 500, body: None });
+    let fails = fails.of("spc").from_step("Refresh_Targets");
+    announcing.running.landscape.troubles().add(fails).unwrap();
+
+    let tried = Box::pin(try_out(&announcing, &announcing.trials, None)).await;
+
+    assert_eq!(tried.end.state, State::Succeeded, "{:#?}", tried.journal);
+    assert_eq!(tried.end.world["told"]["applied"], json!(["create", "update"]));
+    assert_eq!(tried.end.world["told"]["tenants"]["i-0"], "cancelled");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_orchestration_begins_when_customers_cannot_be_told_for_half_an_hour() {
+    let announcing = Announcing::on(Sort::Sqlite, Course::LaterWithOthers).await;
+    let fails = Rule::next(1_000_000, Trouble::Down { refuse: false });
+    announcing
+        .running
+        .landscape
+        .troubles()
+        .add(fails.of("spc").from_step("Refresh_Targets"))
+        .unwrap();
+
+    let tried = Box::pin(try_out(&announcing, &announcing.trials, None)).await;
+
+    assert_eq!(tried.end.state, State::Succeeded, "{:#?}", tried.journal);
+    assert!(tried.end.incomplete.is_empty());
+    assert_eq!(tried.end.world["told"]["applied"], json!(["create"]));
+    let began = tried.journal.iter().find(|it| it.step.as_deref() == Some("Start_Operations"));
+    let waited = began.unwrap().began_at.duration_since(tried.journal[0].began_at);
+    assert!((42..60).contains(&(waited.as_secs() / 60)), "{waited}");
 }
 
 /// Disturbs one step in every way. The other steps are disturbed in `generated.rs`.

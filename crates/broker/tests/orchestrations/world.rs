@@ -182,6 +182,7 @@ impl World {
             windows: windows.clone(),
             spc,
             kyma_version: "2.10.0".into(),
+            versions: None,
             followers: Followers::default(),
         };
         let (orchestrations, upgrades) = (Orchestrations::new(Arc::new(parts)), Arc::default());

@@ -36,6 +36,20 @@ impl Client {
         self.reached(answer.and_then(clients::http::Answer::text))
     }
 
+    /// A kubeconfig of a runtime for an operator.
+    pub(crate) async fn operator_kubeconfig(
+        &self,
+        account: &str,
+        runtime: &str,
+    ) -> anyhow::Result<String> {
+        let request =
+            self.http.get(&format!("/kubeconfig/{}/{}", escaped(account)?, escaped(runtime)?));
+        let doing = format!("fetching the kubeconfig of runtime {runtime}");
+        let answer = self.http.send(&doing, request).await;
+        let text = self.reached(answer.and_then(clients::http::Answer::text))?;
+        Ok(without_entities(&text))
+    }
+
     /// Binds an instance. The same request again gives the same credentials.
     pub(crate) async fn bind(
         &self,
@@ -80,7 +94,13 @@ impl Client {
     }
 }
 
-fn binding_path(instance: &str, binding: &str) -> anyhow::Result<String> {
+/// The known service escapes its YAML as if it were HTML.
+fn without_entities(text: &str) -> String {
+    let entities = [("&#34;", "\""), ("&#39;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")];
+    entities.iter().fold(text.to_owned(), |text, (entity, plain)| text.replace(entity, plain))
+}
+
+pub(crate) fn binding_path(instance: &str, binding: &str) -> anyhow::Result<String> {
     let binding = segment(binding).with_context(|| format!("\"{binding}\" is not a binding"))?;
     Ok(format!("/oauth{}/service_bindings/{binding}", instance_path(instance)?))
 }

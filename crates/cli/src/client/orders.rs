@@ -110,7 +110,7 @@ impl Client {
         instance: &str,
         order: &Value,
     ) -> anyhow::Result<Ordered> {
-        let path = format!("{}{}", prefix(region)?, instance_path(instance)?);
+        let path = order_path(region, instance)?;
         let request = versioned(self.http.put(&path)).query(&[("accepts_incomplete", "true")]);
         let doing = format!("ordering instance {instance}");
         let answer = self.http.send(&doing, request.json(order)).await;
@@ -130,6 +130,17 @@ impl Client {
         instance: &str,
         change: &InstanceChange,
     ) -> anyhow::Result<Option<OperationId>> {
+        let body = self.change_body(change).await?;
+        let path = order_path(None, instance)?;
+        let request = versioned(self.http.request(Method::PATCH, &path));
+        let request = request.query(&[("accepts_incomplete", "true")]).json(&body);
+        let answer = self.http.send(&format!("changing instance {instance}"), request).await;
+        let Changing { operation } = self.reached(answer.and_then(|answer| answer.json()))?;
+        Ok(operation)
+    }
+
+    /// What is sent to change an instance.
+    pub(crate) async fn change_body(&self, change: &InstanceChange) -> anyhow::Result<Value> {
         let catalog = self.catalog(None).await?;
         let mut body = json!({"service_id": catalog.any()?.service_id});
         if let Some(plan) = &change.plan {
@@ -141,18 +152,29 @@ impl Client {
         if let Some(parameters) = &change.parameters {
             body["parameters"] = parameters.clone();
         }
-        let path = format!("/oauth{}", instance_path(instance)?);
-        let request = versioned(self.http.request(Method::PATCH, &path));
-        let request = request.query(&[("accepts_incomplete", "true")]).json(&body);
-        let answer = self.http.send(&format!("changing instance {instance}"), request).await;
-        let Changing { operation } = self.reached(answer.and_then(|answer| answer.json()))?;
-        Ok(operation)
+        Ok(body)
+    }
+
+    /// The schema of a plan's parameters, when an instance is made (`create`) or changed (`update`).
+    pub(crate) async fn schema(
+        &self,
+        region: Option<&str>,
+        plan: &str,
+        when: &str,
+    ) -> anyhow::Result<Value> {
+        let mut catalog = self.whole_catalog(region).await?;
+        let services = catalog["services"].as_array_mut().into_iter().flatten();
+        let mut plans = services.flat_map(|it| it["plans"].as_array_mut().into_iter().flatten());
+        let plan = plans.find(|it| it["name"] == plan);
+        Ok(plan
+            .map(|plan| plan["schemas"]["service_instance"][when]["parameters"].take())
+            .unwrap_or_default())
     }
 
     /// Removes an instance; gives the operation that does.
     pub(crate) async fn remove(&self, instance: &str) -> anyhow::Result<OperationId> {
         let Chosen { service_id, plan_id } = self.catalog(None).await?.any()?;
-        let path = format!("/oauth{}", instance_path(instance)?);
+        let path = order_path(None, instance)?;
         let query = [
             ("service_id", service_id.as_str()),
             ("plan_id", plan_id.as_str()),
@@ -204,6 +226,11 @@ impl Client {
     ) -> anyhow::Result<Vec<Runtime>> {
         Ok(serde_json::from_value(json!(self.runtimes(query, None).await?))?)
     }
+}
+
+/// Where an instance is ordered, changed and removed.
+pub(crate) fn order_path(region: Option<&str>, instance: &str) -> anyhow::Result<String> {
+    Ok(format!("{}{}", prefix(region)?, instance_path(instance)?))
 }
 
 pub(super) fn versioned(request: RequestBuilder) -> RequestBuilder {

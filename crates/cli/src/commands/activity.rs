@@ -10,11 +10,11 @@ use clap::Args;
 use domain::OperationId;
 use serde_json::json;
 
-use super::{operations::follow, which};
+use super::{dry_run::Unsent, operations::follow, which};
 use crate::{
-    client::{Client, InstanceChange},
+    client::{Client, InstanceChange, order_path},
     confirm::Confirmation,
-    output,
+    output::Format,
 };
 
 /// Remove the cluster of an instance until it is resumed; name and domain are kept.
@@ -28,14 +28,24 @@ pub(crate) struct Suspend {
     /// Watch until the cluster is gone. Fails when the removal does.
     #[arg(short, long)]
     watch: bool,
+    /// Only show what would be sent.
+    #[arg(long, conflicts_with = "watch")]
+    dry_run: bool,
+    /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
+    output: Format,
 }
 
 impl Suspend {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let client = Client::connect(data)?;
         let instance = which::instance(&client, &self.which).await?;
+        let change = Change { active: false, watch: self.watch, output: self.output };
+        if self.dry_run {
+            return change.unsent(&client, &instance).await;
+        }
         self.confirmation.ask(&format!("The cluster of instance {instance} is removed"))?;
-        set_active(&client, &instance, false, self.watch).await
+        change.send(&client, &instance).await
     }
 }
 
@@ -48,37 +58,67 @@ pub(crate) struct Resume {
     /// Watch until the cluster is made. Fails when the order does.
     #[arg(short, long)]
     watch: bool,
+    /// Only show what would be sent.
+    #[arg(long, conflicts_with = "watch")]
+    dry_run: bool,
+    /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
+    output: Format,
 }
 
 impl Resume {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let client = Client::connect(data)?;
         let instance = which::instance(&client, &self.which).await?;
-        set_active(&client, &instance, true, self.watch).await
+        let change = Change { active: true, watch: self.watch, output: self.output };
+        if self.dry_run {
+            return change.unsent(&client, &instance).await;
+        }
+        change.send(&client, &instance).await
     }
 }
 
-async fn set_active(
-    client: &Client,
-    instance: &str,
+/// A change between suspended and active.
+struct Change {
     active: bool,
     watch: bool,
-) -> anyhow::Result<ExitCode> {
-    let before = newest_operation(client, instance).await?;
-    let context = Some(json!({"active": active}));
-    let change = InstanceChange { plan: None, context, parameters: None };
-    client.change_instance(instance, &change).await?;
-    let operation =
-        newest_operation(client, instance).await?.filter(|it| Some(it) != before.as_ref());
-    let Some(operation) = operation else {
-        let state = if active { "active" } else { "suspended" };
-        output::print(&format!(
-            "Instance   {instance}\nOperation  none: nothing changed (it is {state} already, or its plan is never suspended)\n"
-        ))?;
-        return Ok(ExitCode::SUCCESS);
-    };
-    output::print(&format!("Instance   {instance}\nOperation  {operation}\n"))?;
-    if watch { follow::follow(client, &operation).await } else { Ok(ExitCode::SUCCESS) }
+    output: Format,
+}
+
+impl Change {
+    fn body(&self) -> InstanceChange {
+        let context = Some(json!({"active": self.active}));
+        InstanceChange { plan: None, context, parameters: None }
+    }
+
+    async fn unsent(&self, client: &Client, instance: &str) -> anyhow::Result<ExitCode> {
+        let body = client.change_body(&self.body()).await?;
+        let path = format!("{}?accepts_incomplete=true", order_path(None, instance)?);
+        Unsent { method: "PATCH", path, body: Some(&body) }.show(self.output)
+    }
+
+    async fn send(&self, client: &Client, instance: &str) -> anyhow::Result<ExitCode> {
+        let before = newest_operation(client, instance).await?;
+        client.change_instance(instance, &self.body()).await?;
+        let newest = newest_operation(client, instance).await?;
+        let operation = newest.filter(|it| Some(it) != before.as_ref());
+        let shown = operation.as_ref().map_or_else(|| self.unchanged(), ToString::to_string);
+        let told = json!({"instance": instance, "operation": operation});
+        follow::begin(self.output, self.watch, &told, instance, || {
+            format!("Instance   {instance}\nOperation  {shown}\n")
+        })?;
+        match operation {
+            Some(operation) if self.watch => {
+                follow::follow_as(client, &operation, self.output).await
+            }
+            _ => Ok(ExitCode::SUCCESS),
+        }
+    }
+
+    fn unchanged(&self) -> String {
+        let state = if self.active { "active" } else { "suspended" };
+        format!("none: nothing changed (it is {state} already, or its plan is never suspended)")
+    }
 }
 
 /// The newest operation of an instance.

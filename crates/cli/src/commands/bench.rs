@@ -7,7 +7,7 @@ use std::{
 };
 
 use bench::{
-    Options, Report, orders, overhead, reads,
+    Options, Report, jobs, orders, overhead, reads,
     runtimes::{self, Load},
 };
 use clap::{Args, Subcommand};
@@ -29,6 +29,8 @@ enum What {
     Mixed(Mixed),
     Overhead(Overhead),
     Reads(Reads),
+    Fleet(Fleet),
+    Jobs(Jobs),
     /// One replica of the benchmark, as a process of its own.
     #[command(hide = true)]
     Replica,
@@ -194,6 +196,135 @@ impl Reads {
     }
 }
 
+/// Upgrade many runtimes in one orchestration, some of which fail, paused and resumed while replicas of the broker are killed; then
+/// measure what runtimes cost that wait in one.
+#[derive(Args)]
+struct Fleet {
+    /// How many runtimes are upgraded; 0 upgrades none.
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    runtimes: usize,
+    /// How many runtimes wait in the orchestration that is measured; 0 measures none.
+    #[arg(long, value_name = "N", default_value_t = 5_000)]
+    waiting: usize,
+    /// How many runtimes are upgraded at a time.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    parallel_workers: u64,
+    /// How many runtimes go first.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    canary: usize,
+    /// How many of a hundred runtimes fail.
+    #[arg(long, value_name = "PERCENT", default_value_t = 5)]
+    failing: usize,
+    /// How many of a hundred runtimes may fail.
+    #[arg(long, value_name = "PERCENT", default_value_t = 10)]
+    failure_budget: usize,
+    /// How many replicas.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    replicas: usize,
+    /// How many seconds pass between two kills; 0 kills nobody.
+    #[arg(long, value_name = "S", default_value_t = 5.0)]
+    kill_every: f64,
+    /// How often each request about the waiting runtimes is made.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    times: usize,
+    /// The executable that serves; this one when absent.
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+    /// Where to write everything as JSON.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The folder of initdb, postgres and pgbench.
+    #[arg(long, value_name = "DIR")]
+    postgres_bin: Option<PathBuf>,
+}
+
+impl Fleet {
+    async fn run(self) -> anyhow::Result<ExitCode> {
+        let (mut upgraded, mut waited) = (None, None);
+        if self.runtimes > 0 {
+            let seen = Box::pin(self.upgrade()).await?;
+            output::print(&seen.text())?;
+            upgraded = Some(seen);
+        }
+        if self.waiting > 0 {
+            let seen = Box::pin(self.wait()).await?;
+            let table = output::table(&reads::waiting::Figures::HEAD, seen.rows().into_iter());
+            output::print(&format!("{table}\n{}", seen.summary()))?;
+            waited = Some(seen);
+        }
+        if let Some(path) = self.output {
+            let all = serde_json::json!({ "upgraded": upgraded, "waiting": waited });
+            fs::write(path, serde_json::to_vec_pretty(&all)?)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    async fn upgrade(&self) -> anyhow::Result<orders::upgrades::Figures> {
+        let every = std::time::Duration::try_from_secs_f64(self.kill_every)?;
+        let options = orders::Options {
+            orders: self.runtimes,
+            replicas: self.replicas,
+            kill_every: (!every.is_zero()).then_some(every),
+            postgres_bin: self.postgres_bin.clone(),
+            program: self.program.clone(),
+        };
+        let pace = orders::upgrades::Pace {
+            workers: self.parallel_workers,
+            canary: self.canary,
+            failing: self.failing,
+            budget: self.failure_budget,
+        };
+        orders::upgrades::run(options, pace).await
+    }
+
+    async fn wait(&self) -> anyhow::Result<reads::waiting::Figures> {
+        let options = reads::Options {
+            instances: self.waiting,
+            times: self.times,
+            sqlite: false,
+            postgres_bin: self.postgres_bin.clone(),
+            program: self.program.clone(),
+        };
+        reads::waiting::run(options).await
+    }
+}
+
+/// Fill a database with generated instances, run every job over them, and kill the broker in the middle of one; fails when a job takes
+/// more than 64 MiB of memory or holds a transaction for more than a second.
+#[derive(Args)]
+struct Jobs {
+    /// How many instances.
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    instances: usize,
+    /// In an embedded database instead of PostgreSQL.
+    #[arg(long)]
+    sqlite: bool,
+    /// Where to write everything as JSON.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The folder of initdb, postgres and pgbench.
+    #[arg(long, value_name = "DIR")]
+    postgres_bin: Option<PathBuf>,
+}
+
+impl Jobs {
+    async fn run(self) -> anyhow::Result<ExitCode> {
+        let figures = jobs::run(jobs::Options {
+            instances: self.instances,
+            sqlite: self.sqlite,
+            postgres_bin: self.postgres_bin,
+            program: None,
+        });
+        let figures = Box::pin(figures).await?;
+        let table = output::table(&jobs::Figures::HEAD, figures.rows().into_iter());
+        output::print(&format!("{table}\n{}", figures.summary()))?;
+        if let Some(path) = self.output {
+            fs::write(path, serde_json::to_vec_pretty(&figures)?)?;
+        }
+        Ok(if figures.passes() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
 impl Orders {
     async fn run(self) -> anyhow::Result<ExitCode> {
         let every = std::time::Duration::try_from_secs_f64(self.kill_every)?;
@@ -232,6 +363,8 @@ impl Bench {
             What::Mixed(mixed) => mixed.run().await,
             What::Overhead(overhead) => overhead.run(data).await,
             What::Reads(reads) => reads.run().await,
+            What::Fleet(fleet) => fleet.run().await,
+            What::Jobs(jobs) => jobs.run().await,
             What::Replica => bench::replica().await.map(|()| ExitCode::SUCCESS),
         }
     }

@@ -1,17 +1,21 @@
 //! `kcp bind`, `kcp unbind` and `kcp bindings`: credentials for a runtime, for a while.
 
-use std::{path::Path, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::Args;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
+    dry_run::Unsent,
     kubeconfig::{KubeconfigFile, seconds},
     which,
 };
 use crate::{
-    client::Client,
+    client::{Client, binding_path},
     output::{self, Format, Head, Layout},
 };
 
@@ -35,24 +39,54 @@ pub(crate) struct Bind {
     /// Lifetime of the credentials: 600, 10m, 2h. Default: the broker's.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     expires_in: Option<u64>,
-    #[command(flatten)]
-    file: KubeconfigFile,
+    /// Write the kubeconfig to this file, for its owner only; or json, yaml, name or custom=…: print the binding so.
+    #[arg(short, long, value_name = "FILE|FORMAT")]
+    output: Option<PathBuf>,
+    /// Replace the file if it is there; nothing of it is kept.
+    #[arg(long, requires = "output")]
+    overwrite: bool,
+    /// Only show what would be sent.
+    #[arg(long)]
+    dry_run: bool,
 }
 
 impl Bind {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
-        self.file.check()?;
+        let format = self.output.as_deref().and_then(format_of);
+        let output = self.output.filter(|_| format.is_none());
+        let file = KubeconfigFile { output, overwrite: self.overwrite };
+        file.check()?;
         let client = Client::connect(data)?;
         let instance = which::instance(&client, &self.which).await?;
         let binding = self.id.unwrap_or_else(|| Uuid::new_v4().to_string());
+        if self.dry_run {
+            let body = self.expires_in.map(|it| json!({"parameters": {"expiration_seconds": it}}));
+            let path = binding_path(&instance, &binding)?;
+            let unsent = Unsent { method: "PUT", path, body: body.as_ref() };
+            return unsent.show(format.unwrap_or_default());
+        }
         let bound = client.bind(&instance, &binding, self.expires_in).await?;
-        // Not on standard output, which belongs to the kubeconfig.
         let expires_at = &bound.metadata.expires_at;
+        if let Some(format) = format {
+            let told = json!({
+                "instance": instance, "binding": binding, "expires_at": expires_at,
+                "kubeconfig": bound.credentials.kubeconfig,
+            });
+            format.show(&told, &binding, String::new)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        // Not on standard output, which belongs to the kubeconfig.
         let told = format!("Binding {binding} of instance {instance} expires at {expires_at}");
         eprintln!("{}", output::harmless(&told, ""));
-        self.file.write(&bound.credentials.kubeconfig)?;
+        file.write(&bound.credentials.kubeconfig)?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// A format that is named where a file could be. A file of such a name has a folder before it: `./json`.
+fn format_of(path: &Path) -> Option<Format> {
+    let format = path.to_str()?.parse().ok()?;
+    (!matches!(format, Format::Table | Format::Wide | Format::Known)).then_some(format)
 }
 
 /// End a binding: its credentials are not accepted any more.
@@ -63,14 +97,26 @@ pub(crate) struct Unbind {
     which: String,
     /// The binding, as `kcp bindings` lists it.
     binding: String,
+    /// Only show what would be sent.
+    #[arg(long)]
+    dry_run: bool,
+    /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
+    output: Format,
 }
 
 impl Unbind {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let client = Client::connect(data)?;
         let instance = which::instance(&client, &self.which).await?;
-        client.unbind(&instance, &self.binding).await?;
-        output::print(&format!("Binding {} is removed\n", self.binding))?;
+        let binding = self.binding;
+        if self.dry_run {
+            let path = binding_path(&instance, &binding)?;
+            return Unsent { method: "DELETE", path, body: None }.show(self.output);
+        }
+        client.unbind(&instance, &binding).await?;
+        let told = json!({"instance": instance, "binding": binding, "removed": true});
+        self.output.show(&told, &binding, || format!("Binding {binding} is removed\n"))?;
         Ok(ExitCode::SUCCESS)
     }
 }

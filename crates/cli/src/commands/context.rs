@@ -40,7 +40,7 @@ enum Command {
     /// List them, and which one commands use.
     List,
     /// Add one, or change it.
-    Add(New),
+    Add(Box<New>),
     /// Use one when nothing else is said; a control plane in ./.kcp goes before it.
     Use {
         /// The context.
@@ -63,6 +63,12 @@ struct New {
     /// The provisioner's address.
     #[arg(long, value_name = "URL")]
     provisioner: Option<Url>,
+    /// The Reconciler's address for operators, which ends with /v1.
+    #[arg(long, value_name = "URL")]
+    mothership: Option<Url>,
+    /// Where kubeconfigs of runtimes are, if not at the broker.
+    #[arg(long, value_name = "URL")]
+    kubeconfigs: Option<Url>,
     /// The client that the issuer knows.
     #[arg(long, value_name = "ID", default_value = CLIENT)]
     client_id: String,
@@ -116,6 +122,8 @@ impl New {
             name: self.name,
             server,
             provisioner: self.provisioner,
+            mothership: self.mothership,
+            kubeconfigs: self.kubeconfigs,
             issuer: self.issuer,
             client_id: self.client_id,
             client_secret: self.client_secret,

@@ -6,8 +6,14 @@ use anyhow::bail;
 use clap::{ArgGroup, Args};
 use serde_json::json;
 
-use super::{operations::follow, which};
-use crate::{client::Client, confirm::Confirmation, hint, output::Format, view::Runtime};
+use super::{dry_run::Unsent, operations::follow, which};
+use crate::{
+    client::{Client, order_path},
+    confirm::Confirmation,
+    hint,
+    output::Format,
+    view::Runtime,
+};
 
 /// Remove a runtime with everything that was made for it.
 #[derive(Args)]
@@ -20,13 +26,25 @@ pub(crate) struct Deprovision {
     #[arg(short, long, group = "which")]
     name: Option<String>,
     /// The runtime of this Shoot.
-    #[arg(short = 'c', long, group = "which")]
+    #[arg(short = 'c', long, alias = "shootName", group = "which")]
     shoot: Option<String>,
+    /// The runtime of this id.
+    #[arg(short, long, group = "which", value_name = "ID")]
+    runtime_id: Option<String>,
+    /// The only runtime of this subaccount.
+    #[arg(short, long, group = "which", value_name = "ID")]
+    subaccount: Option<String>,
+    /// The global account that it belongs to, with --subaccount or --runtime-id.
+    #[arg(short = 'g', long, value_name = "ID")]
+    account: Option<String>,
     #[command(flatten)]
     confirmation: Confirmation,
     /// Watch until it is gone: each stage and step as it goes by. Fails when the removal does.
     #[arg(short, long)]
     watch: bool,
+    /// Only show what would be sent.
+    #[arg(long, conflicts_with = "watch")]
+    dry_run: bool,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
     #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
     output: Format,
@@ -35,12 +53,11 @@ pub(crate) struct Deprovision {
 impl Deprovision {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let client = Client::connect(data)?;
-        let (instance, called) = match (&self.instance, &self.name, &self.shoot) {
-            (Some(instance), ..) => any(&client, instance, self.confirmation.is_given()).await?,
-            (_, Some(name), _) => only(&client, "name", name).await?,
-            (_, _, Some(shoot)) => only(&client, "shoot", shoot).await?,
-            _ => bail!("which runtime is to be removed is not said"),
-        };
+        let (instance, called) = self.chosen(&client).await?;
+        if self.dry_run {
+            let path = format!("{}?accepts_incomplete=true", order_path(None, &instance)?);
+            return Unsent { method: "DELETE", path, body: None }.show(self.output);
+        }
         self.confirmation.ask(&format!("Remove {called} with its cluster"))?;
         let operation = client.remove(&instance).await?;
         let told = json!({"instance": instance, "operation": operation});
@@ -55,6 +72,24 @@ impl Deprovision {
             hint::next(data, &[format!("kcp operations {operation} --watch")]);
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Deprovision {
+    /// The instance that is meant, and what the question calls it.
+    async fn chosen(&self, client: &Client) -> anyhow::Result<(String, String)> {
+        if let Some(instance) = &self.instance {
+            return any(client, instance, self.confirmation.is_given()).await;
+        }
+        let words = [
+            ("name", &self.name),
+            ("shoot", &self.shoot),
+            ("runtime_id", &self.runtime_id),
+            ("subaccount", &self.subaccount),
+        ];
+        let word = words.into_iter().find_map(|(what, word)| Some((what, word.as_deref()?)));
+        let Some((what, word)) = word else { bail!("name a runtime: NAME, --name or --shoot") };
+        only(client, what, word, self.account.as_deref()).await
     }
 }
 
@@ -76,15 +111,27 @@ fn described(found: Runtime) -> (String, String) {
     (found.instance_id, called)
 }
 
-/// The instance of the only runtime of that name or Shoot, in whatever state it is.
-async fn only(client: &Client, what: &str, which: &str) -> anyhow::Result<(String, String)> {
+/// The instance of the only runtime of that name, Shoot, id or subaccount, in whatever state it is.
+async fn only(
+    client: &Client,
+    what: &'static str,
+    which: &str,
+    account: Option<&str>,
+) -> anyhow::Result<(String, String)> {
     let mut query = vec![("state", "all".to_owned()), ("op_detail", "last".to_owned())];
-    if what == "shoot" {
-        query.push(("shoot", which.to_owned()));
+    if what != "name" {
+        query.push((what, which.to_owned()));
     }
+    query.extend(account.map(|account| ("account", account.to_owned())));
     let mut found = client.runtimes_seen(&query).await?;
     // The broker takes patterns; what is removed is named.
-    found.retain(|it| if what == "shoot" { it.shoot_name == which } else { it.name() == which });
+    found.retain(|it| match what {
+        "shoot" => it.shoot_name == which,
+        "runtime_id" => it.id == which,
+        "subaccount" => it.sub_account_id == which,
+        _ => it.name() == which,
+    });
+    let what = what.replace('_', " ");
     match found.as_slice() {
         [] => bail!("there is no runtime of the {what} \"{which}\""),
         [_] => Ok(described(found.remove(0))),

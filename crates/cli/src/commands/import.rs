@@ -26,7 +26,7 @@ pub(crate) struct Import {
 
 #[derive(Subcommand)]
 enum Program {
-    /// Take over instances, operations, runtime states and bindings of the original broker.
+    /// Take over instances, operations, orchestrations, runtime states, bindings and archived instances of the original broker.
     Keb(Origin),
     /// Take over clusters and operations of the original provisioner.
     Provisioner(Origin),

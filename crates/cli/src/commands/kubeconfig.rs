@@ -1,5 +1,7 @@
 //! `kcp kubeconfig`: how people reach a runtime.
 
+mod operator;
+
 use std::{
     fs::OpenOptions,
     io::{ErrorKind, Write},
@@ -8,18 +10,24 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::which;
-use crate::{client::Client, output};
+use crate::{client::Client, confirm::Confirmation, output};
+use operator::OfOperator;
 
-/// Fetch the kubeconfig with which people log in to a runtime; it holds no credentials.
+/// Fetch the kubeconfig with which people log in to a runtime; it holds no credentials. With the flags of the known client: a kubeconfig
+/// for operators, with credentials, in a file.
 #[derive(Args)]
-#[command(visible_alias = "kc")]
+#[command(visible_alias = "kc", group(ArgGroup::new("chosen").required(true).multiple(true)))]
 pub(crate) struct Kubeconfig {
     /// The instance, or the runtime of this name or Shoot if there is only one.
-    #[arg(value_name = "NAME")]
-    which: String,
+    #[arg(value_name = "NAME", group = "chosen", conflicts_with_all = ["account", "subaccount", "runtime_id", "shoot"])]
+    which: Option<String>,
+    #[command(flatten)]
+    of_operator: OfOperator,
+    #[command(flatten)]
+    confirmation: Confirmation,
     #[command(flatten)]
     file: KubeconfigFile,
 }
@@ -29,17 +37,24 @@ pub(crate) struct Kubeconfig {
 pub(crate) struct KubeconfigFile {
     /// Write it to this file, for its owner only, instead of printing it.
     #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// Replace the file if it is there; nothing of it is kept.
     #[arg(long, requires = "output")]
-    overwrite: bool,
+    pub(super) overwrite: bool,
 }
 
 impl Kubeconfig {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         self.file.check()?;
         let client = Client::connect(data)?;
-        let instance = which::instance(&client, &self.which).await?;
+        let Some(which) = &self.which else {
+            let kubeconfigs = Client::connect_to_kubeconfigs(data)?;
+            return self
+                .of_operator
+                .fetch(&client, &kubeconfigs, self.file, &self.confirmation)
+                .await;
+        };
+        let instance = which::instance(&client, which).await?;
         let kubeconfig = client.kubeconfig(&instance).await?;
         self.file.write(&kubeconfig)?;
         Ok(ExitCode::SUCCESS)
@@ -73,17 +88,22 @@ impl KubeconfigFile {
                 _ => {}
             }
         }
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = match options.open(path) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(taken(path)),
-            opened => opened.with_context(|| format!("{} cannot be written", path.display()))?,
-        };
-        file.write_all(kubeconfig.as_bytes())?;
+        write_file(path, kubeconfig)?;
         output::print(&format!("Kubeconfig saved to {}\n", path.display()))
     }
+}
+
+/// Writes a new file for its owner alone.
+pub(super) fn write_file(path: &Path, kubeconfig: &str) -> anyhow::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = match options.open(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(taken(path)),
+        opened => opened.with_context(|| format!("{} cannot be written", path.display()))?,
+    };
+    Ok(file.write_all(kubeconfig.as_bytes())?)
 }
 
 fn taken(path: &Path) -> anyhow::Error {

@@ -2,6 +2,7 @@
 
 mod ledger;
 mod objects;
+#[cfg(feature = "landscape")]
 mod serve;
 mod systems;
 mod trouble;
@@ -24,6 +25,7 @@ use crate::{
 pub(crate) struct Landscape {
     #[command(subcommand)]
     command: Option<Command>,
+    #[cfg(feature = "landscape")]
     #[command(flatten)]
     serve: serve::Serve,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
@@ -42,7 +44,7 @@ enum Command {
     Speed {
         /// How many times faster than watchable, or "max".
         #[arg(value_name = "X")]
-        speed: Option<server::up::Speed>,
+        speed: Option<server::Speed>,
     },
     /// Give a system an order, for example `order issuer rotate-keys`.
     Order {
@@ -55,6 +57,7 @@ enum Command {
         with: Option<Value>,
     },
     /// Print the definitions of everything that lives in the simulated clusters, for `kubectl apply`.
+    #[cfg(feature = "landscape")]
     Crds,
     /// Make one system, or all of them, forget everything and end their trouble.
     Reset {
@@ -68,14 +71,19 @@ enum Command {
 impl Landscape {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let Some(command) = self.command else {
+            #[cfg(feature = "landscape")]
             return Box::pin(self.serve.run(data)).await;
+            #[cfg(not(feature = "landscape"))]
+            anyhow::bail!("landscape: this executable was built without the simulated systems");
         };
+        #[cfg(feature = "landscape")]
         if matches!(command, Command::Crds) {
             output::print(&server::up::definitions()?)?;
             return Ok(ExitCode::SUCCESS);
         }
         let client = Client::connect_to_landscape(data)?;
         match command {
+            #[cfg(feature = "landscape")]
             Command::Crds => {}
             Command::Systems(systems) => systems.run(&client, self.output).await?,
             Command::Objects(objects) => objects.run(&client, self.output).await?,
@@ -104,11 +112,11 @@ impl Landscape {
     }
 }
 
-async fn tell_speed(client: &Client, speed: Option<server::up::Speed>) -> anyhow::Result<()> {
+async fn tell_speed(client: &Client, speed: Option<server::Speed>) -> anyhow::Result<()> {
     if let Some(speed) = speed {
         let speed = match speed {
-            server::up::Speed::Times(factor) => json!(factor),
-            server::up::Speed::Max => json!("max"),
+            server::Speed::Times(factor) => json!(factor),
+            server::Speed::Max => json!("max"),
         };
         let body = json!({ "speed": speed });
         client.change("changing the speed", Method::PUT, "/speed", Some(&body)).await?;

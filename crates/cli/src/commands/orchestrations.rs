@@ -8,6 +8,7 @@ use std::{path::Path, process::ExitCode};
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::{
     client::Client,
@@ -15,6 +16,8 @@ use crate::{
     output::{self, Format, Layout},
 };
 
+/// Shorter parts of ids fit too much.
+const SHORTEST: usize = 4;
 const STATES: [&str; 7] =
     ["pending", "failed", "succeeded", "inprogress", "canceled", "canceling", "retrying"];
 
@@ -22,7 +25,7 @@ const STATES: [&str; 7] =
 #[derive(Args)]
 #[command(visible_alias = "orchestration", visible_alias = "o")]
 pub(crate) struct Orchestrations {
-    /// The orchestration.
+    /// The orchestration, or the beginning or end of its id.
     id: Option<String>,
     /// What is done with it.
     #[arg(requires = "id", value_enum)]
@@ -71,6 +74,23 @@ enum Action {
     Watch,
 }
 
+/// The only orchestration whose id begins or ends so; a whole id is not looked up.
+async fn whole(client: &Client, which: &str) -> anyhow::Result<String> {
+    if Uuid::parse_str(which).is_ok() || which.len() < SHORTEST {
+        return Ok(which.to_owned());
+    }
+    let all = client.orchestrations(&[]).await?;
+    let ids = all.iter().filter_map(|it| it["orchestrationID"].as_str());
+    let found: Vec<&str> = ids.filter(|id| id.starts_with(which) || id.ends_with(which)).collect();
+    match found.as_slice() {
+        [one] => Ok((*one).to_owned()),
+        [] => bail!("there is no orchestration \"{which}\""),
+        several => {
+            bail!("several orchestrations fit \"{which}\": say which, {}", several.join(", "))
+        }
+    }
+}
+
 fn state(text: &str) -> Result<String, String> {
     let word = text.to_ascii_lowercase();
     if !STATES.contains(&word.as_str()) {
@@ -87,6 +107,7 @@ impl Orchestrations {
             self.show_list(&all, detail::list)?;
             return Ok(ExitCode::SUCCESS);
         };
+        let id = &whole(&client, id).await?;
         match self.action {
             Some(Action::Watch) => return watch::watch(&client, id, self.output).await,
             None if self.watch => return watch::watch(&client, id, self.output).await,
@@ -115,10 +136,21 @@ impl Orchestrations {
     async fn change(&self, client: &Client, id: &str, action: Action) -> anyhow::Result<()> {
         match action {
             Action::Cancel => self.cancel(client, id).await,
-            Action::Pause => client.change_orchestration(id, "pause").await.map(drop),
-            Action::Resume => client.change_orchestration(id, "resume").await.map(drop),
+            Action::Pause => {
+                client.change_orchestration(id, "pause").await?;
+                output::print(&format!(
+                    "orchestration {id} starts nothing more until it is resumed\n"
+                ))
+            }
+            Action::Resume => {
+                client.change_orchestration(id, "resume").await?;
+                output::print(&format!("orchestration {id} goes on\n"))
+            }
             Action::Workers => match self.parallel_workers {
-                Some(workers) => client.orchestration_workers(id, workers).await.map(drop),
+                Some(workers) => {
+                    client.orchestration_workers(id, workers).await?;
+                    output::print(&format!("orchestration {id} runs {workers} at a time\n"))
+                }
                 None => bail!("workers missing: give --parallel-workers NUMBER"),
             },
             _ => self.show(&client.orchestration(id, "/progress").await?, watch::text),
@@ -139,7 +171,8 @@ impl Orchestrations {
         self.confirmation.ask(&format!(
             "{waiting} operations will be canceled, {running} in progress will still be completed"
         ))?;
-        client.change_orchestration(id, "cancel").await.map(drop)
+        client.change_orchestration(id, "cancel").await?;
+        output::print(&format!("orchestration {id} is canceled\n"))
     }
 
     fn show(&self, answer: &Value, text: fn(&Value) -> String) -> anyhow::Result<()> {

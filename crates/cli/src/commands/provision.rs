@@ -8,10 +8,15 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
+    dry_run::{self, Unsent},
     operations::follow,
     parameters::{self, Parameters},
 };
-use crate::{client::Client, hint, output::Format};
+use crate::{
+    client::{Client, order_path},
+    hint,
+    output::Format,
+};
 
 /// Order a runtime.
 #[derive(Args)]
@@ -45,6 +50,9 @@ pub(crate) struct Provision {
     /// Watch until it is made: each stage and step as it goes by. Fails when the order does.
     #[arg(short, long)]
     watch: bool,
+    /// Only show what would be sent; parameters are checked by the catalog.
+    #[arg(long, conflicts_with = "watch")]
+    dry_run: bool,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
     #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
     output: Format,
@@ -67,6 +75,12 @@ impl Provision {
             },
             "parameters": self.order_parameters()?,
         });
+        if self.dry_run {
+            let schema = client.schema(region, &self.plan, "create").await?;
+            dry_run::check(&schema, &order["parameters"])?;
+            let path = format!("{}?accepts_incomplete=true", order_path(region, &instance)?);
+            return Unsent { method: "PUT", path, body: Some(&order) }.show(self.output);
+        }
         let ordered = client.order(region, &instance, &order).await?;
         let operation = ordered.operation;
         let dashboard = ordered.dashboard_url.unwrap_or_default();

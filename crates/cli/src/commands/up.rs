@@ -8,8 +8,8 @@ use std::{
 use clap::Args;
 use secrecy::SecretString;
 use server::{
-    settings, telemetry,
-    up::{GardenerVersion, Options, Speed, run},
+    Speed, settings, telemetry,
+    up::{GardenerVersion, Options, run},
 };
 
 use crate::connection::{self, DEFAULT_FOLDER};

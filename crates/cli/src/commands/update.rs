@@ -6,9 +6,14 @@ use anyhow::bail;
 use clap::Args;
 use serde_json::json;
 
-use super::{operations::follow, parameters::Parameters, which};
+use super::{
+    dry_run::{self, Unsent},
+    operations::follow,
+    parameters::Parameters,
+    which,
+};
 use crate::{
-    client::{Client, InstanceChange},
+    client::{Client, InstanceChange, order_path},
     output::Format,
 };
 
@@ -26,6 +31,9 @@ pub(crate) struct Update {
     /// Watch until it is changed: each stage and step as it goes by. Fails when the change does.
     #[arg(short, long)]
     watch: bool,
+    /// Only show what would be sent; parameters are checked by the catalog.
+    #[arg(long, conflicts_with = "watch")]
+    dry_run: bool,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
     #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
     output: Format,
@@ -38,8 +46,20 @@ impl Update {
             bail!("nothing to change: give --param KEY=VALUE, --parameters FILE or --plan NAME");
         }
         let client = Client::connect(data)?;
-        let instance = which::instance(&client, &self.which).await?;
+        let runtime = which::runtime(&client, &self.which).await?;
+        let instance = runtime.instance_id;
         let change = InstanceChange { plan: self.plan, context: None, parameters };
+        if self.dry_run {
+            if let Some(parameters) = &change.parameters {
+                let plan = change.plan.as_deref().unwrap_or(&runtime.service_plan_name);
+                let region = Some(runtime.sub_account_region.as_str()).filter(|it| !it.is_empty());
+                let schema = client.schema(region, plan, "update").await?;
+                dry_run::check(&schema, parameters)?;
+            }
+            let body = client.change_body(&change).await?;
+            let path = format!("{}?accepts_incomplete=true", order_path(None, &instance)?);
+            return Unsent { method: "PATCH", path, body: Some(&body) }.show(self.output);
+        }
         let operation = client.change_instance(&instance, &change).await?;
         let shown = operation.as_ref().map_or("none: it is stored".into(), ToString::to_string);
         let told = json!({"instance": instance, "operation": operation});

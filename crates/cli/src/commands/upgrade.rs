@@ -1,6 +1,6 @@
 //! `kcp upgrade`: one change over many runtimes.
 
-mod targets;
+pub(super) mod targets;
 
 use std::{fmt::Write as _, path::Path, process::ExitCode};
 
@@ -133,9 +133,12 @@ impl Common {
             self.output.show(&preview, "", || shown(&preview))?;
             return Ok(ExitCode::SUCCESS);
         }
-        let count = &preview["count"];
+        let count = match preview["count"].as_u64() {
+            Some(1) => "1 runtime gets".to_owned(),
+            count => format!("{} runtimes get", count.unwrap_or_default()),
+        };
         let how = if self.dry_run { " (dry run)" } else { "" };
-        self.confirmation.ask(&format!("{count} runtimes get an upgrade of {what}{how}"))?;
+        self.confirmation.ask(&format!("{count} an upgrade of {what}{how}"))?;
         let created = client.upgrade(what, false, &body).await?;
         let id = created["orchestrationID"].as_str().unwrap_or_default().to_owned();
         follow::begin(self.output, self.watch, &created, &id, || {
@@ -197,6 +200,7 @@ fn shown(preview: &Value) -> String {
         let (name, reason) = (text(it, "shootName"), text(it, "reason"));
         let _ = writeln!(shown, "left out: {name}: {reason}");
     }
-    let _ = writeln!(shown, "{} runtimes", preview["count"]);
+    let one = preview["count"] == 1;
+    let _ = writeln!(shown, "{} runtime{}", preview["count"], if one { "" } else { "s" });
     shown
 }

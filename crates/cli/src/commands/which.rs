@@ -16,8 +16,13 @@ const OPERATIONS: u32 = 500;
 
 /// The instance of this id, or of the only runtime of this name, Shoot or beginning of an id, in whatever state it is.
 pub(crate) async fn instance(client: &Client, which: &str) -> anyhow::Result<String> {
+    Ok(runtime(client, which).await?.instance_id)
+}
+
+/// The same with all that is known about the runtime.
+pub(crate) async fn runtime(client: &Client, which: &str) -> anyhow::Result<Runtime> {
     match only(which, fitting(client, which).await?)? {
-        Some(found) => Ok(found.instance_id),
+        Some(found) => Ok(found),
         None => bail!("there is no instance, and no runtime of the name or Shoot \"{which}\""),
     }
 }

@@ -12,6 +12,8 @@ use anyhow::{Context as _, bail};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::hint;
+
 /// The public client under which people log in, unless the issuer knows another one.
 pub(crate) const CLIENT: &str = "kcp";
 /// What the known client asks for.
@@ -37,6 +39,12 @@ pub(crate) struct Context {
     pub(crate) server: Url,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) provisioner: Option<Url>,
+    /// The Reconciler's API for operators, with its version: `https://mothership.example.com/v1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) mothership: Option<Url>,
+    /// Where kubeconfigs of runtimes are, if not at the broker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) kubeconfigs: Option<Url>,
     /// The issuer, exactly as its tokens name it.
     pub(crate) issuer: String,
     #[serde(default = "client")]
@@ -62,8 +70,10 @@ impl Context {
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let issuer = Url::parse(&self.issuer)
             .with_context(|| format!("the issuer \"{}\" is no address", self.issuer))?;
-        for url in [Some(&self.server), self.provisioner.as_ref(), Some(&issuer)] {
-            if let Some(url) = url.filter(|url| !super::is_safe(url)) {
+        let others = [&self.provisioner, &self.mothership, &self.kubeconfigs];
+        let others = others.into_iter().flatten();
+        for url in [&self.server, &issuer].into_iter().chain(others) {
+            if let Some(url) = Some(url).filter(|url| !super::is_safe(url)) {
                 bail!("tokens are sent over https, or inside of this machine: not to {url}");
             }
         }
@@ -76,9 +86,13 @@ impl Context {
         self.scopes.split_whitespace().any(|scope| !PROTOCOL.contains(&scope))
     }
 
-    /// The flags that lead here again.
-    pub(crate) fn flags(&self) -> String {
-        if self.name.is_empty() { String::new() } else { format!(" --context {}", self.name) }
+    /// What to type to log in here.
+    pub(crate) fn login_command(&self) -> String {
+        let kcp = hint::command(None);
+        if self.name.is_empty() || kcp.contains(" --context ") {
+            return format!("{kcp} login");
+        }
+        format!("{kcp} login --context {}", hint::quoted(&self.name))
     }
 }
 

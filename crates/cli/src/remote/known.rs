@@ -1,18 +1,65 @@
-//! The known client's settings: its file and its variables, read and never written.
+//! The known client's settings: its options, its variables and its file, read and never written.
 
 use std::{collections::BTreeMap, env, fs, io::ErrorKind, path::PathBuf};
 
 use anyhow::Context as _;
+use clap::Args;
 use serde_json::Value;
+use url::Url;
 
 use super::config::{CLIENT, Context, SCOPES};
+
+/// Options of the known client on the command line, so that its scripts work. They are not in the help: contexts are.
+#[derive(Args, Debug, Default)]
+pub(crate) struct Flags {
+    #[arg(long, global = true, hide = true, value_name = "URL")]
+    keb_api_url: Option<String>,
+    #[arg(long, global = true, hide = true, value_name = "URL")]
+    oidc_issuer_url: Option<String>,
+    #[arg(long, global = true, hide = true, value_name = "ID")]
+    oidc_client_id: Option<String>,
+    #[arg(long, global = true, hide = true, value_name = "SECRET")]
+    oidc_client_secret: Option<String>,
+    #[arg(long, global = true, hide = true, value_name = "URL")]
+    mothership_api_url: Option<String>,
+    #[arg(long, global = true, hide = true, value_name = "URL")]
+    kubeconfig_api_url: Option<String>,
+    /// Targets come from the broker alone: the garden is not asked.
+    #[arg(long, global = true, hide = true, value_name = "FILE")]
+    gardener_kubeconfig: Option<String>,
+    #[arg(long, global = true, hide = true, value_name = "NAME")]
+    gardener_namespace: Option<String>,
+    /// How much is logged; there is nothing to log.
+    #[arg(short = 'v', long, global = true, hide = true, value_name = "LEVEL")]
+    verbose: Option<u8>,
+}
+
+impl Flags {
+    /// Whether they say which broker is meant.
+    pub(super) fn names_a_broker(&self) -> bool {
+        self.keb_api_url.is_some()
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<String> {
+        match name {
+            "keb-api-url" => self.keb_api_url.clone(),
+            "oidc-issuer-url" => self.oidc_issuer_url.clone(),
+            "oidc-client-id" => self.oidc_client_id.clone(),
+            "oidc-client-secret" => self.oidc_client_secret.clone(),
+            "mothership-api-url" => self.mothership_api_url.clone(),
+            "kubeconfig-api-url" => self.kubeconfig_api_url.clone(),
+            _ => None,
+        }
+    }
+}
 
 /// What they say; none when no broker is named.
 pub(super) fn context() -> anyhow::Result<Option<Context>> {
     let file = file()?;
     from(|option| {
         let variable = format!("KCP_{}", option.to_uppercase().replace('-', "_"));
-        env::var(variable).ok().or_else(|| file.get(option).cloned())
+        let said = super::known_option(option).or_else(|| env::var(variable).ok());
+        said.or_else(|| file.get(option).cloned())
     })
 }
 
@@ -21,11 +68,18 @@ fn from(option: impl Fn(&str) -> Option<String>) -> anyhow::Result<Option<Contex
     let (Some(server), Some(issuer)) = (option("keb-api-url"), option("oidc-issuer-url")) else {
         return Ok(None);
     };
-    let server = server.parse().with_context(|| format!("keb-api-url {server} is no address"))?;
+    let url = |name: &str, text: String| -> anyhow::Result<Url> {
+        text.parse().with_context(|| format!("{name} {text} is no address"))
+    };
+    let server = url("keb-api-url", server)?;
+    let named = |name| option(name).map(|text| url(name, text)).transpose();
+    let (mothership, kubeconfigs) = (named("mothership-api-url")?, named("kubeconfig-api-url")?);
     Ok(Some(Context {
         name: String::new(),
         server,
         provisioner: None,
+        mothership,
+        kubeconfigs,
         issuer,
         client_id: option("oidc-client-id").unwrap_or_else(|| CLIENT.to_owned()),
         client_secret: option("oidc-client-secret"),

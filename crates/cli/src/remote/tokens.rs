@@ -1,8 +1,10 @@
-//! Logins: kept in files for their owner alone, one for each server, issuer and client.
+//! Logins: kept in files for their owner alone, one for each server, issuer, client and scopes.
 
-use std::{fs, io::ErrorKind, path::PathBuf};
+use std::{fs, io::ErrorKind, path::PathBuf, time::Duration};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
+use aws_lc_rs::digest::{SHA256, digest};
+use base::Clock;
 use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -13,6 +15,9 @@ use crate::connection::expiry;
 
 /// A token that lives shorter is renewed before it is used.
 const EARLY: SignedDuration = SignedDuration::from_secs(60);
+/// How long another process may take to renew a login.
+const PATIENCE: Duration = Duration::from_secs(60);
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// What a login gave.
 #[derive(Debug, Clone, Deserialize)]
@@ -39,13 +44,15 @@ impl Login {
         expiry(self.bearer()).is_none_or(|until| until > now + EARLY)
     }
 
-    /// This, with what an earlier login had and a renewal did not repeat.
-    pub(crate) fn or(self, earlier: Self) -> Self {
-        Self {
-            id_token: self.id_token.or(earlier.id_token),
-            refresh_token: self.refresh_token.or(earlier.refresh_token),
-            ..self
-        }
+    /// What a renewal gave, after this login. An issuer need not repeat the token for renewals, nor send another ID token: the one of
+    /// before has run out then, and the access token is sent instead.
+    pub(crate) fn after(self, earlier: Self) -> Self {
+        Self { refresh_token: self.refresh_token.or(earlier.refresh_token), ..self }
+    }
+
+    /// Whether there is a token that a broker can read: an access token without an ID token may be anything.
+    pub(crate) fn can_be_sent(&self) -> bool {
+        self.id_token.is_some() || self.scoped || expiry(&self.access_token).is_some()
     }
 }
 
@@ -86,10 +93,95 @@ pub(crate) fn remove(context: &Context) -> anyhow::Result<bool> {
     }
 }
 
+/// Only one process renews a login at a time. Let go when it is dropped.
+pub(crate) struct Lock {
+    _file: fs::File,
+}
+
+/// Waits until no other process renews the login.
+pub(crate) async fn lock(context: &Context) -> anyhow::Result<Lock> {
+    let path = file(context)?.with_extension("lock");
+    let shown = path.display();
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(&path).with_context(|| format!("{shown} cannot be written"))?;
+    let clock = Clock::running();
+    let until = clock.now() + PATIENCE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Lock { _file: file }),
+            Err(fs::TryLockError::WouldBlock) if clock.now() < until => clock.sleep(PAUSE).await,
+            Err(fs::TryLockError::WouldBlock) => {
+                bail!("another process renews the login for too long: {shown} is locked")
+            }
+            Err(fs::TryLockError::Error(error)) => {
+                return Err(error).with_context(|| format!("{shown} cannot be locked"));
+            }
+        }
+    }
+}
+
+/// The file of a login. Its name tells the server to people, and everything else to nobody.
 fn file(context: &Context) -> anyhow::Result<PathBuf> {
     let folder = config::folder().context("there is no home folder to keep logins in")?;
-    let key = format!("{} {} {}", context.server, context.issuer, context.client_id);
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' };
-    let name: String = key.chars().map(plain).collect();
-    Ok(folder.join("logins").join(format!("{name}.json")))
+    let Context { server, issuer, client_id, .. } = context;
+    let mut scopes: Vec<&str> = context.scopes.split_whitespace().collect();
+    scopes.sort_unstable();
+    let key = format!("{server}\n{issuer}\n{client_id}\n{}", scopes.join(" "));
+    let digest = digest(&SHA256, key.as_bytes());
+    let digest = digest.as_ref().iter().take(8).fold(0_u64, |all, it| all << 8 | u64::from(*it));
+    let host = server.host_str().unwrap_or("server").replace(['[', ']', ':'], "");
+    Ok(folder.join("logins").join(format!("{host}-{digest:016x}.json")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn login(id_token: Option<&str>, access_token: &str, refresh: Option<&str>) -> Login {
+        Login {
+            id_token: id_token.map(Into::into),
+            access_token: access_token.into(),
+            refresh_token: refresh.map(Into::into),
+            scoped: false,
+        }
+    }
+
+    #[test]
+    fn a_renewal_without_an_id_token_never_sends_the_one_that_ran_out() {
+        let before = || login(Some("old"), "a", Some("r-1"));
+
+        let renewed = login(None, "x.eyJleHAiOjk5OTk5OTk5OTl9.x", None).after(before());
+        let opaque = login(None, "opaque", Some("r-2")).after(before());
+
+        assert_eq!(renewed.bearer().expose_secret(), renewed.access_token.expose_secret());
+        assert_eq!(renewed.refresh_token.as_ref().unwrap().expose_secret(), "r-1");
+        assert!(renewed.can_be_sent() && !opaque.can_be_sent());
+        assert_eq!(opaque.refresh_token.unwrap().expose_secret(), "r-2");
+    }
+
+    #[test]
+    fn logins_with_other_scopes_are_other_logins() {
+        let context = |scopes: &str| Context {
+            name: "dev".into(),
+            server: "https://kcp.test:8443".parse().unwrap(),
+            provisioner: None,
+            mothership: None,
+            kubeconfigs: None,
+            issuer: "https://id.test".into(),
+            client_id: "kcp".into(),
+            client_secret: None,
+            scopes: scopes.into(),
+        };
+        let name = |scopes: &str| {
+            let path = file(&context(scopes)).unwrap();
+            path.file_name().unwrap().to_string_lossy().into_owned()
+        };
+
+        assert_eq!(name("openid email"), name("email  openid"));
+        assert_ne!(name("openid email"), name("openid operations:read"));
+        assert!(name("openid").starts_with("kcp.test-") && name("openid").len() < 64);
+    }
 }

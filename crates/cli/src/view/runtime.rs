@@ -16,6 +16,8 @@ pub(crate) struct RuntimePage {
 pub(crate) struct Runtime {
     #[serde(rename = "instanceID")]
     pub(crate) instance_id: String,
+    #[serde(rename = "runtimeID", default)]
+    pub(crate) id: String,
     #[serde(rename = "globalAccountID")]
     pub(crate) global_account_id: String,
     #[serde(rename = "subscriptionGlobalAccountID", default)]
@@ -71,6 +73,11 @@ impl Runtime {
 }
 
 impl Status {
+    /// Whether there is a cluster that can be worked with.
+    pub(crate) fn is_ready(&self) -> bool {
+        ["succeeded", "error", "updating", "upgrading"].contains(&self.state.as_str())
+    }
+
     /// The state; of a failure also what failed.
     pub(crate) fn word(&self) -> String {
         let failed = ["failed", "error"].contains(&self.state.as_str());

@@ -4,6 +4,7 @@
 
 mod checks;
 mod fleet;
+mod operators;
 #[path = "../support/mod.rs"]
 mod support;
 mod webdriver;

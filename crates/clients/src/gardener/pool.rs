@@ -109,7 +109,8 @@ impl Pool {
                 claimed => return claimed,
             }
         }
-        Err(Error::new(Component::GARDENER, Kind::Changed, &doing).saying("others were faster"))
+        Err(Error::new(Component::GARDENER, Kind::Changed, &doing)
+            .saying("claimed concurrently by another operation"))
     }
 
     /// The account for everybody that the fewest Shoots use.
@@ -186,7 +187,8 @@ impl Pool {
             }
         }
         let doing = format!("releasing account {name}");
-        Err(Error::new(Component::GARDENER, Kind::Changed, &doing).saying("others were faster"))
+        Err(Error::new(Component::GARDENER, Kind::Changed, &doing)
+            .saying("claimed concurrently by another operation"))
     }
 
     /// The accounts that wait for being cleaned up, in the order of their names. Shared ones never do: somebody may use them.

@@ -117,6 +117,7 @@ impl fmt::Debug for Clusters {
         f.debug_struct("Clusters")
             .field("component", &self.component)
             .field("kept", &self.len())
+            .field("capacity", &self.capacity)
             .finish_non_exhaustive()
     }
 }

@@ -94,7 +94,7 @@ impl Cluster {
         let unusable = || {
             let component = self.gate.component();
             Error::new(component, Kind::Refused { status: 400 }, doing)
-                .saying("its name or namespace cannot be one")
+                .saying("invalid object name or namespace")
         };
         let metadata = &object["metadata"];
         let name = metadata["name"].as_str().and_then(segment).ok_or_else(unusable)?;

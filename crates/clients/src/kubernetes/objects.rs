@@ -22,7 +22,7 @@ const JSON: &str = "application/json";
 pub struct Objects<T> {
     cluster: Cluster,
     resource: Resource,
-    /// `None` when the namespace cannot be one.
+    /// `None` when the namespace is invalid.
     path: Option<String>,
     holds: PhantomData<fn() -> T>,
 }
@@ -123,13 +123,12 @@ impl<T> Objects<T> {
     }
 
     fn root(&self, doing: &str) -> Result<&str, Error> {
-        self.path.as_deref().ok_or_else(|| self.unusable(doing, "its namespace cannot be one"))
+        self.path.as_deref().ok_or_else(|| self.unusable(doing, "invalid namespace"))
     }
 
     fn path_of(&self, doing: &str, name: &str, rest: &str) -> Result<String, Error> {
         // An empty name would turn one object into all of them.
-        let name =
-            name_in_path(name).ok_or_else(|| self.unusable(doing, "its name cannot be one"))?;
+        let name = name_in_path(name).ok_or_else(|| self.unusable(doing, "invalid object name"))?;
         Ok(format!("{}/{name}{rest}", self.root(doing)?))
     }
 

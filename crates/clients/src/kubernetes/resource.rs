@@ -31,7 +31,7 @@ impl Resource {
         }
     }
 
-    /// The path of all objects of the kind; `None` when the namespace cannot be one.
+    /// The path of all objects of the kind; `None` when the namespace is invalid.
     pub(crate) fn path(&self, namespace: Option<&str>) -> Option<String> {
         let root = if self.group.is_empty() { "/api" } else { "/apis" };
         let place = match namespace {

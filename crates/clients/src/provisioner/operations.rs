@@ -1,5 +1,6 @@
 //! The calls: each begins an operation, or asks how something is doing.
 
+use base::Key;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -83,10 +84,11 @@ impl Provisioner {
     pub async fn provision(
         &self,
         tenant: Tenant<'_>,
+        key: Key,
         config: &Provision,
     ) -> Result<OperationStatus, Error> {
         let doing = format!("ordering runtime {}", config.runtime_input.name);
-        let answer = self.demand(tenant, &doing, PROVISION, json!({ "config": config })).await;
+        let answer = self.order(tenant, key, &doing, PROVISION, json!({ "config": config })).await;
         without_secrets(config.kyma.as_ref(), answer)
     }
 
@@ -94,12 +96,13 @@ impl Provisioner {
     pub async fn provision_registered(
         &self,
         tenant: Tenant<'_>,
+        key: Key,
         runtime: &str,
         config: &Provision,
     ) -> Result<OperationStatus, Error> {
         let doing = format!("ordering runtime {runtime}");
         let variables = json!({ "id": runtime, "config": config });
-        let answer = self.demand(tenant, &doing, PROVISION_REGISTERED, variables).await;
+        let answer = self.order(tenant, key, &doing, PROVISION_REGISTERED, variables).await;
         without_secrets(config.kyma.as_ref(), answer)
     }
 
@@ -107,12 +110,13 @@ impl Provisioner {
     pub async fn upgrade(
         &self,
         tenant: Tenant<'_>,
+        key: Key,
         runtime: &str,
         config: &Upgrade,
     ) -> Result<OperationStatus, Error> {
         let doing = format!("ordering the upgrade of runtime {runtime}");
         let variables = json!({ "id": runtime, "config": config });
-        let answer = self.demand(tenant, &doing, UPGRADE, variables).await;
+        let answer = self.order(tenant, key, &doing, UPGRADE, variables).await;
         without_secrets(config.kyma.as_ref(), answer)
     }
 
@@ -120,19 +124,25 @@ impl Provisioner {
     pub async fn upgrade_shoot(
         &self,
         tenant: Tenant<'_>,
+        key: Key,
         runtime: &str,
         config: &UpgradeShoot,
     ) -> Result<OperationStatus, Error> {
         let doing = format!("ordering other settings for runtime {runtime}");
         let variables = json!({ "id": runtime, "config": config });
-        self.demand(tenant, &doing, UPGRADE_SHOOT, variables).await
+        self.order(tenant, key, &doing, UPGRADE_SHOOT, variables).await
     }
 
     /// Begins to remove a runtime and gives the operation's id. A runtime that is not known is [`Kind::NotFound`],
     /// and there is nothing to remove.
-    pub async fn deprovision(&self, tenant: Tenant<'_>, runtime: &str) -> Result<String, Error> {
+    pub async fn deprovision(
+        &self,
+        tenant: Tenant<'_>,
+        key: Key,
+        runtime: &str,
+    ) -> Result<String, Error> {
         let doing = format!("ordering the removal of runtime {runtime}");
-        self.demand(tenant, &doing, DEPROVISION, json!({ "id": runtime })).await
+        self.order(tenant, key, &doing, DEPROVISION, json!({ "id": runtime })).await
     }
 
     /// Begins to remove a runtime and calls off what is unfinished. [`Kind::Busy`] also when the provisioner cannot do that: not
@@ -140,12 +150,13 @@ impl Provisioner {
     pub async fn deprovision_superseding(
         &self,
         tenant: Tenant<'_>,
+        key: Key,
         runtime: &str,
     ) -> Result<String, Error> {
         let doing =
             format!("ordering the removal of runtime {runtime} and the end of what it does");
-        let answer =
-            self.demand(tenant, &doing, DEPROVISION_SUPERSEDING, json!({ "id": runtime })).await;
+        let variables = json!({ "id": runtime });
+        let answer = self.order(tenant, key, &doing, DEPROVISION_SUPERSEDING, variables).await;
         answer.map_err(|error| match error.reason.as_deref() {
             Some(codes::UNKNOWN_ARGUMENT) => Error { kind: Kind::Busy, ..error },
             _ => error,
@@ -156,16 +167,22 @@ impl Provisioner {
     pub async fn hibernate(
         &self,
         tenant: Tenant<'_>,
+        key: Key,
         runtime: &str,
     ) -> Result<OperationStatus, Error> {
         let doing = format!("letting runtime {runtime} sleep");
-        self.demand(tenant, &doing, HIBERNATE, json!({ "id": runtime })).await
+        self.order(tenant, key, &doing, HIBERNATE, json!({ "id": runtime })).await
     }
 
     /// Begins to connect the agent of a runtime anew, and gives the operation's id.
-    pub async fn reconnect(&self, tenant: Tenant<'_>, runtime: &str) -> Result<String, Error> {
+    pub async fn reconnect(
+        &self,
+        tenant: Tenant<'_>,
+        key: Key,
+        runtime: &str,
+    ) -> Result<String, Error> {
         let doing = format!("connecting the agent of runtime {runtime} anew");
-        self.demand(tenant, &doing, RECONNECT, json!({ "id": runtime })).await
+        self.order(tenant, key, &doing, RECONNECT, json!({ "id": runtime })).await
     }
 
     /// How an operation is doing.
@@ -194,6 +211,18 @@ impl Provisioner {
             Err(error) if matches!(error.kind, Kind::Refused { status: 400 | 422 }) => Ok(None),
             answered => answered,
         }
+    }
+
+    /// Begins an operation, once for each key: a repetition under it is answered with what the first one began.
+    async fn order<T: DeserializeOwned>(
+        &self,
+        tenant: Tenant<'_>,
+        key: Key,
+        doing: &str,
+        operation: Operation,
+        variables: Value,
+    ) -> Result<T, Error> {
+        key.scope(self.demand(tenant, doing, operation, variables)).await
     }
 
     async fn demand<T: DeserializeOwned>(

@@ -12,6 +12,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
+use base::Key;
 use clients::{
     Component, Gate, Kind, Limits,
     provisioner::{
@@ -25,6 +26,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Journal, answering, noon};
 
+const KEY: Key = Key::named("order");
 const TENANT: Tenant<'_> = Tenant { id: "ga", subaccount: Some("sa") };
 const STATUS: &str =
     "{ id operation state message runtimeID lastError { errMessage reason component } } }";
@@ -93,14 +95,14 @@ async fn requests_are_what_the_provisioner_documents() {
     };
     let upgrade = Upgrade { kubernetes_version: Some("1.30.1".into()), kyma: None };
 
-    let begun = provisioner.provision(TENANT, &order("demo")).await.unwrap();
-    provisioner.upgrade(TENANT, "r-1", &upgrade).await.unwrap();
-    provisioner.upgrade_shoot(TENANT, "r-1", &change).await.unwrap();
-    let removal = provisioner.deprovision(TENANT, "r-1").await.unwrap();
-    provisioner.hibernate(TENANT, "r-1").await.unwrap();
-    provisioner.reconnect(TENANT, "r-1").await.unwrap();
+    let begun = provisioner.provision(TENANT, KEY, &order("demo")).await.unwrap();
+    provisioner.upgrade(TENANT, KEY, "r-1", &upgrade).await.unwrap();
+    provisioner.upgrade_shoot(TENANT, KEY, "r-1", &change).await.unwrap();
+    let removal = provisioner.deprovision(TENANT, KEY, "r-1").await.unwrap();
+    provisioner.hibernate(TENANT, KEY, "r-1").await.unwrap();
+    provisioner.reconnect(TENANT, KEY, "r-1").await.unwrap();
     provisioner.operation_status(Tenant::new("ga"), "o-1").await.unwrap();
-    provisioner.provision_registered(TENANT, "r-1", &order("demo")).await.unwrap();
+    provisioner.provision_registered(TENANT, KEY, "r-1", &order("demo")).await.unwrap();
 
     assert_eq!(removal, "o-1");
     assert_eq!(
@@ -220,7 +222,7 @@ async fn refusals_are_classified_by_what_known_clients_rely_on() {
             move |_| refusal(&code, reason, message)
         })
         .await;
-        let error = provisioner.upgrade(TENANT, "r", &Upgrade::default()).await.unwrap_err();
+        let error = provisioner.upgrade(TENANT, KEY, "r", &Upgrade::default()).await.unwrap_err();
         assert_eq!(error.kind, kind, "{code} {reason}");
         assert_eq!(error.component, Component::PROVISIONER);
         assert_eq!(error.said.as_deref(), Some(message));
@@ -236,7 +238,7 @@ async fn a_gateway_that_says_when_to_come_back_is_heard_and_strange_answers_are_
             (status, [("retry-after", "7")], "<html>").into_response()
         })
         .await;
-        let error = provisioner.deprovision(TENANT, "r").await.unwrap_err();
+        let error = provisioner.deprovision(TENANT, KEY, "r").await.unwrap_err();
         assert_eq!(error.kind, kind, "{status}");
     }
     for body in [
@@ -249,7 +251,7 @@ async fn a_gateway_that_says_when_to_come_back_is_heard_and_strange_answers_are_
         r#"{"data":{"result":7}}"#,
     ] {
         let (provisioner, _) = provisioner(move |_| Response::new(Body::from(body))).await;
-        let error = provisioner.deprovision(TENANT, "r").await.unwrap_err();
+        let error = provisioner.deprovision(TENANT, KEY, "r").await.unwrap_err();
         assert_eq!(error.kind, Kind::Malformed, "{body}");
     }
     let (wrong, _) = provisioner(|_| {
@@ -277,11 +279,11 @@ async fn a_removal_that_supersedes_says_so_and_is_busy_where_nobody_knows_how() 
     })
     .await;
 
-    let begun = provisioner.deprovision_superseding(TENANT, "r-1").await.unwrap();
+    let begun = provisioner.deprovision_superseding(TENANT, KEY, "r-1").await.unwrap();
 
     assert_eq!(begun, "o-1");
     for _ in 0..2 {
-        let error = provisioner.deprovision_superseding(TENANT, "r-1").await.unwrap_err();
+        let error = provisioner.deprovision_superseding(TENANT, KEY, "r-1").await.unwrap_err();
         assert_eq!(error.kind, Kind::Busy, "{error:?}");
     }
     assert_eq!(

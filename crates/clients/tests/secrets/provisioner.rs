@@ -11,7 +11,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
     response::{IntoResponse, Response},
 };
-use base::Clock;
+use base::{Clock, Key};
 use clients::{
     Component, Gate, Limits,
     provisioner::{
@@ -30,6 +30,7 @@ const SECRETS: [&str; 5] = [
     "overr1de-of-all",
     "kub3config-of-a-runtime",
 ];
+const KEY: Key = Key::named("order");
 const TENANT: Tenant<'_> = Tenant { id: "ga", subaccount: Some("sa") };
 
 /// Answers that repeat what they should not.
@@ -95,10 +96,10 @@ async fn whatever_the_provisioner_repeats_is_in_no_log_no_error_and_no_number() 
         texts.push(format!("{provisioner:?} {status:?}"));
         let errors = [
             status.err(),
-            provisioner.provision(TENANT, &order).await.err(),
-            provisioner.provision_registered(TENANT, "r", &order).await.err(),
-            provisioner.upgrade(TENANT, "r", &upgrade).await.err(),
-            provisioner.deprovision(TENANT, "r").await.err(),
+            provisioner.provision(TENANT, KEY, &order).await.err(),
+            provisioner.provision_registered(TENANT, KEY, "r", &order).await.err(),
+            provisioner.upgrade(TENANT, KEY, "r", &upgrade).await.err(),
+            provisioner.deprovision(TENANT, KEY, "r").await.err(),
         ];
         for error in errors.into_iter().flatten() {
             texts.push(format!("{error:?} {} {:?}", base::failure::chain(&error), error.failure()));

@@ -7,6 +7,8 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
+use crate::kind::MergeKeys;
+
 /// One step of a path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Segment {
@@ -14,6 +16,8 @@ pub(crate) enum Segment {
     Field(String),
     /// A member of a set of texts.
     Member(String),
+    /// The item of a list whose field has this value: field, value.
+    Item(String, String),
 }
 
 /// From the top of the object to a leaf.
@@ -38,18 +42,31 @@ const UNOWNED: &[&str] = &[
     "managedFields",
 ];
 
-/// Every leaf of the object that can have an owner, with its value.
-pub(crate) fn leaves(object: &Value) -> BTreeMap<Path, Value> {
+/// Every leaf of the object that can have an owner, with its value. `keys` are the lists whose items have keys.
+pub(crate) fn leaves(object: &Value, keys: &MergeKeys) -> BTreeMap<Path, Value> {
     let mut found = BTreeMap::new();
     for (key, value) in object.as_object().into_iter().flatten() {
         if key != "apiVersion" && key != "kind" {
-            collect(value, &mut vec![Segment::Field(key.clone())], &mut found);
+            collect(value, &mut vec![Segment::Field(key.clone())], keys, &mut found);
         }
     }
     found
 }
 
-fn collect(value: &Value, path: &mut Path, found: &mut BTreeMap<Path, Value>) {
+/// The key of a list and its value in each item; nothing if the list has none, or if an item has none of its own.
+pub(super) fn keyed<'a>(
+    list: &str,
+    items: &'a [Value],
+    keys: &'a MergeKeys,
+) -> Option<(&'a str, Vec<&'a str>)> {
+    let (_, key) = keys.iter().find(|(name, _)| name == list)?;
+    let values = items.iter().map(|item| item.get(key)?.as_str());
+    let values: Vec<&str> = values.collect::<Option<_>>()?;
+    let distinct: BTreeSet<&&str> = values.iter().collect();
+    (!items.is_empty() && distinct.len() == items.len()).then_some((key, values))
+}
+
+fn collect(value: &Value, path: &mut Path, keys: &MergeKeys, found: &mut BTreeMap<Path, Value>) {
     let in_metadata = matches!(path.as_slice(), [Segment::Field(top)] if top == "metadata");
     match value {
         Value::Null => {}
@@ -57,7 +74,7 @@ fn collect(value: &Value, path: &mut Path, found: &mut BTreeMap<Path, Value>) {
             for (key, value) in map {
                 if !(in_metadata && UNOWNED.contains(&key.as_str())) {
                     path.push(Segment::Field(key.clone()));
-                    collect(value, path, found);
+                    collect(value, path, keys, found);
                     path.pop();
                 }
             }
@@ -68,6 +85,21 @@ fn collect(value: &Value, path: &mut Path, found: &mut BTreeMap<Path, Value>) {
                 let mut path = path.clone();
                 path.push(Segment::Member(item.to_owned()));
                 found.insert(path, json!(item));
+            }
+        }
+        Value::Array(items) => {
+            let list = match path.last() {
+                Some(Segment::Field(name)) => keyed(name, items, keys),
+                _ => None,
+            };
+            let Some((key, values)) = list else {
+                found.insert(path.clone(), value.clone());
+                return;
+            };
+            for (item, of) in items.iter().zip(values) {
+                path.push(Segment::Item(key.to_owned(), of.to_owned()));
+                collect(item, path, keys, found);
+                path.pop();
             }
         }
         leaf => _ = found.insert(path.clone(), leaf.clone()),
@@ -107,6 +139,7 @@ impl Fields {
                 let key = match segment {
                     Segment::Field(name) => format!("f:{name}"),
                     Segment::Member(member) => format!("v:{}", json!(member)),
+                    Segment::Item(key, value) => format!("k:{}", json!({ key: value })),
                 };
                 let below = here.entry(key).or_insert_with(|| json!({}));
                 let Some(below) = below.as_object_mut() else { break };
@@ -121,6 +154,11 @@ fn segment<'a>((key, below): (&String, &'a Value)) -> Option<(Segment, &'a Value
     if let Some(name) = key.strip_prefix("f:") {
         return Some((Segment::Field(name.to_owned()), below));
     }
+    if let Some(item) = key.strip_prefix("k:") {
+        let item: BTreeMap<String, String> = serde_json::from_str(item).ok()?;
+        let (key, value) = item.into_iter().next()?;
+        return Some((Segment::Item(key, value), below));
+    }
     let member = serde_json::from_str(key.strip_prefix("v:")?).ok()?;
     Some((Segment::Member(member), below))
 }
@@ -131,6 +169,7 @@ pub(crate) fn display(path: &Path) -> String {
         let _ = match segment {
             Segment::Field(name) => write!(text, ".{name}"),
             Segment::Member(member) => write!(text, "[={member:?}]"),
+            Segment::Item(key, value) => write!(text, "[{key}={value:?}]"),
         };
         text
     })
@@ -147,7 +186,7 @@ mod tests {
             "metadata": {"name": "a", "labels": {"b": "c"}, "finalizers": ["one", "two/2"]},
             "spec": {"list": [1, {"x": 2}], "empty": {}, "n": 1, "nothing": null},
         });
-        let fields = Fields(leaves(&object).into_keys().collect());
+        let fields = Fields(leaves(&object, &[]).into_keys().collect());
 
         let written = fields.write();
 
@@ -159,5 +198,23 @@ mod tests {
                 "f:spec": {"f:empty": {}, "f:list": {}, "f:n": {}},
             })
         );
+    }
+
+    #[test]
+    fn items_of_a_list_with_a_key_are_paths_of_their_own() {
+        let keys = [("workers".to_owned(), "name".to_owned())];
+        let object = json!({"spec": {"workers": [{"name": "a", "max": 1}, {"name": "b"}]}});
+        let twice = json!({"spec": {"workers": [{"name": "a"}, {"name": "a"}]}});
+        let fields = Fields(leaves(&object, &keys).into_keys().collect());
+
+        let written = fields.write();
+
+        let workers = json!({
+            "k:{\"name\":\"a\"}": {"f:max": {}, "f:name": {}}, "k:{\"name\":\"b\"}": {"f:name": {}},
+        });
+        assert_eq!(written, json!({"f:spec": {"f:workers": workers}}));
+        assert_eq!(Fields::read(&written), fields);
+        assert_eq!(display(fields.0.first().unwrap()), ".spec.workers[name=\"a\"].max");
+        assert_eq!(leaves(&twice, &keys).len(), 1, "a list whose keys repeat is one leaf");
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Fields, leaves};
+use crate::kind::MergeKeys;
 
 /// Under which name and in which way somebody writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,9 +81,15 @@ impl Entry {
 
 /// Records that `manager` turned `old` into `new` by a write that is no apply: it owns what it
 /// changed, and nobody owns any more what it removed.
-pub(crate) fn track(old: Option<&Value>, new: &mut Value, manager: &Manager, now: &str) {
-    let before = old.map(leaves).unwrap_or_default();
-    let after = leaves(new);
+pub(crate) fn track(
+    old: Option<&Value>,
+    new: &mut Value,
+    keys: &MergeKeys,
+    manager: &Manager,
+    now: &str,
+) {
+    let before = old.map(|old| leaves(old, keys)).unwrap_or_default();
+    let after = leaves(new, keys);
     let changed: Vec<_> =
         after.iter().filter(|(path, value)| before.get(*path) != Some(*value)).collect();
     let removed: Vec<_> = before.keys().filter(|path| !after.contains_key(*path)).collect();
@@ -126,11 +133,11 @@ mod tests {
     #[test]
     fn whoever_changes_a_field_takes_it_from_its_owner() {
         let mut first = json!({"metadata": {"name": "x"}, "spec": {"a": 1, "b": 1}});
-        track(None, &mut first, &manager("one"), "t1");
+        track(None, &mut first, &[], &manager("one"), "t1");
         let mut second = first.clone();
         second["spec"]["b"] = json!(2);
 
-        track(Some(&first), &mut second, &manager("two"), "t2");
+        track(Some(&first), &mut second, &[], &manager("two"), "t2");
 
         let entries = Entry::read_all(&second);
         assert_eq!(entries[0].fields.write(), json!({"f:spec": {"f:a": {}}}));

@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 
 use super::{
     Entry, Fields, Manager,
-    fields::{Path, Segment, display},
+    fields::{Path, Segment, display, keyed},
     leaves,
 };
+use crate::kind::MergeKeys;
 
 /// A field that somebody else owns and that has another value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,12 +27,13 @@ pub(crate) struct Conflict {
 pub(crate) fn apply(
     live: &Value,
     config: &Value,
+    keys: &MergeKeys,
     manager: &Manager,
     force: bool,
     now: &str,
 ) -> Result<Value, Vec<Conflict>> {
-    let wanted = leaves(config);
-    let current = leaves(live);
+    let wanted = leaves(config, keys);
+    let current = leaves(live, keys);
     let mut entries = Entry::read_all(live);
     // An empty object asks for an object, whatever is in it.
     let is_there = |path: &Path, value: &Value| {
@@ -65,6 +67,7 @@ pub(crate) fn apply(
             set(&mut result, path, value);
         }
     }
+    order(&mut result, live, config, keys);
     own(&mut entries, Fields(wanted.into_keys().collect()), manager, now);
     Entry::write_all(&entries, &mut result);
     Ok(result)
@@ -106,13 +109,53 @@ fn given_up(entries: &[Entry], wanted: &BTreeSet<Path>, manager: &Manager) -> Ve
     let Some(own) = entries.iter().find(|entry| entry.manager == *manager) else {
         return Vec::new();
     };
-    let left = own.fields.0.iter().filter(|path| !wanted.contains(*path));
-    left.filter(|path| {
+    let is_shared = |path: &[Segment]| {
         let mut others = entries.iter().filter(|entry| entry.manager != *manager);
-        !others.any(|entry| entry.fields.0.iter().any(|own| own.starts_with(path)))
+        others.any(|entry| entry.fields.0.iter().any(|own| own.starts_with(path)))
+    };
+    let left = own.fields.0.iter().filter(|path| !wanted.contains(*path));
+    left.filter_map(|path| {
+        let item = item(path).filter(|item| !wanted.iter().any(|path| path.starts_with(item)));
+        match item {
+            // With the last of its owners an item goes as a whole, defaults in it too.
+            Some(item) if !is_shared(item) => Some(item.to_vec()),
+            Some(item) if is_key(path, item) => None,
+            _ => (!is_shared(path)).then(|| path.clone()),
+        }
     })
-    .cloned()
     .collect()
+}
+
+/// The part of a path that leads to the innermost item of a list.
+fn item(path: &[Segment]) -> Option<&[Segment]> {
+    let last = path.iter().rposition(|segment| matches!(segment, Segment::Item(..)))?;
+    Some(&path[..=last])
+}
+
+/// Whether a path leads to the field that an item is found by.
+fn is_key(path: &[Segment], item: &[Segment]) -> bool {
+    match (item.last(), &path[item.len()..]) {
+        (Some(Segment::Item(key, _)), [Segment::Field(field)]) => key == field,
+        _ => false,
+    }
+}
+
+/// Puts new items of lists where the configuration has them, behind those that were there.
+fn order(now: &mut Value, before: &Value, config: &Value, keys: &MergeKeys) {
+    for (name, wanted) in config.as_object().into_iter().flatten() {
+        let Some(now) = now.get_mut(name) else { continue };
+        let list = wanted.as_array().and_then(|items| keyed(name, items, keys));
+        if let (Some((key, values)), Some(items)) = (list, now.as_array_mut()) {
+            let there = before[name].as_array().map(Vec::as_slice).unwrap_or_default();
+            items.sort_by_key(|item| {
+                let old = there.iter().position(|one| one.get(key) == item.get(key));
+                let new = values.iter().position(|value| item[key] == **value);
+                (old.unwrap_or(usize::MAX), new)
+            });
+        } else {
+            order(now, &before[name], wanted, keys);
+        }
+    }
 }
 
 fn own(entries: &mut Vec<Entry>, fields: Fields, manager: &Manager, now: &str) {
@@ -126,8 +169,26 @@ fn own(entries: &mut Vec<Entry>, fields: Fields, manager: &Manager, now: &str) {
     }
 }
 
+/// The item of a list with this key, made if there is none.
+fn found<'a>(list: &'a mut Value, key: &str, value: &str) -> Option<&'a mut Value> {
+    if !list.is_array() {
+        *list = json!([]);
+    }
+    let items = list.as_array_mut()?;
+    let place = items.iter().position(|item| item[key] == value).unwrap_or(items.len());
+    if place == items.len() {
+        items.push(json!({ key: value }));
+    }
+    items.get_mut(place)
+}
+
 fn ensure_object(object: &mut Value, path: &[Segment]) {
     match path {
+        [Segment::Item(key, value), rest @ ..] => {
+            if let Some(item) = found(object, key, value) {
+                ensure_object(item, rest);
+            }
+        }
         [Segment::Field(name), rest @ ..] => {
             if !object.is_object() {
                 *object = json!({});
@@ -142,6 +203,11 @@ fn ensure_object(object: &mut Value, path: &[Segment]) {
 fn set(object: &mut Value, path: &[Segment], value: &Value) {
     match path {
         [] => *object = value.clone(),
+        [Segment::Item(key, of), rest @ ..] => {
+            if let Some(item) = found(object, key, of) {
+                set(item, rest, value);
+            }
+        }
         [Segment::Member(member), ..] => {
             if !object.is_array() {
                 *object = json!([]);
@@ -170,6 +236,10 @@ fn remove(object: &mut Value, path: &[Segment]) -> bool {
             }
         }
         ([Segment::Member(member), ..], Value::Array(list)) => list.retain(|m| m != member),
+        ([Segment::Item(key, value)], Value::Array(list)) => list.retain(|m| m[key] != *value),
+        ([Segment::Item(key, value), rest @ ..], Value::Array(list)) => {
+            list.iter_mut().filter(|m| m[key] == *value).for_each(|item| _ = remove(item, rest));
+        }
         _ => {}
     }
     match object {
@@ -187,14 +257,18 @@ mod tests {
         Manager { name: name.into(), applies: true, api_version: "v1".into(), subresource: None }
     }
 
+    fn keys() -> [(String, String); 1] {
+        [("workers".to_owned(), "name".to_owned())]
+    }
+
     fn base() -> Value {
         json!({"apiVersion": "v1", "kind": "X", "metadata": {"name": "x"}})
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "the tests write the value in place")]
     fn applied(live: &Value, spec: Value, by: &str) -> Value {
-        apply(live, &json!({"metadata": {"name": "x"}, "spec": spec}), &manager(by), false, "t")
-            .unwrap()
+        let config = json!({"metadata": {"name": "x"}, "spec": spec});
+        apply(live, &config, &keys(), &manager(by), false, "t").unwrap()
     }
 
     #[test]
@@ -212,8 +286,8 @@ mod tests {
         let live = applied(&base(), json!({"a": 1}), "one");
         let config = json!({"metadata": {"name": "x"}, "spec": {"a": 2}});
 
-        let conflicts = apply(&live, &config, &manager("two"), false, "t").unwrap_err();
-        let forced = apply(&live, &config, &manager("two"), true, "t").unwrap();
+        let conflicts = apply(&live, &config, &[], &manager("two"), false, "t").unwrap_err();
+        let forced = apply(&live, &config, &[], &manager("two"), true, "t").unwrap();
 
         assert_eq!(conflicts, [Conflict { owner: "\"one\"".into(), field: ".spec.a".into() }]);
         assert_eq!(forced["spec"]["a"], 2);
@@ -226,9 +300,10 @@ mod tests {
         live["metadata"]["finalizers"] = json!(["theirs"]);
         let config = json!({"metadata": {"name": "x", "finalizers": ["mine"]}});
 
-        let conflict = apply(&live, &json!({"spec": {"list": [1]}}), &manager("two"), false, "t");
-        let with = apply(&live, &config, &manager("two"), false, "t").unwrap();
-        let without = apply(&with, &base(), &manager("two"), false, "t").unwrap();
+        let other = json!({"spec": {"list": [1]}});
+        let conflict = apply(&live, &other, &[], &manager("two"), false, "t");
+        let with = apply(&live, &config, &[], &manager("two"), false, "t").unwrap();
+        let without = apply(&with, &base(), &[], &manager("two"), false, "t").unwrap();
 
         assert_eq!(conflict.unwrap_err()[0].field, ".spec.list");
         assert_eq!(with["metadata"]["finalizers"], json!(["theirs", "mine"]));
@@ -240,8 +315,35 @@ mod tests {
         let once = applied(&base(), json!({"a": {"b": [1]}}), "one");
 
         let config = json!({"metadata": {"name": "x"}, "spec": {"a": {"b": [1]}}});
-        let twice = apply(&once, &config, &manager("one"), false, "later").unwrap();
+        let twice = apply(&once, &config, &[], &manager("one"), false, "later").unwrap();
 
         assert_eq!(once, twice);
+    }
+
+    #[test]
+    fn items_with_a_key_are_changed_added_and_removed_one_by_one() {
+        let both = json!({"workers": [{"name": "z", "max": 1, "min": 1}, {"name": "a", "max": 2}]});
+        let mut live = applied(&base(), both, "one");
+        live["spec"]["workers"][0]["default"] = json!(true);
+
+        let grown = applied(&live, json!({"workers": [{"name": "z", "more": 5}]}), "two");
+        let less = applied(&grown, json!({"workers": [{"name": "a", "max": 2}]}), "one");
+        let alone = applied(&less, json!({}), "two");
+        let none = applied(&alone, json!({}), "one");
+        let config = json!({"spec": {"workers": [{"name": "a", "max": 3}]}});
+        let conflict = apply(&live, &config, &keys(), &manager("two"), false, "t").unwrap_err();
+
+        let names = |live: &Value| {
+            let all = live["spec"]["workers"].as_array().cloned().unwrap_or_default();
+            all.iter().map(|one| one["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&grown), ["z", "a"], "in the order in which they were asked for");
+        let worker = &grown["spec"]["workers"][0];
+        assert_eq!(*worker, json!({"name": "z", "max": 1, "min": 1, "default": true, "more": 5}));
+        let worker = &less["spec"]["workers"][0];
+        assert_eq!(*worker, json!({"name": "z", "default": true, "more": 5}), "the other needs it");
+        assert_eq!(names(&alone), ["a"], "nobody needs it any more");
+        assert_eq!(names(&none), Vec::<String>::new());
+        assert_eq!(conflict[0].field, ".spec.workers[name=\"a\"].max");
     }
 }

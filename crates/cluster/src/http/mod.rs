@@ -1,6 +1,7 @@
 //! HTTP in: find the cluster, know the caller, do one thing, answer.
 
 mod discovery;
+mod duplicates;
 mod explain;
 mod objects;
 mod openapi;

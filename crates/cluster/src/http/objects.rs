@@ -10,14 +10,15 @@ use serde_json::{Value, json};
 
 use super::{
     Answer, Incoming,
+    duplicates::duplicates,
     params::{body, form, language},
     reply,
     target::ObjectPath,
 };
 use crate::{
-    Kind, Status,
+    FieldValidation, Kind, Status,
     object::{name, text},
-    write::{Deleted, Patch, Preconditions, Request, Warnings, present},
+    write::{Deleted, Patch, Preconditions, Request, Warnings, present, undecodable},
 };
 
 impl Incoming {
@@ -60,6 +61,7 @@ impl Incoming {
             Method::POST => {
                 let body = body(&self.headers, &self.body)?;
                 let request = self.request(kind, place)?;
+                self.check_keys(&request)?;
                 let object = self.cluster.create(&request, body)?;
                 Ok(warned(self.show(StatusCode::CREATED, kind, &object), &request))
             }
@@ -87,6 +89,7 @@ impl Incoming {
             }
             Method::PUT => {
                 let body = body(&self.headers, &self.body)?;
+                self.check_keys(&request)?;
                 let object = self.cluster.replace(&request, body)?;
                 Ok(warned(self.show(StatusCode::OK, kind, &object), &request))
             }
@@ -104,9 +107,29 @@ impl Incoming {
         }
         self.params.check_patch(language == Patch::Apply)?;
         let body = body(&self.headers, &self.body)?;
+        self.check_keys(request).map_err(|status| undecodable(status, &body))?;
         let (object, new) = self.cluster.patch(request, language, &body)?;
         let code = if new { StatusCode::CREATED } else { StatusCode::OK };
         Ok(warned(self.show(code, kind, &object), request))
+    }
+
+    /// A strict request has no key twice.
+    fn check_keys(&self, request: &Request) -> Result<(), Status> {
+        if request.field_validation != FieldValidation::Strict {
+            return Ok(());
+        }
+        let twice: Vec<String> = duplicates(&self.body)
+            .iter()
+            .map(|field| format!("duplicate field {field:?}"))
+            .collect();
+        if twice.is_empty() {
+            return Ok(());
+        }
+        let (kind, version) = (&request.kind.kind, &request.kind.version);
+        Err(Status::bad_request(format!(
+            "{kind} in version {version:?} cannot be handled as a {kind}: strict decoding error: {}",
+            twice.join(", ")
+        )))
     }
 
     fn delete(self, kind: &Arc<Kind>, place: &ObjectPath) -> Answer {

@@ -6,6 +6,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::kind::MergeKeys as Keys;
+
 /// Lists that are merged by the first of these keys that an element has.
 const KEYED: &[(&str, &[&str])] = &[
     ("containers", &["name"]),
@@ -22,9 +24,6 @@ const KEYED: &[(&str, &[&str])] = &[
     ("addresses", &["type"]),
     ("ownerReferences", &["uid"]),
 ];
-
-/// Lists of one kind and the keys they are merged by.
-type Keys = [(String, String)];
 
 /// Merges `patch` into `target`; `own` are the keyed lists of a kind that is not one of Kubernetes' own.
 pub(crate) fn strategic(target: &mut Value, patch: &Value, own: &Keys) {

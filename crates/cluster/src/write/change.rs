@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Request, Writing};
 use crate::{
     Kind, Status,
-    apply::{Conflict, apply},
+    apply::{Conflict, apply, undeclared},
     cluster::{Cluster, written},
     object::{map_mut, metadata_mut, name, text, version},
     patch,
@@ -63,8 +63,7 @@ impl Writing<'_> {
         match language {
             Patch::Json => patch::json_patch(&mut object, patch)?,
             Patch::Strategic => {
-                let own = self.request.kind.merge_keys.as_deref().unwrap_or_default();
-                patch::strategic(&mut object, patch, own);
+                patch::strategic(&mut object, patch, self.merge_keys());
             }
             Patch::Merge | Patch::Apply => patch::merge(&mut object, patch),
         }
@@ -79,6 +78,7 @@ impl Writing<'_> {
         if config["metadata"].get("managedFields").is_some_and(|fields| !fields.is_null()) {
             return Err(Status::bad_request("metadata.managedFields must be nil"));
         }
+        self.check_declared(&config)?;
         let live = self.state.get(&self.resource(), &self.request.namespace, &self.request.name);
         let live = live.cloned();
         match &live {
@@ -105,9 +105,27 @@ impl Writing<'_> {
         self.narrow(&mut config)?;
         let manager = self.manager(true);
         let now = written(self.now);
-        let object = apply(&base, &config, &manager, self.request.force, &now)
-            .map_err(|conflicts| refuse(&self.request.kind, &self.request.name, &conflicts))?;
+        let object =
+            apply(&base, &config, self.merge_keys(), &manager, self.request.force, &now)
+                .map_err(|conflicts| refuse(&self.request.kind, &self.request.name, &conflicts))?;
         Ok((self.settle(live.as_ref(), object, true)?, live.is_none()))
+    }
+
+    /// A kind with keyed lists has types of its own, and apply refuses what they do not have.
+    fn check_declared(&self, config: &Value) -> Result<(), Status> {
+        let kind = &self.request.kind;
+        let schema = kind.schema.as_ref().filter(|_| kind.merge_keys.is_some());
+        let Some(field) = schema.and_then(|schema| undeclared(schema, config)) else {
+            return Ok(());
+        };
+        let inside = text(config, &["metadata", "namespace"]).unwrap_or_default();
+        let message = format!(
+            "failed to create typed patch object ({inside}/{}; {}, Kind={}): {field}: field not declared in schema",
+            self.request.name,
+            kind.api_version(),
+            kind.kind,
+        );
+        Err(Status::new(500, "", message))
     }
 
     /// Leaves in an applied configuration only what this path can change.
@@ -143,7 +161,7 @@ impl Writing<'_> {
 }
 
 /// A patch that leads to something which cannot be decoded is invalid itself.
-fn undecodable(status: Status, patch: &Value) -> Status {
+pub(crate) fn undecodable(status: Status, patch: &Value) -> Status {
     if status.code != 400 {
         return status;
     }

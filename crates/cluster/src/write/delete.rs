@@ -43,8 +43,8 @@ impl Cluster {
         self.deciding(request, |writing| {
             let live = writing.live()?;
             writing.check(preconditions, &live)?;
-            writing.admit(Verb::Delete, Some(&live), &mut live.as_ref().clone())?;
-            writing.delete(&live)
+            let going = writing.admit_deletion(&live)?;
+            writing.delete(&going)
         })
     }
 
@@ -61,8 +61,8 @@ impl Cluster {
             let selected = selected.into_iter().filter(|object| selector.matches(object));
             selected
                 .map(|object| {
-                    writing.admit(Verb::Delete, Some(&object), &mut object.as_ref().clone())?;
-                    writing.delete(&object)?;
+                    let going = writing.admit_deletion(&object)?;
+                    writing.delete(&going)?;
                     Ok(object)
                 })
                 .collect()
@@ -86,6 +86,19 @@ impl Writing<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The object as the rules let it go: they may put a finalizer on it, and nothing else.
+    fn admit_deletion(&self, live: &Arc<Value>) -> Result<Arc<Value>, Status> {
+        let mut going = live.as_ref().clone();
+        self.admit(Verb::Delete, Some(live), &mut going)?;
+        let held = &going["metadata"]["finalizers"];
+        if *held == live["metadata"]["finalizers"] || is_deleting(live) {
+            return Ok(Arc::clone(live));
+        }
+        let mut holding = live.as_ref().clone();
+        metadata_mut(&mut holding)?.insert("finalizers".to_owned(), held.clone());
+        Ok(Arc::new(holding))
     }
 
     fn delete(&mut self, live: &Arc<Value>) -> Result<Deleted, Status> {

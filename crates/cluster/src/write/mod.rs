@@ -17,11 +17,12 @@ use crate::{
     FieldValidation, Identity, Kind, Status,
     apply::Manager,
     cluster::{Cluster, Draft},
+    kind::MergeKeys,
     object::{has_finalizers, name},
     store::State,
 };
 
-pub(crate) use change::{Patch, present};
+pub(crate) use change::{Patch, present, undecodable};
 pub(crate) use delete::{Deleted, Preconditions};
 
 /// Who wants to write where.
@@ -96,6 +97,11 @@ impl Writing<'_> {
         let request = self.request;
         let found = self.state.get(&self.resource(), &request.namespace, &request.name);
         found.cloned().ok_or_else(|| Status::not_found(&request.kind, &request.name))
+    }
+
+    /// The lists of the kind whose items have keys.
+    fn merge_keys(&self) -> &MergeKeys {
+        self.request.kind.merge_keys.as_deref().unwrap_or_default()
     }
 
     fn manager(&self, applies: bool) -> Manager {

@@ -34,17 +34,17 @@ impl Writing<'_> {
         let kind = &self.request.kind;
         native::complete(kind, before, &mut new);
         let verb = if old.is_some() { Verb::Update } else { Verb::Create };
-        let new_generation = self.admit(verb, before, &mut new)?;
+        let counts = self.admit(verb, before, &mut new)?;
         validate(kind, &new)?;
         if kind.resource() == definitions::RESOURCE {
             definitions::admit(kind, &mut new, &written(self.now))?;
         }
         check_finalizers(kind, before, &new)?;
         if kind.counts_generations {
-            self.count_generation(before, &mut new, new_generation)?;
+            self.count_generation(before, &mut new, counts)?;
         }
         if !owned {
-            track(before, &mut new, &self.manager(false), &written(self.now));
+            track(before, &mut new, self.merge_keys(), &self.manager(false), &written(self.now));
         }
         match old {
             Some(old) if **old == new => Ok(Arc::clone(old)),
@@ -100,12 +100,13 @@ impl Writing<'_> {
         Ok(())
     }
 
+    /// Asks the rules; they may say whether the write counts as a generation.
     pub(super) fn admit(
         &self,
         verb: Verb,
         old: Option<&Value>,
         object: &mut Value,
-    ) -> Result<bool, Status> {
+    ) -> Result<Option<bool>, Status> {
         let mut admission = Admission {
             cluster: &self.cluster.name,
             user: &self.request.user,
@@ -115,6 +116,7 @@ impl Writing<'_> {
             old,
             object,
             new_generation: false,
+            same_generation: false,
             field_validation: self.request.field_validation,
             warnings: Vec::new(),
             dry_run: self.request.dry_run,
@@ -122,16 +124,16 @@ impl Writing<'_> {
             state: self.state,
         };
         self.cluster.catalog.admit(&mut admission)?;
-        let (warnings, new_generation) = (admission.warnings, admission.new_generation);
-        self.request.warnings.extend(warnings);
-        Ok(new_generation)
+        let (another, same) = (admission.new_generation, admission.same_generation);
+        self.request.warnings.extend(admission.warnings);
+        Ok((another || same).then_some(another))
     }
 
     fn count_generation(
         &self,
         old: Option<&Value>,
         new: &mut Value,
-        again: bool,
+        counts: Option<bool>,
     ) -> Result<(), Status> {
         let has_status = self.request.kind.has_status();
         let wanted = |object: &Value| -> Map<String, Value> {
@@ -147,7 +149,7 @@ impl Writing<'_> {
             None => 1,
             Some(old) => {
                 let so_far = old["metadata"]["generation"].as_i64().unwrap_or(1);
-                so_far + i64::from(again || wanted(old) != wanted(new))
+                so_far + i64::from(counts.unwrap_or_else(|| wanted(old) != wanted(new)))
             }
         };
         metadata_mut(new)?.insert("generation".to_owned(), json!(generation));

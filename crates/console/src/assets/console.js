@@ -21,11 +21,13 @@
       from.nodeValue = to.nodeValue;
       return;
     }
+    // What the reader did is not in the page that the server wrote: folds, and forms that are on their way.
+    const own = (name) => name === "open" || name === "data-sent";
     for (const { name } of [...from.attributes]) {
-      if (!to.hasAttribute(name) && name !== "open") from.removeAttribute(name);
+      if (!to.hasAttribute(name) && !own(name)) from.removeAttribute(name);
     }
     for (const { name, value } of [...to.attributes]) {
-      if (from.getAttribute(name) !== value && name !== "open") from.setAttribute(name, value);
+      if (from.getAttribute(name) !== value && !own(name)) from.setAttribute(name, value);
     }
     if (from === document.activeElement && from.matches("input, select")) return;
     const [old, next] = [[...from.childNodes], [...to.childNodes]];

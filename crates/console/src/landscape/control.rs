@@ -42,9 +42,18 @@ impl Landscape {
         self.list("/landscape/troubles", "troubles").await
     }
 
-    /// The newest lines of the ledger, oldest first.
-    pub(super) async fn ledger(&self) -> Result<Vec<Value>, Refused> {
-        self.list("/landscape/ledger?newest=120", "entries").await
+    /// What a system keeps. Its name is one of those that there are.
+    pub(super) async fn objects(&self, system: &str) -> Result<Vec<Value>, Refused> {
+        self.list(&format!("/landscape/systems/{system}/objects"), "objects").await
+    }
+
+    /// The newest lines of the ledger, oldest first; those of one system are looked for among more of them.
+    pub(super) async fn ledger(&self, system: Option<&str>) -> Result<Vec<Value>, Refused> {
+        let path = match system {
+            Some(system) => format!("/landscape/ledger?newest=2000&system={system}"),
+            None => "/landscape/ledger?newest=120".to_owned(),
+        };
+        self.list(&path, "entries").await
     }
 
     pub(super) async fn make(&self, rule: &Value) -> Result<(), Refused> {

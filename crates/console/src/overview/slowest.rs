@@ -84,7 +84,7 @@ pub(super) fn card(steps: &[StepSum]) -> Markup {
     let longest = steps.iter().map(|it| it.mean().as_millis()).max().unwrap_or(1).max(1);
     html! {
         section.card aria-labelledby="slowest" {
-            header { h2 #slowest { "Failing and slow steps" } span { "newest " (JOURNALS) " that ended" } }
+            header { h2 #slowest { "Failing and slow steps" } span { "newest " (JOURNALS) " that ended · " a href="/console/pool#slow" { "last 7 days" } } }
             @if steps.is_empty() {
                 p.hint { "Nothing has ended yet." }
             } @else {

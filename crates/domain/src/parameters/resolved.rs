@@ -112,7 +112,7 @@ pub struct Zone {
 pub struct Subnets {
     /// Of its nodes.
     pub workers: String,
-    /// Of what faces the world; AWS asks for it.
+    /// CIDR of the public subnet (AWS only).
     pub public: Option<String>,
     /// Of what faces inside; AWS asks for it.
     pub internal: Option<String>,

@@ -41,7 +41,7 @@ pub enum Problem {
     #[error("step \"{0}\" can never be tried: {1}")]
     NeverTried(String, &'static str),
     /// A condition that tells readers nothing.
-    #[error("step \"{0}\" has a condition without words")]
+    #[error("condition of step \"{0}\" has no description")]
     NoWords(String),
     /// An interval of zero.
     #[error("step \"{0}\" would be tried again without a pause")]

@@ -70,7 +70,7 @@ pub async fn prove_step<C: Scenario, S: Stores>(scenario: &C, stores: &S, step: 
     begun.prove(all.into_iter().filter(|it| it.concerns(step))).await
 }
 
-/// Like [`prove`], but tries only every so-manieth disturbance: a sample, for stores that are slow to
+/// Like [`prove`], but tries only every n-th disturbance: a sample, for stores that are slow to
 /// make.
 pub async fn prove_some<C: Scenario, S: Stores>(scenario: &C, stores: &S, every: usize) -> Proof {
     let begun = Begun::with(scenario, stores).await;

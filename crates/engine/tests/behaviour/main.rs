@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test stops where something is wrong")]
 
 mod fairness;
+mod keys;
 mod outcomes;
 mod ownership;
 mod requests;

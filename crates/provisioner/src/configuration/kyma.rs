@@ -1,5 +1,6 @@
 //! What is installed in a cluster.
 
+use async_graphql::Enum;
 use serde::{Deserialize, Serialize};
 
 /// A Kyma installation. Override values may be secrets, so it is only ever stored sealed.
@@ -57,8 +58,9 @@ impl std::fmt::Debug for Entry {
 }
 
 /// The size of an installation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Enum)]
 #[serde(rename_all = "lowercase")]
+#[graphql(name = "KymaProfile", rename_items = "PascalCase")]
 pub enum Profile {
     /// For trying out.
     Evaluation,
@@ -67,7 +69,8 @@ pub enum Profile {
 }
 
 /// What happens to overrides that are there already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Enum)]
+#[graphql(rename_items = "PascalCase")]
 pub enum ConflictStrategy {
     /// New values are put over old ones.
     Merge,

@@ -1,5 +1,6 @@
 //! What only one provider has.
 
+use async_graphql::{InputObject, SimpleObject};
 use serde::{Deserialize, Serialize};
 
 /// The provider, with what only it has.
@@ -17,7 +18,8 @@ pub enum Provider {
 }
 
 /// Google.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, SimpleObject)]
+#[graphql(name = "GCPProviderConfig")]
 pub struct Gcp {
     /// At least one.
     pub zones: Vec<String>,
@@ -50,7 +52,8 @@ pub struct NatGateway {
 }
 
 /// One zone of Azure.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, SimpleObject, InputObject)]
+#[graphql(input_name = "AzureZoneInput")]
 pub struct AzureZone {
     /// Its number.
     pub name: i32,
@@ -68,7 +71,8 @@ pub struct Aws {
 }
 
 /// One zone of AWS.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, InputObject)]
+#[graphql(name = "AWSZoneInput")]
 pub struct AwsZone {
     pub name: String,
     /// Its public subnet.
@@ -80,7 +84,8 @@ pub struct AwsZone {
 }
 
 /// `OpenStack`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, SimpleObject)]
+#[graphql(name = "OpenStackProviderConfig")]
 pub struct OpenStack {
     /// At least one.
     pub zones: Vec<String>,

@@ -78,17 +78,20 @@ impl Provisioner {
         })
     }
 
-    /// The kubeconfig; a new one when the stored one ends soon. Without Gardener's word the stored one has to do.
+    /// The kubeconfig; a new one when the stored one ends soon, or when there is none of a cluster that was made: a runtime
+    /// that was imported has none. Without Gardener's word the stored one has to do.
     async fn way_in(&self, row: &Runtime, lookup: Option<&Lookup>) -> Way {
-        let Some(kept) = row.kubeconfig.as_ref().filter(|_| row.deleted_at.is_none()) else {
+        let kept = row.kubeconfig.as_ref();
+        let made = kept.is_some() || row.provisioned_at.is_some();
+        if !made || row.deleted_at.is_some() {
             return Way::None;
-        };
+        }
         let now = self.0.clock.now();
         let env = &self.0.env;
         match lookup {
             Some(Lookup::Missing) => return Way::Barred(gone(&row.shoot)),
             Some(Lookup::Foreign(foreign)) => return Way::Barred(foreign.text()),
-            Some(Lookup::Own(_)) if !env.lasts(kept, now) => {
+            Some(Lookup::Own(_)) if !kept.is_some_and(|kept| env.lasts(kept, now)) => {
                 let asking = env.new_kubeconfig(row.id, &row.shoot);
                 if let Ok(Ok(kubeconfig)) = timeout(PATIENCE, asking).await {
                     return Way::In(kubeconfig);
@@ -96,10 +99,13 @@ impl Provisioner {
             }
             Some(Lookup::Own(_)) | None => {}
         }
-        if kept.until > now {
-            return Way::In(kept.text.clone());
+        match kept {
+            Some(kept) if kept.until > now => Way::In(kept.text.clone()),
+            Some(_) => {
+                Way::Barred("its kubeconfig has ended, and Gardener gives no other one".into())
+            }
+            None => Way::Barred("it has no kubeconfig yet, and Gardener gives none".into()),
         }
-        Way::Barred("its kubeconfig has ended, and Gardener gives no other one".into())
     }
 
     async fn connection(&self, way: &Way) -> ConnectionStatus {
@@ -153,5 +159,37 @@ fn sleep_of(lookup: Option<&Lookup>) -> Hibernation {
     Hibernation {
         hibernated: Some(hibernated.unwrap_or_default()),
         possible: Some(hibernation_possible(shoot).is_some_and(|(possible, _)| possible)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_agent_says_of_itself_is_told_in_three_words() {
+        let told = |state: &str| {
+            let report =
+                Report { state: state.into(), established: None, errors: vec!["why".to_owned()] };
+            let told = reported(report);
+            assert_eq!(told.errors, ["why"], "{state}");
+            told.state
+        };
+
+        for connected in [
+            "Connected",
+            "MetadataUpdateFailed",
+            "ResourceApplicationFailed",
+            "SynchronizationFailed",
+            "Synchronized",
+        ] {
+            assert_eq!(told(connected), ConnectionState::Connected, "{connected}");
+        }
+        for disconnected in ["ConnectionFailed", "ConnectionMaintenanceFailed"] {
+            assert_eq!(told(disconnected), ConnectionState::Disconnected, "{disconnected}");
+        }
+        for pending in ["", "NotInitialized", "something new"] {
+            assert_eq!(told(pending), ConnectionState::Pending, "{pending}");
+        }
     }
 }

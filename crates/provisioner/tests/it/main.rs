@@ -12,5 +12,6 @@ mod providers;
 mod repairs;
 mod repetition;
 mod requests;
+mod settings;
 mod waiting;
 mod world;

@@ -331,6 +331,28 @@ async fn a_runtime_that_cannot_be_reached_is_disconnected_and_says_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_that_gardener_cannot_let_sleep_is_refused_at_once() {
+    let world = World::sqlite().await;
+    let made = world.provisioned(aws("awake")).await;
+    let id = &made.runtime_id;
+    scenario(&world, "awake", "hibernation-impossible".into()).await;
+    let status = async || {
+        world.provisioner.runtime_status(&caller(), id, Parts::ALL).await.unwrap().hibernation
+    };
+    world.until(async || status().await.possible == Some(false)).await;
+
+    let refused = world.provisioner.hibernate(&caller(), id).await.unwrap_err().to_string();
+
+    assert!(refused.contains("Failed to hibernate Cluster: cannot hibernate cluster"), "{refused}");
+    assert_eq!(status().await.hibernated, Some(false));
+    scenario(&world, "awake", Value::Null).await;
+    world.until(async || status().await.possible == Some(true)).await;
+    let sleeps = world.provisioner.hibernate(&caller(), id).await.unwrap();
+    world.success_of(&sleeps.id).await;
+    assert_eq!(status().await.hibernated, Some(true));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_status_asks_nobody_for_what_is_not_wanted() {
     let world = World::sqlite().await;
     let made = world.provisioned(aws("quiet")).await;

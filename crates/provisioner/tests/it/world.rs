@@ -48,6 +48,10 @@ const PROJECT: &str = "kyma";
 pub(crate) struct Landscape {
     pub(crate) running: Running,
     pub(crate) clock: Clock,
+    /// How steps work in it.
+    settings: StepSettings,
+    /// Where audit logs go.
+    audit_tenants: AuditTenants,
     _folder: TempDir,
 }
 
@@ -63,7 +67,10 @@ impl Landscape {
         let mut options = Options { speed: Speed::MAX, plays_agent: false, ..Options::default() };
         options.clusters.garden.version = gardener;
         let running = Running::with(folder.path(), clock.clone(), 1, options).await;
-        Self { running, clock, _folder: folder }
+        let settings =
+            StepSettings { agent_patience: Duration::from_secs(1), ..StepSettings::default() };
+        let audit_tenants = AuditTenants::default();
+        Self { running, clock, settings, audit_tenants, _folder: folder }
     }
 
     /// What steps reach in it, with rows in `store`; calls are timed by `clock`.
@@ -93,11 +100,8 @@ impl Landscape {
             releases: Releases::new(releases(), releases()),
             store,
             rules: Rules { project: PROJECT.into(), ..Rules::default() },
-            audit_tenants: AuditTenants::default(),
-            settings: StepSettings {
-                agent_patience: Duration::from_secs(1),
-                ..StepSettings::default()
-            },
+            audit_tenants: self.audit_tenants.clone(),
+            settings: self.settings.clone(),
         }
     }
 }
@@ -124,6 +128,12 @@ impl World {
 
     pub(crate) async fn on(database: TestDatabase, limits: Limits) -> Self {
         Self::inside(Landscape::start().await, database, limits).await
+    }
+
+    /// With other settings of steps, and an audit log.
+    pub(crate) async fn with_settings(settings: StepSettings, audit_tenants: AuditTenants) -> Self {
+        let landscape = Landscape { settings, audit_tenants, ..Landscape::start().await };
+        Self::inside(landscape, TestDatabase::sqlite(), Limits::default()).await
     }
 
     /// With a garden that plays this Gardener.

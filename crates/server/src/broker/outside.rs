@@ -169,22 +169,29 @@ pub(crate) fn cluster_limits(settings: &Settings) -> upgrade_cluster::Limits {
     }
 }
 
+/// Namespace and name of the maintenance policy.
+pub(super) fn maintenance_policy(settings: &RuntimeSettings) -> (String, String) {
+    (settings.overrides_namespace.clone(), settings.maintenance_policy.clone())
+}
+
 /// What orchestrations are made of.
 pub(super) fn orchestrations(
     broker: Broker,
-    env: &Env,
+    env: &Arc<Env>,
     settings: &RuntimeSettings,
 ) -> orchestrations::Parts {
+    let (namespace, name) = maintenance_policy(settings);
     orchestrations::Parts {
         broker,
         windows: Arc::new(GardenWindows {
             gardener: env.gardener.clone(),
             control_plane: env.control_plane.clone(),
-            namespace: env.settings.namespace.clone(),
-            name: settings.maintenance_policy.clone(),
+            namespace,
+            name,
         }),
         spc: env.spc.clone(),
         kyma_version: env.settings.default_kyma_version.clone(),
+        versions: Some(env.clone()),
         followers: orchestrations::Followers::default(),
     }
 }
@@ -296,7 +303,8 @@ pub(super) fn env(
     Ok((env, cleaned))
 }
 
-fn steps(
+/// What steps go by.
+pub(super) fn steps(
     runtimes: &RuntimeSettings,
     service_manager: &ServiceManagerSettings,
 ) -> anyhow::Result<StepSettings> {

@@ -1,11 +1,15 @@
 //! What the provisioner reaches: Gardener, the Director, releases of Kyma, and the clusters that were made.
 
-use std::{collections::BTreeMap, num::NonZeroUsize, path::Path};
+use std::{collections::BTreeMap, num::NonZeroUsize, path::Path, time::Duration};
 
 use anyhow::Context;
 use clients::{
-    Component, Grant, Http, Limits, TokenSource, director::Director, gardener::Gardener,
-    kubernetes::Cluster, releases::Releases, runtime::Groups,
+    Component, Grant, Http, Limits, TokenSource,
+    director::Director,
+    gardener::Gardener,
+    kubernetes::{Cluster, Clusters},
+    releases::Releases,
+    runtime::Groups,
 };
 use provisioner::{
     checking, configuration,
@@ -38,7 +42,7 @@ pub(crate) struct Outside {
     /// Where releases are, and what is not released yet.
     pub(crate) releases: (Url, Url),
     /// How long an agent that failed may try.
-    pub(crate) agent_patience: std::time::Duration,
+    pub(crate) agent_patience: Duration,
 }
 
 /// Clients of those that are reached from the start.
@@ -114,38 +118,52 @@ impl Outside {
         let Reached { gardener, director, releases: (released, development) } =
             self.reach(settings, gates).await?;
         let releases = |url| Http::through(gates.gate(Component::RELEASES), url);
-        let Runtimes {
-            kubeconfig_lifetime,
-            kubeconfig_margin,
-            bind_administrators,
-            l2_group,
-            l3_group,
-            service_manager,
-            kept_clients,
-            // `kcp up` has its own, which depends on its speed.
-            agent_patience: _,
-        } = &settings.runtimes;
-        let kept = NonZeroUsize::from(*kept_clients);
         Ok(Env {
             gardener,
             director,
-            clusters: gates.clusters(Component::RUNTIME, kept),
+            clusters: clusters(&settings.runtimes, gates),
             releases: Releases::new(releases(released)?, releases(development)?),
             store,
             rules: rules(settings)?,
-            audit_tenants: match &settings.gardener.audit_tenants {
-                Some(path) => json::<AuditTenants>(path, "gardener.audit_tenants")?,
-                None => AuditTenants::default(),
-            },
-            settings: StepSettings {
-                kubeconfig_lifetime: *kubeconfig_lifetime,
-                kubeconfig_margin: *kubeconfig_margin,
-                bind_administrators: *bind_administrators,
-                groups: Groups { looking: l2_group.clone(), acting: l3_group.clone() },
-                service_manager: service_manager.clone(),
-                agent_patience,
-            },
+            audit_tenants: audit_tenants(settings)?,
+            settings: steps(&settings.runtimes, agent_patience),
         })
+    }
+}
+
+/// Clients of the clusters that were made.
+fn clusters(settings: &Runtimes, gates: &Gates) -> Clusters {
+    gates.clusters(Component::RUNTIME, NonZeroUsize::from(settings.kept_clients))
+}
+
+/// What steps go by.
+fn steps(settings: &Runtimes, agent_patience: Duration) -> StepSettings {
+    let Runtimes {
+        kubeconfig_lifetime,
+        kubeconfig_margin,
+        bind_administrators,
+        l2_group,
+        l3_group,
+        service_manager,
+        // This is read where clients are made.
+        kept_clients: _,
+        // `kcp up` has its own, which depends on its speed.
+        agent_patience: _,
+    } = settings;
+    StepSettings {
+        kubeconfig_lifetime: *kubeconfig_lifetime,
+        kubeconfig_margin: *kubeconfig_margin,
+        bind_administrators: *bind_administrators,
+        groups: Groups { looking: l2_group.clone(), acting: l3_group.clone() },
+        service_manager: service_manager.clone(),
+        agent_patience,
+    }
+}
+
+fn audit_tenants(settings: &ProvisionerSettings) -> anyhow::Result<AuditTenants> {
+    match &settings.gardener.audit_tenants {
+        Some(path) => json::<AuditTenants>(path, "gardener.audit_tenants"),
+        None => Ok(AuditTenants::default()),
     }
 }
 
@@ -230,6 +248,9 @@ fn json<T: DeserializeOwned>(path: &Path, setting: &str) -> anyhow::Result<T> {
     serde_json::from_str(&text)
         .with_context(|| format!("{setting}: {} is not what it should be", path.display()))
 }
+
+#[cfg(test)]
+mod effects_tests;
 
 #[cfg(test)]
 mod tests {

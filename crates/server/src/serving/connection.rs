@@ -12,13 +12,13 @@ use api::{PeerAddress, Remote, router::Overloaded};
 use axum::{
     Router,
     body::{Body, Bytes, HttpBody},
-    extract::{ConnectInfo, Request},
+    extract::Request,
+    http::Extensions,
 };
 use base::Clock;
 use http_body::{Frame, SizeHint};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
-use simulators::trouble::wire::{Line, Wire};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use super::{
-    ConnectionLimits,
+    ConnectionLimits, Stream, Wrapper,
     crowd::{Member, Seat},
     tls,
 };
@@ -39,6 +39,7 @@ pub(super) struct Connections {
     pub(super) routes: Router,
     pub(super) limits: ConnectionLimits,
     pub(super) tls: Option<TlsAcceptor>,
+    pub(super) wrapper: Option<Wrapper>,
     pub(super) clock: Clock,
     pub(super) stop: CancellationToken,
 }
@@ -50,16 +51,31 @@ impl Connections {
         let _ = stream.set_nodelay(true);
         // Without an address nobody could be told from anybody else; the connection is gone by now.
         let Ok(address) = stream.peer_addr() else { return };
-        let mut remote = Remote { address: address.ip(), certificate: Vec::new() };
-        let (wire, line) = Wire::new(stream);
+        let remote = Remote { address: address.ip(), certificate: Vec::new() };
+        match self.wrapper {
+            Some(wrapper) => {
+                let (stream, carried) = wrapper(stream);
+                self.serve_stream(stream, carried, &seat, remote).await;
+            }
+            None => self.serve_stream(stream, Extensions::new(), &seat, remote).await,
+        }
+    }
+
+    async fn serve_stream(
+        &self,
+        stream: impl Stream,
+        carried: Extensions,
+        seat: &Seat,
+        mut remote: Remote,
+    ) {
         let Some(tls) = self.tls.clone() else {
-            return self.answer(wire, line, &seat, remote).await;
+            return self.answer(stream, carried, seat, remote).await;
         };
         tokio::select! {
-            encrypted = tls.accept(wire) => match encrypted {
+            encrypted = tls.accept(stream) => match encrypted {
                 Ok(stream) => {
                     remote.certificate = tls::client_names(stream.get_ref().1);
-                    self.answer(stream, line, &seat, remote).await;
+                    self.answer(stream, carried, seat, remote).await;
                 }
                 Err(error) => tracing::debug!(%error, "a TLS handshake failed"),
             },
@@ -69,18 +85,12 @@ impl Connections {
         }
     }
 
-    async fn answer(
-        &self,
-        stream: impl AsyncRead + AsyncWrite + Unpin,
-        line: Line,
-        seat: &Seat,
-        remote: Remote,
-    ) {
+    async fn answer(&self, stream: impl Stream, carried: Extensions, seat: &Seat, remote: Remote) {
         let member = &seat.member;
         let service = service_fn(|request: Request<Incoming>| {
             let busy = Busy::new(member);
             let mut request = request.map(Body::new);
-            request.extensions_mut().insert(ConnectInfo(line.clone()));
+            request.extensions_mut().extend(carried.clone());
             request.extensions_mut().insert(PeerAddress(member.peer));
             request.extensions_mut().insert(remote.clone());
             if member.reserved {

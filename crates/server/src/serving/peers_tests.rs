@@ -60,7 +60,7 @@ async fn serve(peers: Vec<PeerSettings>, tls: Option<TlsAcceptor>) -> (u16, Serv
     let port = listener.local_addr().unwrap().port();
     let mut serving = Serving::new(&clock);
     let limits = ConnectionLimits::DEFAULT;
-    serving.add("a test", listener, routes, Acceptance { limits, tls });
+    serving.add("a test", listener, routes, Acceptance { tls, ..Acceptance::plain(limits) });
     (port, serving)
 }
 

@@ -38,7 +38,7 @@ async fn listening(routes: Router, limits: ConnectionLimits) -> Listening {
     let address = listener.local_addr().unwrap();
     let mut serving = Serving::new(&clock);
     let routes = api::router::shielded(routes, api::Limits::DEFAULT);
-    serving.add("a test", listener, routes, Acceptance { limits, tls: None });
+    serving.add("a test", listener, routes, Acceptance::plain(limits));
     Listening { address, clock, serving }
 }
 
@@ -248,7 +248,7 @@ async fn with_a_certificate_the_listener_speaks_tls_and_nothing_else() {
     let port = listener.local_addr().unwrap().port();
     let mut serving = Serving::new(&Clock::running());
     let tls = Some(tls::acceptor(&certificate, &key, None).unwrap());
-    serving.add("a test", listener, health(), Acceptance { limits: LIMITS, tls });
+    serving.add("a test", listener, health(), Acceptance { tls, ..Acceptance::plain(LIMITS) });
 
     let trusted = reqwest::Certificate::from_pem(made.cert.pem().as_bytes()).unwrap();
     let client = reqwest::Client::builder().tls_certs_only([trusted]).build().unwrap();

@@ -100,7 +100,7 @@ macro_rules! links {
                      ({}) if a proxy in front of it speaks TLS",
                     $certificate, $key, $listener
                 );
-                Ok(Acceptance { limits, tls })
+                Ok(Acceptance { tls, ..Acceptance::plain(limits) })
             }
 
             /// Which hosts may be called without TLS.

@@ -127,3 +127,67 @@ async fn answered<T: DeserializeOwned>(request: reqwest::RequestBuilder) -> anyh
     ensure!(status.is_success(), "the issuer answered {status}");
     Ok(answer.json().await?)
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::{
+        Json, Router,
+        http::{StatusCode, header::LOCATION},
+        routing::get,
+    };
+    use serde_json::{Value, json};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// Where a sign-in leads when the issuer's document has these fields of its own; its address stands for `ISSUER`.
+    async fn sent_to(fields: &Value) -> Result<String, String> {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let issuer = format!("http://{}", listener.local_addr().unwrap());
+        let mut document = json!({
+            "issuer": "ISSUER", "authorization_endpoint": "ISSUER/sign-in", "token_endpoint": "ISSUER/token",
+        });
+        document.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let document: Value =
+            serde_json::from_str(&document.to_string().replace("ISSUER", &issuer)).unwrap();
+        let elsewhere = document["moved"].as_str().map(str::to_owned);
+        let answer = move || async move {
+            match elsewhere {
+                Some(to) => Err((StatusCode::FOUND, [(LOCATION, to)])),
+                None => Ok(Json(document)),
+            }
+        };
+        let routes = Router::new()
+            .route("/.well-known/openid-configuration", get(answer))
+            .route("/moved", get(async || Json(json!({"issuer": "x"}))));
+        tokio::spawn(async { axum::serve(listener, routes).await });
+        let provider = Provider {
+            issuer,
+            client: "kcp".into(),
+            secret: None,
+            scopes: "openid".into(),
+            back: "https://console.example.test/console/signed-in".into(),
+            hosts: PlaintextHosts::default(),
+            http: client().unwrap(),
+            known: Known::default(),
+        };
+        provider.address("state", "verifier").await.map_err(|error| format!("{error:#}"))
+    }
+
+    #[tokio::test]
+    async fn a_document_that_leads_to_somebody_else_is_not_followed() {
+        let good = sent_to(&json!({})).await.unwrap();
+        assert!(good.contains("/sign-in?response_type=code&client_id=kcp"), "{good}");
+        assert!(!good.contains("verifier"), "the verifier stays here: {good}");
+
+        for (fields, words) in [
+            (json!({"issuer": "https://other.example.test"}), "names the issuer"),
+            (json!({"authorization_endpoint": "http://other.example.test/"}), "is not https"),
+            (json!({"token_endpoint": "http://other.example.test/"}), "is not https"),
+            (json!({"moved": "ISSUER/moved"}), "302"),
+        ] {
+            let refused = sent_to(&fields).await.unwrap_err();
+            assert!(refused.contains(words), "{fields}: {refused}");
+        }
+    }
+}

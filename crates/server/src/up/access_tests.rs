@@ -66,6 +66,8 @@ const UNSTICKING: [Row; 5] = [
 ];
 const BROKER: &[Row] = &[
     ("get", "/events", "", Operators(RUNTIMES_READ)),
+    ("get", "/archive", "", Operators(OPERATIONS_READ)),
+    ("get", "/archive/{instance}", "", Operators(OPERATIONS_READ)),
     ("get", "/leftovers", "", Operators(OPERATIONS_READ)),
     ("get", "/leftovers/{instance}", "", Operators(OPERATIONS_READ)),
     ("get", "/may-exist", "", Operators(OPERATIONS_READ)),
@@ -142,15 +144,18 @@ const PEOPLE: [(&[&str], &[&str]); 6] = [
 ];
 
 /// The console of `kcp up`: open to this machine. What a form lacks is told with 400.
-const CONSOLE: [Row; 33] = [
+const CONSOLE: [Row; 38] = [
     ("get", "/", "", Open),
     ("get", "/console/assets/{name}", "", Open),
     ("get", "/console/events", "", Open),
     ("get", "/console/runtimes", "", Open),
+    ("get", "/console/runtimes/export", "", Open),
     ("get", "/console/runtimes/{instance}", "", Open),
     ("get", "/console/runtimes/{instance}/kubeconfig", "", Open),
     ("get", "/console/runtimes/{instance}/delete", "", Open),
     ("post", "/console/runtimes/{instance}/delete", "", Open),
+    ("get", "/console/runtimes/{instance}/change", "", Open),
+    ("post", "/console/runtimes/{instance}/change", "", Open),
     ("get", "/console/order", "", Open),
     ("post", "/console/order", "", Open),
     ("get", "/console/operations", "", Open),
@@ -172,9 +177,11 @@ const CONSOLE: [Row; 33] = [
     ("get", "/console/jobs", "", Open),
     ("get", "/console/jobs/{name}", "", Open),
     ("post", "/console/jobs/{name}/run", "", Open),
+    ("get", "/console/pool", "", Open),
     ("get", "/console/audit", "", Open),
     ("get", "/console/landscape", "", Open),
     ("post", "/console/landscape/troubles", "", Open),
+    ("get", "/console/landscape/systems/{system}", "", Open),
     ("post", "/console/landscape/systems/{system}/heal", "", Open),
 ];
 

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Settings, keys,
-    serving::{Acceptance, Serving, listen},
+    serving::{Serving, listen},
 };
 
 /// What `kcp landscape` was asked for.
@@ -47,7 +47,7 @@ pub async fn run(options: Alone) -> anyhow::Result<()> {
     let token = landscape::token(landscape.issuer(), &credentials)?;
     let connection = Connection::new(port, token, &credentials);
     let mut serving = Serving::new(&clock);
-    serving.add("the landscape", listener, landscape::router(&landscape), Acceptance::LOCAL);
+    serving.add("the landscape", listener, landscape::router(&landscape), landscape::ACCEPTANCE);
     let clusters = landscape::clusters(&folder, &landscape, gardener, clusters_port).await?;
     // A broker and a provisioner that are started with these files share the key.
     keys::read_or_make(&folder.file(SEALING_KEY))?;

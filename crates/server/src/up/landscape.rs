@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use api::{router::open, scope};
-use axum::Router;
+use axum::{Router, extract::ConnectInfo, http::Extensions};
 use base::Clock;
 use secrecy::SecretString;
 use simulators::{
@@ -13,16 +13,18 @@ use simulators::{
     issuer::{self, Client, Grant, Issuer, ONE_DAY, SigningKey, User},
     landscape::{self, Landscape, SCOPES},
     pace,
+    trouble::wire::Wire,
 };
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 
 use super::{
-    GardenerVersion, Speed,
+    GardenerVersion,
     folder::{Credentials, Folder},
 };
 use crate::{
-    Settings,
+    Settings, Speed,
     readiness::Always,
+    serving::{Acceptance, ConnectionLimits, Stream},
     settings::access::{Audience, IssuerSettings},
 };
 
@@ -38,8 +40,18 @@ pub(super) const EDP_NAMESPACE: &str = "kcp";
 pub(super) const CONTROL_PLANE_KUBECONFIG: &str = "kubeconfigs/kcp.yaml";
 /// The kubeconfig of the garden.
 pub(super) const GARDEN_KUBECONFIG: &str = "kubeconfigs/garden.yaml";
+/// How its connections are accepted: trouble can reset them.
+pub(super) const ACCEPTANCE: Acceptance =
+    Acceptance { limits: ConnectionLimits::DEFAULT, tls: None, wrapper: Some(resettable) };
 /// Dice that fall alike at every first start.
 const SEED: u64 = 1;
+
+fn resettable(stream: TcpStream) -> (Box<dyn Stream>, Extensions) {
+    let (wire, line) = Wire::new(stream);
+    let mut carried = Extensions::new();
+    carried.insert(ConnectInfo(line));
+    (Box::new(wire), carried)
+}
 
 /// Opens the landscape that will answer at `address`.
 pub(super) fn landscape(

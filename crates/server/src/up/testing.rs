@@ -27,6 +27,10 @@ pub(crate) async fn start() -> Started {
 }
 
 impl Started {
+    pub(super) fn up(&self) -> &Up {
+        &self.up
+    }
+
     /// How the landscape's issuer is trusted.
     pub(crate) fn issuer(&self) -> IssuerSettings {
         landscape::trusted(&self.up.connection.landscape, "kcp")

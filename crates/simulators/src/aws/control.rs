@@ -57,7 +57,7 @@ impl System for Aws {
 
     fn objects(&self) -> Vec<Object> {
         if let Err(error) = self.settle() {
-            tracing::error!(%error, "ec2 cannot move on");
+            tracing::error!(%error, "ec2 simulator: cannot advance state");
         }
         self.known.read(|known| {
             let volume = |(id, volume): (&String, &Volume)| Object {

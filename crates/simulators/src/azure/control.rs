@@ -77,7 +77,7 @@ impl System for Azure {
 
     fn objects(&self) -> Vec<Object> {
         if let Err(error) = self.settle() {
-            tracing::error!(%error, "azure cannot move on");
+            tracing::error!(%error, "azure simulator: cannot advance state");
         }
         self.known.read(|known| {
             let groups = known.groups.iter().map(|(key, group)| Object {

@@ -1,4 +1,4 @@
-//! The landscape's own way into its clusters: clients whose calls are in no ledger and meet no trouble.
+//! The landscape's own clients of its clusters: clients whose calls are in no ledger and meet no trouble.
 //!
 //! What a reader would get wrong: they go through the same port and the same API as everybody. They are
 //! told apart by a header whose value is made up at every start and leaves the process only to itself.

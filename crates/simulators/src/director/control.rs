@@ -36,7 +36,7 @@ impl System for Director {
 
     fn objects(&self) -> Vec<Object> {
         if let Err(error) = self.settle() {
-            tracing::error!(%error, "the director cannot move on");
+            tracing::error!(%error, "director simulator: cannot advance state");
         }
         self.runtimes.read(|known| {
             let runtime = |runtime: &super::runtimes::Runtime| Object {

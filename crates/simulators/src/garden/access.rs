@@ -1,4 +1,5 @@
-//! `adminkubeconfig`: a kubeconfig with all rights in the cluster of a Shoot, for a while.
+//! `adminkubeconfig` and `viewerkubeconfig`: a kubeconfig for the cluster of a Shoot with all rights, or with those to
+//! look at things, for a while.
 
 use base64::{
     Engine,
@@ -8,7 +9,7 @@ use cluster::{Answer, Call, Catalog, Cause, Identity, Status, Where};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::{kinds, settings::Settings};
+use super::{kinds, settings::Settings, version::Version};
 
 /// In seconds: when nothing is asked for, the least, and the most that is given.
 const DEFAULT: i64 = 3_600;
@@ -17,34 +18,50 @@ const MOST: i64 = 86_400;
 /// The most that may be asked for.
 const ASKED: i64 = 1 << 32;
 
-/// Adds it to a catalog.
-pub(super) fn add(catalog: Catalog, place: Where, settings: &Settings) -> Catalog {
-    let project = settings.project.clone();
-    catalog.subresource(place, kinds::SHOOTS, "adminkubeconfig", move |call| {
-        let project = project.clone();
-        async move { answer(&project, &call) }
+/// One of the two: the subresource, the kind of its requests, and the group that its users are in.
+#[derive(Clone, Copy)]
+struct Sort {
+    name: &'static str,
+    kind: &'static str,
+    group: &'static str,
+}
+
+const ADMIN: Sort =
+    Sort { name: "adminkubeconfig", kind: "AdminKubeconfigRequest", group: "system:masters" };
+const VIEWER: Sort = Sort {
+    name: "viewerkubeconfig",
+    kind: "ViewerKubeconfigRequest",
+    group: "gardener.cloud:system:viewers",
+};
+
+/// Adds them to a catalog, as far as the version has them.
+pub(super) fn add(catalog: Catalog, place: &Where, settings: &Settings) -> Catalog {
+    let newer = settings.version >= Version::V1_117;
+    let sorts = [ADMIN].into_iter().chain(newer.then_some(VIEWER));
+    sorts.fold(catalog, |catalog, sort| {
+        let project = settings.project.clone();
+        catalog.subresource(place.clone(), kinds::SHOOTS, sort.name, move |call| {
+            let project = project.clone();
+            async move { answer(sort, &project, &call) }
+        })
     })
 }
 
-fn answer(project: &str, call: &Call) -> Answer {
+fn answer(sort: Sort, project: &str, call: &Call) -> Answer {
     let shoot = call.object["metadata"]["name"].as_str().unwrap_or_default();
-    let asked = lifetime(shoot, &call.body)?;
+    let asked = lifetime(sort, shoot, &call.body)?.min(MOST);
     let addresses = call.object["status"]["advertisedAddresses"].as_array();
     let first = addresses.into_iter().flatten().find_map(|address| address["name"].as_str());
     let Some(address) = first else {
-        let why =
-            "no suitable advertised address: the API server of the shoot is not announced yet";
-        return Err(invalid(shoot, Cause::invalid("status.advertisedAddresses", "", why)));
+        let why = "no suitable advertised address for kube-apiserver found in .status.advertisedAddresses";
+        return Err(invalid(sort, shoot, Cause::invalid("status.status", "null", why)));
     };
-    let who = Identity {
-        user: format!("gardener.cloud:admin:{}", call.user.user),
-        groups: vec!["system:masters".to_owned(), "gardener.cloud:project:admins".to_owned()],
-    };
+    let who = Identity { user: call.user.user.clone(), groups: vec![sort.group.to_owned()] };
     let context = format!("garden-{project}--{shoot}-{address}");
-    let (kubeconfig, until) = issue(call, shoot, &context, &who, asked.min(MOST))?;
+    let (kubeconfig, until) = issue(call, shoot, &context, &who, asked)?;
     let mut answer = call.body.clone();
     answer["apiVersion"] = json!("authentication.gardener.cloud/v1alpha1");
-    answer["kind"] = json!("AdminKubeconfigRequest");
+    answer["kind"] = json!(sort.kind);
     answer["metadata"] = json!({"creationTimestamp": null});
     answer["spec"] = json!({"expirationSeconds": asked});
     answer["status"] = json!({
@@ -86,14 +103,14 @@ fn end(
     until.ok_or_else(|| Status::internal("a token without an end was issued"))
 }
 
-fn lifetime(shoot: &str, body: &Value) -> Result<i64, Status> {
+fn lifetime(sort: Sort, shoot: &str, body: &Value) -> Result<i64, Status> {
     let field = "spec.expirationSeconds";
     let asked = match &body["spec"]["expirationSeconds"] {
         Value::Null => return Ok(DEFAULT),
         Value::Number(number) => number.as_i64().unwrap_or(i64::MAX),
         other => {
             let cause = Cause::invalid(field, &other.to_string(), "must be a number of seconds");
-            return Err(invalid(shoot, cause));
+            return Err(invalid(sort, shoot, cause));
         }
     };
     let why = match asked {
@@ -101,15 +118,11 @@ fn lifetime(shoot: &str, body: &Value) -> Result<i64, Status> {
         LEAST..=ASKED => return Ok(asked),
         _ => "may not specify a duration larger than 2^32 seconds",
     };
-    Err(invalid(shoot, Cause::invalid(field, &asked.to_string(), why)))
+    Err(invalid(sort, shoot, Cause::invalid(field, &asked.to_string(), why)))
 }
 
-fn invalid(shoot: &str, cause: Cause) -> Status {
-    let kind = cluster::Kind::new(
-        "authentication.gardener.cloud",
-        "v1alpha1",
-        "adminkubeconfigs",
-        "AdminKubeconfigRequest",
-    );
+fn invalid(sort: Sort, shoot: &str, cause: Cause) -> Status {
+    let kind =
+        cluster::Kind::new("authentication.gardener.cloud", "v1alpha1", sort.name, sort.kind);
     Status::invalid(&kind, shoot, &[cause])
 }

@@ -1,5 +1,6 @@
 //! The rules by which Gardener completes, refuses and counts changes of Shoots.
 
+mod accounts;
 mod authentication;
 mod binding;
 mod decoding;
@@ -7,13 +8,16 @@ mod defaults;
 mod details;
 pub(super) mod duration;
 mod fields;
+mod image;
 mod immutable;
 mod network;
 mod operation;
 mod profile;
+mod provider;
 mod quota;
 mod references;
 mod status;
+mod tasks;
 mod types;
 mod version;
 mod workers;
@@ -35,8 +39,14 @@ pub(super) fn add(catalog: Catalog, place: &Where, settings: &Settings) -> Catal
         .admission(place.clone(), kinds::SHOOTS, move |write| types::check(write, &typed))
         .admission(place.clone(), kinds::SHOOTS, move |write| decoding::check(write, &form))
         .admission(place.clone(), kinds::SHOOTS, move |write| shoot(write, &shoots))
-        .admission(place.clone(), kinds::SECRET_BINDINGS, binding::in_use)
-        .admission(place.clone(), kinds::CREDENTIALS_BINDINGS, binding::in_use)
+        .admission(place.clone(), kinds::SECRET_BINDINGS, accounts::check)
+        .admission(place.clone(), kinds::CREDENTIALS_BINDINGS, accounts::check)
+        .admission(place.clone(), kinds::SECRET_BINDINGS, binding::hold)
+        .admission(place.clone(), kinds::CREDENTIALS_BINDINGS, binding::hold)
+        .admission(place.clone(), kinds::PROFILES, |write| accounts::label(write, "/spec/type"))
+        .admission(place.clone(), kinds::SEEDS, |write| {
+            accounts::label(write, "/spec/provider/type")
+        })
 }
 
 fn shoot(write: &mut Admission<'_>, settings: &Settings) -> Result<(), Status> {
@@ -62,6 +72,7 @@ fn shoot(write: &mut Admission<'_>, settings: &Settings) -> Result<(), Status> {
             profile::references(write, settings.version)?;
             references::check(write, settings.version)?;
             references::seed(write, settings.version)?;
+            references::zones_of_seed(write)?;
             references::finalizer(write)?;
             let refused = forbidden(write, settings);
             if !refused.is_empty() {
@@ -75,6 +86,8 @@ fn shoot(write: &mut Admission<'_>, settings: &Settings) -> Result<(), Status> {
                 return Err(Status::invalid(write.kind, name(write.object), &causes));
             }
             authentication::warn(write, settings.version);
+            provider::check(write)?;
+            tasks::add(write);
             operation::count(write);
             Ok(())
         }
@@ -96,11 +109,8 @@ fn forbidden(write: &Admission<'_>, settings: &Settings) -> Vec<Cause> {
     version::offered_only(write, settings.version, &mut causes);
     authentication::oidc::forbidden(object, settings.version, &mut causes);
     workers::offered_only(write, settings.version, &mut causes);
-    if causes.is_empty() {
-        network::provider(object, &mut causes);
-    }
     if causes.is_empty() && text(object, "/spec/seedName").is_some() {
-        network::overlaps(object, &mut causes);
+        network::overlaps(write, settings.version, &mut causes);
     }
     causes
 }

@@ -1,4 +1,5 @@
 //! The job that cleans released accounts: a binding with `dirty=true` that no Shoot uses is nobody's again after a while.
+//! It also lets go of bindings that were deleted while Shoots used them.
 //!
 //! What a reader would get wrong: it has no memory beyond one round. A binding is cleaned when two rounds in a row find
 //! it dirty and unchanged, so everybody has the time of a round to see it.
@@ -13,11 +14,14 @@ use kube::{
     Api, Client, Error, ResourceExt,
     api::{ApiResource, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::{settings::Settings, shoot::resource};
+use super::{
+    settings::Settings,
+    shoot::{FINALIZER, resource},
+};
 use crate::pace::Pace;
 
 /// Who writes.
@@ -92,15 +96,25 @@ impl Job {
     /// Cleans what was found dirty before, and says what is dirty now.
     async fn round(&self, before: &Dirty) -> Result<Dirty, Error> {
         let mut found = Dirty::new();
-        let dirty = ListParams::default().labels("dirty=true");
         for (field, bindings) in &self.bindings {
-            let all = bindings.list(&dirty).await?.items;
+            let mut all = bindings.list(&ListParams::default()).await?.items;
+            let is_dirty =
+                |it: &DynamicObject| it.labels().get("dirty").is_some_and(|it| it == "true");
+            let is_going = |it: &DynamicObject| it.metadata.deletion_timestamp.is_some();
+            all.retain(|binding| is_dirty(binding) || is_going(binding));
             let used = if all.is_empty() { HashSet::new() } else { self.used(field).await? };
             for binding in all.iter().filter(|binding| !used.contains(&binding.name_any())) {
+                if is_going(binding) {
+                    let rest = binding.finalizers().iter().filter(|one| *one != FINALIZER);
+                    let rest: Vec<&String> = rest.collect();
+                    change(bindings, binding, json!({"finalizers": rest})).await?;
+                    continue;
+                }
                 let uid = binding.uid().unwrap_or_default();
                 let version = binding.resource_version().unwrap_or_default();
                 if before.get(&uid) == Some(&version) {
-                    clean(bindings, binding).await?;
+                    let clean = json!({"labels": {"dirty": null, "tenantName": null}});
+                    change(bindings, binding, clean).await?;
                 } else {
                     found.insert(uid, version);
                 }
@@ -117,11 +131,14 @@ impl Job {
     }
 }
 
-async fn clean(bindings: &Api<DynamicObject>, binding: &DynamicObject) -> Result<(), Error> {
-    let change = json!({"metadata": {
-        "resourceVersion": binding.resource_version(),
-        "labels": {"dirty": null, "tenantName": null},
-    }});
+/// Changes the metadata of a binding, unless somebody else has meanwhile.
+async fn change(
+    bindings: &Api<DynamicObject>,
+    binding: &DynamicObject,
+    mut metadata: Value,
+) -> Result<(), Error> {
+    metadata["resourceVersion"] = json!(binding.resource_version());
+    let change = json!({ "metadata": metadata });
     let by = PatchParams { field_manager: Some(MANAGER.into()), ..PatchParams::default() };
     match bindings.patch(&binding.name_any(), &by, &Patch::Merge(&change)).await {
         // Somebody changed it meanwhile, or removed it: the next round looks again.

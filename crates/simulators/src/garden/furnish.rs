@@ -115,7 +115,7 @@ fn contents(settings: &Settings) -> Vec<(&'static str, Vec<Value>)> {
         ("namespaces", vec![namespace(settings), public_namespace()]),
         ("configmaps", vec![info(settings)]),
         ("projects", vec![project(settings)]),
-        ("cloudprofiles", profiles::all()),
+        ("cloudprofiles", profiles::all(settings.version)),
         ("seeds", seeds()),
         ("exposureclasses", exposure_classes()),
         ("secrets", each(secret)),

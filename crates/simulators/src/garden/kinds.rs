@@ -1,5 +1,7 @@
 //! Gardener's kinds, for our own API server and as definitions for any other.
 
+mod columns;
+
 use cluster::{Column, Kind, Source};
 use serde_json::{Value, json};
 
@@ -17,46 +19,43 @@ pub(super) const CREDENTIALS_BINDINGS: &str = "credentialsbindings.security.gard
 
 /// All of them, with the fields of a version of Gardener.
 pub(super) fn all(version: Version) -> Vec<Kind> {
+    let core = |plural: &str, kind: &str| Kind::new(CORE, "v1beta1", plural, kind);
     vec![
-        Kind { schema: Some(schema::shoot(version).open_api()), ..shoot() },
-        Kind::new(CORE, "v1beta1", "projects", "Project")
-            .subresource("status")
-            .column(Column::text("Namespace", ".spec.namespace"))
-            .column(Column::text("Status", ".status.phase")),
-        Kind::new(CORE, "v1beta1", "secretbindings", "SecretBinding")
-            .namespaced()
-            .short("sb")
-            .strategic(&[])
-            .column(Column::text("Provider", ".provider.type"))
-            .column(Column::text("Secret", ".secretRef.name")),
-        Kind::new(CORE, "v1beta1", "quotas", "Quota")
-            .namespaced()
-            .short("squota")
-            .column(Column::text("Scope", ".spec.scope.kind")),
-        Kind::new(CORE, "v1beta1", "seeds", "Seed")
-            .subresource("status")
-            .column(Column::text("Provider", ".spec.provider.type"))
-            .column(Column::text("Region", ".spec.provider.region"))
-            .column(Column::text(
-                "Ready",
-                r#".status.conditions[?(@.type=="GardenletReady")].status"#,
-            )),
-        Kind::new(CORE, "v1beta1", "cloudprofiles", "CloudProfile")
-            .short("cprofile")
-            .column(Column::text("Type", ".spec.type")),
-        Kind::new(CORE, "v1beta1", "exposureclasses", "ExposureClass")
-            .short("expclass")
-            .column(Column::text("Handler", ".handler")),
-        Kind::new(SECURITY, "v1alpha1", "credentialsbindings", "CredentialsBinding")
-            .namespaced()
-            .column(Column::text("Provider", ".provider.type"))
-            .column(Column::text("Credentials", ".credentialsRef.name")),
+        shoot(version),
+        with(core("projects", "Project").subresource("status"), columns::project()),
+        uncounted(with(
+            core("secretbindings", "SecretBinding").namespaced().short("sb").strategic(&[]),
+            columns::secret_binding(),
+        )),
+        uncounted(with(core("quotas", "Quota").namespaced().short("squota"), columns::quota())),
+        with(core("seeds", "Seed").subresource("status"), columns::seed(version)),
+        uncounted(with(
+            core("cloudprofiles", "CloudProfile").short("cprofile").short("cpfl"),
+            vec![Column::text("Provider", ".spec.type")],
+        )),
+        uncounted(with(
+            core("exposureclasses", "ExposureClass").short("expclass").short("expcls"),
+            vec![Column::text("Handler", ".handler")],
+        )),
+        with(
+            Kind::new(SECURITY, "v1alpha1", "credentialsbindings", "CredentialsBinding")
+                .namespaced(),
+            columns::credentials_binding(),
+        ),
     ]
 }
 
-fn shoot() -> Kind {
-    let status = r".metadata.labels.shoot\.gardener\.cloud/status";
-    Kind::new(CORE, "v1beta1", "shoots", "Shoot")
+fn with(kind: Kind, columns: Vec<Column>) -> Kind {
+    columns.into_iter().fold(kind, Kind::column)
+}
+
+/// Gardener gives these no `metadata.generation`.
+fn uncounted(kind: Kind) -> Kind {
+    Kind { counts_generations: false, ..kind }
+}
+
+fn shoot(version: Version) -> Kind {
+    let kind = Kind::new(CORE, "v1beta1", "shoots", "Shoot")
         .namespaced()
         .subresource("status")
         .subresource("adminkubeconfig")
@@ -69,20 +68,10 @@ fn shoot() -> Kind {
             ("conditions", "type"),
             ("constraints", "type"),
             ("advertisedAddresses", "name"),
-        ])
-        .column(Column::text("CloudProfile", ".spec.cloudProfileName"))
-        .column(Column::text("Provider", ".spec.provider.type"))
-        .column(Column::text("Region", ".spec.region"))
-        .column(Column::text("K8S Version", ".spec.kubernetes.version"))
-        .column(Column::text("Hibernation", ".spec.hibernation.enabled"))
-        .column(Column::text("Last Operation", ".status.lastOperation.type"))
-        .column(Column::text("State", ".status.lastOperation.state"))
-        .column(Column::integer("Progress", ".status.lastOperation.progress"))
-        .column(Column::text("Status", status))
-        .column(Column::age("Age", ".metadata.creationTimestamp"))
-        .column(Column::text("Purpose", ".spec.purpose").wide())
-        .column(Column::text("Seed", ".spec.seedName").wide())
-        .column(Column::text("Description", ".status.lastOperation.description").wide())
+        ]);
+    let kind = if version < Version::V1_117 { kind } else { kind.subresource("viewerkubeconfig") };
+    let (schema, categories) = (Some(schema::shoot(version).open_api()), vec!["all".to_owned()]);
+    with(Kind { schema, categories, ..kind }, columns::shoot())
 }
 
 /// `CustomResourceDefinition`s of the garden's kinds, for an API server that lacks them.
@@ -134,7 +123,7 @@ fn definition(kind: &Kind) -> Value {
 }
 
 fn column(column: &Column) -> Option<Value> {
-    let Source::Path(path) = &column.source else { return None };
+    let (Source::Path(path) | Source::Words(path, _)) = &column.source else { return None };
     let (name, form, priority) = (&column.name, &column.form, column.priority);
     Some(json!({"name": name, "type": form, "jsonPath": path, "priority": priority}))
 }
@@ -152,7 +141,8 @@ mod tests {
         assert_eq!(names.len(), 8);
         assert!(names.contains(&SHOOTS) && names.contains(&CREDENTIALS_BINDINGS));
         let shoot = &definitions[0]["spec"]["versions"][0];
-        assert_eq!(shoot["additionalPrinterColumns"][3]["jsonPath"], ".spec.kubernetes.version");
+        assert_eq!(shoot["additionalPrinterColumns"][4]["jsonPath"], ".spec.kubernetes.version");
+        assert_eq!(shoot["additionalPrinterColumns"][6]["name"], "Last Operation");
         assert!(shoot["subresources"]["status"].is_object());
     }
 }

@@ -5,6 +5,8 @@
 
 use serde_json::{Value, json};
 
+use super::version::Version;
+
 /// The minor versions of Kubernetes 1 that can be ordered, with these patches each.
 const KUBERNETES: (std::ops::RangeInclusive<u32>, std::ops::RangeInclusive<u32>) = (16..=34, 0..=9);
 const GARDEN_LINUX: [&str; 6] =
@@ -19,8 +21,24 @@ struct Family {
     gpu: bool,
 }
 
-/// The profiles by name, as their objects.
-pub(super) fn all() -> Vec<Value> {
+/// The profiles by name, as their objects, with the fields that a version of Gardener has.
+pub(super) fn all(version: Version) -> Vec<Value> {
+    let mut all = newest();
+    if version < Version::V1_117 {
+        for profile in &mut all {
+            profile["spec"].as_object_mut().map(|spec| spec.shift_remove("limits"));
+            let images = profile["spec"]["machineImages"].as_array_mut().into_iter().flatten();
+            let versions = images.flat_map(|image| image["versions"].as_array_mut());
+            for version in versions.flatten() {
+                // There every image must have it, whether or not Kubernetes does.
+                version["cri"] = json!([{"name": "containerd"}, {"name": "docker"}]);
+            }
+        }
+    }
+    all
+}
+
+fn newest() -> Vec<Value> {
     let openstack =
         |name| profile(name, "openstack", openstack_regions(), &OPENSTACK, &["default"]);
     vec![

@@ -32,20 +32,34 @@ pub(super) enum Form {
     Object(BTreeMap<String, Form>),
 }
 
+/// One row per field of what belongs to a provider.
+const PROVIDER: &str = include_str!("schema/provider.txt");
+
+/// What belongs to a provider in a Shoot; nothing for one that has no extension here.
+pub(super) fn provider(kind: &str) -> Option<Form> {
+    let all = read(PROVIDER, Version::default()).field(kind);
+    (all != Form::Any).then_some(all)
+}
+
 /// The Shoot of a version.
 pub(super) fn shoot(version: Version) -> Form {
+    let mut root = read(SHOOT, version);
+    if let Form::Object(fields) = &mut root {
+        let strings = ["apiVersion", "kind"].map(|name| (name.to_owned(), Form::Text));
+        fields.extend(strings);
+        fields.extend(["metadata", "status"].map(|name| (name.to_owned(), Form::Any)));
+    }
+    root
+}
+
+fn read(rows: &str, version: Version) -> Form {
     let mut root = Form::Object(BTreeMap::new());
-    for row in SHOOT.lines().filter(|row| !row.starts_with('#')) {
+    for row in rows.lines().filter(|row| !row.starts_with('#')) {
         let mut words = row.split(' ');
         let (path, form) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         if words.all(|range| holds(range, version)) {
             root.add(path, form);
         }
-    }
-    if let Form::Object(fields) = &mut root {
-        let strings = ["apiVersion", "kind"].map(|name| (name.to_owned(), Form::Text));
-        fields.extend(strings);
-        fields.extend(["metadata", "status"].map(|name| (name.to_owned(), Form::Any)));
     }
     root
 }
@@ -74,6 +88,14 @@ impl Form {
         };
         if let Some(rest) = rest {
             field.add(rest, form);
+        }
+    }
+
+    /// One field of an object; anything goes where there is none.
+    pub(super) fn field(&self, name: &str) -> Self {
+        match self {
+            Self::Object(fields) => fields.get(name).cloned().unwrap_or(Self::Any),
+            _ => Self::Any,
         }
     }
 

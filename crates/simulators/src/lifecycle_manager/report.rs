@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::decide::wanted;
 
-/// What a Kyma can be waited for by; their reason is always `Ready`.
+/// Conditions that `kubectl wait` can use; their reason is always `Ready`.
 const CONDITIONS: [&str; 5] =
     ["Modules", "ModuleCatalog", "SKRWebhook", "CRDsSync", "SKRImagePullSecretSync"];
 /// The channels that have modules.

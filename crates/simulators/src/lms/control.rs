@@ -38,7 +38,7 @@ impl System for Lms {
 
     fn objects(&self) -> Vec<Object> {
         if let Err(error) = self.settle() {
-            tracing::error!(%error, "the logging service cannot move on");
+            tracing::error!(%error, "logging simulator: cannot advance state");
         }
         self.tenants.read(|known| {
             let tenants = known.by_id.values().map(|tenant| Object {

@@ -56,7 +56,7 @@ impl System for Reconciler {
 
     fn objects(&self) -> Vec<Object> {
         if let Err(error) = self.settle() {
-            tracing::error!(%error, "the reconciler cannot move on");
+            tracing::error!(%error, "reconciler simulator: cannot advance state");
         }
         self.known.read(|known| {
             let clusters = known.clusters.iter().map(|(id, cluster)| Object {

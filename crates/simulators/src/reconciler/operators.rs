@@ -127,14 +127,26 @@ pub(super) async fn list(
         .transpose()
         .map_err(|_| Refusal::BadRequest("last is no number".into()))?
         .unwrap_or(usize::MAX);
+    let (before, after) = (moment(&fields, "before")?, moment(&fields, "after")?);
+    let between = |at: Timestamp| {
+        before.is_none_or(|before| at < before) && after.is_none_or(|after| at > after)
+    };
     Ok(Json(reconciler.known.read(|known| {
         let rounds = known.rounds.iter().rev();
         let rounds = rounds.filter(|round| {
             let status = json!(ending(round));
-            wanted("runtimeID", &round.runtime) && wanted("status", status.as_str().unwrap_or(""))
+            wanted("runtimeID", &round.runtime)
+                && wanted("status", status.as_str().unwrap_or(""))
+                && between(round.began_at)
         });
         rounds.take(last).map(|round| told(known, round)).collect()
     })))
+}
+
+/// The moment that a query parameter names.
+fn moment(fields: &[(String, String)], name: &str) -> Result<Option<Timestamp>, Refusal> {
+    let value = given(fields).find(|(field, _)| *field == name).map(|(_, value)| value.parse());
+    value.transpose().map_err(|_| Refusal::BadRequest(format!("{name} is no time")))
 }
 
 /// All about one round.
@@ -153,18 +165,27 @@ pub(super) async fn info(
     })
 }
 
-/// One component of a round.
-fn operation(round: &Round, part: &str, id: &str) -> Value {
+/// Why a component of a round fails, if it does.
+fn failing<'a>(round: &'a Round, part: &str) -> Option<&'a str> {
     let failing = round.failures.iter().find(|failing| failing.component == part);
-    let state = match (&round.ended, failing) {
+    failing.map(|failing| failing.reason.as_str())
+}
+
+/// How far a component of a round is.
+fn progress(round: &Round, part: &str) -> &'static str {
+    match (&round.ended, failing(round, part)) {
         (None, _) => "in_progress",
         (Some(_), None) => "done",
         (Some(_), Some(_)) => "error",
-    };
+    }
+}
+
+/// One component of a round.
+fn operation(round: &Round, part: &str, id: &str) -> Value {
     json!({
         "schedulingID": round.id, "correlationID": id, "component": part,
-        "state": state, "priority": 1, "type": "reconcile",
-        "reason": failing.map_or("", |failing| failing.reason.as_str()),
+        "state": progress(round, part), "priority": 1, "type": "reconcile",
+        "reason": failing(round, part).unwrap_or_default(),
         "created": round.began_at,
         "updated": round.ended.map_or(round.began_at, |(at, _)| at),
     })
@@ -207,12 +228,13 @@ pub(super) async fn stop(
     if !body["reason"].is_string() {
         return Err(Refusal::BadRequest("reason is missing".into()));
     }
+    reconciler.settle()?;
     reconciler.known.read(|known| {
-        let known = correlations(round(known, &scheduling)?).any(|(_, id)| id == correlation);
-        if !known {
-            return Err(missing(&correlation));
-        }
-        Err(Refusal::Forbidden(format!("Operation is in status: in_progress, {correlation}")))
+        let round = round(known, &scheduling)?;
+        let operation = correlations(round).find(|(_, id)| *id == correlation);
+        let (part, _) = operation.ok_or_else(|| missing(&correlation))?;
+        let state = progress(round, part);
+        Err(Refusal::Forbidden(format!("Operation is in status: {state}, {correlation}")))
     })
 }
 

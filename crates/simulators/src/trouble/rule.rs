@@ -71,7 +71,7 @@ pub enum Nonsense {
     #[error("calls are counted from 1")]
     Nth,
     /// It would end before it begins.
-    #[error("trouble begins before it ends")]
+    #[error("after_seconds must be less than seconds")]
     Backwards,
     /// A time that is none.
     #[error("a period or a delay is longer than nothing and has its ends in order")]

@@ -122,8 +122,6 @@ async fn what_a_shoot_keeps_for_life_cannot_be_changed() {
         ),
         (json!({"spec": {"secretBindingName": "aws-free-2"}}), "spec.secretBindingName"),
         (json!({"spec": {"dns": {"domain": "elsewhere.example.com"}}}), "spec.dns.domain"),
-        (zone("workers", "10.250.64.0/19"), "networks.zones[0].workers"),
-        (zone("name", "eu-central-1b"), "removing zones is not allowed"),
         (json!({"spec": {"kubernetes": {"version": "1.24.9"}}}), "downgrade is not supported"),
         (json!({"spec": {"kubernetes": {"version": "1.27.0"}}}), "cannot skip a minor version"),
     ];
@@ -133,6 +131,15 @@ async fn what_a_shoot_keeps_for_life_cannot_be_changed() {
 
         assert_eq!(code, 422, "{patch}: {message}");
         assert!(message.contains(expected), "{patch}: {message}");
+    }
+    for (patch, expected) in [
+        (zone("workers", "10.250.64.0/19"), "networks.zones[0].workers: Invalid value"),
+        (zone("name", "eu-central-1b"), "networks.zones[0].name: Invalid value"),
+    ] {
+        let (code, message) = refusal(garden.patch("fixed", patch).await);
+        let by = r#"admission webhook "validator.admission-aws.extensions.gardener.cloud" denied the request: "#;
+        assert_eq!(code, 403, "{message}");
+        assert!(message.starts_with(by) && message.contains(expected), "{message}");
     }
     let moved =
         json!({"spec": {"secretBindingName": null, "credentialsBindingName": "aws-free-1"}});
@@ -249,20 +256,31 @@ async fn a_quota_of_the_account_is_kept() {
         "metadata": {"name": "little"}, "spec": {"metrics": {"cpu": "60"}, "scope": {"kind": "Project"}},
     }));
     namespaced("Quota", "quotas").create(&PostParams::default(), &quota.unwrap()).await.unwrap();
-    let quotas = json!({"quotas": [{"name": "little", "namespace": "garden-kyma"}]});
     let bindings = namespaced("SecretBinding", "secretbindings");
-    let by = kube::api::PatchParams::default();
-    bindings.patch("aws-free-1", &by, &kube::api::Patch::Merge(quotas)).await.unwrap();
+    let limited = serde_json::from_value(json!({
+        "apiVersion": "core.gardener.cloud/v1beta1", "kind": "SecretBinding",
+        "metadata": {"name": "limited"}, "provider": {"type": "aws"},
+        "secretRef": {"name": "aws-free-1", "namespace": "garden-kyma"},
+        "quotas": [{"name": "little", "namespace": "garden-kyma"}],
+    }));
+    bindings.create(&PostParams::default(), &limited.unwrap()).await.unwrap();
+    let paid = |name: &str| {
+        let mut shoot = shoot(name);
+        shoot.data["spec"]["secretBindingName"] = json!("limited");
+        shoot
+    };
 
     // Ten machines of four cores each.
-    garden.create(&shoot("first")).await;
-    let (code, message) = garden.refused(&shoot("second")).await;
-    let in_use = refusal(bindings.delete("aws-free-1", &DeleteParams::default()).await);
+    garden.create(&paid("first")).await;
+    let (code, message) = garden.refused(&paid("second")).await;
+    bindings.delete("limited", &DeleteParams::default()).await.unwrap();
+    let held = bindings.get("limited").await.unwrap().metadata;
 
     assert_eq!(code, 403);
     let expected = "quota limits exceeded. Unable to allocate further cpu";
     assert!(message.contains(expected), "{message}");
-    assert_eq!(in_use.0, 403);
+    assert!(held.deletion_timestamp.is_some(), "it goes with the last Shoot");
+    assert_eq!(held.finalizers.unwrap(), ["gardener"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -68,18 +68,17 @@ async fn kubectl_shows_the_life_of_a_shoot_as_it_goes_by() {
     let heading = shown[0].split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(
         heading,
-        "NAMESPACE NAME CLOUDPROFILE PROVIDER REGION K8S VERSION HIBERNATION LAST OPERATION STATE \
-         PROGRESS STATUS AGE"
+        "NAMESPACE NAME CLOUDPROFILE PROVIDER REGION K8S VERSION HIBERNATION LAST OPERATION STATUS AGE"
     );
     let rows: Vec<Vec<&str>> =
         shown[1..].iter().map(|line| line.split_whitespace().collect()).collect();
-    assert!(rows.iter().all(
-        |row| row[..6] == ["garden-kyma", "hand-made", "aws", "aws", "eu-central-1", "1.25.6"]
-    ));
-    // Cells that are empty leave no word, so the operation is looked for.
+    assert!(rows.iter().all(|row| row[..7]
+        == ["garden-kyma", "hand-made", "aws", "aws", "eu-central-1", "1.25.6", "Awake"]));
+    assert_eq!(rows[0][7..9], ["<pending>", "<pending>"]);
+    // Such as `Create Processing (45%)`.
     let operation = |row: &Vec<&'_ str>| {
-        let at = row.iter().position(|word| *word == "Create" || *word == "Delete")?;
-        Some((row[at].to_owned(), row[at + 2].to_owned()))
+        let (kind, progress) = (row[7], row[9].strip_prefix('(')?.strip_suffix("%)")?);
+        Some((kind.to_owned(), progress.to_owned()))
     };
     let mut progress: Vec<(String, String)> = rows.iter().filter_map(operation).collect();
     progress.dedup();
@@ -99,6 +98,9 @@ async fn kubectl_shows_what_the_garden_holds() {
     let profiles = run(&garden, "get cloudprofiles -o name").await.unwrap();
     let seeds = run(&garden, "get seeds").await.unwrap();
     let project = run(&garden, "get project kyma -o jsonpath={.status.phase}").await.unwrap();
+    let wide = run(&garden, "get shoots -A -o wide").await.unwrap_or_default();
+    let owners = run(&garden, "get project kyma").await.unwrap();
+    let bound = run(&garden, "get secretbinding aws-free-1 -n garden-kyma").await.unwrap();
     let shared = "get secretbindings -n garden-kyma -l shared=true,hyperscalerType=azure -o name";
     let shared = run(&garden, shared).await.unwrap();
     let credentials =
@@ -109,7 +111,14 @@ async fn kubectl_shows_what_the_garden_holds() {
     let key = run(&garden, key).await.unwrap();
 
     assert_eq!(profiles.lines().count(), 5);
-    assert!(seeds.contains("aws-ha-eu1") && seeds.contains("True"), "{seeds}");
+    assert!(seeds.contains("aws-ha-eu1") && seeds.contains("Ready"), "{seeds}");
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words(&owners)
+            .starts_with("NAME NAMESPACE STATUS OWNER CREATOR AGE kyma garden-kyma Ready")
+    );
+    assert!(words(&bound).contains("aws-free-1 garden-kyma/aws-free-1 aws"), "{bound}");
+    assert!(wide.is_empty(), "there are no Shoots yet: {wide}");
     assert_eq!(project, "Ready");
     assert_eq!(shared.lines().count(), 2);
     assert_eq!(credentials.lines().count(), 4);

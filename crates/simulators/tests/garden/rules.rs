@@ -2,6 +2,8 @@
 //! those of the real API server of that version.
 
 mod details;
+mod providers;
+mod states;
 mod updates;
 
 use kube::api::{DynamicObject, PostParams};

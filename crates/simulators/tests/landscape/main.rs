@@ -1,4 +1,4 @@
-//! The landscape, spoken to over real sockets: trouble, ledger, Director, issuer, control API.
+//! The landscape, spoken to over real sockets: its systems, trouble, ledger, Director, issuer, control API.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -9,7 +9,7 @@ mod login;
 mod matching;
 mod people;
 mod persistence;
+mod systems;
 mod trouble;
 mod wire;
-#[expect(dead_code, reason = "shared with the tests of the systems")]
 mod world;

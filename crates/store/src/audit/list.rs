@@ -42,8 +42,7 @@ macro_rules! page {
         concat!(
             "SELECT ",
             columns!(),
-            " FROM audit WHERE id < $1 AND ($2 = '' OR action = $2) AND ($3 = '' OR subject = $3)
-              AND ($4 = '' OR result = $4) AND ",
+            " FROM audit WHERE id < $1 AND ($4 = '' OR result = $4) AND ",
             $more,
             " ORDER BY id DESC LIMIT $7"
         )
@@ -51,22 +50,55 @@ macro_rules! page {
 }
 
 const OF_ALL: Text = Text {
-    postgres: page!("$5::text IS NOT NULL AND $6::uuid IS NULL"),
-    sqlite: page!("$5 IS NOT NULL AND $6 IS NULL"),
+    postgres: page!("$2 = '' AND $3 = '' AND $5::text IS NOT NULL AND $6::uuid IS NULL"),
+    sqlite: page!("$2 = '' AND $3 = '' AND $5 IS NOT NULL AND $6 IS NULL"),
+};
+const OF_ACTION: Text = Text {
+    postgres: page!(
+        "action = $2 AND ($3 = '' OR subject = $3) AND $5::text IS NOT NULL AND $6::uuid IS NULL"
+    ),
+    sqlite: page!("action = $2 AND ($3 = '' OR subject = $3) AND $5 IS NOT NULL AND $6 IS NULL"),
+};
+// Callers are many and actions are few: where both choose, the caller does it better.
+const OF_SUBJECT: Text = Text {
+    postgres: page!(
+        "subject = $3 AND ($2 = '' OR action = $2) AND $5::text IS NOT NULL AND $6::uuid IS NULL"
+    ),
+    sqlite: page!("subject = $3 AND ($2 = '' OR action = $2) AND $5 IS NOT NULL AND $6 IS NULL"),
 };
 const OF_INSTANCE: Text = Text {
-    postgres: page!("instance = $5 AND ($6::uuid IS NULL OR operation_id = $6)"),
-    sqlite: page!("instance = $5 AND ($6 IS NULL OR operation_id = $6)"),
+    postgres: page!(
+        "instance = $5 AND ($2 = '' OR action = $2) AND ($3 = '' OR subject = $3) AND ($6::uuid IS NULL OR operation_id = $6)"
+    ),
+    sqlite: page!(
+        "instance = $5 AND ($2 = '' OR action = $2) AND ($3 = '' OR subject = $3) AND ($6 IS NULL OR operation_id = $6)"
+    ),
 };
 const OF_OPERATION: Text = Text {
-    postgres: page!("operation_id = $6 AND $5::text IS NOT NULL"),
-    sqlite: page!("operation_id = $6 AND $5 IS NOT NULL"),
+    postgres: page!(
+        "operation_id = $6 AND ($2 = '' OR action = $2) AND ($3 = '' OR subject = $3) AND $5::text IS NOT NULL"
+    ),
+    sqlite: page!(
+        "operation_id = $6 AND ($2 = '' OR action = $2) AND ($3 = '' OR subject = $3) AND $5 IS NOT NULL"
+    ),
 };
+
+/// Every statement with the index it goes by, where that is not the primary key.
+#[cfg(test)]
+pub(crate) const LISTS: &[(Text, &str)] = &[
+    (OF_ALL, ""),
+    (OF_ACTION, "audit_of_action_by_id"),
+    (OF_SUBJECT, "audit_of_subject_by_id"),
+    (OF_INSTANCE, "audit_of_instance_by_id"),
+    (OF_OPERATION, "audit_of_operation_by_id"),
+];
 
 impl AuditLog {
     /// One page, newest first.
     pub async fn page(&self, filter: &AuditFilter) -> Result<AuditPage, Error> {
         let text = match (filter.instance.as_str(), filter.operation) {
+            ("", None) if !filter.subject.is_empty() => OF_SUBJECT,
+            ("", None) if !filter.action.is_empty() => OF_ACTION,
             ("", None) => OF_ALL,
             ("", Some(_)) => OF_OPERATION,
             _ => OF_INSTANCE,

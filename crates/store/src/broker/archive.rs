@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::{BrokerStore, rows::can_be};
-use crate::{Error, Moment};
+use crate::{Connection, Error, Moment};
 
 macro_rules! columns {
     () => {
@@ -33,6 +33,16 @@ const FORGET_OPERATIONS: &str = "DELETE FROM operations WHERE instance = $1";
 const FIND: &str = concat!("SELECT ", columns!(), " FROM instances_archived WHERE instance = $1");
 pub(super) const LAST_OPERATION: &str =
     "SELECT last_operation FROM instances_archived WHERE instance = $1";
+const PAGE: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM instances_archived WHERE instance > $1 ORDER BY instance LIMIT $2"
+);
+const OF_ACCOUNT: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM instances_archived WHERE global_account = $3 AND instance > $1 ORDER BY instance LIMIT $2"
+);
 const FORGET: &str = "
     DELETE FROM instances_archived WHERE instance IN (
         SELECT instance FROM instances_archived WHERE archived_at < $1 ORDER BY archived_at LIMIT $2)";
@@ -55,6 +65,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     (FORGET_OPERATIONS, "operations_of_instance"),
     (FIND, ""),
     (LAST_OPERATION, ""),
+    (PAGE, ""),
+    (OF_ACCOUNT, "instances_archived_of_account"),
     (FORGET, "instances_archived_by_age"),
     (ENDED, "operations_by_age"),
 ];
@@ -155,45 +167,28 @@ impl BrokerStore {
     /// Archives an instance and deletes its operations with their journals, unless its row is there or something of it
     /// runs. Says whether it is archived.
     pub async fn archive(&self, archived: &ArchivedInstance) -> Result<bool, Error> {
-        let it = archived;
         let mut transaction = self.database().begin().await?;
-        let stored = on!(transaction.connection(), |connection| {
-            sqlx::query(ARCHIVE)
-                .bind(&it.instance)
-                .bind(&it.global_account)
-                .bind(&it.subscription_global_account)
-                .bind(&it.subaccount)
-                .bind(&it.plan_id)
-                .bind(&it.plan_name)
-                .bind(&it.provider)
-                .bind(&it.region)
-                .bind(&it.platform_region)
-                .bind(&it.shoot_name)
-                .bind(it.last_runtime_id)
-                .bind(it.internal_user)
-                .bind(&it.provisioning_state)
-                .bind(it.provisioning_started_at)
-                .bind(it.provisioning_finished_at)
-                .bind(it.first_deprovisioning_started_at)
-                .bind(it.first_deprovisioning_finished_at)
-                .bind(it.last_deprovisioning_finished_at)
-                .bind(it.last_operation)
-                .bind(it.archived_at)
-                .execute(connection)
-                .await
-                .map(|done| done.rows_affected())
-        })?;
-        if stored == 0 {
+        if !store(transaction.connection(), archived).await? {
             transaction.rollback().await?;
             return Ok(false);
         }
         for text in [FORGET_JOURNALS, FORGET_OPERATIONS] {
             on!(transaction.connection(), |connection| {
-                sqlx::query(text).bind(&it.instance).execute(connection).await.map(drop)
+                sqlx::query(text).bind(&archived.instance).execute(connection).await.map(drop)
             })?;
         }
         transaction.commit().await?;
         Ok(true)
+    }
+
+    /// Stores what another program has kept of removed instances, in one transaction; how many were not here.
+    pub async fn import_archived(&self, all: &[ArchivedInstance]) -> Result<usize, Error> {
+        let (mut transaction, mut new) = (self.database().begin().await?, 0);
+        for archived in all {
+            new += usize::from(store(transaction.connection(), archived).await?);
+        }
+        transaction.commit().await?;
+        Ok(new)
     }
 
     /// What is kept of an instance.
@@ -205,6 +200,29 @@ impl BrokerStore {
             sqlx::query_as(FIND).bind(instance).fetch_optional(pool).await
         })?;
         Ok(found)
+    }
+
+    /// At most `most` archived instances by id, of one global account or of all, behind `after`.
+    pub async fn archived_page(
+        &self,
+        account: Option<&str>,
+        after: &str,
+        most: u32,
+    ) -> Result<Vec<ArchivedInstance>, Error> {
+        if !account.into_iter().chain([after]).all(|text| !text.contains('\0')) {
+            return Ok(Vec::new());
+        }
+        let most = i64::from(most);
+        let page = on!(self.database().reader(), |pool| {
+            match account {
+                Some(account) => {
+                    let query = sqlx::query_as(OF_ACCOUNT).bind(after).bind(most);
+                    query.bind(account).fetch_all(pool).await
+                }
+                None => sqlx::query_as(PAGE).bind(after).bind(most).fetch_all(pool).await,
+            }
+        })?;
+        Ok(page)
     }
 
     /// Deletes at most `most` archived instances that were archived before `before`; how many.
@@ -219,4 +237,35 @@ impl BrokerStore {
         })
         .map_err(Error::writing)
     }
+}
+
+/// Whether it was stored: its row may be there, or something of it runs, or it is archived already.
+async fn store(connection: Connection<'_>, it: &ArchivedInstance) -> Result<bool, Error> {
+    let stored = on!(connection, |connection| {
+        sqlx::query(ARCHIVE)
+            .bind(&it.instance)
+            .bind(&it.global_account)
+            .bind(&it.subscription_global_account)
+            .bind(&it.subaccount)
+            .bind(&it.plan_id)
+            .bind(&it.plan_name)
+            .bind(&it.provider)
+            .bind(&it.region)
+            .bind(&it.platform_region)
+            .bind(&it.shoot_name)
+            .bind(it.last_runtime_id)
+            .bind(it.internal_user)
+            .bind(&it.provisioning_state)
+            .bind(it.provisioning_started_at)
+            .bind(it.provisioning_finished_at)
+            .bind(it.first_deprovisioning_started_at)
+            .bind(it.first_deprovisioning_finished_at)
+            .bind(it.last_deprovisioning_finished_at)
+            .bind(it.last_operation)
+            .bind(it.archived_at)
+            .execute(connection)
+            .await
+            .map(|done| done.rows_affected())
+    })?;
+    Ok(stored == 1)
 }

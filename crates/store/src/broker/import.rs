@@ -2,10 +2,14 @@
 //!
 //! What a reader would get wrong: an instance that is here is never touched, whatever the other program knows of it by now.
 
+mod orchestrations;
+
 use std::collections::HashSet;
 
 use jiff::Timestamp;
 use uuid::Uuid;
+
+pub use orchestrations::{ImportedMember, ImportedOrchestration};
 
 use super::{
     BrokerStore, NewInstance,
@@ -49,6 +53,10 @@ sql!(KNOWN = "
 pub(super) const TEXTS: &[(&str, &str)] = &[(STORE, ""), (SETTLE, ""), (STATE, ""), (BINDING, "")];
 #[cfg(test)]
 pub(super) const LISTS: &[(crate::sql::Text, &str)] = &[(PRESENT, ""), (KNOWN, "")];
+
+/// The statements about orchestrations.
+#[cfg(test)]
+pub(super) const ORCHESTRATION_TEXTS: &[(&str, &str)] = orchestrations::TEXTS;
 
 /// An instance that another program has made.
 #[derive(Debug, Clone)]

@@ -5,6 +5,7 @@
 
 mod fitting;
 mod marks;
+mod merged;
 
 use base::failure::chain;
 use jiff::Timestamp;
@@ -138,6 +139,8 @@ const OF_STANDING: Pages = pages!((first_besides "standing" "succeeded" "$10"));
 
 const BY_ID: Text = chosen!(instance_columns, (any "id" "$7"), "");
 const BY_RUNTIME: Text = chosen!(instance_columns, (any_id "runtime_id" "$6"), "");
+const BY_PREFIX: Text =
+    chosen!("created_at, id, shoot_name", (between "shoot_name" "$12" "$13"), " LIMIT $14");
 const BY_SHOOT: Text = chosen!(instance_columns, (any "shoot_name" "$5"), "");
 
 /// Every statement, with the index it goes by.
@@ -174,6 +177,7 @@ pub(super) const LISTS: &[(Text, &str)] = &[
     (BY_ID, "instances"),
     (BY_RUNTIME, "instances_one_per_runtime"),
     (BY_SHOOT, "instances_of_shoot"),
+    (BY_PREFIX, "instances_of_shoot"),
 ];
 
 /// How to come to the instances.
@@ -182,6 +186,8 @@ enum Way {
     Paged(Pages),
     /// All at once.
     Few(Text),
+    /// Page by page, from several lists that have no instance in common.
+    Merged(Vec<InstanceFilter>),
 }
 
 /// The lists to bind.
@@ -199,7 +205,7 @@ impl InstanceFilter {
             _ if only(&self.regions) => Way::Paged(OF_REGION),
             _ if only(&self.plans) => Way::Paged(OF_PLAN),
             _ if self.is_of_one_standing() => Way::Paged(OF_STANDING),
-            _ => Way::Paged(ALL),
+            _ => self.by_standing().map_or(Way::Paged(ALL), Way::Merged),
         }
     }
 
@@ -256,6 +262,7 @@ impl BrokerStore {
         let most = filter.most as usize;
         let mut rows = match filter.way() {
             Way::Paged(pages) => self.page(filter, pages.page).await?,
+            Way::Merged(lists) => self.merged(filter, &lists).await?,
             Way::Few(text) => {
                 let rows = self.few(filter, text).await?.into_iter();
                 rows.skip(filter.skip as usize).take(most.saturating_add(1)).collect()
@@ -290,6 +297,7 @@ impl BrokerStore {
         let pages = match filter.way() {
             Way::Paged(pages) => pages,
             Way::Few(text) => return Ok(self.few(filter, text).await?.len() as u64),
+            Way::Merged(lists) => return self.merged_total(&lists).await,
         };
         let (created_at, id) = filter.start();
         let total: i64 = on!(self.database().reader(), pages.total, |text, pool| {

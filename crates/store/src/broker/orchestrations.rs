@@ -6,6 +6,7 @@
 
 mod counts;
 mod members;
+mod parameters;
 mod resolving;
 mod starting;
 
@@ -15,6 +16,7 @@ use uuid::Uuid;
 
 pub use counts::{Count, Counts, Span};
 pub use members::{Member, MemberFilter, MemberPage};
+pub use parameters::Fields;
 pub use resolving::{NewMember, Resolution};
 pub use starting::Started;
 
@@ -63,8 +65,6 @@ const RESUME: &str = "
             SELECT count(*) FROM orchestration_operations m
             WHERE m.orchestration = orchestrations.id AND m.state = 'failed' AND NOT m.superseded)
     WHERE id = $1 AND paused AND state IN ('pending', 'in progress', 'retrying')";
-const WORKERS: &str =
-    "UPDATE orchestrations SET workers = $2, parameters = $3, updated_at = $4 WHERE id = $1";
 const FINISH: &str = "
     UPDATE orchestrations SET state = $3, paused = false, pause_reason = NULL, updated_at = $4
     WHERE id = $1 AND driver = $2 AND state IN ('pending', 'in progress', 'retrying', 'canceling')";
@@ -79,14 +79,14 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     (CANCEL, ""),
     (PAUSE, ""),
     (RESUME, ""),
-    (WORKERS, ""),
     (FINISH, ""),
     (OF_OPERATION, ""),
 ];
 
 /// The statements about runtimes.
 #[cfg(test)]
-pub(super) const MEMBER_TEXTS: [&[(&str, &str)]; 2] = [resolving::TEXTS, starting::TEXTS];
+pub(super) const MEMBER_TEXTS: [&[(&str, &str)]; 3] =
+    [parameters::TEXTS, resolving::TEXTS, starting::TEXTS];
 
 /// Every list with the index it goes by.
 #[cfg(test)]
@@ -259,16 +259,6 @@ impl BrokerStore {
     /// Goes on, whatever has failed so far. `false` when it is not paused.
     pub async fn resume_orchestration(&self, id: Uuid) -> Result<bool, Error> {
         changed!(self, RESUME, id, Moment::from(self.clock.now()))
-    }
-
-    /// Runs so many at a time from now on; `parameters` tell the same.
-    pub async fn change_workers(
-        &self,
-        id: Uuid,
-        workers: i64,
-        parameters: &str,
-    ) -> Result<bool, Error> {
-        changed!(self, WORKERS, id, workers, parameters, Moment::from(self.clock.now()))
     }
 
     /// Ends an orchestration in a state. `false` when another driver has it, or it has ended.

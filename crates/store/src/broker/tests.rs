@@ -19,6 +19,7 @@ async fn every_statement_goes_by_an_index() {
         database.migrate(Set::Broker).await.unwrap();
         let sqlite = database.is_sqlite();
         let lists = [
+            crate::audit::LISTS,
             import::LISTS,
             instances::LISTS,
             limits::TEXTS,
@@ -43,6 +44,7 @@ async fn every_statement_goes_by_an_index() {
             changes::TEXTS,
             creations::TEXTS,
             import::TEXTS,
+            import::ORCHESTRATION_TEXTS,
             operations::TEXTS,
             instances::TEXTS,
             jobs::TEXTS,

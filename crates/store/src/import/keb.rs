@@ -1,5 +1,8 @@
 //! The original broker's database.
 
+mod archived;
+mod orchestrations;
+
 use std::collections::HashMap;
 
 use jiff::Timestamp;
@@ -13,6 +16,9 @@ use super::{
     read::{json, moment, null_is_default, row},
     source::{Needed, Source, reading},
 };
+
+pub use archived::KebArchived;
+pub use orchestrations::{KebMember, KebOrchestration};
 
 const PROGRAM: &str = "the Kyma environment broker";
 
@@ -50,9 +56,6 @@ const BINDINGS: &str = "
 const REMOVED: &str = "
     SELECT DISTINCT o.instance_id::text FROM operations o
     WHERE NOT EXISTS (SELECT 1 FROM instances i WHERE i.instance_id = o.instance_id)";
-const ORCHESTRATIONS: &str = "
-    SELECT orchestration_id::text, type::text, state::text FROM orchestrations
-    WHERE state NOT IN ('succeeded', 'failed', 'canceled') ORDER BY created_at";
 
 /// An instance of the original broker.
 #[derive(Debug, Clone, Deserialize)]
@@ -173,6 +176,8 @@ pub struct KebSource {
     cipher: Cipher,
     declared: bool,
     declared_removed: bool,
+    /// The lists that are open besides, by their names.
+    open_lists: Vec<&'static str>,
 }
 
 impl KebSource {
@@ -180,7 +185,13 @@ impl KebSource {
     pub async fn open(url: &SecretString, key: Option<SourceKey>) -> Result<Self, Error> {
         let source = Source::open(url, PROGRAM, &NEEDED).await?;
         let cipher = Cipher::new(key);
-        let mut opened = Self { source, cipher, declared: false, declared_removed: false };
+        let mut opened = Self {
+            source,
+            cipher,
+            declared: false,
+            declared_removed: false,
+            open_lists: Vec::new(),
+        };
         opened.check_key().await?;
         Ok(opened)
     }
@@ -273,16 +284,6 @@ impl KebSource {
             .fetch_all(self.source.connection())
             .await
             .map_err(reading("listing removed instances"))
-    }
-
-    /// How many orchestrations there are, and id, type and state of those that have not ended.
-    pub async fn orchestrations(&mut self) -> Result<(u64, Vec<(String, String, String)>), Error> {
-        let all = self.source.rows("orchestrations").await?;
-        if all == 0 {
-            return Ok((0, Vec::new()));
-        }
-        let running = sqlx::query_as(ORCHESTRATIONS).fetch_all(self.source.connection()).await;
-        Ok((all, running.map_err(reading("listing orchestrations"))?))
     }
 
     /// How many rows a table has that is not imported.

@@ -67,7 +67,8 @@ impl Keeper {
         command.stdin(if mode == Mode::Owned { Stdio::piped() } else { Stdio::null() });
         let mut child = command.spawn()?;
         let input = child.stdin.take();
-        let answers = child.stdout.take().ok_or_else(|| io::Error::other("the keeper is mute"))?;
+        let answers =
+            child.stdout.take().ok_or_else(|| io::Error::other("keeper closed its stdout"))?;
         Ok(Self { child, input, answers: BufReader::new(answers) })
     }
 

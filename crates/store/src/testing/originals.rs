@@ -39,7 +39,15 @@ const KEB: &str = "
     CREATE TABLE bindings (
         id varchar(255) NOT NULL, instance_id varchar(255) NOT NULL, created_at timestamptz NOT NULL,
         kubeconfig text NOT NULL, expiration_seconds bigint NOT NULL, expires_at timestamptz NOT NULL,
-        created_by varchar(255), PRIMARY KEY (id, instance_id));";
+        created_by varchar(255), PRIMARY KEY (id, instance_id));
+    CREATE TABLE instances_archived (
+        instance_id varchar(255) PRIMARY KEY, global_account_id varchar(255), last_runtime_id varchar(255),
+        subscription_global_account_id varchar(255), subaccount_id varchar(255), plan_id varchar(40),
+        plan_name varchar(32), region varchar(32), subaccount_region varchar(32), provider varchar(32),
+        shoot_name varchar(32), internal_user boolean, provisioning_started_at timestamptz,
+        provisioning_finished_at timestamptz, first_deprovisioning_started_at timestamptz,
+        first_deprovisioning_finished_at timestamptz, last_deprovisioning_finished_at timestamptz,
+        provisioning_state varchar(32));";
 
 const PROVISIONER: &str = "
     CREATE TABLE cluster (

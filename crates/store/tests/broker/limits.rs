@@ -73,6 +73,30 @@ pub(crate) async fn a_limit_counts_what_it_says(b: Bench) {
     assert_eq!(after_removal, AcceptedInstance::Accepted);
 }
 
+pub(crate) async fn a_change_of_the_plan_counts_the_others_of_its_accounts_alone(b: Bench) {
+    for (id, account, subaccount, plan) in [
+        ("changes", "a", "s", "aws"),
+        ("trial", "a", "t", "trial"),
+        ("beside", "b", "s", "aws"),
+        ("elsewhere", "c", "u", "trial"),
+    ] {
+        b.order(&order(id, account, subaccount, plan)).await;
+    }
+    let row = b.store.find("changes").await.unwrap().unwrap();
+    let reached = async |limits: Limits| b.store.reached_by_change(&row, &limits).await.unwrap();
+    let of = |plan: &str| Limit { plans: Some(vec![plan.into()]), most: 1 };
+    let per_account_of =
+        |plan: &str| Limits { per_global_account: Some(of(plan)), ..Limits::default() };
+
+    assert_eq!(reached(Limits::default()).await, None);
+    assert_eq!(reached(per_account(1)).await, Some(Reached::GlobalAccount));
+    assert_eq!(reached(per_account(2)).await, None);
+    assert_eq!(reached(per_subaccount(1)).await, Some(Reached::Subaccount));
+    assert_eq!(reached(per_subaccount(2)).await, None);
+    assert_eq!(reached(per_account_of("trial")).await, Some(Reached::GlobalAccount));
+    assert_eq!(reached(per_account_of("aws")).await, None, "it does not count itself");
+}
+
 pub(crate) async fn a_repetition_is_recognised_when_the_limit_is_reached(b: Bench) {
     let new = instance("one");
     assert_eq!(b.within(&new, &per_account(1)).await, AcceptedInstance::Accepted);

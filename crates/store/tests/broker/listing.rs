@@ -36,6 +36,29 @@ fn texts(values: &[&str]) -> Vec<String> {
     values.iter().map(|&value| value.to_owned()).collect()
 }
 
+pub(crate) async fn names_that_fit_are_found_by_the_letters_they_begin_with(b: Bench) {
+    for (at, shoot) in ["c-12", "C-12", "c-13", "c-12a", "c-1", "c_12"].into_iter().enumerate() {
+        let id = format!("i{at}");
+        b.store.insert(&NewInstance { shoot_name: shoot.into(), ..instance(&id) }).await.unwrap();
+        b.wait(1);
+    }
+    let found = async |filter: InstanceFilter, prefix: Option<&str>, end: &str| {
+        let fits = |name: &str| name.starts_with("c-12") && name.ends_with(end);
+        let (page, total) = b.store.list_fitting(&filter, prefix, fits).await.unwrap();
+        (page.instances.into_iter().map(|it| it.shoot_name).collect::<Vec<_>>(), total)
+    };
+    let one = |skip| InstanceFilter { skip, most: 1, ..all() };
+
+    for prefix in [Some("c-12"), Some("c-1"), None] {
+        assert_eq!(found(one(0), prefix, "").await, (texts(&["c-12"]), 2), "{prefix:?}");
+        assert_eq!(found(one(1), prefix, "").await, (texts(&["c-12a"]), 2), "{prefix:?}");
+        assert_eq!(found(one(0), prefix, "a").await, (texts(&["c-12a"]), 1), "{prefix:?}");
+        let other = InstanceFilter { regions: texts(&["nowhere"]), ..one(0) };
+        assert_eq!(found(other, prefix, "").await, (vec![], 0), "{prefix:?}");
+    }
+    assert_eq!(found(one(0), Some("nobody"), "").await, (vec![], 0));
+}
+
 pub(crate) async fn pages_follow_each_other_without_gaps(b: Bench) {
     // Three at a time are of the same age; among them the id decides, byte by byte.
     let ids = ["B", "a", "ä", "A", "b", "c", "d", "e", "f"];

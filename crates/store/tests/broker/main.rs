@@ -35,6 +35,7 @@ store::promises! { bench::Bench on sqlite, postgres: {
     limits:
         of_fifty_orders_for_one_place_one_is_accepted,
         a_limit_counts_what_it_says,
+        a_change_of_the_plan_counts_the_others_of_its_accounts_alone,
         a_repetition_is_recognised_when_the_limit_is_reached,
         orders_under_crossed_limits_do_not_lock_each_other_out;
     accepting:
@@ -67,10 +68,12 @@ store::promises! { bench::Bench on sqlite, postgres: {
         pages_follow_each_other_without_gaps,
         every_condition_chooses,
         conditions_hold_together_whichever_index_leads,
+        names_that_fit_are_found_by_the_letters_they_begin_with,
         the_last_operation_is_the_newest_of_its_kinds,
         instances_are_counted_by_plan;
     standing:
         instances_are_chosen_by_their_newest_operation_that_counts,
+        lists_of_several_states_are_put_together_by_age,
         what_has_no_row_is_found_by_the_operation_that_removed_it,
         operations_of_many_instances_are_read_together,
         the_latest_state_of_each_runtime_is_found;
@@ -111,7 +114,9 @@ store::promises! { bench::Bench on sqlite, postgres: {
         what_failed_is_tried_again_behind_the_others,
         a_retry_of_what_has_ended_accepts_the_failures_that_stay,
         a_retry_of_what_runs_accepts_no_further_failure,
-        what_was_changed_since_the_targets_were_read_stays;
+        what_was_changed_since_the_targets_were_read_stays,
+        a_retry_and_other_workers_change_their_own_fields_only,
+        a_runtime_that_starts_while_others_are_chosen_is_not_replaced;
     sealing:
         s1_orders_details_and_states_are_nowhere_in_clear,
         s3_instances_are_read_without_the_old_key_after_a_rotation,

@@ -4,8 +4,12 @@ use std::sync::Arc;
 
 use engine::{State, storage::Then};
 use serde_json::json;
-use store::broker::{
-    Counts, MemberFilter, NewMember, NewOrchestration, Orchestration, Resolution, Started,
+use store::{
+    broker::{
+        Counts, Fields, MemberFilter, NewMember, NewOrchestration, Orchestration, Resolution,
+        Started,
+    },
+    database::Backend,
 };
 use uuid::Uuid;
 
@@ -66,7 +70,9 @@ impl Bench {
         let driver = operation(&id.to_string());
         let driver = engine::storage::NewOperation { kind: "orchestration".into(), ..driver };
         let resolution = Resolution { orchestration: id, ..RESOLUTION };
-        self.store.retry_orchestration(driver, &resolution, "{}", again).await.unwrap()
+        let ids: Vec<String> = again.iter().map(|(failed, _)| failed.to_string()).collect();
+        let fields: &Fields<'_> = &[(&["retryoperation", "retryoperations"], json!(ids))];
+        self.store.retry_orchestration(driver, &resolution, fields, again).await.unwrap()
     }
 
     async fn row(&self, id: Uuid) -> Orchestration {
@@ -259,11 +265,79 @@ pub(crate) async fn a_retry_of_what_runs_accepts_no_further_failure(b: Bench) {
 pub(crate) async fn what_was_changed_since_the_targets_were_read_stays(b: Bench) {
     let (id, driver) = b.created(2).await;
     let changed = r#"{"workers":9}"#;
-    assert!(b.store.change_workers(id, 9, changed).await.unwrap());
+    assert!(b.store.change_workers(id, 9, &[(&["workers"], json!(9))]).await.unwrap());
 
     let resolution = Resolution { orchestration: id, ..RESOLUTION };
     assert!(b.store.resolve_orchestration(driver, &resolution, &[member("a")]).await.unwrap());
 
     let row = b.row(id).await;
     assert_eq!((row.workers, row.parameters.as_str()), (9, changed));
+}
+
+pub(crate) async fn a_retry_and_other_workers_change_their_own_fields_only(b: Bench) {
+    for name in ["a", "b"] {
+        b.ready(name).await;
+    }
+    let (id, operations) = b.orchestrated(2, &["a", "b"]).await;
+    b.fails(id, "a", operations[0]).await;
+    let workers: &Fields<'_> = &[(&["strategy", "parallel", "workers"], json!(9))];
+
+    assert!(b.store.change_workers(id, 9, workers).await.unwrap());
+    assert!(b.retries(id, &[(operations[0], member("a"))]).await);
+    assert!(
+        b.store
+            .change_workers(id, 7, &[(&["strategy", "parallel", "workers"], json!(7))])
+            .await
+            .unwrap()
+    );
+
+    let row = b.row(id).await;
+    let told: serde_json::Value = serde_json::from_str(&row.parameters).unwrap();
+    assert_eq!(row.workers, 7);
+    assert_eq!(
+        told,
+        json!({
+            "strategy": { "parallel": { "workers": 7 } },
+            "retryoperation": { "retryoperations": [operations[0].to_string()] },
+        })
+    );
+    assert!(!b.store.change_workers(Uuid::now_v7(), 1, workers).await.unwrap());
+}
+
+pub(crate) async fn a_runtime_that_starts_while_others_are_chosen_is_not_replaced(b: Bench) {
+    const HOLD: &str = "UPDATE orchestrations SET workers = workers WHERE id = $1";
+    const START: &str =
+        "UPDATE orchestration_operations SET accepted = true WHERE orchestration = $1";
+    const WAITING: &str = "
+        SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let (id, driver) = b.created(1).await;
+    let resolution = Resolution { orchestration: id, ..RESOLUTION };
+    assert!(b.store.resolve_orchestration(driver, &resolution, &[member("a")]).await.unwrap());
+    let mut starting = b.database.begin().await.unwrap();
+    for text in [HOLD, START] {
+        store::on!(starting.connection(), |connection| {
+            sqlx::query(text).bind(id).execute(connection).await.map(drop)
+        })
+        .unwrap();
+    }
+
+    let store = b.store.clone();
+    let replaced = tokio::spawn(async move {
+        let resolution = Resolution { orchestration: id, ..RESOLUTION };
+        store.replace_members(driver, &resolution, &[member("b")]).await.unwrap()
+    });
+    if let Backend::Postgres(pool) = b.database.reader() {
+        let waits = async || sqlx::query_scalar::<_, i64>(WAITING).fetch_one(pool).await.unwrap();
+        while waits().await == 0 {
+            tokio::task::yield_now().await;
+        }
+    }
+    starting.commit().await.unwrap();
+
+    assert!(!replaced.await.unwrap(), "what has started stays");
+    let filter =
+        MemberFilter { orchestration: id, states: vec![], current: true, skip: 0, most: 9 };
+    let members = b.store.members(&filter).await.unwrap().members;
+    assert_eq!(members.iter().map(|it| it.instance.as_str()).collect::<Vec<_>>(), ["a"]);
 }

@@ -89,6 +89,43 @@ pub(crate) async fn instances_are_chosen_by_their_newest_operation_that_counts(b
     assert_eq!(b.standing(&Standing::ALL, false).await.len(), 10);
 }
 
+pub(crate) async fn lists_of_several_states_are_put_together_by_age(b: Bench) {
+    for id in ["failed-1", "asleep-1", "made", "failed-2", "asleep-2", "left"] {
+        let kind = if id.starts_with("failed") { "provision" } else { "deprovision" };
+        b.second(id, if id == "made" { "update" } else { kind }, true).await;
+        if id.starts_with("failed") {
+            b.ended_as(id, "failed").await;
+        }
+    }
+    b.execute("UPDATE instances SET deleted_at = created_at WHERE id = 'left'").await;
+    let standings = Some(vec![Standing::Failed, Standing::Suspended, Standing::Failed]);
+    let all = InstanceFilter { standings, or_left_over: true, ..InstanceFilter::default() };
+    let expected = ["failed-1", "asleep-1", "failed-2", "asleep-2", "left"];
+
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let filter = InstanceFilter { after, most: 2, ..all.clone() };
+        let page = b.store.list(&filter).await.unwrap();
+        found.extend(page.instances.into_iter().map(|instance| instance.id));
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+
+    assert_eq!(found, expected);
+    assert_eq!(b.store.total(&all).await.unwrap(), 5);
+    let third = InstanceFilter { skip: 2, most: 1, ..all.clone() };
+    assert_eq!(b.store.list(&third).await.unwrap().instances[0].id, "failed-2");
+    let behind = InstanceFilter { skip: 5, most: 1, ..all.clone() };
+    assert!(b.store.list(&behind).await.unwrap().instances.is_empty());
+    let marks = b.store.marks(&all, 2).await.unwrap();
+    assert_eq!(
+        marks.iter().map(|mark| mark.id.as_str()).collect::<Vec<_>>(),
+        ["asleep-1", "asleep-2"]
+    );
+}
+
 pub(crate) async fn what_has_no_row_is_found_by_the_operation_that_removed_it(b: Bench) {
     for id in ["one", "two", "three", "there"] {
         b.second(id, "deprovision", true).await;

@@ -1,5 +1,6 @@
 //! The calls of the client as one kind of thing.
 
+use base::Key;
 use clients::{
     Error,
     provisioner::{
@@ -9,6 +10,8 @@ use clients::{
 };
 use simulators::testing::TENANTS;
 
+/// The name of orders.
+pub(super) const KEY: Key = Key::named("order");
 pub(super) const TENANT: Tenant<'_> = Tenant { id: TENANTS[0], subaccount: Some("sa-1") };
 /// What the clusters have at first, and what upgrades give them.
 pub(super) const VERSIONS: [&str; 2] = ["1.32.4", "1.33.0"];
@@ -54,6 +57,14 @@ impl Call {
         Self::Check,
     ];
 
+    /// The last part of its key: what changes nothing is numbered.
+    pub(super) fn key(self) -> String {
+        match self {
+            Self::OperationStatus | Self::RuntimeStatus | Self::Check => "1".into(),
+            _ => KEY.to_string(),
+        }
+    }
+
     /// Makes the call. Gives the operation that the answer is about; there is none in that of `Check`.
     pub(super) async fn make(
         self,
@@ -63,22 +74,22 @@ impl Call {
         let Subject { name, runtime, operation } = subject;
         let id = |status: OperationStatus| status.id;
         match self {
-            Self::Provision => client.provision(TENANT, &order(name)).await.map(id),
+            Self::Provision => client.provision(TENANT, KEY, &order(name)).await.map(id),
             Self::ProvisionRegistered => {
-                client.provision_registered(TENANT, runtime, &order(name)).await.map(id)
+                client.provision_registered(TENANT, KEY, runtime, &order(name)).await.map(id)
             }
             Self::Upgrade => {
                 let wanted = Upgrade { kubernetes_version: Some(VERSIONS[1].into()), kyma: None };
-                client.upgrade(TENANT, runtime, &wanted).await.map(id)
+                client.upgrade(TENANT, KEY, runtime, &wanted).await.map(id)
             }
             Self::UpgradeShoot => {
                 let cluster = ShootChange { auto_scaler_max: Some(NODES), ..Default::default() };
                 let wanted = UpgradeShoot { cluster, administrators: Vec::new() };
-                client.upgrade_shoot(TENANT, runtime, &wanted).await.map(id)
+                client.upgrade_shoot(TENANT, KEY, runtime, &wanted).await.map(id)
             }
-            Self::Deprovision => client.deprovision(TENANT, runtime).await.map(Some),
-            Self::Hibernate => client.hibernate(TENANT, runtime).await.map(id),
-            Self::Reconnect => client.reconnect(TENANT, runtime).await.map(Some),
+            Self::Deprovision => client.deprovision(TENANT, KEY, runtime).await.map(Some),
+            Self::Hibernate => client.hibernate(TENANT, KEY, runtime).await.map(id),
+            Self::Reconnect => client.reconnect(TENANT, KEY, runtime).await.map(Some),
             Self::OperationStatus => client.operation_status(TENANT, operation).await.map(id),
             Self::RuntimeStatus => {
                 let status = client.runtime_status(TENANT, runtime).await?;

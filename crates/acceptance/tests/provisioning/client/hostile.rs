@@ -4,7 +4,7 @@ use clients::{Kind, provisioner::Tenant};
 use serde_json::json;
 
 use super::{
-    call::{Call, Subject, TENANT, order},
+    call::{Call, KEY, Subject, TENANT, order},
     side::{PATIENT, Side},
 };
 
@@ -17,7 +17,7 @@ async fn hostile_values_reach_the_director_as_they_are() {
     wanted.runtime_input.description = Some(hostile.clone());
     wanted.runtime_input.labels.insert("hostile".into(), label.clone());
 
-    let begun = side.client(PATIENT).provision(TENANT, &wanted).await.unwrap();
+    let begun = side.client(PATIENT).provision(TENANT, KEY, &wanted).await.unwrap();
     let runtime = side.done(&begun.id.unwrap()).await;
 
     let all = side.outside.objects("director");

@@ -9,7 +9,7 @@ use simulators::{testing::TENANTS, trouble};
 use uuid::Uuid;
 
 use super::{
-    call::{Call, Subject, TENANT, order},
+    call::{Call, KEY, Subject, TENANT, order},
     side::{PATIENT, Side},
 };
 use crate::service;
@@ -52,7 +52,7 @@ async fn an_order_that_makes_no_sense_is_refused_for_good_with_the_reason() {
     taken.cluster.0.name = "taken".into();
 
     for (wanted, word) in [(none, "autoScalerMin"), (far, "region"), (taken, "another runtime")] {
-        let refused = client.provision(TENANT, &wanted).await.unwrap_err();
+        let refused = client.provision(TENANT, KEY, &wanted).await.unwrap_err();
         assert_eq!(refused.kind, Kind::Refused { status: 400 }, "{refused:?}");
         assert!(!refused.kind.is_retryable());
         assert!(refused.said.as_deref().is_some_and(|said| said.contains(word)), "{refused:?}");
@@ -72,7 +72,7 @@ async fn a_runtime_with_an_unfinished_operation_is_busy_until_it_has_ended() {
     let no_shoot = trouble::Rule::next(1_000, no_shoot);
     side.outside.meet(no_shoot.of("gardener").on("POST", "/clusters/garden/*/shoots$"));
 
-    let begun = client.provision(TENANT, &order("c-1")).await.unwrap();
+    let begun = client.provision(TENANT, KEY, &order("c-1")).await.unwrap();
     let runtime = begun.runtime_id.unwrap();
     let subject = Subject { name: "c-1".into(), runtime, ..Subject::default() };
     for call in [Call::UpgradeShoot, Call::Upgrade, Call::Deprovision, Call::Reconnect] {
@@ -94,11 +94,11 @@ async fn a_removal_that_supersedes_ends_what_would_never_end() {
     let no_shoot = trouble::Kind::Status { status: 500, body: None };
     let no_shoot = trouble::Rule::next(1_000_000, no_shoot);
     side.outside.meet(no_shoot.of("gardener").on("POST", "/clusters/garden/*/shoots$"));
-    let begun = client.provision(TENANT, &order("c-1")).await.unwrap();
+    let begun = client.provision(TENANT, KEY, &order("c-1")).await.unwrap();
     let runtime = begun.runtime_id.unwrap();
-    let busy = client.deprovision(TENANT, &runtime).await.unwrap_err();
+    let busy = client.deprovision(TENANT, KEY, &runtime).await.unwrap_err();
 
-    let removal = client.deprovision_superseding(TENANT, &runtime).await.unwrap();
+    let removal = client.deprovision_superseding(TENANT, KEY, &runtime).await.unwrap();
 
     assert_eq!(busy.kind, Kind::Busy);
     side.done(&removal).await;

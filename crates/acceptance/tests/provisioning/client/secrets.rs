@@ -19,7 +19,7 @@ use simulators::{
 use uuid::Uuid;
 
 use super::{
-    call::{TENANT, order},
+    call::{KEY, TENANT, order},
     side::{HASTY, PATIENT, Side, run},
 };
 use crate::service::{self, SYSTEM};
@@ -83,7 +83,7 @@ async fn no_fault_brings_a_secret_into_a_log_an_error_or_a_number() {
     let upgrade = Upgrade { kyma: Some(kyma("1.24.11")), kubernetes_version: None };
     let (root, observer) = (Uuid::new_v4(), Arc::new(told.clone()));
     let client = side.observed(PATIENT, observer.clone());
-    let begun = run(root, "Order", 1).scope(client.provision(TENANT, &wanted)).await.unwrap();
+    let begun = run(root, "Order", 1).scope(client.provision(TENANT, KEY, &wanted)).await.unwrap();
     let operation = begun.id.clone().unwrap();
     let runtime = side.done(&operation).await;
     let mut texts = vec![format!("{wanted:?} {upgrade:?} {client:?} {:?}", side.settings())];
@@ -101,8 +101,8 @@ async fn no_fault_brings_a_secret_into_a_log_an_error_or_a_number() {
         texts.push(format!("{status:?}"));
         let errors = [
             status.err(),
-            named("Order").scope(client.provision(TENANT, &wanted)).await.err(),
-            named("Upgrade").scope(client.upgrade(TENANT, &runtime, &upgrade)).await.err(),
+            named("Order").scope(client.provision(TENANT, KEY, &wanted)).await.err(),
+            named("Upgrade").scope(client.upgrade(TENANT, KEY, &runtime, &upgrade)).await.err(),
             named("Ask").scope(client.operation_status(TENANT, &operation)).await.err(),
         ];
         side.outside.calm();

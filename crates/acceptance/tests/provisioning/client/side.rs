@@ -97,7 +97,8 @@ impl Side {
         let again = run(root, &step, 2).scope(call.make(&other, subject)).await;
 
         let again = again.unwrap_or_else(|error| panic!("{call:?} after {fault:?}: {error:?}"));
-        Trial { call, fault, key: format!("{root}/{step}/1"), first, again }
+        let key = format!("{root}/{step}/{}", call.key());
+        Trial { call, fault, key, first, again }
     }
 
     /// Trials for every fault, some at once; each has a name for what it makes. Silence comes last: a call that is given up

@@ -152,6 +152,7 @@ impl Scenario for Trying {
             "administrators": order["resolved"]["administrators"],
             "unfiltered": order["resolved"]["networkFilterDisabled"],
         });
+        data["ordered_by"] = json!(data["ordered_by"].is_string());
         let details = &data["details"];
         data["details"] = json!({
             "runtime": details["runtime_id"].is_string(),

@@ -2,18 +2,17 @@
 
 use async_graphql::InputObject;
 use provisioner::{
-    configuration::Entry,
+    configuration::{ConflictStrategy, Entry, Profile},
     requests::{Component, Kyma},
 };
 
 use super::wrong::{Wrong, elements};
-use crate::graphql::outputs::{ConflictStrategy, KymaProfile};
 
 /// A Kyma installation. Without components it is Kyma Lite; what is listed is added to that.
 #[derive(InputObject)]
 pub(super) struct KymaConfigInput {
     version: String,
-    profile: Option<KymaProfile>,
+    profile: Option<Profile>,
     components: Option<Vec<Option<ComponentConfigurationInput>>>,
     /// Overrides for all components.
     configuration: Option<Vec<Option<ConfigEntryInput>>>,
@@ -44,10 +43,10 @@ impl KymaConfigInput {
             .map(|(index, input)| input.request().map_err(|wrong| wrong.at("components", index)));
         Ok(Kyma {
             version: self.version,
-            profile: self.profile.map(Into::into),
+            profile: self.profile,
             components: components.collect::<Result<_, _>>()?,
             configuration: entries(self.configuration)?,
-            conflict_strategy: self.conflict_strategy.map(Into::into),
+            conflict_strategy: self.conflict_strategy,
         })
     }
 }
@@ -59,7 +58,7 @@ impl ComponentConfigurationInput {
             namespace: self.namespace,
             configuration: entries(self.configuration)?,
             source_url: self.source_url,
-            conflict_strategy: self.conflict_strategy.map(Into::into),
+            conflict_strategy: self.conflict_strategy,
         })
     }
 }

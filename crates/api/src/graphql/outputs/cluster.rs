@@ -1,7 +1,7 @@
 //! The settings of a cluster.
 
 use async_graphql::SimpleObject;
-use provisioner::configuration::{Cluster, Dns, DnsProvider as OwnDnsProvider, Oidc};
+use provisioner::configuration::{Cluster, Dns, DnsProvider, Oidc};
 
 use super::provider::ProviderSpecificConfig;
 
@@ -36,7 +36,7 @@ pub(super) struct GardenerConfig {
     provider_specific_config: Option<ProviderSpecificConfig>,
     dns_config: Option<DnsConfig>,
     /// Empty texts when there is none.
-    oidc_config: Option<OidcConfig>,
+    oidc_config: Option<Oidc>,
     exposure_class_name: Option<String>,
     shoot_networking_filter_disabled: Option<bool>,
     control_plane_failure_tolerance: Option<String>,
@@ -48,29 +48,6 @@ pub(super) struct GardenerConfig {
 struct DnsConfig {
     domain: String,
     providers: Option<Vec<Option<DnsProvider>>>,
-}
-
-#[derive(SimpleObject)]
-#[graphql(name = "DNSProvider")]
-struct DnsProvider {
-    domains_include: Vec<String>,
-    primary: bool,
-    secret_name: String,
-    #[graphql(name = "type")]
-    kind: String,
-}
-
-#[derive(SimpleObject, Default)]
-#[graphql(name = "OIDCConfig")]
-struct OidcConfig {
-    #[graphql(name = "clientID")]
-    client_id: String,
-    groups_claim: String,
-    #[graphql(name = "issuerURL")]
-    issuer_url: String,
-    signing_algs: Vec<String>,
-    username_claim: String,
-    username_prefix: String,
 }
 
 impl From<Cluster> for GardenerConfig {
@@ -101,7 +78,7 @@ impl From<Cluster> for GardenerConfig {
             allow_privileged_containers: None,
             provider_specific_config: Some(cluster.provider_config.into()),
             dns_config: cluster.dns.map(Into::into),
-            oidc_config: Some(cluster.oidc.map(Into::into).unwrap_or_default()),
+            oidc_config: Some(cluster.oidc.unwrap_or_default()),
             exposure_class_name: cluster.exposure_class_name,
             shoot_networking_filter_disabled: Some(cluster.networking_filter_disabled),
             control_plane_failure_tolerance: cluster.control_plane_failure_tolerance,
@@ -112,27 +89,7 @@ impl From<Cluster> for GardenerConfig {
 
 impl From<Dns> for DnsConfig {
     fn from(dns: Dns) -> Self {
-        let providers = dns.providers.into_iter().map(|provider| Some(provider.into()));
+        let providers = dns.providers.into_iter().map(Some);
         Self { domain: dns.domain, providers: Some(providers.collect()) }
-    }
-}
-
-impl From<OwnDnsProvider> for DnsProvider {
-    fn from(provider: OwnDnsProvider) -> Self {
-        let OwnDnsProvider { domains_include, primary, secret_name, kind } = provider;
-        Self { domains_include, primary, secret_name, kind }
-    }
-}
-
-impl From<Oidc> for OidcConfig {
-    fn from(oidc: Oidc) -> Self {
-        Self {
-            client_id: oidc.client_id,
-            groups_claim: oidc.groups_claim,
-            issuer_url: oidc.issuer_url,
-            signing_algs: oidc.signing_algs,
-            username_claim: oidc.username_claim,
-            username_prefix: oidc.username_prefix,
-        }
     }
 }

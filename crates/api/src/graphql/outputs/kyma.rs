@@ -1,9 +1,7 @@
 //! What is installed in a cluster.
 
 use async_graphql::SimpleObject;
-use provisioner::configuration::{Component, Entry, Kyma};
-
-use super::words::KymaProfile;
+use provisioner::configuration::{Component, Entry, Kyma, Profile};
 
 /// What stands in place of a secret.
 const REDACTED: &str = "[REDACTED]";
@@ -12,7 +10,7 @@ const REDACTED: &str = "[REDACTED]";
 #[derive(SimpleObject)]
 pub(super) struct KymaConfig {
     version: Option<String>,
-    profile: Option<KymaProfile>,
+    profile: Option<Profile>,
     components: Option<Vec<Option<ComponentConfiguration>>>,
     configuration: Option<Vec<Option<ConfigEntry>>>,
 }
@@ -39,7 +37,7 @@ impl From<Kyma> for KymaConfig {
         let components = kyma.components.into_iter().map(|component| Some(component.into()));
         Self {
             version: Some(kyma.version),
-            profile: kyma.profile.map(Into::into),
+            profile: kyma.profile,
             components: Some(components.collect()),
             configuration: entries(kyma.configuration),
         }

@@ -1,9 +1,9 @@
 //! How an operation is doing.
 
 use async_graphql::SimpleObject;
-use provisioner::status;
+use provisioner::status::{self, LastError, OperationType};
 
-use super::words::{OperationState, OperationType};
+use super::words::OperationState;
 
 /// How an operation is doing.
 #[derive(SimpleObject)]
@@ -20,32 +20,17 @@ pub(in crate::graphql) struct OperationStatus {
     errors: Option<Vec<String>>,
 }
 
-#[derive(SimpleObject)]
-struct LastError {
-    err_message: String,
-    reason: String,
-    component: String,
-}
-
 impl From<status::OperationStatus> for OperationStatus {
     fn from(status: status::OperationStatus) -> Self {
         Self {
             id: Some(status.id),
-            operation: status.kind.into(),
+            operation: status.kind,
             state: status.state.into(),
             message: Some(status.message),
             runtime_id: Some(status.runtime_id),
-            last_error: Some(LastError::from(status.last_error)),
+            last_error: Some(status.last_error.unwrap_or_default()),
             errors: Some(status.errors),
         }
-    }
-}
-
-impl From<Option<status::LastError>> for LastError {
-    fn from(error: Option<status::LastError>) -> Self {
-        let (err_message, reason, component) =
-            error.map(|error| (error.message, error.reason, error.component)).unwrap_or_default();
-        Self { err_message, reason, component }
     }
 }
 
@@ -57,11 +42,11 @@ mod tests {
     fn a_failed_operation_says_what_went_wrong() {
         let status = status::OperationStatus {
             id: "o-1".into(),
-            kind: status::OperationType::Hibernate,
+            kind: OperationType::Hibernate,
             state: status::OperationState::Failed,
             message: "failed".into(),
             runtime_id: "r-1".into(),
-            last_error: Some(status::LastError {
+            last_error: Some(LastError {
                 message: "quota exhausted".into(),
                 reason: "ERR_INFRA_QUOTA_EXCEEDED".into(),
                 component: "gardener".into(),
@@ -74,7 +59,7 @@ mod tests {
         assert!(shown.state == OperationState::Failed);
         assert!(shown.operation == OperationType::Hibernate);
         let error = shown.last_error.unwrap();
-        assert_eq!(error.err_message, "quota exhausted");
+        assert_eq!(error.message, "quota exhausted");
         assert_eq!(error.reason, "ERR_INFRA_QUOTA_EXCEEDED");
         assert_eq!(error.component, "gardener");
         assert_eq!(shown.errors.unwrap(), ["slow down", "quota exhausted"]);

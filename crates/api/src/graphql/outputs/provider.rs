@@ -1,21 +1,15 @@
 //! What only one provider has.
 
 use async_graphql::{SimpleObject, Union};
-use provisioner::configuration::{self, Aws, Azure, Gcp, OpenStack, Provider};
+use provisioner::configuration::{self, Aws, Azure, AzureZone, Gcp, OpenStack, Provider};
 
 /// What only one provider has.
 #[derive(Union)]
 pub(super) enum ProviderSpecificConfig {
-    Gcp(GcpProviderConfig),
+    Gcp(Gcp),
     Azure(AzureProviderConfig),
     Aws(AwsProviderConfig),
-    OpenStack(OpenStackProviderConfig),
-}
-
-#[derive(SimpleObject)]
-#[graphql(name = "GCPProviderConfig")]
-pub(super) struct GcpProviderConfig {
-    zones: Vec<String>,
+    OpenStack(OpenStack),
 }
 
 #[derive(SimpleObject)]
@@ -25,12 +19,6 @@ pub(super) struct AzureProviderConfig {
     azure_zones: Option<Vec<AzureZone>>,
     enable_nat_gateway: Option<bool>,
     idle_connection_timeout_minutes: Option<i32>,
-}
-
-#[derive(SimpleObject)]
-struct AzureZone {
-    name: i32,
-    cidr: String,
 }
 
 #[derive(SimpleObject)]
@@ -49,35 +37,26 @@ struct AwsZone {
     worker_cidr: Option<String>,
 }
 
-#[derive(SimpleObject)]
-pub(super) struct OpenStackProviderConfig {
-    zones: Vec<String>,
-    floating_pool_name: String,
-    cloud_profile_name: String,
-    load_balancer_provider: String,
-}
-
 impl From<Provider> for ProviderSpecificConfig {
     fn from(provider: Provider) -> Self {
         match provider {
-            Provider::Gcp(Gcp { zones }) => Self::Gcp(GcpProviderConfig { zones }),
+            Provider::Gcp(gcp) => Self::Gcp(gcp),
             Provider::Azure(azure) => Self::Azure(azure.into()),
             Provider::Aws(Aws { vpc_cidr, zones }) => Self::Aws(AwsProviderConfig {
                 aws_zones: zones.into_iter().map(|zone| Some(zone.into())).collect(),
                 vpc_cidr: Some(vpc_cidr),
             }),
-            Provider::OpenStack(own) => Self::OpenStack(own.into()),
+            Provider::OpenStack(own) => Self::OpenStack(own),
         }
     }
 }
 
 impl From<Azure> for AzureProviderConfig {
     fn from(azure: Azure) -> Self {
-        let zone = |configuration::AzureZone { name, cidr }| AzureZone { name, cidr };
         Self {
             vnet_cidr: Some(azure.vnet_cidr),
             zones: azure.zones,
-            azure_zones: azure.azure_zones.map(|zones| zones.into_iter().map(zone).collect()),
+            azure_zones: azure.azure_zones,
             enable_nat_gateway: azure.nat_gateway.map(|gateway| gateway.enabled),
             idle_connection_timeout_minutes: azure
                 .nat_gateway
@@ -93,17 +72,6 @@ impl From<configuration::AwsZone> for AwsZone {
             public_cidr: Some(zone.public_cidr),
             internal_cidr: Some(zone.internal_cidr),
             worker_cidr: Some(zone.worker_cidr),
-        }
-    }
-}
-
-impl From<OpenStack> for OpenStackProviderConfig {
-    fn from(own: OpenStack) -> Self {
-        Self {
-            zones: own.zones,
-            floating_pool_name: own.floating_pool_name,
-            cloud_profile_name: own.cloud_profile_name,
-            load_balancer_provider: own.load_balancer_provider,
         }
     }
 }

@@ -1,12 +1,9 @@
 //! How a runtime is doing.
 
 use async_graphql::SimpleObject;
-use provisioner::status;
+use provisioner::status::{self, ConnectionState, Hibernation};
 
-use super::{
-    cluster::GardenerConfig, kyma::KymaConfig, operation::OperationStatus,
-    words::RuntimeAgentConnectionStatus,
-};
+use super::{cluster::GardenerConfig, kyma::KymaConfig, operation::OperationStatus};
 
 /// How a runtime is doing.
 #[derive(SimpleObject)]
@@ -15,12 +12,12 @@ pub(in crate::graphql) struct RuntimeStatus {
     last_operation_status: Option<OperationStatus>,
     runtime_connection_status: Option<RuntimeConnectionStatus>,
     runtime_configuration: Option<RuntimeConfig>,
-    hibernation_status: Option<HibernationStatus>,
+    hibernation_status: Option<Hibernation>,
 }
 
 #[derive(SimpleObject)]
 struct RuntimeConnectionStatus {
-    status: RuntimeAgentConnectionStatus,
+    status: ConnectionState,
     errors: Option<Vec<Error>>,
 }
 
@@ -37,12 +34,6 @@ struct RuntimeConfig {
     kubeconfig: Option<String>,
 }
 
-#[derive(SimpleObject)]
-struct HibernationStatus {
-    hibernated: Option<bool>,
-    hibernation_possible: Option<bool>,
-}
-
 impl From<status::RuntimeStatus> for RuntimeStatus {
     fn from(status: status::RuntimeStatus) -> Self {
         let configuration = status.configuration;
@@ -54,10 +45,7 @@ impl From<status::RuntimeStatus> for RuntimeStatus {
                 kyma_config: configuration.kyma.map(Into::into),
                 kubeconfig: status.kubeconfig,
             }),
-            hibernation_status: Some(HibernationStatus {
-                hibernated: status.hibernation.hibernated,
-                hibernation_possible: status.hibernation.possible,
-            }),
+            hibernation_status: Some(status.hibernation),
         }
     }
 }
@@ -66,6 +54,6 @@ impl From<status::ConnectionStatus> for RuntimeConnectionStatus {
     fn from(status: status::ConnectionStatus) -> Self {
         let error = |message| Error { message: Some(message) };
         let errors: Vec<_> = status.errors.into_iter().map(error).collect();
-        Self { status: status.state.into(), errors: Some(errors).filter(|all| !all.is_empty()) }
+        Self { status: status.state, errors: Some(errors).filter(|all| !all.is_empty()) }
     }
 }

@@ -1,21 +1,7 @@
-//! Enumerations: the API's words beside our own.
+//! The states of the API, of which the provisioner has one fewer.
 
 use async_graphql::Enum;
-use provisioner::{configuration, status};
-
-/// What an operation does.
-#[derive(Enum, Clone, Copy, PartialEq, Eq)]
-#[graphql(rename_items = "PascalCase", remote = "status::OperationType")]
-pub(super) enum OperationType {
-    Provision,
-    ProvisionNoInstall,
-    Upgrade,
-    UpgradeShoot,
-    Deprovision,
-    DeprovisionNoInstall,
-    ReconnectRuntime,
-    Hibernate,
-}
+use provisioner::status;
 
 /// How far an operation is.
 #[derive(Enum, Clone, Copy, PartialEq, Eq)]
@@ -48,29 +34,4 @@ impl From<status::OperationState> for OperationState {
             status::OperationState::Failed => Self::Failed,
         }
     }
-}
-
-/// How the agent of a runtime is doing.
-#[derive(Enum, Clone, Copy, PartialEq, Eq)]
-#[graphql(rename_items = "PascalCase", remote = "status::ConnectionState")]
-pub(super) enum RuntimeAgentConnectionStatus {
-    Pending,
-    Connected,
-    Disconnected,
-}
-
-/// The size of a Kyma installation.
-#[derive(Enum, Clone, Copy, PartialEq, Eq)]
-#[graphql(rename_items = "PascalCase", remote = "configuration::Profile")]
-pub(in crate::graphql) enum KymaProfile {
-    Evaluation,
-    Production,
-}
-
-/// What happens to overrides that are there already.
-#[derive(Enum, Clone, Copy, PartialEq, Eq)]
-#[graphql(rename_items = "PascalCase", remote = "configuration::ConflictStrategy")]
-pub(in crate::graphql) enum ConflictStrategy {
-    Merge,
-    Replace,
 }

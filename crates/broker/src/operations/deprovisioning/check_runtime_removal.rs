@@ -1,7 +1,7 @@
 //! Waits until the provisioner has removed the cluster.
 //!
 //! What a reader would get wrong: a removal that failed is ordered again, and every earlier one is asked about first.
-//! The number of calls before an order is part of its idempotency key: it makes the order a new one.
+//! The number of removals before an order is part of its idempotency key: it makes the order a new one.
 
 use base::Failure;
 use clients::{
@@ -44,7 +44,8 @@ impl Step<Deprovisioning> for CheckRuntimeRemoval {
                 }
             }
         }
-        match order(cx).await? {
+        let nth = cx.data.removals.len() + 1;
+        match order(cx, nth).await? {
             Ordered::Gone => gone(cx),
             Ordered::NotYet(reason) => wait(reason),
             Ordered::Yes => match failed {

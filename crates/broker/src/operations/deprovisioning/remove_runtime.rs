@@ -29,7 +29,7 @@ impl Step<Deprovisioning> for RemoveRuntime {
     const RETRY: Retry = Retry::DEFAULT.polling(secs(1), secs(30)).backing_off(secs(5), secs(30));
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
-        match order(cx).await? {
+        match order(cx, 1).await? {
             Ordered::Yes => done(),
             Ordered::NotYet(reason) => wait(reason),
             Ordered::Gone => {
@@ -50,8 +50,11 @@ pub(super) enum Ordered {
     Gone,
 }
 
-/// Orders the removal.
-pub(super) async fn order(cx: &mut Cx<'_, Deprovisioning>) -> Result<Ordered, StepError> {
+/// Orders the removal, as the n-th order of the step: an order that has failed is never answered again with its failure.
+pub(super) async fn order(
+    cx: &mut Cx<'_, Deprovisioning>,
+    nth: usize,
+) -> Result<Ordered, StepError> {
     if is_own_cluster(cx) {
         return Ok(Ordered::Gone);
     }
@@ -61,7 +64,8 @@ pub(super) async fn order(cx: &mut Cx<'_, Deprovisioning>) -> Result<Ordered, St
     let Some(runtime) = runtime(cx) else { return Ok(unknown(cx)) };
     let tenant = Tenant::new(&cx.input.order.context.globalaccount_id);
     let provisioner = &cx.env.provisioner;
-    let begun = match provisioner.deprovision(tenant, &runtime).await {
+    let key = cx.key("order").nth(nth).formerly(nth);
+    let begun = match provisioner.deprovision(tenant, key, &runtime).await {
         Ok(operation) => operation,
         Err(error) if error.kind == Kind::NotFound => return Ok(unknown(cx)),
         Err(error) if error.kind == Kind::Busy => {
@@ -70,17 +74,21 @@ pub(super) async fn order(cx: &mut Cx<'_, Deprovisioning>) -> Result<Ordered, St
             let going = last.filter(|last| is_removal(last.operation));
             match going.and_then(|last| last.id.clone()) {
                 Some(operation) => operation,
-                None => match provisioner.deprovision_superseding(tenant, &runtime).await {
-                    Ok(operation) => operation,
-                    Err(error) if error.kind == Kind::NotFound => return Ok(unknown(cx)),
-                    Err(error) if error.kind == Kind::Busy => {
-                        let what = last.and_then(|last| last.message.as_deref()).unwrap_or("busy");
-                        let reason =
-                            format!("the provisioner finishes something else first: {what}");
-                        return Ok(Ordered::NotYet(reason));
+                None => {
+                    let key = cx.key("supersede").nth(nth);
+                    match provisioner.deprovision_superseding(tenant, key, &runtime).await {
+                        Ok(operation) => operation,
+                        Err(error) if error.kind == Kind::NotFound => return Ok(unknown(cx)),
+                        Err(error) if error.kind == Kind::Busy => {
+                            let what = last.and_then(|last| last.message.as_deref());
+                            return Ok(Ordered::NotYet(format!(
+                                "the provisioner finishes something else first: {}",
+                                what.unwrap_or("busy")
+                            )));
+                        }
+                        Err(error) => return Err(calling(error)),
                     }
-                    Err(error) => return Err(calling(error)),
-                },
+                }
             }
         }
         Err(error) => return Err(calling(error)),

@@ -14,12 +14,15 @@ use store::broker::{Member, MemberFilter, NewMember, Orchestration, Resolution};
 use super::{
     Orchestrating, event_type, orchestration,
     resolve_targets::{LOOK, description, targets},
-    stored,
+    stored, told,
 };
 use crate::{
-    operations::prelude::*,
+    operations::{prelude::*, shared::outlasted},
     orchestrations::{parameters, signal},
 };
+
+/// How long customers are tried to be told when it is time to begin.
+const TELLING: Duration = mins(30);
 
 pub(super) struct RefreshTargets;
 
@@ -36,8 +39,11 @@ impl Step<Orchestrating> for RefreshTargets {
         let asked = parameters(&row).map_err(|error| stored(&error))?;
         let begins = asked.strategy.schedule_time;
         let looked = cx.data.resolved_at.unwrap_or_else(no_time);
-        if row.state != "in progress" || begins <= looked {
+        if row.state != "in progress" {
             return done();
+        }
+        if begins <= looked {
+            return tell_last(cx, &row).await;
         }
         let due = begins.min(looked + LOOK);
         if cx.now < due {
@@ -45,10 +51,17 @@ impl Step<Orchestrating> for RefreshTargets {
         }
         // It has begun, or has ended: what is stored stays.
         let Some(members) = refresh(cx, &row).await? else { return done() };
-        tell(cx, &row, &members).await?;
         cx.data.resolved_at = Some(cx.now);
         if begins <= cx.now {
-            return done();
+            return tell_last(cx, &row).await;
+        }
+        let planned = members.iter().map(Planned::from);
+        match tell(cx, &row, planned.collect()).await {
+            Ok(()) => {}
+            Err(StepError::NotHeld) => return Err(StepError::NotHeld),
+            Err(StepError::Transient { failure, .. } | StepError::Fatal(failure)) => {
+                warn(&row, &failure);
+            }
         }
         wait_until(cx, begins.min(cx.now + LOOK)).into()
     }
@@ -68,14 +81,7 @@ async fn refresh(
     // As before its time also when the time has come: windows are looked for from then on, and what is planned stays so.
     let at = cx.now.min(asked.strategy.schedule_time - Duration::from_micros(1));
     let found = targets(cx, &asked, at).await?.members;
-    let filter = MemberFilter {
-        orchestration: row.id,
-        states: vec![],
-        current: true,
-        skip: 0,
-        most: 1_000_000,
-    };
-    let before = cx.env.store().members(&filter).await.map_err(|error| stored(&error))?.members;
+    let before = members(cx, row).await?;
     let found = with_operations_of(&before, found);
     if is_same(&before, &found) {
         return Ok(Some(found));
@@ -97,6 +103,21 @@ async fn refresh(
     }
     cx.note(description);
     Ok(Some(found))
+}
+
+/// The runtimes that are stored.
+async fn members(
+    cx: &Cx<'_, Orchestrating>,
+    row: &Orchestration,
+) -> Result<Vec<Member>, StepError> {
+    let filter = MemberFilter {
+        orchestration: row.id,
+        states: vec![],
+        current: true,
+        skip: 0,
+        most: 1_000_000,
+    };
+    Ok(cx.env.store().members(&filter).await.map_err(|error| stored(&error))?.members)
 }
 
 /// Runtimes that were chosen before keep their operations.
@@ -128,11 +149,50 @@ fn changed(before: &[Member], found: &[NewMember]) -> BTreeSet<String> {
     before.symmetric_difference(&found).map(|(instance, ..)| (*instance).clone()).collect()
 }
 
+/// What a customer is told about an instance.
+struct Planned {
+    instance: String,
+    begin: Option<Timestamp>,
+    end: Option<Timestamp>,
+}
+
+impl From<&NewMember> for Planned {
+    fn from(it: &NewMember) -> Self {
+        Self { instance: it.instance.clone(), begin: it.window_begin, end: it.window_end }
+    }
+}
+
+impl From<Member> for Planned {
+    fn from(it: Member) -> Self {
+        Self { instance: it.instance, begin: it.window_begin, end: it.window_end }
+    }
+}
+
+/// Tells customers before anything starts: nobody tells them later. When that does not work for a while, it begins all the same.
+async fn tell_last(cx: &mut Cx<'_, Orchestrating>, row: &Orchestration) -> StepResult {
+    if cx.data.untold.is_empty() {
+        return done();
+    }
+    let members = members(cx, row).await?.into_iter().map(Planned::from);
+    if let Err(error) = tell(cx, row, members.collect()).await {
+        let mut since = cx.data.telling_since;
+        let given_up = outlasted(error, &mut since, cx.now, TELLING);
+        cx.data.telling_since = since;
+        warn(row, &given_up?);
+    }
+    done()
+}
+
+fn warn(row: &Orchestration, failure: &Failure) {
+    let message = &failure.message;
+    tracing::warn!(orchestration = %row.id, message, "customers not told of other targets");
+}
+
 /// Tells customers what has changed. Those who cannot be told now are told the next time.
 async fn tell(
     cx: &mut Cx<'_, Orchestrating>,
     row: &Orchestration,
-    members: &[NewMember],
+    members: Vec<Planned>,
 ) -> Result<(), StepError> {
     let asked = parameters(row).map_err(|error| stored(&error))?;
     let Some(spc) = cx.env.spc.as_ref().filter(|_| cx.env.notifies(&asked)) else {
@@ -142,24 +202,16 @@ async fn tell(
     if cx.data.untold.is_empty() {
         return Ok(());
     }
-    let planned: BTreeMap<&str, &NewMember> =
+    let planned: BTreeMap<&str, &Planned> =
         members.iter().map(|member| (member.instance.as_str(), member)).collect();
     let tenant = |instance: &String| match planned.get(instance.as_str()) {
-        Some(member) => {
-            let from = member.window_begin.unwrap_or(cx.now);
-            Tenant::planned(instance, from, member.window_end)
-        }
+        Some(member) => Tenant::planned(instance, member.begin.unwrap_or(cx.now), member.end),
         None => Tenant::cancelled(instance),
     };
     let tenants = cx.data.untold.iter().map(tenant).collect();
     let event =
         Event { orchestration_id: row.id.to_string(), event_type: event_type(row), tenants };
-    match spc.update(&event).await {
-        Ok(()) => cx.data.untold.clear(),
-        Err(error) if error.kind == clients::Kind::NotHeld => return Err(error.into()),
-        Err(error) => {
-            tracing::warn!(orchestration = %row.id, %error, "customers not told of other targets");
-        }
-    }
+    told(spc.update(&event).await)?;
+    cx.data.untold.clear();
     Ok(())
 }

@@ -9,7 +9,7 @@ use super::{Orchestrating, orchestration, stored};
 use crate::{
     operations::prelude::*,
     orchestrations::{
-        parameters,
+        operation_count, parameters,
         resolve::{ResolveError, Resolved, resolve},
         signal,
         targets::Matcher,
@@ -74,5 +74,5 @@ pub(super) async fn targets(
 
 /// What an orchestration is at that has so many runtimes.
 pub(super) fn description(runtimes: usize) -> String {
-    format!("Scheduled {runtimes} operations")
+    format!("Scheduled {}", operation_count(runtimes))
 }

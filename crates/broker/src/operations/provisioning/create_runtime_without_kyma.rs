@@ -36,7 +36,8 @@ impl Step<Provisioning> for CreateRuntimeWithoutKyma {
         let place = Place { name: &name, target_secret: &target_secret, dns_providers };
         let wanted = creator.provision(order, place)?;
         ordering(cx).await?;
-        let begun = cx.env.provisioner.provision(tenant(order), &wanted).await?;
+        let key = cx.key("order").formerly(1);
+        let begun = cx.env.provisioner.provision(tenant(order), key, &wanted).await?;
         let runtime = begun.runtime_id.as_deref().map(Uuid::parse_str).transpose();
         let (Ok(Some(runtime)), Some(operation)) = (runtime, begun.id) else {
             return Err(missing("the provisioner did not say what it began"));

@@ -29,7 +29,7 @@ impl Step<Provisioning> for EdpRegistration {
         match edp.register(&tenant, &metadata).await.map_err(StepError::from) {
             Ok(()) => {}
             Err(StepError::Fatal(failure)) if !self.required => {
-                tracing::warn!(operation.id = %cx.operation, %failure, "the runtime goes without event data");
+                tracing::warn!(operation.id = %cx.operation, %failure, "EDP registration failed, continuing without it");
                 return done();
             }
             Err(error) => return Err(error),

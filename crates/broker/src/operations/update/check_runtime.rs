@@ -1,8 +1,11 @@
 //! Waits until the provisioner has changed the cluster.
+//!
+//! What a reader would get wrong: an operator's retry begins here when the provisioner's operation has failed, because the stage that
+//! has ordered it is closed. So it is ordered again here, once for each retry.
 
 use clients::provisioner::OperationState;
 
-use super::{Updating, changed};
+use super::{Updating, changed, upgrade_shoot};
 use crate::operations::{
     prelude::*,
     shared::{failed, missing, tenant},
@@ -27,7 +30,14 @@ impl Step<Updating> for CheckRuntime {
                 let said = status.message.map(|said| format!(": {said}")).unwrap_or_default();
                 waiting(format!("the cluster is being changed{said}")).into()
             }
-            OperationState::Failed => Err(failed(status)),
+            OperationState::Failed if cx.data.ordered_by == Some(cx.operation) => {
+                Err(failed(status))
+            }
+            OperationState::Failed => {
+                let key = cx.key("order");
+                upgrade_shoot::order(cx, |nth| key.nth(nth)).await?;
+                waiting("the provisioner was asked for the change again").into()
+            }
         }
     }
 }

@@ -1,18 +1,15 @@
 //! Has the provisioner upgrade the cluster, and starts the stage over: its first steps wait for the result.
 //!
 //! What a reader would get wrong: a call whose answer was lost is not lost. It carries a key that is the same in every run, and
-//! the provisioner answers a repetition with what it began the first time. So it is the only call of this step. An operator's retry
-//! has the keys of the operation that it continues: what that one has ordered and has failed since is ordered once more, under the
-//! key of the next call.
+//! the provisioner answers a repetition with what it began the first time. So it has a name of its own.
 
-use clients::provisioner::OperationState;
 use engine::{again, finish};
 
 use super::UpgradingCluster;
 use crate::operations::{
     creator,
     prelude::*,
-    shared::{missing, tenant, upgrading},
+    shared::{missing, ordering, tenant, upgrading},
 };
 
 pub(super) struct UpgradeCluster;
@@ -32,16 +29,10 @@ impl Step<UpgradingCluster> for UpgradeCluster {
         }
         let runtime = runtime.to_string();
         let before = &cx.data.ordered_before;
-        let mut operation = String::new();
-        for _ in 0..=before.len() {
-            let begun = cx.env.provisioner.upgrade_shoot(tenant(order), &runtime, &wanted).await?;
-            let begun_id = begun.id;
-            operation =
-                begun_id.ok_or_else(|| missing("the provisioner did not say what it began"))?;
-            if begun.state != OperationState::Failed || !before.contains(&operation) {
-                break;
-            }
-        }
+        let key = cx.key("order");
+        let key = |nth| key.nth(nth).formerly(nth);
+        let operation =
+            ordering::order(cx.env, key, tenant(order), &runtime, &wanted, before).await?;
         cx.data.details.target_operation_id = Some(operation);
         again(secs(5), "the provisioner upgrades the cluster")
     }

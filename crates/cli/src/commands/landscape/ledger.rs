@@ -57,7 +57,7 @@ pub(super) struct Ledger {
     /// Only lines of this phase: received, applied, replied, lost.
     #[arg(long)]
     phase: Option<String>,
-    /// Only the newest lines, so many of them; the filters count afterwards.
+    /// Only the newest N lines; the filters count afterwards.
     #[arg(long, value_name = "N", conflicts_with = "after", value_parser = clap::value_parser!(u32).range(1..=1000))]
     tail: Option<u32>,
     /// Go on with what happens; with -o json, one line of JSON for each.

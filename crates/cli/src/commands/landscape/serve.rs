@@ -7,8 +7,8 @@ use std::{
 
 use clap::Args;
 use server::{
-    settings, telemetry,
-    up::{Alone, GardenerVersion, Speed, run_landscape},
+    Speed, settings, telemetry,
+    up::{Alone, GardenerVersion, run_landscape},
 };
 
 use crate::connection::{self, DEFAULT_FOLDER};

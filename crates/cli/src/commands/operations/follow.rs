@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::live::Live;
 use crate::{
     client::Client,
+    hint,
     output::{self, Format, duration, style},
     timeline::Timeline,
     view::{Entry, Operation},
@@ -56,7 +57,8 @@ pub(crate) async fn follow_as(
         ended = watch(client, id, &mut shown) => ended,
         pressed = tokio::signal::ctrl_c() => {
             pressed?;
-            eprintln!("\nThe operation goes on. Watch it again:\n  kcp operations {id} --watch");
+            let kcp = hint::kcp();
+            eprintln!("\nThe operation goes on. Watch it again:\n  {kcp} operations {id} --watch");
             Ok(ExitCode::from(130))
         }
     }
@@ -72,6 +74,7 @@ async fn watch(client: &Client, id: &OperationId, shown: &mut Shown) -> anyhow::
                 journal.retain(|entry| entry["seq"].as_i64().is_some_and(|seq| seq > seen));
                 seen = journal.last().and_then(|entry| entry["seq"].as_i64()).unwrap_or(seen);
                 let known = Operation::deserialize(&operation)?;
+                shown.learn(client, &known.kind).await;
                 shown.draw(&known, &journal, &waiting, &clock)?;
                 if let Some(ended_at) = known.ended_at {
                     let took = duration(known.created_at, ended_at);
@@ -117,6 +120,17 @@ enum Shown {
     Lines(Option<Timeline>),
     Json,
     Terminal(Option<Timeline>, Live),
+}
+
+impl Shown {
+    /// Asks once how long such operations usually take. Those who may not know watch without it.
+    async fn learn(&mut self, client: &Client, kind: &str) {
+        if let Self::Terminal(None, live) = self
+            && let Ok(answer) = client.usual(kind).await
+        {
+            live.usually(&answer);
+        }
+    }
 }
 
 impl Shown {

@@ -12,6 +12,7 @@ use std::{
 
 use anyhow::Context as _;
 use clap::ValueEnum;
+use uuid::Uuid;
 
 use crate::{client::Client, output};
 
@@ -66,9 +67,10 @@ async fn copy(
 struct Partial(PathBuf);
 
 impl Partial {
+    /// A name of its own, so that two exports to one file do not write into each other.
     fn beside(file: &Path) -> Self {
         let mut name = file.file_name().map(OsString::from).unwrap_or_default();
-        name.push(".partial");
+        name.push(format!(".{}.partial", Uuid::new_v4().simple()));
         Self(file.with_file_name(name))
     }
 }

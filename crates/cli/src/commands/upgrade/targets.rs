@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 /// A target in the words of the API.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Target(pub(super) Value);
+pub(in crate::commands) struct Target(pub(in crate::commands) Value);
 
 const KEYS: [(&str, &str); 8] = [
     ("account", "globalAccount"),
@@ -18,12 +18,12 @@ const KEYS: [(&str, &str); 8] = [
 ];
 
 /// Reads `--target`.
-pub(super) fn target(text: &str) -> Result<Target, String> {
+pub(in crate::commands) fn target(text: &str) -> Result<Target, String> {
     read(text, "--target", true)
 }
 
 /// Reads `--target-exclude`.
-pub(super) fn target_exclude(text: &str) -> Result<Target, String> {
+pub(in crate::commands) fn target_exclude(text: &str) -> Result<Target, String> {
     read(text, "--target-exclude", false)
 }
 

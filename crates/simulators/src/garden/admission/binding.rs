@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use cluster::{Admission, Cause, Status, Verb};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{name, namespace, text};
-use crate::garden::{kinds, version::Version};
+use super::{list, name, namespace, text};
+use crate::garden::{kinds, shoot::FINALIZER, version::Version};
 
 /// Which binding a Shoot names: the field, the kind, the name.
 pub(super) fn named(shoot: &Value) -> Option<(&'static str, &'static str, &str)> {
@@ -79,21 +79,22 @@ pub(super) fn same_provider(write: &Admission<'_>, causes: &mut Vec<Cause>) {
     }
 }
 
-/// Refuses to let go of an account that Shoots are paid from.
-pub(super) fn in_use(write: &mut Admission<'_>) -> Result<(), Status> {
+/// Holds a binding that Shoots are paid from: it goes with the last of them.
+pub(super) fn hold(write: &mut Admission<'_>) -> Result<(), Status> {
     if write.verb != Verb::Delete {
         return Ok(());
     }
     let (kind, binding) = (write.kind.resource(), name(write.object));
     let shoots = write.list(kinds::SHOOTS, Some(namespace(write.object)));
-    let mut users = shoots
+    let is_used = shoots
         .iter()
-        .filter(|shoot| named(shoot).is_some_and(|(_, of, name)| of == kind && name == binding));
-    match users.next() {
-        None => Ok(()),
-        Some(shoot) => {
-            let why = format!("still referenced by shoot {:?}", name(shoot));
-            Err(Status::forbidden(write.kind, binding, &why))
+        .any(|shoot| named(shoot).is_some_and(|(_, of, name)| of == kind && name == binding));
+    if is_used {
+        let mut held = list(write.object, "/metadata/finalizers").to_vec();
+        if !held.iter().any(|one| one == FINALIZER) {
+            held.push(json!(FINALIZER));
         }
+        write.object["metadata"]["finalizers"] = Value::Array(held);
     }
+    Ok(())
 }

@@ -6,9 +6,10 @@ mod labels;
 mod table;
 
 use cluster::Admission;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{annotation, list, name, namespace, profile, text, version};
+use super::{annotation, image, list, name, namespace, profile, text, version};
 use crate::garden::{
     SCENARIO, SCENARIO_DEFAULTS, scenario::Scenario, settings::Settings, version::Version,
 };
@@ -31,7 +32,7 @@ pub(super) fn fill(write: &mut Admission<'_>, settings: &Settings) {
     let domain = domain(write, settings);
     names_of_profile(write.object, gardener);
     let profile = profile::of(write);
-    let (old, object) = (write.old, &mut *write.object);
+    let (old, object, now) = (write.old, &mut *write.object, write.now);
     if !object["spec"].is_object() {
         return;
     }
@@ -56,7 +57,7 @@ pub(super) fn fill(write: &mut Admission<'_>, settings: &Settings) {
             set_missing(object, "/spec/kubernetes/version", &json!(newest));
         }
         version::complete(profile, object);
-        images(profile, old, object);
+        images(profile, old, object, now);
     }
     maintenance(old, object);
     kubernetes(object, gardener);
@@ -174,10 +175,9 @@ fn domain(write: &Admission<'_>, settings: &Settings) -> Option<String> {
 }
 
 /// Workers without an image keep theirs, or get the newest.
-fn images(profile: &Value, old: Option<&Value>, object: &mut Value) {
+fn images(profile: &Value, old: Option<&Value>, object: &mut Value, now: Timestamp) {
     let newest = list(profile, "/spec/machineImages").first().and_then(|image| {
-        let version = list(image, "/versions").last()?["version"].clone();
-        Some(json!({"name": image["name"], "version": version}))
+        Some(json!({"name": image["name"], "version": image::newest(image, now)?}))
     });
     let before = old.map(|old| list(old, "/spec/provider/workers")).unwrap_or_default();
     let workers = object.pointer_mut("/spec/provider/workers").and_then(Value::as_array_mut);
@@ -194,10 +194,10 @@ fn images(profile: &Value, old: Option<&Value>, object: &mut Value) {
         let named = worker["machine"]["image"]["name"].clone();
         let all = list(profile, "/spec/machineImages");
         let of = all.iter().find(|image| image["name"] == named);
-        let version = of.and_then(|image| list(image, "/versions").last());
+        let version = of.and_then(|image| image::newest(image, now));
         if let Some(version) = version.filter(|_| text(worker, "/machine/image/version").is_none())
         {
-            worker["machine"]["image"]["version"] = version["version"].clone();
+            worker["machine"]["image"]["version"] = json!(version);
         }
     }
 }

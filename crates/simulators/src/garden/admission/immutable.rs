@@ -3,7 +3,6 @@
 use cluster::{Admission, Cause, Status};
 use serde_json::Value;
 
-use super::list;
 use crate::garden::version::Version;
 
 /// Fields that never change once they are set.
@@ -23,10 +22,6 @@ const NODES: &str = "/spec/networking/nodes";
 const FROM_THE_START: &str = "/spec/exposureClassName";
 /// Only newer Gardeners have it.
 const SCHEDULER: &str = "/spec/schedulerName";
-/// The same inside of `infrastructureConfig`, for whichever provider has them.
-const NETWORKS: [&str; 3] = ["/vpc/cidr", "/workers", "/worker"];
-/// The one network that may grow around what is in it.
-const GROWING: &str = "/vnet/cidr";
 
 /// Names every field that was changed and may not be.
 pub(super) fn check(old: &Value, new: &Value, gardener: Version, causes: &mut Vec<Cause>) {
@@ -38,16 +33,6 @@ pub(super) fn check(old: &Value, new: &Value, gardener: Version, causes: &mut Ve
     if super::text(old, FROM_THE_START).unwrap_or_default() != exposed {
         causes.push(Cause::invalid("spec.exposureClassName", exposed, "field is immutable"));
     }
-    let networks = "/spec/provider/infrastructureConfig/networks";
-    for path in NETWORKS {
-        let path = format!("{networks}{path}");
-        compare(&path, old.pointer(&path), new.pointer(&path), causes);
-    }
-    let path = format!("{networks}{GROWING}");
-    if !super::network::holds(super::text(new, &path), super::text(old, &path)) {
-        compare(&path, old.pointer(&path), new.pointer(&path), causes);
-    }
-    zones(list(old, &format!("{networks}/zones")), list(new, &format!("{networks}/zones")), causes);
     bindings(old, new, causes);
 }
 
@@ -69,22 +54,6 @@ fn compare(path: &str, old: Option<&Value>, new: Option<&Value>, causes: &mut Ve
         let shown = new.map_or_else(|| "null".to_owned(), |new| plain(&new));
         let field = path.trim_start_matches('/').replace('/', ".");
         causes.push(Cause::invalid(field, &shown, "field is immutable"));
-    }
-}
-
-/// Zones may be added; the networks of those in use stay as they are.
-fn zones(old: &[Value], new: &[Value], causes: &mut Vec<Cause>) {
-    for (place, zone) in old.iter().enumerate() {
-        let now = new.iter().find(|one| one["name"] == zone["name"]);
-        let Some(now) = now else {
-            let field = format!("spec.provider.infrastructureConfig.networks.zones[{place}]");
-            causes.push(Cause::forbidden(field, "removing zones is not allowed"));
-            continue;
-        };
-        for key in ["workers", "public", "internal", "cidr"] {
-            let path = format!("/spec/provider/infrastructureConfig/networks/zones[{place}]/{key}");
-            compare(&path, zone.get(key), now.get(key), causes);
-        }
     }
 }
 

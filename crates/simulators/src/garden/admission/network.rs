@@ -2,14 +2,17 @@
 
 use std::{net::Ipv4Addr, str::FromStr};
 
-use cluster::Cause;
+use cluster::{Admission, Cause};
 use serde_json::Value;
 
 use super::{list, text};
-use crate::garden::version::Version;
+use crate::garden::{kinds, version::Version};
 
 /// What is said about a text that is no range.
 const MALFORMED: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+
+/// Where older Gardeners have the network between control plane and machines.
+const VPN: &str = "192.168.123.0/24";
 
 /// A range of IPv4 addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,11 +97,13 @@ pub(super) fn check(shoot: &Value, gardener: Version, causes: &mut Vec<Cause>) {
     }
 }
 
-/// Names ranges of the cluster that meet, as they are looked at when a Shoot has its Seed.
-pub(super) fn overlaps(shoot: &Value, causes: &mut Vec<Cause>) {
+/// Names ranges of the cluster that meet each other or those of the Seed, as they are looked at when a Shoot has one.
+pub(super) fn overlaps(write: &Admission<'_>, gardener: Version, causes: &mut Vec<Cause>) {
+    let shoot = &*write.object;
     let range = |key: &str| {
         text(shoot, &format!("/spec/networking/{key}")).and_then(|text| text.parse::<Range>().ok())
     };
+    with_seed(write, gardener, causes);
     let pairs = [
         ("pods", "pod", "nodes", "node"),
         ("services", "service", "nodes", "node"),
@@ -115,8 +120,39 @@ pub(super) fn overlaps(shoot: &Value, causes: &mut Vec<Cause>) {
     }
 }
 
+/// Newer Gardeners map the ranges of the Seed elsewhere, unless the control plane is spread.
+fn with_seed(write: &Admission<'_>, gardener: Version, causes: &mut Vec<Cause>) {
+    let shoot = &*write.object;
+    let spread = shoot["spec"]["controlPlane"]["highAvailability"].is_object();
+    if gardener >= Version::V1_117 && !spread {
+        return;
+    }
+    let named = text(shoot, "/spec/seedName").unwrap_or_default();
+    let Some(seed) = write.find(kinds::SEEDS, "", named) else { return };
+    let mut ranges = vec![];
+    for (key, word) in [("services", "service"), ("pods", "pod"), ("nodes", "node")] {
+        let range = text(&seed, &format!("/spec/networks/{key}"));
+        ranges.extend(range.map(|range| (range, format!("seed {word} network"))));
+    }
+    if gardener < Version::V1_117 {
+        ranges.push((VPN, format!("default vpn network ({VPN})")));
+    }
+    for (key, word) in [("nodes", "node"), ("services", "service"), ("pods", "pod")] {
+        let Some(own) = text(shoot, &format!("/spec/networking/{key}")) else { continue };
+        let Ok(range) = own.parse::<Range>() else { continue };
+        for (other, what) in &ranges {
+            if other.parse::<Range>().is_ok_and(|other| other.meets(range)) {
+                let why = format!("shoot {word} network intersects with {what}");
+                causes.push(Cause::invalid(format!("spec.networking.{key}"), own, &why));
+            }
+        }
+    }
+}
+
 /// Names what the provider's extension refuses about the ranges in `infrastructureConfig`.
-pub(super) fn provider(shoot: &Value, causes: &mut Vec<Cause>) {
+///
+/// `networks` is how the extension names the place where they stand.
+pub(super) fn provider(shoot: &Value, networks: &str, causes: &mut Vec<Cause>) {
     let mut read = |field: String, value: Option<&str>| {
         let written = value?.to_owned();
         match written.parse() {
@@ -133,8 +169,8 @@ pub(super) fn provider(shoot: &Value, causes: &mut Vec<Cause>) {
         Some(Named { field: format!("spec.networking.{key}"), written, range })
     };
     let (nodes, pods, services) = (top("nodes"), top("pods"), top("services"));
-    let (workers, others) = infrastructure(shoot, &mut read);
-    let whole = outer(shoot, &mut read);
+    let (workers, others) = infrastructure(shoot, networks, &mut read);
+    let whole = outer(shoot, networks, &mut read);
 
     apart(workers.iter().chain(&others), causes);
     for worker in &workers {
@@ -157,8 +193,6 @@ pub(super) fn holds(outer: Option<&str>, inner: Option<&str>) -> bool {
     range(outer).zip(range(inner)).is_some_and(|(outer, inner)| outer.holds(inner))
 }
 
-const NETWORKS: &str = "spec.provider.infrastructureConfig.networks";
-
 fn networks(shoot: &Value) -> &Value {
     &shoot["spec"]["provider"]["infrastructureConfig"]["networks"]
 }
@@ -166,6 +200,7 @@ fn networks(shoot: &Value) -> &Value {
 /// The ranges of machines, and what else lies beside them.
 fn infrastructure(
     shoot: &Value,
+    at: &str,
     read: &mut impl FnMut(String, Option<&str>) -> Option<Named>,
 ) -> (Vec<Named>, Vec<Named>) {
     let networks = networks(shoot);
@@ -173,11 +208,11 @@ fn infrastructure(
     let mut others = Vec::new();
     // `worker` is the older spelling; where both stand, they say the same.
     let either = text(networks, "/workers").or_else(|| text(networks, "/worker"));
-    workers.extend(read(format!("{NETWORKS}.workers"), either));
+    workers.extend(read(format!("{at}.workers"), either));
+    others.extend(read(format!("{at}.internal"), text(networks, "/internal")));
     for (place, zone) in list(networks, "/zones").iter().enumerate() {
-        let mut of = |key: &str| {
-            read(format!("{NETWORKS}.zones[{place}].{key}"), text(zone, &format!("/{key}")))
-        };
+        let mut of =
+            |key: &str| read(format!("{at}.zones[{place}].{key}"), text(zone, &format!("/{key}")));
         workers.extend(of("workers"));
         workers.extend(of("cidr"));
         others.extend(of("public"));
@@ -189,6 +224,7 @@ fn infrastructure(
 /// The network of the account that everything lies in, where there is one.
 fn outer(
     shoot: &Value,
+    at: &str,
     read: &mut impl FnMut(String, Option<&str>) -> Option<Named>,
 ) -> Option<Named> {
     let networks = networks(shoot);
@@ -196,7 +232,7 @@ fn outer(
         (Some(cidr), _) => ("vpc", cidr),
         (None, cidr) => ("vnet", cidr?),
     };
-    read(format!("{NETWORKS}.{key}.cidr"), Some(cidr))
+    read(format!("{at}.{key}.cidr"), Some(cidr))
 }
 
 fn apart<'a>(ranges: impl Iterator<Item = &'a Named>, causes: &mut Vec<Cause>) {

@@ -59,6 +59,13 @@ pub(super) fn check(write: &Admission<'_>, gardener: Version) -> Result<(), Stat
 
 fn too_early(write: &Admission<'_>, wanted: &str) -> Option<String> {
     let rest = wanted.strip_prefix("rotate-")?;
+    let asleep = write.object["spec"]["hibernation"]["enabled"] == true
+        || write.object["status"]["hibernated"] == true;
+    if asleep && ["etcd-", "credentials-"].iter().any(|part| rest.starts_with(part)) {
+        return Some(
+            "operation is not permitted when shoot is hibernated or is waking up".to_owned(),
+        );
+    }
     if rest.contains("-start") {
         let last = write.old.map(|old| &old["status"]["lastOperation"]);
         let created = last.is_some_and(|last| {
@@ -96,8 +103,15 @@ fn subject(rest: &str) -> (&'static str, &'static [&'static str]) {
 /// Counts an operation as a change, and forgets it where Gardener's API server does.
 pub(super) fn count(write: &mut Admission<'_>) {
     let Some(old) = write.old else { return };
-    // Gardener compares the bytes of what belongs to the provider.
-    write.new_generation |= super::status::rewritten(old, write.object);
+    let asleep = |shoot: &Value| shoot["spec"]["hibernation"]["enabled"] == true;
+    if write.object["spec"]["maintenance"]["confineSpecUpdateRollout"] == true {
+        // What else has changed waits for the maintenance window.
+        write.same_generation = asleep(old) == asleep(write.object);
+    } else {
+        // Gardener compares the bytes of what belongs to the provider.
+        let keys = ["infrastructureConfig", "controlPlaneConfig"];
+        write.new_generation |= super::status::rewritten(old, write.object, &keys);
+    }
     let Some(wanted) = annotation(write.object, OPERATION) else { return };
     // Together with a change it stays, and the change counts.
     if old["spec"] != write.object["spec"] {

@@ -5,7 +5,7 @@ use cluster::{Admission, Status};
 use serde_json::Value;
 
 use super::{annotation, list, name, namespace, text};
-use crate::garden::{SCENARIO, scenario::Scenario, version::Version};
+use crate::garden::{SCENARIO, kinds, scenario::Scenario, version::Version};
 
 /// The types of `spec.extensions` that are registered in this garden.
 const EXTENSIONS: &[&str] =
@@ -115,6 +115,27 @@ pub(super) fn seed(write: &Admission<'_>, gardener: Version) -> Result<(), Statu
         }
     };
     Err(Status::forbidden(write.kind, name(write.object), &why))
+}
+
+/// Refuses a Seed that is not wide enough for the control plane.
+pub(super) fn zones_of_seed(write: &Admission<'_>) -> Result<(), Status> {
+    let shoot = &*write.object;
+    let tolerance = "/spec/controlPlane/highAvailability/failureTolerance/type";
+    let Some(named) = text(shoot, "/spec/seedName") else { return Ok(()) };
+    if text(shoot, tolerance) != Some("zone") {
+        return Ok(());
+    }
+    let Some(seed) = write.find(kinds::SEEDS, "", named) else { return Ok(()) };
+    let zones = list(&seed, "/spec/provider/zones").len();
+    if zones >= 3 {
+        return Ok(());
+    }
+    let name = name(shoot);
+    let why = format!(
+        "cannot schedule shoot '{name}' with failure tolerance of zone on seed '{named}' with only {zones} zones, at \
+         least 3 zones are required"
+    );
+    Err(Status::forbidden(write.kind, name, &why))
 }
 
 /// Refuses to let a Shoot go before its cluster is gone.

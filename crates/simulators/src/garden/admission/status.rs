@@ -3,7 +3,7 @@
 use cluster::{Admission, Cause, Status};
 use serde_json::Value;
 
-use super::{defaults, name, network, refusal, text};
+use super::{defaults, name, network, references, refusal, text};
 use crate::garden::{kinds, settings::Settings};
 
 /// What never changes once it is set.
@@ -86,16 +86,16 @@ pub(super) fn bound(write: &mut Admission<'_>, settings: &Settings) -> Result<()
         }
     }
     defaults::fill(write, settings);
-    network::overlaps(write.object, &mut causes);
+    network::overlaps(write, settings.version, &mut causes);
     if causes.is_empty() {
-        return Ok(());
+        return references::zones_of_seed(write);
     }
     Err(refusal(write, settings.version, &causes))
 }
 
-/// Whether two texts of an object differ in their bytes although they mean the same.
-pub(super) fn rewritten(old: &Value, new: &Value) -> bool {
-    ["infrastructureConfig", "controlPlaneConfig"].iter().any(|key| {
+/// Whether one of these texts of the provider differs in its bytes, although it may mean the same.
+pub(super) fn rewritten(old: &Value, new: &Value, keys: &[&str]) -> bool {
+    keys.iter().any(|key| {
         let of = |shoot: &Value| shoot["spec"]["provider"][*key].to_string();
         of(old) != of(new)
     })

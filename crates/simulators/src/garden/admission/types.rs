@@ -17,7 +17,8 @@ pub(super) fn check(write: &mut Admission<'_>, form: &Form) -> Result<(), Status
     )))
 }
 
-fn mistyped(form: &Form, value: &Value, path: &str) -> Option<String> {
+/// The first value that its field cannot hold, as Go says it.
+pub(super) fn mistyped(form: &Form, value: &Value, path: &str) -> Option<String> {
     let wrong = |wanted: &str| Some(refused(value, path, wanted));
     match (form, value) {
         (_, Value::Null) | (Form::Any, _) => None,

@@ -4,7 +4,7 @@ use cluster::{Admission, Cause};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{list, profile, text, unsupported};
+use super::{image, list, profile, text, unsupported};
 use crate::garden::version::Version;
 
 const PATH: &str = "/spec/kubernetes/version";
@@ -86,11 +86,7 @@ pub(super) fn complete(profile: &Value, shoot: &mut Value) {
 
 fn offered(profile: &Value, now: Timestamp) -> impl Iterator<Item = &str> {
     let all = list(profile, "/spec/kubernetes/versions").iter();
-    all.filter(move |one| {
-        let until = one["expirationDate"].as_str().and_then(|until| until.parse().ok());
-        until.is_none_or(|until: Timestamp| until > now)
-    })
-    .filter_map(|one| one["version"].as_str())
+    all.filter(move |one| image::is_offered(one, now)).filter_map(|one| one["version"].as_str())
 }
 
 /// Its three numbers.

@@ -1,5 +1,6 @@
 //! Groups of machines: sane numbers, and machines, disks, images and zones that the profile offers.
 
+mod machine;
 mod shape;
 
 use cluster::{Admission, Cause};
@@ -18,7 +19,12 @@ pub(super) fn offered_only(write: &Admission<'_>, gardener: Version, causes: &mu
     for (place, worker) in workers.iter().enumerate() {
         let field = format!("{WORKERS}[{place}]");
         offered(&profile, shoot, worker, &field, causes);
-        types_and_images(&profile, worker, &field, gardener, causes);
+        let before = write.old.and_then(|old| {
+            let mut pools = list(old, "/spec/provider/workers").iter();
+            pools.find(|one| one["name"] == worker["name"])
+        });
+        let offer = machine::Offer { profile: &profile, gardener, now: write.now };
+        offer.check(worker, before, &field, causes);
     }
     if gardener >= Version::V1_117 {
         total(&profile, workers, causes);
@@ -159,104 +165,6 @@ fn offered(profile: &Value, shoot: &Value, worker: &Value, field: &str, causes: 
             causes.push(Cause::invalid(at, region, why));
         } else if wanted[..place].contains(zone) {
             causes.push(duplicate(at, zone));
-        }
-    }
-}
-
-/// Machine types and images that the profile does not offer, in the words of each version.
-fn types_and_images(
-    profile: &Value,
-    worker: &Value,
-    field: &str,
-    gardener: Version,
-    causes: &mut Vec<Cause>,
-) {
-    let older = gardener < Version::V1_117;
-    let usable = list(profile, "/spec/machineTypes").iter().filter(|one| one["usable"] != false);
-    let types: Vec<&str> = usable.filter_map(|one| one["name"].as_str()).collect();
-    let machine = text(worker, "/machine/type").unwrap_or_default();
-    if !types.contains(&machine) {
-        let at = format!("{field}.machine.type");
-        let architecture = text(worker, "/machine/architecture").unwrap_or("amd64");
-        let why = format!(
-            "machine type '{machine}' does not support CPU architecture '{architecture}' or is unavailable in at least \
-             one zone, supported types are [{}]",
-            types.join(" ")
-        );
-        causes.push(if older {
-            Cause::invalid(at, machine, &why)
-        } else {
-            unsupported(at, machine, types)
-        });
-    }
-    supports(profile, worker, field, gardener, causes);
-    if worker["machine"]["image"].is_null() {
-        return;
-    }
-    let name = text(worker, "/machine/image/name").unwrap_or_default();
-    let version = text(worker, "/machine/image/version").unwrap_or_default();
-    let images: Vec<&Value> =
-        list(profile, "/spec/machineImages").iter().filter(|one| one["name"] == name).collect();
-    let mut versions = images.iter().flat_map(|one| list(one, "/versions"));
-    if versions.any(|one| one["version"] == version) {
-        return;
-    }
-    if images.is_empty() && !older && !name.is_empty() {
-        causes.push(Cause::invalid(field, name, "image is not supported"));
-        return;
-    }
-    let why = if older {
-        "machine image does not support CPU architecture 'amd64', is expired or does not match kubelet version constraint"
-    } else {
-        "machine image version is not supported"
-    };
-    let shown = format!("core.ShootMachineImage{{Name:{name:?}, Version:{version:?}}}");
-    causes.push(Cause::invalid(format!("{field}.machine.image"), &shown, why));
-}
-
-/// Whether machine and image have what is wanted of them.
-fn supports(
-    profile: &Value,
-    worker: &Value,
-    field: &str,
-    gardener: Version,
-    causes: &mut Vec<Cause>,
-) {
-    let architecture = text(worker, "/machine/architecture").unwrap_or("amd64");
-    let machine = text(worker, "/machine/type");
-    let types = list(profile, "/spec/machineTypes").iter();
-    let other = |one: &&Value| one["architecture"].as_str().unwrap_or("amd64") != architecture;
-    let known = ["amd64", "arm64"].contains(&architecture);
-    if let Some(found) = types.filter(|one| one["name"].as_str() == machine).find(other)
-        && known
-    {
-        let name = found["name"].as_str().unwrap_or_default();
-        let why = format!(
-            "machine type '{name}' does not support CPU architecture '{architecture}' or is unavailable in at least one zone"
-        );
-        causes.push(Cause::invalid(format!("{field}.machine.type"), name, &why));
-    }
-    let (image, version) =
-        (text(worker, "/machine/image/name"), text(worker, "/machine/image/version"));
-    let images = list(profile, "/spec/machineImages").iter();
-    let images = images.filter(|one| one["name"].as_str() == image);
-    let found = images.flat_map(|one| list(one, "/versions"));
-    let found =
-        found.filter(|one| one["version"].as_str() == version).find(|one| !one["cri"].is_null());
-    if let (Some(found), Some(wanted)) = (found, text(worker, "/cri/name")) {
-        let mut offered: Vec<&str> =
-            list(found, "/cri").iter().filter_map(|one| one["name"].as_str()).collect();
-        if gardener < Version::V1_117 {
-            // The default there; the static rules refuse it where Kubernetes has no Docker any more.
-            offered.push("docker");
-        }
-        if !offered.contains(&wanted) {
-            let (image, version) = (image.unwrap_or_default(), version.unwrap_or_default());
-            let why = format!(
-                "machine image '{image}@{version}' does not support CRI '{wanted}', supported values: [{}]",
-                offered.join(" ")
-            );
-            causes.push(Cause::invalid(format!("{field}.cri.name"), wanted, &why));
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::super::{
-    OPERATION,
+    OPERATION, TASKS,
     conditions::{Health, word},
     flow,
     scenario::{Scenario, Trouble},
@@ -18,7 +18,7 @@ use super::super::{
 
 /// What is retried is not retried more often, however fast the world is.
 const LEAST: Duration = Duration::from_secs(1);
-/// So much longer takes what is slow.
+/// Slow operations take this much longer.
 const SLOW: u32 = 5;
 
 /// Something to do.
@@ -243,8 +243,15 @@ fn resync(shoot: Shoot<'_>, view: View<'_>) -> Option<Move> {
 }
 
 fn label(shoot: Shoot<'_>) -> Option<Move> {
-    let wanted = word(shoot).filter(|wanted| shoot.label() != Some(*wanted))?;
+    let wanted = word(shoot).filter(|wanted| shoot.label() != Some(*wanted) || has_done(shoot))?;
     now(Act::Label(wanted))
+}
+
+/// Whether the tasks of a Shoot are done, and still stand there.
+pub(super) fn has_done(shoot: Shoot<'_>) -> bool {
+    let over = matches!(shoot.last(), Some((_, State::Succeeded, _)));
+    let settled = word(shoot) != Some("progressing");
+    over && settled && !shoot.is_changed() && shoot.annotation(TASKS).is_some()
 }
 
 fn is_blocked(shoot: Shoot<'_>) -> bool {

@@ -19,14 +19,14 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
-        CONFIRMATION, OPERATION,
+        CONFIRMATION, OPERATION, TASKS,
         conditions::Health,
         flow, info, nodes,
         scenario::Trouble,
         shoot::{FINALIZER, Operation, STATUS_LABEL, Shoot},
     },
     Shared,
-    decide::{Act, verdict},
+    decide::{Act, has_done, verdict},
     report::{Reporter, written},
     schedule,
 };
@@ -68,7 +68,11 @@ impl Shared {
             }
             Act::Care(health) => self.care(object, *health).await,
             Act::Label(word) => {
-                self.change(object, json!({"metadata": {"labels": {STATUS_LABEL: word}}})).await
+                let mut patch = json!({"metadata": {"labels": {STATUS_LABEL: word}}});
+                if has_done(shoot) {
+                    patch["metadata"]["annotations"] = json!({TASKS: null});
+                }
+                self.change(object, patch).await
             }
             Act::Disappear => self.disappear(object).await,
             Act::LetGo => {

@@ -220,6 +220,15 @@ fn machines() -> Vec<Case> {
             (403, "machine.type: Unsupported value: \"x.large\": supported values"),
         ),
         (
+            "/spec/provider/workers",
+            json!([{
+                "name": "a", "machine": {"type": "m5.xlarge"}, "minimum": 1, "maximum": 2,
+                "volume": {"type": "gp3", "size": "50Gi"}, "zones": ["eu-central-1a", "eu-central-1b", "eu-central-1c"],
+            }]),
+            (403, "workers[0].zones[1]: Invalid value: \"eu-central-1b\": supported values"),
+            (422, "maximum node count should be greater than or equal to the number of zones"),
+        ),
+        (
             worker("maximum"),
             json!(501),
             MADE,

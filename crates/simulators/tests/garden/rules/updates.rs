@@ -20,9 +20,13 @@ enum Change {
     Merge(&'static str, &'static str, Value),
     /// A strategic merge patch.
     Strategic(Value),
+    /// A configuration that is applied by a manager of its own, to the object or to a part of it.
+    Apply(&'static str, Value),
+    /// A merge patch as text, which is read strictly.
+    Text(&'static str),
 }
 
-use Change::{Merge, Put, Strategic};
+use Change::{Apply, Merge, Put, Strategic, Text};
 
 type Case = (Change, Answer, Answer);
 
@@ -117,6 +121,23 @@ fn patches() -> Vec<Case> {
         ),
         both(Strategic(json!({"spec": {"purpose": "testing"}})), DONE),
         both(Strategic(worker(json!({"name": "cpu-worker-0", "maximum": 9}))), DONE),
+        both(Apply("", worker(json!({"name": "cpu-worker-0", "maximum": 9}))), DONE),
+        both(
+            Apply("", json!({"spec": {"foo": 1}})),
+            (500, "Kind=Shoot): .spec.foo: field not declared in schema"),
+        ),
+        both(
+            Apply("", worker(json!({"name": "cpu-worker-0", "foo": 1}))),
+            (500, "field not declared in schema"),
+        ),
+        both(
+            Apply("/status", status(json!({"technicalID": "x"}))),
+            (422, "status.technicalID: Invalid value: \"x\": field is immutable"),
+        ),
+        both(
+            Text(r#"{"spec": {"purpose": "testing", "purpose": "evaluation"}}"#),
+            (422, "strict decoding error: duplicate field \"spec.purpose\""),
+        ),
         both(
             Merge("", "&fieldValidation=Strict", json!({"spec": {"foo": 1}})),
             (422, "\"\" is invalid: patch: Invalid value"),
@@ -156,8 +177,18 @@ fn patches() -> Vec<Case> {
 
 /// Status and body of the answer to a request.
 async fn ask(garden: &Garden, method: &str, path: &str, media: &str, body: &Value) -> (u16, Value) {
+    send(garden, method, path, media, body.to_string()).await
+}
+
+async fn send(
+    garden: &Garden,
+    method: &str,
+    path: &str,
+    media: &str,
+    body: String,
+) -> (u16, Value) {
     let request = Request::builder().method(method).uri(path).header("content-type", media);
-    let request = request.body(Body::from(body.to_string().into_bytes())).unwrap();
+    let request = request.body(Body::from(body.into_bytes())).unwrap();
     let response = garden.client.send(request).await.unwrap();
     let status = response.status().as_u16();
     let bytes = response.into_body().collect_bytes().await.unwrap();
@@ -202,6 +233,18 @@ async fn changes_that_break_a_rule_get_the_answer_of_the_version() {
                     let dry = if query.contains("dryRun") { "" } else { "dryRun=All" };
                     let path = format!("{one}{part}?{dry}{query}");
                     ask(&garden, "PATCH", &path, MERGE, patch).await
+                }
+                Apply(part, config) => {
+                    let mut config = config.clone();
+                    config["apiVersion"] = json!("core.gardener.cloud/v1beta1");
+                    config["kind"] = json!("Shoot");
+                    config["metadata"] = json!({"name": "tried"});
+                    let path = format!("{one}{part}?dryRun=All&fieldManager=other&force=true");
+                    ask(&garden, "PATCH", &path, "application/apply-patch+yaml", &config).await
+                }
+                Text(patch) => {
+                    let path = format!("{one}?dryRun=All&fieldValidation=Strict");
+                    send(&garden, "PATCH", &path, MERGE, (*patch).to_owned()).await
                 }
                 Strategic(patch) => {
                     let media = "application/strategic-merge-patch+json";

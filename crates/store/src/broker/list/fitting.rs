@@ -1,16 +1,18 @@
 //! Instances whose Shoot has a name that fits. What fits is found out here, over names alone and some at a time: no database has the
 //! same patterns as another.
 
-use super::{BY_ID, BrokerStore, InstanceFilter, Page, PageKey, Way, bound, list};
+use super::{BY_ID, BY_PREFIX, BrokerStore, InstanceFilter, Page, PageKey, bound, list};
 use crate::{Error, Moment, sql::Text};
 
 /// How many names of Shoots are read at a time.
-const NAMES: u32 = 1_000;
+const NAMES: usize = 1_000;
+/// How many names with a prefix are read at once; where there are more, the list is read by age.
+const WITH_PREFIX: usize = 5_000;
 
 #[derive(sqlx_macros::FromRow)]
-struct NamedShoot {
-    created_at: Moment,
-    id: String,
+pub(super) struct NamedShoot {
+    pub(super) created_at: Moment,
+    pub(super) id: String,
     shoot_name: String,
 }
 
@@ -32,17 +34,19 @@ impl Counted {
 
 impl BrokerStore {
     /// The page of instances whose Shoot has a name that fits, and how many there are in all. What fits is found out here, over
-    /// names alone and some at a time: no database has the same patterns as another.
+    /// names alone and some at a time: no database has the same patterns as another. With letters that every fitting name begins
+    /// with, and few names that do, only these are read.
     pub async fn list_fitting(
         &self,
         filter: &InstanceFilter,
+        prefix: Option<&str>,
         fits: impl Fn(&str) -> bool + Send,
     ) -> Result<(Page, u64), Error> {
         let mut counted =
             Counted { skip: filter.skip.into(), most: filter.most as usize, total: 0 };
-        let pages = match filter.way() {
-            Way::Paged(pages) => pages,
-            Way::Few(text) => {
+        let pages = match filter.way().pages() {
+            Ok(pages) => pages,
+            Err(text) => {
                 let mut rows = self.few(filter, text).await?;
                 rows.retain(|row| fits(&row.shoot_name));
                 rows.retain(|_| counted.is_on_the_page());
@@ -50,17 +54,21 @@ impl BrokerStore {
             }
         };
         let (mut ids, mut from) = (Vec::new(), filter.clone());
+        let few = match prefix {
+            Some(prefix) => self.names_with(filter, prefix).await?,
+            None => None,
+        };
+        let (mut names, mut more) = match few {
+            Some(names) => (names, false),
+            None => (self.names(&from, pages.names, NAMES).await?, true),
+        };
         loop {
-            let names = self.names(&from, pages.names).await?;
             let fitting = names.iter().filter(|name| fits(&name.shoot_name));
             ids.extend(fitting.filter(|_| counted.is_on_the_page()).map(|name| name.id.clone()));
-            match names.last() {
-                Some(last) if names.len() == NAMES as usize => {
-                    let (created_at, id) = (last.created_at.into(), last.id.clone());
-                    from.after = Some(PageKey { created_at, id });
-                }
-                _ => break,
-            }
+            more = more && names.len() == NAMES;
+            let Some(last) = names.last().filter(|_| more) else { break };
+            from.after = Some(PageKey { created_at: last.created_at.into(), id: last.id.clone() });
+            names = self.names(&from, pages.names, NAMES).await?;
         }
         if ids.is_empty() {
             return Ok((Page::default(), counted.total));
@@ -76,33 +84,66 @@ impl BrokerStore {
         filter: &InstanceFilter,
         fits: impl Fn(&str) -> bool + Send,
     ) -> Result<(Vec<String>, Option<PageKey>), Error> {
-        let pages = match filter.way() {
-            Way::Paged(pages) => pages,
-            Way::Few(text) => {
+        let pages = match filter.way().pages() {
+            Ok(pages) => pages,
+            Err(text) => {
                 let mut rows = self.few(filter, text).await?;
                 rows.retain(|row| fits(&row.shoot_name));
                 return Ok((rows.into_iter().map(|row| row.id).collect(), None));
             }
         };
-        let names = self.names(filter, pages.names).await?;
-        let last = names.last().filter(|_| names.len() == NAMES as usize);
+        let names = self.names(filter, pages.names, NAMES).await?;
+        let last = names.last().filter(|_| names.len() == NAMES);
         let next =
             last.map(|last| PageKey { created_at: last.created_at.into(), id: last.id.clone() });
         let fitting = names.into_iter().filter(|name| fits(&name.shoot_name));
         Ok((fitting.map(|name| name.id).collect(), next))
     }
 
-    /// Some names of Shoots.
-    async fn names(&self, filter: &InstanceFilter, text: Text) -> Result<Vec<NamedShoot>, Error> {
+    /// The first names of Shoots of a list.
+    pub(super) async fn names(
+        &self,
+        filter: &InstanceFilter,
+        text: Text,
+        most: usize,
+    ) -> Result<Vec<NamedShoot>, Error> {
         let (created_at, id) = filter.start();
         let names = on!(self.database().reader(), text, |text, pool| {
             bound!(sqlx::query_as(text), filter)
                 .bind(created_at)
                 .bind(id)
-                .bind(i64::from(NAMES))
+                .bind(i64::try_from(most).unwrap_or(i64::MAX))
                 .fetch_all(pool)
                 .await
         })?;
         Ok(names)
     }
+
+    /// The names that begin with these letters, by age; none when there are too many.
+    async fn names_with(
+        &self,
+        filter: &InstanceFilter,
+        prefix: &str,
+    ) -> Result<Option<Vec<NamedShoot>>, Error> {
+        let Some(end) = end_of(prefix) else { return Ok(None) };
+        let most = i64::try_from(WITH_PREFIX + 1).unwrap_or(i64::MAX);
+        let mut names: Vec<NamedShoot> = on!(self.database().reader(), BY_PREFIX, |text, pool| {
+            let query = bound!(sqlx::query_as(text), filter).bind(prefix);
+            query.bind(end.as_str()).bind(most).fetch_all(pool).await
+        })?;
+        if names.len() > WITH_PREFIX {
+            return Ok(None);
+        }
+        let start = filter.start();
+        names.retain(|name| (name.created_at, name.id.as_str()) > start);
+        names.sort_by(|one, other| (one.created_at, &one.id).cmp(&(other.created_at, &other.id)));
+        Ok(Some(names))
+    }
+}
+
+/// The first text behind all that begin with these ASCII letters.
+fn end_of(prefix: &str) -> Option<String> {
+    let last = prefix.chars().last().filter(char::is_ascii)?;
+    let next = char::from(u8::try_from(last).ok()?.checked_add(1)?);
+    Some(format!("{}{next}", &prefix[..prefix.len() - 1]))
 }

@@ -1,6 +1,6 @@
 //! Where every so many instances of a list end, so that a page far from its beginning need not pass over all before it.
 
-use super::{BrokerStore, InstanceFilter, PageKey, Way, bound, list};
+use super::{BrokerStore, InstanceFilter, PageKey, bound, list};
 use crate::{Error, Moment};
 
 #[derive(sqlx_macros::FromRow)]
@@ -13,7 +13,7 @@ impl BrokerStore {
     /// The last of each `every` instances, all of the list; none where instances are named one by one. It costs what
     /// [`BrokerStore::total`] costs.
     pub async fn marks(&self, filter: &InstanceFilter, every: u32) -> Result<Vec<PageKey>, Error> {
-        let Way::Paged(pages) = filter.way() else { return Ok(Vec::new()) };
+        let Ok(pages) = filter.way().pages() else { return Ok(Vec::new()) };
         let (created_at, id) = filter.start();
         let mut marks: Vec<Mark> = on!(self.database().reader(), pages.marks, |text, pool| {
             bound!(sqlx::query_as(text), filter)

@@ -4,6 +4,7 @@ use ::engine::storage::{NewOperation, Verdict};
 use jiff::Timestamp;
 use uuid::Uuid;
 
+use super::parameters::{Fields, with_fields};
 use crate::{Error, Moment, Transaction, accepted::check_instance, broker::BrokerStore};
 
 // Nobody else writes the row until the transaction ends.
@@ -131,6 +132,8 @@ impl BrokerStore {
         members: &[NewMember],
     ) -> Result<bool, Error> {
         let mut transaction = self.database().begin().await?;
+        // What starts at the same time has the lock: without waiting for it first, REPLACE would not see it.
+        self.lock_orchestration(&mut transaction, resolution.orchestration).await?;
         if !self.told(&mut transaction, REPLACE, driver, resolution, None).await? {
             transaction.rollback().await?;
             return Ok(false);
@@ -144,21 +147,28 @@ impl BrokerStore {
     }
 
     /// Stores that failed operations are tried again, with the driver that does it, in one transaction. Each of `members` comes
-    /// with the operation that failed; `parameters` name them. `false`: the orchestration does not run and has not failed, or one
-    /// of the operations is tried again already.
+    /// with the operation that failed; `fields` of the parameters name them. What it is at comes behind what it was at before.
+    /// `false`: the orchestration does not run and has not failed, or one of the operations is tried again already.
     pub async fn retry_orchestration(
         &self,
         driver: NewOperation,
         resolution: &Resolution<'_>,
-        parameters: &str,
+        fields: &Fields<'_>,
         members: &[(Uuid, NewMember)],
     ) -> Result<bool, Error> {
         check_instance(&resolution.orchestration.to_string(), "orchestration", &driver)?;
         let id = driver.id;
         let mut transaction = self.database().begin().await?;
         self.engine.accept_in(&mut transaction, driver, &|_| Verdict::Queue).await?;
-        let mut lands =
-            self.told(&mut transaction, RETRY, id, resolution, Some(parameters)).await?;
+        let locked = self.lock_orchestration(&mut transaction, resolution.orchestration).await?;
+        let Some(locked) = locked else {
+            transaction.rollback().await?;
+            return Ok(false);
+        };
+        let parameters = with_fields(&locked.parameters, fields)?;
+        let description = format!("{}{}", locked.description, resolution.description);
+        let told = Resolution { description: &description, ..resolution.clone() };
+        let mut lands = self.told(&mut transaction, RETRY, id, &told, Some(&parameters)).await?;
         for (failed, _) in members {
             lands = lands
                 && on!(transaction.connection(), |connection| {

@@ -24,7 +24,7 @@ impl Step<Deprovisioning> for RemoveRuntime {
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         // A continuation may find that the cluster is gone and only something else was left.
         if cx.data.cluster_may_exist() {
-            match order(cx).await {
+            match order(cx, 1).await {
                 Ok(Ordered::Yes) => {
                     cx.data.gone::<Self>();
                 }

@@ -35,10 +35,11 @@ impl Step<Provisioning> for CreateRuntime {
         let mut wanted = creator.provision(order, place)?;
         wanted.kyma = Some(creator.kyma(order));
         let begun = match ordered_before(cx).await? {
-            Some(begun) => begun,
-            None => {
+            Earlier::Began(begun) => *begun,
+            Earlier::Nothing { nth } => {
                 ordering(cx).await?;
-                cx.env.provisioner.provision(tenant(order), &wanted).await?
+                let key = cx.key("order").nth(nth).formerly(nth);
+                cx.env.provisioner.provision(tenant(order), key, &wanted).await?
             }
         };
         let runtime = begun.runtime_id.as_deref().map(Uuid::parse_str).transpose();
@@ -62,15 +63,26 @@ impl Step<Provisioning> for CreateRuntime {
 }
 
 /// What an earlier run ordered and did not live to save.
-async fn ordered_before(cx: &Cx<'_, Provisioning>) -> Result<Option<OperationStatus>, StepError> {
-    let Some(director) = &cx.env.director else { return Ok(None) };
+enum Earlier {
+    /// The provisioner has begun this.
+    Began(Box<OperationStatus>),
+    /// Nothing that the provisioner knows. An order after a registration that led to nothing is another one, because the
+    /// secrets in it are new: it has a key of its own.
+    Nothing { nth: usize },
+}
+
+async fn ordered_before(cx: &Cx<'_, Provisioning>) -> Result<Earlier, StepError> {
+    let Some(director) = &cx.env.director else { return Ok(Earlier::Nothing { nth: 1 }) };
     let order = &cx.input.order;
     let account = &order.context.globalaccount_id;
     let Some(runtime) = director.find_by_instance(account, &order.instance_id).await? else {
-        return Ok(None);
+        return Ok(Earlier::Nothing { nth: 2 });
     };
+    let registered = Earlier::Nothing { nth: 3 };
     match cx.env.provisioner.runtime_status(tenant(order), &runtime).await {
-        Err(error) if error.kind == Kind::NotFound => Ok(None),
-        status => Ok(status?.last_operation),
+        Err(error) if error.kind == Kind::NotFound => Ok(registered),
+        status => {
+            Ok(status?.last_operation.map_or(registered, |begun| Earlier::Began(Box::new(begun))))
+        }
     }
 }

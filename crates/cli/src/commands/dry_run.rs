@@ -1,0 +1,119 @@
+//! `--dry-run`: what a command would send. Nothing is changed; what the catalog can tell is checked.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+use serde_json::{Value, json};
+
+use crate::output::{self, Format};
+
+/// A request that is not sent.
+pub(super) struct Unsent<'a> {
+    pub(super) method: &'static str,
+    pub(super) path: String,
+    pub(super) body: Option<&'a Value>,
+}
+
+impl Unsent<'_> {
+    /// Shows it.
+    pub(super) fn show(&self, format: Format) -> anyhow::Result<ExitCode> {
+        let Self { method, path, body } = self;
+        let told = json!({"dry_run": true, "method": method, "path": path, "body": body});
+        format.show(&told, path, || {
+            let body = body.map(|body| format!("{body:#}\n")).unwrap_or_default();
+            format!("{method} {path}\n{body}")
+        })?;
+        if format == Format::Table {
+            eprintln!("\nDry run: nothing was sent.");
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Refuses parameters that the schema of the plan does not allow, as far as a schema says it in so many words.
+pub(super) fn check(schema: &Value, parameters: &Value) -> anyhow::Result<()> {
+    let (Some(properties), Some(given)) =
+        (schema["properties"].as_object(), parameters.as_object())
+    else {
+        return Ok(());
+    };
+    let mut problems = Vec::new();
+    for (name, value) in given {
+        match properties.get(name) {
+            Some(property) => problems.extend(problem(name, property, value)),
+            None if schema["additionalProperties"] == false => {
+                let known: Vec<&str> = properties.keys().map(String::as_str).collect();
+                problems.push(format!("{name} is no parameter of the plan: {}", known.join(", ")));
+            }
+            None => {}
+        }
+    }
+    for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        if !given.contains_key(name) {
+            problems.push(format!("{name} is required"));
+        }
+    }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "dry run: the parameters would be refused: {}",
+        output::harmless(&problems.join("; "), "")
+    )
+}
+
+fn problem(name: &str, property: &Value, value: &Value) -> Option<String> {
+    let fits = match property["type"].as_str() {
+        Some("integer") => value.is_i64(),
+        Some("string") => value.is_string(),
+        Some("boolean") => value.is_boolean(),
+        Some("array") => value.is_array(),
+        Some("object") => value.is_object(),
+        _ => true,
+    };
+    if !fits {
+        return Some(format!("{name}: {value} is no {}", property["type"].as_str()?));
+    }
+    if let Some(choices) = property["enum"].as_array().filter(|all| !all.contains(value)) {
+        let choices: Vec<String> = choices.iter().map(Value::to_string).collect();
+        return Some(format!("{name}: {value} is none of {}", choices.join(", ")));
+    }
+    let number = value.as_i64()?;
+    match (property["minimum"].as_i64(), property["maximum"].as_i64()) {
+        (Some(least), _) if number < least => {
+            Some(format!("{name}: {number} is less than {least}"))
+        }
+        (_, Some(most)) if number > most => Some(format!("{name}: {number} is more than {most}")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_checked_by_the_schema_of_the_plan() {
+        let schema = json!({
+            "properties": {
+                "name": {"type": "string"}, "machineType": {"type": "string", "enum": ["m5.xlarge"]},
+                "autoScalerMax": {"type": "integer", "minimum": 3, "maximum": 80},
+            },
+            "required": ["name"], "additionalProperties": false,
+        });
+        let refused = |parameters: Value| check(&schema, &parameters).unwrap_err().to_string();
+
+        let good = json!({"name": "dev", "machineType": "m5.xlarge", "autoScalerMax": 3});
+        assert!(check(&schema, &good).is_ok());
+        for (parameters, problem) in [
+            (json!({"name": "dev", "machinetype": 1}), "machinetype is no parameter"),
+            (json!({"name": "dev", "machineType": "x"}), "is none of \"m5.xlarge\""),
+            (json!({"name": "dev", "autoScalerMax": 2}), "2 is less than 3"),
+            (json!({"name": "dev", "autoScalerMax": "9"}), "is no integer"),
+            (json!({}), "name is required"),
+        ] {
+            assert!(refused(parameters.clone()).contains(problem), "{}", refused(parameters));
+        }
+        assert!(check(&Value::Null, &good).is_ok());
+    }
+}

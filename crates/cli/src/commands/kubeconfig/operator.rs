@@ -1,0 +1,89 @@
+//! The known client's way to a kubeconfig: an operator's, with credentials, chosen by account and subaccount, account and runtime, or Shoot.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use anyhow::bail;
+use clap::Args;
+use serde_json::Value;
+
+use super::KubeconfigFile;
+use crate::{client::Client, confirm::Confirmation, view::Runtime};
+
+/// Regions of the platform whose runtimes only people in the EU may touch.
+const EU_ONLY: [&str; 2] = ["cf-eu11", "cf-ch20"];
+
+/// Which runtime is meant.
+#[derive(Args)]
+pub(super) struct OfOperator {
+    /// The global account, with --subaccount or --runtime-id.
+    #[arg(short = 'g', long, value_name = "ID", group = "chosen")]
+    account: Option<String>,
+    /// The subaccount.
+    #[arg(short, long, value_name = "ID", group = "chosen", requires = "account")]
+    subaccount: Option<String>,
+    /// The runtime.
+    #[arg(short, long, value_name = "ID", group = "chosen", requires = "account")]
+    runtime_id: Option<String>,
+    /// The Shoot.
+    #[arg(short = 'c', long, group = "chosen")]
+    shoot: Option<String>,
+}
+
+impl OfOperator {
+    /// Fetches it, and writes it to its file: one that is called like the cluster, unless another one is named.
+    pub(super) async fn fetch(
+        &self,
+        client: &Client,
+        kubeconfigs: &Client,
+        mut file: KubeconfigFile,
+        confirmation: &Confirmation,
+    ) -> anyhow::Result<ExitCode> {
+        let runtime = self.runtime(client).await?;
+        if EU_ONLY.contains(&runtime.sub_account_region.as_str()) {
+            let (shoot, region) = (&runtime.shoot_name, &runtime.sub_account_region);
+            confirmation.ask(&format!("Only people in the EU may access {shoot} ({region})"))?;
+        }
+        let account = &runtime.global_account_id;
+        let kubeconfig = kubeconfigs.operator_kubeconfig(account, &runtime.id).await?;
+        if file.output.is_none() {
+            file.output = Some(PathBuf::from(format!("{}.yaml", name_in(&kubeconfig, &runtime))));
+        }
+        file.write(&kubeconfig)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    async fn runtime(&self, client: &Client) -> anyhow::Result<Runtime> {
+        let (account, shoot) = (&self.account, &self.shoot);
+        if shoot.is_none() && (self.subaccount.is_none() && self.runtime_id.is_none()) {
+            bail!(
+                "at least one of the following options have to be specified: account/subaccount, \
+                 account/runtime-id, shoot"
+            );
+        }
+        let fields = [
+            ("account", account),
+            ("subaccount", &self.subaccount),
+            ("runtime_id", &self.runtime_id),
+            ("shoot", shoot),
+        ];
+        let given = fields.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
+        let query: Vec<_> = given.chain([("op_detail", "last".to_owned())]).collect();
+        let mut found = client.runtimes_seen(&query).await?;
+        match found.len() {
+            0 => bail!("no runtimes matched the input options"),
+            1 => Ok(found.remove(0)),
+            several => bail!("multiple runtimes ({several}) matched the input options"),
+        }
+    }
+}
+
+/// What the first cluster of a kubeconfig is called, as far as that can be a file.
+fn name_in(kubeconfig: &str, runtime: &Runtime) -> String {
+    let read: Value = serde_saphyr::from_str(kubeconfig).unwrap_or_default();
+    let name = read["clusters"][0]["name"].as_str().or(read["current-context"].as_str());
+    let plain = |name: &&str| {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        !name.is_empty() && !name.starts_with('.') && name.chars().all(allowed)
+    };
+    name.filter(plain).unwrap_or(&runtime.shoot_name).to_owned()
+}

@@ -1,0 +1,217 @@
+//! `kcp reconciliations`: what the Reconciler does with clusters, as the known client shows it.
+
+mod list;
+mod time;
+
+use std::{path::Path, process::ExitCode};
+
+use clap::{Args, Subcommand};
+use uuid::Uuid;
+
+use super::which;
+use crate::{
+    client::Client,
+    confirm::Confirmation,
+    output::{self, Format},
+};
+use list::{Info, List};
+
+/// List the Reconciler's rounds over clusters, look into one, and switch clusters on and off.
+#[derive(Args)]
+#[command(
+    visible_alias = "reconciliation",
+    visible_alias = "rc",
+    args_conflicts_with_subcommands = true
+)]
+pub(crate) struct Reconciliations {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    list: List,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Let the Reconciler work on a cluster again.
+    Enable {
+        #[command(flatten)]
+        cluster: Cluster,
+        /// Begin a round now.
+        #[arg(short, long)]
+        force: bool,
+    },
+    /// Keep the Reconciler away from a cluster.
+    Disable {
+        #[command(flatten)]
+        cluster: Cluster,
+    },
+    /// Show one with its operations.
+    Info(Info),
+    /// Show all that the Reconciler keeps about a cluster.
+    State(State),
+    /// Make a round log more.
+    Debug {
+        /// The round.
+        #[arg(short, long, value_name = "ID")]
+        scheduling_id: String,
+    },
+    /// Forget the rounds of a cluster.
+    Purge {
+        /// The runtime.
+        #[arg(short, long, value_name = "ID")]
+        runtime_id: String,
+        #[command(flatten)]
+        confirmation: Confirmation,
+    },
+    /// Stop one operation of a round, or make it log more.
+    Operation {
+        #[command(subcommand)]
+        command: OperationCommand,
+    },
+}
+
+#[derive(Subcommand)]
+enum OperationCommand {
+    /// Take one that has not begun for done.
+    Stop {
+        #[command(flatten)]
+        operation: OperationId,
+        #[command(flatten)]
+        confirmation: Confirmation,
+    },
+    /// Make one log more.
+    Debug {
+        #[command(flatten)]
+        operation: OperationId,
+    },
+}
+
+#[derive(Args)]
+struct OperationId {
+    /// The round.
+    #[arg(short, long, value_name = "ID")]
+    scheduling_id: String,
+    /// The operation of it.
+    #[arg(short, long, value_name = "ID")]
+    correlation_id: String,
+}
+
+/// A cluster, by its runtime or its Shoot.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct Cluster {
+    /// The runtime: its id, or the name of it.
+    #[arg(short, long, value_name = "ID")]
+    runtime_id: Option<String>,
+    /// The Shoot.
+    #[arg(short = 'c', long)]
+    shoot: Option<String>,
+}
+
+#[derive(Args)]
+#[group(id = "of", required = true, multiple = false, args = ["runtime_id", "shoot", "correlation_id", "scheduling_id"])]
+struct State {
+    /// The runtime: its id, or the name of it.
+    #[arg(short, long, value_name = "ID")]
+    runtime_id: Option<String>,
+    /// The Shoot.
+    #[arg(short = 'c', long)]
+    shoot: Option<String>,
+    /// An operation of a round.
+    #[arg(long, value_name = "ID")]
+    correlation_id: Option<String>,
+    /// A round.
+    #[arg(long, value_name = "ID")]
+    scheduling_id: Option<String>,
+    /// table, json, yaml, name, or custom=HEADER:PATH[,…].
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
+    output: Format,
+}
+
+impl Reconciliations {
+    pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+        let mothership = Client::connect_to_mothership(data)?;
+        match self.command {
+            None => self.list.run(&mothership, data).await?,
+            Some(Command::Info(info)) => info.run(&mothership).await?,
+            Some(Command::State(state)) => state.run(&mothership, data).await?,
+            Some(command) => command.change(&mothership, data).await?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Command {
+    async fn change(self, mothership: &Client, data: Option<&Path>) -> anyhow::Result<()> {
+        match self {
+            Self::Enable { cluster, force } => {
+                let status = if force { "reconcile_pending" } else { "ready" };
+                set(mothership, &cluster.runtime(data).await?, status).await
+            }
+            Self::Disable { cluster } => {
+                set(mothership, &cluster.runtime(data).await?, "reconcile_disabled").await
+            }
+            Self::Debug { scheduling_id } => {
+                mothership.debug_reconciliation(&scheduling_id, None).await?;
+                output::print(&format!("reconciliation {scheduling_id} logs more\n"))
+            }
+            Self::Purge { runtime_id, confirmation } => {
+                let runtime = runtime(data, &runtime_id).await?;
+                confirmation.ask(&format!("Forget all reconciliations of runtime {runtime}"))?;
+                mothership.purge_reconciliations(&runtime).await?;
+                output::print(&format!("reconciliations of runtime {runtime} are forgotten\n"))
+            }
+            Self::Operation { command: OperationCommand::Stop { operation, confirmation } } => {
+                let OperationId { scheduling_id, correlation_id } = operation;
+                confirmation.ask(&format!("Operation {correlation_id} is taken for done"))?;
+                mothership.stop_operation(&scheduling_id, &correlation_id).await?;
+                output::print(&format!("operation {correlation_id} is stopped\n"))
+            }
+            Self::Operation { command: OperationCommand::Debug { operation } } => {
+                let OperationId { scheduling_id, correlation_id } = operation;
+                mothership.debug_reconciliation(&scheduling_id, Some(&correlation_id)).await?;
+                output::print(&format!("operation {correlation_id} logs more\n"))
+            }
+            Self::Info(_) | Self::State(_) => Ok(()),
+        }
+    }
+}
+
+async fn set(mothership: &Client, runtime: &str, status: &str) -> anyhow::Result<()> {
+    mothership.set_cluster_status(runtime, status).await?;
+    output::print(&format!("runtime {runtime}: {status}\n"))
+}
+
+impl Cluster {
+    async fn runtime(&self, data: Option<&Path>) -> anyhow::Result<String> {
+        let which = self.runtime_id.as_deref().or(self.shoot.as_deref()).unwrap_or_default();
+        runtime(data, which).await
+    }
+}
+
+/// The id of a runtime; names and Shoots are looked up at the broker.
+async fn runtime(data: Option<&Path>, which: &str) -> anyhow::Result<String> {
+    if Uuid::parse_str(which).is_ok() {
+        return Ok(which.to_owned());
+    }
+    Ok(which::runtime(&Client::connect(data)?, which).await?.id)
+}
+
+impl State {
+    async fn run(self, mothership: &Client, data: Option<&Path>) -> anyhow::Result<()> {
+        let cluster = self.runtime_id.as_deref().or(self.shoot.as_deref());
+        let cluster = match cluster {
+            Some(which) => Some(runtime(data, which).await?),
+            None => None,
+        };
+        let names = [
+            ("runtimeID", cluster.as_deref()),
+            ("correlationID", self.correlation_id.as_deref()),
+            ("schedulingID", self.scheduling_id.as_deref()),
+        ];
+        let query: Vec<_> = names.into_iter().filter_map(|(key, id)| Some((key, id?))).collect();
+        let state = mothership.cluster_state(&query).await?;
+        let name = state["cluster"]["runtimeID"].as_str().unwrap_or_default();
+        self.output.show(&state, name, || list::state(&state))
+    }
+}
