@@ -41,12 +41,28 @@ pub(super) fn add(catalog: Catalog, place: &Where, settings: &Settings) -> Catal
         .admission(place.clone(), kinds::SHOOTS, move |write| shoot(write, &shoots))
         .admission(place.clone(), kinds::SECRET_BINDINGS, accounts::check)
         .admission(place.clone(), kinds::CREDENTIALS_BINDINGS, accounts::check)
-        .admission(place.clone(), kinds::SECRET_BINDINGS, binding::hold)
-        .admission(place.clone(), kinds::CREDENTIALS_BINDINGS, binding::hold)
-        .admission(place.clone(), kinds::PROFILES, |write| accounts::label(write, "/spec/type"))
-        .admission(place.clone(), kinds::SEEDS, |write| {
-            accounts::label(write, "/spec/provider/type")
-        })
+        .admission(place.clone(), kinds::SECRET_BINDINGS, always(binding::hold))
+        .admission(place.clone(), kinds::CREDENTIALS_BINDINGS, always(binding::hold))
+        .admission(
+            place.clone(),
+            kinds::PROFILES,
+            always(|write| accounts::label(write, "/spec/type")),
+        )
+        .admission(
+            place.clone(),
+            kinds::SEEDS,
+            always(|write| accounts::label(write, "/spec/provider/type")),
+        )
+}
+
+/// A rule that refuses nothing.
+fn always(
+    change: impl Fn(&mut Admission<'_>) + Send + Sync + 'static,
+) -> impl Fn(&mut Admission<'_>) -> Result<(), Status> + Send + Sync + 'static {
+    move |write| {
+        change(write);
+        Ok(())
+    }
 }
 
 fn shoot(write: &mut Admission<'_>, settings: &Settings) -> Result<(), Status> {

@@ -28,7 +28,7 @@ pub(super) fn all(version: Version) -> Vec<Value> {
         for profile in &mut all {
             profile["spec"].as_object_mut().map(|spec| spec.shift_remove("limits"));
             let images = profile["spec"]["machineImages"].as_array_mut().into_iter().flatten();
-            let versions = images.flat_map(|image| image["versions"].as_array_mut());
+            let versions = images.filter_map(|image| image["versions"].as_array_mut());
             for version in versions.flatten() {
                 // There every image must have it, whether or not Kubernetes does.
                 version["cri"] = json!([{"name": "containerd"}, {"name": "docker"}]);

@@ -11,7 +11,7 @@ pub(super) fn check(write: &mut Admission<'_>) -> Result<(), Status> {
     if write.verb == Verb::Delete {
         return Ok(());
     }
-    label(write, "/provider/type")?;
+    label(write, "/provider/type");
     references(write)?;
     let older = write.kind.resource() == kinds::SECRET_BINDINGS;
     let reference = if older { "secretRef" } else { "credentialsRef" };
@@ -70,9 +70,9 @@ fn references(write: &mut Admission<'_>) -> Result<(), Status> {
 }
 
 /// Sets the label of the provider at a path, which may be several separated by commas.
-pub(super) fn label(write: &mut Admission<'_>, path: &str) -> Result<(), Status> {
+pub(super) fn label(write: &mut Admission<'_>, path: &str) {
     if write.verb == Verb::Delete || write.subresource.is_some() {
-        return Ok(());
+        return;
     }
     let kinds = text(write.object, path).unwrap_or_default().split(',').map(str::trim);
     let wanted: Vec<String> = kinds
@@ -85,5 +85,4 @@ pub(super) fn label(write: &mut Admission<'_>, path: &str) -> Result<(), Status>
             metadata["labels"][key] = json!("true");
         }
     }
-    Ok(())
 }

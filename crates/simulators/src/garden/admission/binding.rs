@@ -80,9 +80,9 @@ pub(super) fn same_provider(write: &Admission<'_>, causes: &mut Vec<Cause>) {
 }
 
 /// Holds a binding that Shoots are paid from: it goes with the last of them.
-pub(super) fn hold(write: &mut Admission<'_>) -> Result<(), Status> {
+pub(super) fn hold(write: &mut Admission<'_>) {
     if write.verb != Verb::Delete {
-        return Ok(());
+        return;
     }
     let (kind, binding) = (write.kind.resource(), name(write.object));
     let shoots = write.list(kinds::SHOOTS, Some(namespace(write.object)));
@@ -96,5 +96,4 @@ pub(super) fn hold(write: &mut Admission<'_>) -> Result<(), Status> {
         }
         write.object["metadata"]["finalizers"] = Value::Array(held);
     }
-    Ok(())
 }

@@ -86,7 +86,7 @@ fn condition(name: &str, kind: &str) -> Column {
     Column::text(name, &format!(r#".status.conditions[?(@.type=="{kind}")].status"#))
 }
 
-fn text<'a>(value: &'a Value) -> &'a str {
+fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
