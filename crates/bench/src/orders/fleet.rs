@@ -148,16 +148,11 @@ impl Fleet {
     }
 
     /// Kills one replica after the other and starts it again. Ends only when that cannot be done.
-    pub(super) fn kill_now_and_then(
-        &self,
-        every: Option<Duration>,
-    ) -> impl Future<Output = anyhow::Error> + use<'_> {
-        async move {
-            let Some(every) = every else { return std::future::pending().await };
-            match self.kill(every).await {
-                Err(error) => error,
-                Ok(never) => match never {},
-            }
+    pub(super) async fn kill_now_and_then(&self, every: Option<Duration>) -> anyhow::Error {
+        let Some(every) = every else { return std::future::pending().await };
+        match self.kill(every).await {
+            Err(error) => error,
+            Ok(never) => match never {},
         }
     }
 
