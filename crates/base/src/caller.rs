@@ -111,8 +111,8 @@ pub enum Interrupted {
 
 impl Caller {
     /// Runs `work` as this caller.
-    pub async fn scope<T>(self, work: impl Future<Output = T>) -> T {
-        CALLER.scope(self, work).await
+    pub fn scope<T>(self, work: impl Future<Output = T>) -> impl Future<Output = T> {
+        CALLER.scope(self, work)
     }
 
     fn next_call(&self) -> Call {
