@@ -31,9 +31,9 @@ pub type OperationId = Uuid;
 pub type ReplicaId = Uuid;
 
 /// How often a replica looks whether what it has in hand is still its own.
-pub const LOOK: Duration = Duration::from_secs(1);
+pub const LOOK: Duration = Duration::from_secs(2);
 /// After an operation that was held is abandoned, nothing of its instance begins for so long: its step is gone then.
-pub const STOPPED_AFTER: Duration = LOOK.saturating_mul(4);
+pub const STOPPED_AFTER: Duration = LOOK.saturating_mul(2);
 
 /// Everything the engine needs of a store.
 pub trait Storage: Send + Sync + 'static {

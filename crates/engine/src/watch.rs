@@ -205,7 +205,7 @@ async fn keep_looking<S: Storage>(storage: &S, clock: &Clock, incarnation: &Inca
             Ok(()) => LOOK,
             Err(error) => {
                 warn!(%error, "database unavailable, looking again for what is not held any more");
-                LOOK / 10
+                LOOK / 20
             }
         };
     }
@@ -213,7 +213,7 @@ async fn keep_looking<S: Storage>(storage: &S, clock: &Clock, incarnation: &Inca
 
 async fn stop_old(clock: &Clock, watch: &Watch) {
     loop {
-        clock.sleep(LOOK / 4).await;
+        clock.sleep(LOOK / 8).await;
         watch.stop_old();
     }
 }
