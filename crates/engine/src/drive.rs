@@ -3,7 +3,7 @@
 //! Nothing leaves the process between the end of a step and its commit, and nothing of the next
 //! step begins before it.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc};
 
 use base::{Caller, Clock, Failure};
 use jiff::Timestamp;
@@ -66,16 +66,15 @@ pub(crate) enum Drove {
 }
 
 impl Incarnation {
-    /// Takes an operation forward. Never panics: a step that does only fails its own operation. `claimed`: when its claim was
-    /// sent, on the clock's monotonic scale.
-    pub(crate) async fn drive(self: Arc<Self>, held: Held, claimed: Duration) -> Drove {
+    /// Takes an operation forward. Never panics: a step that does only fails its own operation.
+    pub(crate) async fn drive(self: Arc<Self>, held: Held) -> Drove {
         let id = held.id;
-        let Some(mut hand) = self.take_up(held, claimed) else { return Drove::Left };
+        let Some(mut hand) = self.take_up(held) else { return Drove::Left };
         if self.crashes(Point::AfterClaim, id, "").await {
             return Drove::Left;
         }
         loop {
-            if !self.works() || hand.watched.proof.is_over() {
+            if !self.works() || hand.watched.stopped.is_cancelled() {
                 return Drove::Left;
             }
             let shape = hand.plan.shape().clone();
@@ -120,7 +119,7 @@ impl Incarnation {
         }
     }
 
-    fn take_up(&self, held: Held, claimed: Duration) -> Option<Hand> {
+    fn take_up(&self, held: Held) -> Option<Hand> {
         let plan = self.plans.get(&held.kind)?.clone();
         let mut position = held.position;
         let kept = self.memories.take(held.id, held.epoch, position.stage.as_deref());
@@ -152,7 +151,7 @@ impl Incarnation {
             cancel: held.cancel,
             skip: held.skip,
             memory: kept.map(|kept| (kept.memory, kept.since)),
-            watched: self.watch.watch((held.id, held.epoch), &self.clock, claimed),
+            watched: self.watch.watch(held.id, held.epoch),
         })
     }
 
@@ -164,7 +163,7 @@ impl Incarnation {
             biased;
             () = self.is_over() => return None,
             () = self.stopping.cancelled() => return None,
-            () = hand.watched.proof.over() => return None,
+            () = hand.watched.stopped.cancelled() => return None,
             place = self.lanes.place(&hand.who.lane) => place,
         };
         if !self.works() || self.crashes(Point::BeforeRun, hand.who.id, &step.name).await {
@@ -274,11 +273,11 @@ impl Incarnation {
                 lease: self.lease.clone(),
                 hooks: self.hooks.clone(),
                 crashed: self.crashed.clone(),
-                proof: hand.watched.proof.clone(),
+                stopped: hand.watched.stopped.clone(),
                 planted: self.settings.planted,
             }),
         };
-        let proof = hand.watched.proof.clone();
+        let stopped = hand.watched.stopped.clone();
         let (line, mut saves) = mpsc::channel(1);
         let mut task = Abort(tokio::spawn(caller.scope(opened.run(at, memory, now, line))));
         let overdue = self.clock.sleep(step.retry.deadline);
@@ -287,7 +286,7 @@ impl Incarnation {
             tokio::select! {
                 biased;
                 () = self.is_over() => return None,
-                () = proof.over() => return None,
+                () = stopped.cancelled() => return None,
                 Some(request) = saves.recv() => self.save(hand, request).await?,
                 ran = &mut task.0 => return Some(match ran {
                     Ok(ran) => Ok(ran),

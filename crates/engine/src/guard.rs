@@ -10,7 +10,6 @@ use crate::{
     hooks::{Flow, Hooks, Point},
     lease::Lease,
     planted::Planted,
-    watch::Proof,
 };
 
 /// Lets calls begin only while the operation is held.
@@ -18,8 +17,8 @@ pub(crate) struct WhileHeld {
     pub(crate) lease: Arc<Lease>,
     pub(crate) hooks: Option<Arc<dyn Hooks>>,
     pub(crate) crashed: CancellationToken,
-    /// Whether the operation is still held here.
-    pub(crate) proof: Proof,
+    /// Set when the operation is not held here any more.
+    pub(crate) stopped: CancellationToken,
     pub(crate) planted: Planted,
 }
 
@@ -39,7 +38,7 @@ impl WhileHeld {
         if self.crashed.is_cancelled() {
             return std::future::pending().await;
         }
-        if self.proof.is_over() {
+        if self.stopped.is_cancelled() {
             return Verdict::Stop;
         }
         if self.lease.is_valid() || self.planted.is(Planted::NoFence) {

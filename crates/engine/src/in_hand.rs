@@ -28,8 +28,6 @@ struct Counts {
     by_lane: BTreeMap<String, usize>,
     /// In whole milliseconds, so that it stays small however many operations sleep.
     dues: BTreeSet<i64>,
-    /// Whether something was let go of that the store may still have as ours.
-    strays: bool,
 }
 
 /// One operation in hand.
@@ -38,7 +36,6 @@ pub(crate) struct Slot {
     id: OperationId,
     lane: String,
     until: Option<Timestamp>,
-    left: bool,
 }
 
 impl InHand {
@@ -81,7 +78,7 @@ impl InHand {
         let mut counts = self.counts();
         counts.all.insert(id);
         *counts.by_lane.entry(lane.to_owned()).or_default() += 1;
-        Slot { hand: self.clone(), id, lane: lane.to_owned(), until: None, left: false }
+        Slot { hand: self.clone(), id, lane: lane.to_owned(), until: None }
     }
 
     /// When the first of the sleeping ones is due.
@@ -97,17 +94,7 @@ impl InHand {
         counts.dues = later;
     }
 
-    /// Whether something was left since this was last asked for.
-    pub(crate) fn take_strays(&self) -> bool {
-        std::mem::take(&mut self.counts().strays)
-    }
-
-    /// Whether something was left.
-    pub(crate) fn has_strays(&self) -> bool {
-        self.counts().strays
-    }
-
-    /// Resolves when there is room again (if that is asked for), an earlier due time, or something was left.
+    /// Resolves when there is room again (if that is asked for) or an earlier due time.
     pub(crate) async fn changed(&self, room: bool) {
         if room {
             self.0.freed.notified().await;
@@ -121,11 +108,6 @@ impl Slot {
     /// Gives the place back; the operation sleeps until then, or is out of this replica's hands.
     pub(crate) fn free(mut self, until: Option<Timestamp>) {
         self.until = until;
-    }
-
-    /// Gives the place back; the operation was left where it stands, and may still be ours by the store.
-    pub(crate) fn leave(mut self) {
-        self.left = true;
     }
 }
 
@@ -146,9 +128,8 @@ impl Drop for Slot {
             earlier = counts.dues.first().is_none_or(|first| due < *first);
             counts.dues.insert(due);
         }
-        counts.strays |= self.left;
         drop(counts);
-        if earlier || self.left {
+        if earlier {
             self.hand.0.due_changed.notify_one();
         }
         self.hand.0.freed.notify_one();

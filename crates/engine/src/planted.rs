@@ -52,13 +52,11 @@ pub enum Planted {
     TransactionLeftOpen,
     /// Nobody looks for what an operator has abandoned: its step goes on.
     AbandonedGoOn,
-    /// A look for what was abandoned counts for as long as the lease.
-    OldLooksCount,
 }
 
 impl Planted {
     /// All bugs.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 20] = [
         Self::NoFence,
         Self::StageClosedEarly,
         Self::ManyRunning,
@@ -79,7 +77,6 @@ impl Planted {
         Self::StraysKept,
         Self::TransactionLeftOpen,
         Self::AbandonedGoOn,
-        Self::OldLooksCount,
     ];
 
     /// Whether this is the planted bug.

@@ -37,7 +37,7 @@ pub const STOPPED_AFTER: Duration = LOOK.saturating_mul(2);
 
 /// Everything the engine needs of a store.
 pub trait Storage: Send + Sync + 'static {
-    /// The part that renews the lease and looks for what is lost, each on a connection of its own.
+    /// The part that renews the lease, on a connection of its own.
     type Heart: Heart;
 
     /// Registers a new incarnation. Earlier incarnations of the same name lose their leases at once.
@@ -47,7 +47,7 @@ pub trait Storage: Send + Sync + 'static {
         lease: Duration,
     ) -> impl Future<Output = Result<Joined, StorageError>> + Send;
 
-    /// Opens a connection that renews the lease or looks for what is lost; called on the thread that will use it.
+    /// Opens the connection that renews the lease; called on the thread that will use it.
     fn heart(&self) -> impl Future<Output = Result<Self::Heart, StorageError>> + Send;
 
     /// Ends an incarnation: what it still holds becomes due at once, its lease is over.
@@ -64,6 +64,13 @@ pub trait Storage: Send + Sync + 'static {
         replica: ReplicaId,
         in_hand: &[OperationId],
     ) -> impl Future<Output = Result<u64, StorageError>> + Send;
+
+    /// Which of these operations the replica does not own any more, each with the epoch under which it is in hand.
+    fn lost(
+        &self,
+        replica: ReplicaId,
+        in_hand: &[(OperationId, i64)],
+    ) -> impl Future<Output = Result<Vec<(OperationId, i64)>, StorageError>> + Send;
 
     /// Hands due operations to a replica, fairly between lanes, and marks them held.
     fn claim(&self, ask: &Ask<'_>) -> impl Future<Output = Result<Claimed, StorageError>> + Send;
@@ -147,7 +154,7 @@ pub trait Storage: Send + Sync + 'static {
     fn wakes(&self) -> broadcast::Receiver<Wake>;
 }
 
-/// What must not wait for a connection that others use.
+/// Renews one lease.
 pub trait Heart: Send + 'static {
     /// Renews the lease if it still lives, and tells the store's time.
     fn beat(
@@ -155,13 +162,6 @@ pub trait Heart: Send + 'static {
         replica: ReplicaId,
         lease: Duration,
     ) -> impl Future<Output = Result<Beat, StorageError>> + Send;
-
-    /// Which of these operations the replica does not own any more, each with the epoch under which it is in hand.
-    fn lost(
-        &mut self,
-        replica: ReplicaId,
-        in_hand: &[(OperationId, i64)],
-    ) -> impl Future<Output = Result<Vec<(OperationId, i64)>, StorageError>> + Send;
 }
 
 /// A failed call of the store.

@@ -2,16 +2,11 @@
 //!
 //! What a reader would get wrong: this is not the fence. An operator who abandons an operation raises its epoch, so that nothing of
 //! its owner is stored any more; but the step that runs would go on calling outside systems until its next commit. The store
-//! lets the next operation of the instance begin only after [`STOPPED_AFTER`], when the step is gone. So a look counts for less than
-//! that: when the database cannot be read for longer, everything in hand stops, whether it was abandoned or not.
+//! lets the next operation of the instance begin only after [`STOPPED_AFTER`], when the step is gone.
 
 use std::{
     collections::BTreeMap,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
-    time::Duration,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use base::Clock;
@@ -21,19 +16,12 @@ use tracing::{info, warn};
 use crate::{
     drive::Incarnation,
     planted::Planted,
-    storage::{Heart, LOOK, OperationId, ReplicaId, STOPPED_AFTER, Storage, StorageError},
+    storage::{LOOK, OperationId, ReplicaId, Storage, StorageError},
 };
-
-/// For how long a look counts, from the moment it was sent. The rest of [`STOPPED_AFTER`] is for clocks that do not run alike.
-const COUNTS: Duration = STOPPED_AFTER.saturating_sub(Duration::from_millis(400));
 
 /// Everything that one incarnation has in hand.
 #[derive(Default)]
-pub(crate) struct Watch {
-    entries: Mutex<Entries>,
-    /// Whether somebody looks. Without, what is in hand counts as held for as long as the lease.
-    looks: AtomicBool,
-}
+pub(crate) struct Watch(Mutex<Entries>);
 
 #[derive(Default)]
 struct Entries {
@@ -45,116 +33,47 @@ struct Entries {
 struct Entry {
     id: OperationId,
     epoch: i64,
-    proof: Proof,
-}
-
-/// Whether an operation is held here, as far as this replica knows.
-#[derive(Clone)]
-pub(crate) struct Proof {
     stopped: CancellationToken,
-    clock: Clock,
-    /// On the clock's monotonic scale, in nanoseconds.
-    counts_until: Arc<AtomicU64>,
 }
 
 /// One operation in hand, until it is dropped.
 pub(crate) struct Watched {
     watch: Arc<Watch>,
     number: u64,
-    pub(crate) proof: Proof,
-}
-
-impl Proof {
-    /// Whether the operation is not held here any more, or may not be.
-    pub(crate) fn is_over(&self) -> bool {
-        self.stopped.is_cancelled() || self.is_old()
-    }
-
-    /// Resolves when the operation is not held here any more, or may not be.
-    pub(crate) async fn over(&self) {
-        self.stopped.cancelled().await;
-    }
-
-    fn is_old(&self) -> bool {
-        nanoseconds(self.clock.monotonic()) >= self.counts_until.load(Ordering::Acquire)
-    }
-
-    fn renew(&self, sent: Duration) {
-        self.counts_until.fetch_max(nanoseconds(sent + COUNTS), Ordering::AcqRel);
-    }
+    /// Set when the operation is not held here any more.
+    pub(crate) stopped: CancellationToken,
 }
 
 impl Watch {
-    /// From now on this operation is looked for. `claimed`: when its claim was sent, on the clock's monotonic scale.
-    pub(crate) fn watch(
-        self: &Arc<Self>,
-        (id, epoch): (OperationId, i64),
-        clock: &Clock,
-        claimed: Duration,
-    ) -> Watched {
-        let looks = self.looks.load(Ordering::Acquire);
-        let until = if looks { nanoseconds(claimed + COUNTS) } else { u64::MAX };
-        let proof = Proof {
-            stopped: CancellationToken::new(),
-            clock: clock.clone(),
-            counts_until: Arc::new(AtomicU64::new(until)),
-        };
+    /// From now on this operation is looked for.
+    pub(crate) fn watch(self: &Arc<Self>, id: OperationId, epoch: i64) -> Watched {
+        let stopped = CancellationToken::new();
         let mut entries = self.entries();
         entries.last += 1;
         let number = entries.last;
-        entries.all.insert(number, Entry { id, epoch, proof: proof.clone() });
-        Watched { watch: self.clone(), number, proof }
+        entries.all.insert(number, Entry { id, epoch, stopped: stopped.clone() });
+        Watched { watch: self.clone(), number, stopped }
     }
 
     fn entries(&self) -> std::sync::MutexGuard<'_, Entries> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn all(&self) -> Vec<Entry> {
-        self.entries().all.values().cloned().collect()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Stops what the store does not know as this replica's any more. One statement, and none when nothing is in hand.
-    async fn look(
-        &self,
-        heart: &mut impl Heart,
-        clock: &Clock,
-        replica: ReplicaId,
-    ) -> Result<(), StorageError> {
-        let (sent, entries) = (clock.monotonic(), self.all());
+    async fn look<S: Storage>(&self, storage: &S, replica: ReplicaId) -> Result<(), StorageError> {
+        let entries: Vec<Entry> = self.entries().all.values().cloned().collect();
         if entries.is_empty() {
             return Ok(());
         }
         let in_hand: Vec<_> = entries.iter().map(|entry| (entry.id, entry.epoch)).collect();
-        let lost = heart.lost(replica, &in_hand).await?;
-        // The proofs from before the look: what was claimed again meanwhile has another one.
-        for Entry { id, epoch, proof } in &entries {
-            if lost.contains(&(*id, *epoch)) {
-                info!(operation.id = %id, "operation {id} is not held here any more, its step stops");
-                proof.stopped.cancel();
-            } else {
-                proof.renew(sent);
-            }
+        let lost = storage.lost(replica, &in_hand).await?;
+        // The tokens from before the look: what was claimed again meanwhile has another one.
+        for entry in entries.iter().filter(|entry| lost.contains(&(entry.id, entry.epoch))) {
+            info!(operation.id = %entry.id, "operation {} is not held here any more, its step stops", entry.id);
+            entry.stopped.cancel();
         }
         Ok(())
     }
-
-    /// Stops what was not looked at for too long.
-    fn stop_old(&self) {
-        let stops = |entry: &Entry| entry.proof.is_old() && !entry.proof.stopped.is_cancelled();
-        let old: Vec<Entry> = self.all().into_iter().filter(stops).collect();
-        if old.is_empty() {
-            return;
-        }
-        warn!(count = old.len(), "database unavailable for {COUNTS:?}, running steps stop");
-        for entry in old {
-            entry.proof.stopped.cancel();
-        }
-    }
-}
-
-fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl Drop for Watched {
@@ -163,57 +82,31 @@ impl Drop for Watched {
     }
 }
 
-/// Looks from now on until the lease is lost or the process dies.
-pub(crate) fn start_looking<S: Storage>(
+/// Looks until the lease is lost or the process dies.
+pub(crate) async fn keep_looking<S: Storage>(
     storage: Arc<S>,
     clock: Clock,
     incarnation: Arc<Incarnation>,
 ) {
-    let planted = incarnation.settings.planted;
-    if planted.is(Planted::AbandonedGoOn) {
+    if incarnation.settings.planted.is(Planted::AbandonedGoOn) {
         return;
     }
-    incarnation.watch.looks.store(!planted.is(Planted::OldLooksCount), Ordering::Release);
-    tokio::spawn(async move {
-        tokio::select! {
-            biased;
-            () = incarnation.is_over() => {}
-            () = stop_old(&clock, &incarnation.watch) => {}
-            () = keep_looking(&*storage, &clock, &incarnation) => {}
-        }
-    });
-}
-
-/// On a connection that nothing else uses, so that a pool without a free one stops no step.
-async fn keep_looking<S: Storage>(storage: &S, clock: &Clock, incarnation: &Incarnation) {
-    let (mut heart, mut pause) = (None, LOOK);
-    loop {
-        clock.sleep(pause).await;
-        let look = async {
-            let heart = match &mut heart {
-                Some(heart) => heart,
-                none => none.insert(storage.heart().await?),
+    let looks = async {
+        let mut pause = LOOK;
+        loop {
+            clock.sleep(pause).await;
+            pause = match incarnation.watch.look(&*storage, incarnation.lease.replica).await {
+                Ok(()) => LOOK,
+                Err(error) => {
+                    warn!(%error, "database unavailable, looking again for what is not held any more");
+                    LOOK / 20
+                }
             };
-            incarnation.watch.look(heart, clock, incarnation.lease.replica).await
-        };
-        let looked = tokio::select! {
-            biased;
-            looked = look => looked,
-            () = clock.sleep(COUNTS) => Err(StorageError::Unavailable("no answer".into())),
-        };
-        pause = match looked {
-            Ok(()) => LOOK,
-            Err(error) => {
-                warn!(%error, "database unavailable, looking again for what is not held any more");
-                LOOK / 20
-            }
-        };
-    }
-}
-
-async fn stop_old(clock: &Clock, watch: &Watch) {
-    loop {
-        clock.sleep(LOOK / 8).await;
-        watch.stop_old();
+        }
+    };
+    tokio::select! {
+        biased;
+        () = incarnation.is_over() => {}
+        () = looks => {}
     }
 }

@@ -23,7 +23,7 @@ use crate::{
     settings::Settings,
     signals::Signals,
     storage::{ReplicaId, Storage, StorageError},
-    watch::start_looking,
+    watch::keep_looking,
 };
 
 /// What all incarnations of a replica share.
@@ -128,7 +128,7 @@ impl<S: Storage> Replica<S> {
         let lease = Lease::granted(joined.replica, self.clock.clone(), self.settings.lease, sent);
         self.start_heart(&lease);
         let incarnation = Arc::new(self.incarnate(lease));
-        start_looking(self.storage.clone(), self.clock.clone(), incarnation.clone());
+        tokio::spawn(keep_looking(self.storage.clone(), self.clock.clone(), incarnation.clone()));
         Some(incarnation)
     }
 

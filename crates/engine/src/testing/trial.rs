@@ -208,7 +208,7 @@ async fn live<S: Storage>(
             Ask { replica: joined.replica, kinds: &kinds, room: 1, crowded: &[], after_lane: "" };
         let claimed = store.claim(&ask).await.expect("a live replica can claim");
         for held in claimed.operations {
-            let drove = incarnation.clone().drive(held, clock.monotonic()).await;
+            let drove = incarnation.clone().drive(held).await;
             if incarnation.crashed.is_cancelled() {
                 return None;
             }

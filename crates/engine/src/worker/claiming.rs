@@ -17,7 +17,7 @@ use crate::{
     storage::{Ask, Storage, Wake},
 };
 
-/// How often to look for operations that are held here without being in hand, unless one was just left. There are none, unless
+/// How often to look for operations that are held here without being in hand. There are none, unless
 /// an answer was lost or a driver died.
 const AUDIT: Duration = Duration::from_secs(10);
 
@@ -56,7 +56,7 @@ impl<S: Storage> Replica<S> {
                     () = self.scan(&mut next_trim, now) => {}
                 }
             }
-            if in_hand.take_strays() || now >= next_audit {
+            if now >= next_audit {
                 next_audit = now + AUDIT;
                 tokio::select! {
                     biased;
@@ -78,7 +78,6 @@ impl<S: Storage> Replica<S> {
                     crowded: &crowded,
                     after_lane: &after_lane,
                 };
-                let sent = self.clock.monotonic();
                 let claimed = tokio::select! {
                     biased;
                     // A store that hangs must not keep this replica from noticing.
@@ -93,12 +92,11 @@ impl<S: Storage> Replica<S> {
                             let slot = in_hand.take(held.id, &held.lane);
                             let incarnation = incarnation.clone();
                             drives.spawn(async move {
-                                let drove = incarnation.drive(held, sent).await;
-                                match drove {
-                                    Drove::Sleeps(until) => slot.free(Some(until)),
-                                    Drove::Ended | Drove::Goes => slot.free(None),
-                                    Drove::Left => slot.leave(),
-                                }
+                                let drove = incarnation.drive(held).await;
+                                slot.free(match drove {
+                                    Drove::Sleeps(until) => Some(until),
+                                    Drove::Ended | Drove::Left | Drove::Goes => None,
+                                });
                             });
                         }
                     }
@@ -203,7 +201,7 @@ impl<S: Storage> Replica<S> {
                         return self.clock.sleep(self.settings.scan).await;
                     }
                 },
-                () = in_hand.changed(more) => if more || in_hand.has_strays() { return },
+                () = in_hand.changed(more) => if more { return },
                 () = self.clock.sleep_until(until) => return,
             }
         }

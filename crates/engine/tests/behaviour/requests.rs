@@ -1,13 +1,11 @@
 //! Requests against running operations: queueing, superseding, cancelling, retrying.
 
 use engine::{
-    Planted, Settings, State, Storage as _,
+    Settings, State, Storage as _,
     storage::{Acceptance, EntryEvent, LOOK, Outcome, STOPPED_AFTER, Skip, Unfinished, Verdict},
-    testing::Faults,
 };
-use jiff::Timestamp;
 
-use crate::script::{Act, Bench, MINUTE, plan, settings};
+use crate::script::{Act, Bench, MINUTE, settings};
 
 #[tokio::test(start_paused = true)]
 async fn p04_operations_of_one_instance_run_one_after_the_other_in_order() {
@@ -214,57 +212,6 @@ async fn p29_the_step_of_an_abandoned_operation_is_dropped_before_the_next_one_b
     let first = bench.env.times(next, "Start")[0];
     assert!(last > now - MINUTE / 60, "it went on until it was abandoned");
     assert!(last <= now + LOOK + LOOK / 2 && last < first, "{last} is not before {first}");
-}
-
-/// A step that goes on without the database while its operation is abandoned; the last time it did, and when the next one began.
-async fn abandoned_without_a_database(planted: Planted) -> (Timestamp, Timestamp) {
-    let bench = Bench::with(planted, Faults::default());
-    let (line, settings) = (bench.line(), Settings { planted, ..settings() });
-    let _cut_off = bench.start_on(line.clone(), settings.clone(), plan());
-    let (goes_on, next) = (bench.id(), bench.id());
-    bench.env.script(goes_on, "Use", &[Act::Tick(MINUTE / 120)]);
-    bench.order_for(goes_on, "one instance", "tenant").await;
-    bench.order_for(next, "one instance", "tenant").await;
-    bench.until(goes_on, |row| row.step.as_deref() == Some("Use") && row.held).await;
-    let other = bench.start(settings);
-
-    line.pause(true);
-    assert!(other.abandon(goes_on, "it does not end").await.unwrap());
-    bench.succeeds(next).await;
-    bench.clock.sleep(MINUTE / 60).await;
-    line.pause(false);
-    bench.clock.sleep(MINUTE).await;
-
-    (*bench.env.times(goes_on, "tick").last().unwrap(), bench.env.times(next, "Start")[0])
-}
-
-#[tokio::test(start_paused = true)]
-async fn p29_a_step_without_a_database_is_dropped_before_the_next_operation_begins() {
-    let (last, next) = abandoned_without_a_database(Planted::Nothing).await;
-    assert!(last < next, "{last} is not before {next}");
-
-    let (last, next) = abandoned_without_a_database(Planted::OldLooksCount).await;
-    assert!(last > next, "the test is red when a look counts for as long as the lease");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_step_that_was_dropped_because_the_database_was_away_runs_again_when_it_is_back() {
-    let bench = Bench::new();
-    let line = bench.line();
-    let _engine = bench.start_on(line.clone(), settings(), plan());
-    let id = bench.order("Use", &[Act::Hang]).await;
-    bench.until(id, |row| row.step.as_deref() == Some("Use") && row.held).await;
-    let began = bench.clock.now();
-
-    // Shorter than the lease, and longer than a look counts.
-    line.pause(true);
-    bench.clock.sleep(STOPPED_AFTER + LOOK).await;
-    line.pause(false);
-
-    bench.succeeds(id).await;
-    let used = bench.env.times(id, "Use");
-    assert_eq!(used.len(), 2, "the second run does not hang");
-    assert!(used[1] < began + STOPPED_AFTER + 2 * LOOK, "it is not waited for");
 }
 
 #[tokio::test(start_paused = true)]

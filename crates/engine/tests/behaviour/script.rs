@@ -231,21 +231,8 @@ impl Bench {
         settings: Settings,
         plan: Plan<Scripted>,
     ) -> Engine<SimulatedStore> {
-        self.start_on(self.line(), settings, plan)
-    }
-
-    /// The line of a replica to the store.
-    pub(crate) fn line(&self) -> SimulatedStore {
-        self.store.line(self.clock.clone())
-    }
-
-    pub(crate) fn start_on(
-        &self,
-        line: SimulatedStore,
-        settings: Settings,
-        plan: Plan<Scripted>,
-    ) -> Engine<SimulatedStore> {
-        Engine::builder(Arc::new(line), self.clock.clone(), settings)
+        let line = Arc::new(self.store.line(self.clock.clone()));
+        Engine::builder(line, self.clock.clone(), settings)
             .serve(plan, self.env.clone())
             .unwrap()
             .start()

@@ -1,6 +1,6 @@
 //! Reads what is left and says which promise was broken.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use engine::{
     OperationId, State,
@@ -32,7 +32,6 @@ pub(crate) fn check(
     store: &SimulatedStore,
     world: &World,
     accepted: &BTreeMap<OperationId, &'static str>,
-    lease: Duration,
 ) -> Vec<Violation> {
     let mut found = Vec::new();
     let rows = store.all();
@@ -55,7 +54,7 @@ pub(crate) fn check(
             continue;
         }
         check_history(row, &journal, &mut found);
-        check_times(row, &journal, lease, &mut found);
+        check_times(row, &journal, &mut found);
         check_result(row, world, &mut found);
     }
     found
@@ -129,7 +128,7 @@ pub(crate) fn is_abandoned(row: &Snapshot) -> bool {
 }
 
 /// Limits fire when they should, and errors are followed by a pause.
-fn check_times(row: &Snapshot, journal: &[Entry], lease: Duration, found: &mut Vec<Violation>) {
+fn check_times(row: &Snapshot, journal: &[Entry], found: &mut Vec<Violation>) {
     let stuck: Vec<_> =
         journal.iter().filter(|entry| entry.step.as_deref() == Some("Stuck")).collect();
     let first = stuck.iter().find(|entry| entry.outcome == Some(Outcome::Wait));
@@ -138,9 +137,7 @@ fn check_times(row: &Snapshot, journal: &[Entry], lease: Duration, found: &mut V
         // `began_at` of a collapsed entry is that of its first run; its wait began a moment later.
         let took = given_up.ended_at.duration_since(first.began_at);
         let least = SignedDuration::try_from(STUCK_FOR).unwrap_or_default();
-        // Up to three takeovers may come between, and a moment for each.
-        let late = SignedDuration::try_from(lease * 3).unwrap_or_default();
-        if took < least - TOLERANCE || took > least + late + SignedDuration::from_secs(3) {
+        if took < least - TOLERANCE || took > least + SignedDuration::from_secs(6) {
             found.push(violation(11, format!("a limit of {least} fired after {took}: {row:?}")));
         }
     }

@@ -23,28 +23,11 @@ use crate::{
     plans::{self, Build, Data, Panic, Remove, Slow},
 };
 
+const LEASE: Duration = Duration::from_secs(1);
 /// How long faults go on, in simulated time.
-const TROUBLE_FOR: Duration = Duration::from_secs(30);
+const TROUBLE: Duration = Duration::from_secs(30);
 /// How long nothing may happen afterwards while something is unfinished.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// What happens besides kills, pauses and faults of the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Trouble {
-    /// Nothing. The same things happen as before there was any other.
-    Plain,
-    /// Operators skip steps and abandon operations.
-    Operators,
-    /// The same with leases that outlast a look, while replicas that reach everything else do not reach the database.
-    CutOff,
-}
-
-impl Trouble {
-    /// How long a replica may work without the database.
-    pub(crate) fn lease(self) -> Duration {
-        Duration::from_secs(if self == Self::CutOff { 8 } else { 1 })
-    }
-}
 
 /// What a run left behind.
 pub(crate) struct Ran {
@@ -70,10 +53,11 @@ struct Nemesis {
     replicas: Vec<Replica>,
     accepted: BTreeMap<OperationId, &'static str>,
     names: u32,
-    trouble: Trouble,
+    /// Whether operators skip steps and abandon operations. Without them, the same things happen as before there were any.
+    operators: bool,
 }
 
-pub(crate) async fn run(seed: u64, planted: Planted, trouble: Trouble) -> Ran {
+pub(crate) async fn run(seed: u64, planted: Planted, operators: bool) -> Ran {
     let mut random = fastrand::Rng::with_seed(seed);
     let noon: Timestamp = "2026-01-01T12:00:00Z".parse().expect("a time");
     let clock = Clock::starting_at(noon);
@@ -96,13 +80,13 @@ pub(crate) async fn run(seed: u64, planted: Planted, trouble: Trouble) -> Ran {
         replicas: Vec::new(),
         accepted: BTreeMap::new(),
         names: 0,
-        trouble,
+        operators,
     };
     for _ in 0..3 {
         nemesis.start(None);
     }
     nemesis.order_newer_version().await;
-    while nemesis.clock.now() < noon + TROUBLE_FOR {
+    while nemesis.clock.now() < noon + TROUBLE {
         nemesis.act().await;
         let pause = nemesis.random.u64(50..1_500);
         nemesis.clock.sleep(Duration::from_millis(pause)).await;
@@ -134,9 +118,9 @@ impl Nemesis {
         });
         let settings = Settings {
             replica: Some(name.clone()),
-            lease: self.trouble.lease(),
+            lease: LEASE,
             // With slow steps, a place for each instance: nothing waits longer than its limit allows for one.
-            workers: if self.trouble == Trouble::Plain { 4 } else { 6 },
+            workers: if self.operators { 6 } else { 4 },
             in_hand: 8,
             scan: Duration::from_millis(500),
             memories: 3,
@@ -192,11 +176,8 @@ impl Nemesis {
     }
 
     async fn act(&mut self) {
-        if self.trouble != Trouble::Plain && self.random.u32(0..6) == 0 {
+        if self.operators && self.random.u32(0..6) == 0 {
             return self.step_in().await;
-        }
-        if self.trouble == Trouble::CutOff && self.random.u32(0..6) == 0 {
-            return self.cut_off();
         }
         match self.random.u32(0..100) {
             0..45 => self.order().await,
@@ -243,20 +224,6 @@ impl Nemesis {
         }
     }
 
-    /// A replica does not reach the database for a while; it reaches everything else.
-    fn cut_off(&mut self) {
-        let at = self.any();
-        let for_ms = self.random.u64(1_000..9_000);
-        let replica = &self.replicas[at];
-        self.tell(&format!("{} is cut off for {for_ms} ms", replica.name));
-        let (line, clock) = (replica.line.clone(), self.clock.clone());
-        line.pause(true);
-        tokio::spawn(async move {
-            clock.sleep(Duration::from_millis(for_ms)).await;
-            line.pause(false);
-        });
-    }
-
     async fn cancel(&mut self) {
         let ids: Vec<_> = self.accepted.keys().copied().collect();
         if ids.is_empty() {
@@ -281,13 +248,13 @@ impl Nemesis {
             let new = match kind {
                 0 => encoded::<Panic>(id, &instance, number),
                 1..=2 => encoded::<Remove>(id, &instance, number),
-                3 if self.trouble != Trouble::Plain => encoded::<Slow>(id, &instance, number),
+                3 if self.operators => encoded::<Slow>(id, &instance, number),
                 _ => encoded::<Build>(id, &instance, number),
             };
             let kind = match kind {
                 0 => "panic",
                 1..=2 => "remove",
-                3 if self.trouble != Trouble::Plain => "slow",
+                3 if self.operators => "slow",
                 _ => "build",
             };
             let digest = new.digest.clone();
@@ -353,7 +320,7 @@ impl Nemesis {
             if runs != moved.0 {
                 moved = (runs, now);
             }
-            if now > moved.1 + PATIENCE || now > self.noon + 20 * TROUBLE_FOR {
+            if now > moved.1 + PATIENCE || now > self.noon + 20 * TROUBLE {
                 for row in left {
                     self.violate(1, format!("it never ended: {row:?}"));
                 }
@@ -389,10 +356,7 @@ impl Nemesis {
             }
         }
         let mut violations = std::mem::take(&mut self.world.lock().unwrap().violations);
-        let world = self.world.lock().unwrap();
-        let found = checker::check(&self.store, &world, &self.accepted, self.trouble.lease());
-        drop(world);
-        violations.extend(found);
+        violations.extend(checker::check(&self.store, &self.world.lock().unwrap(), &self.accepted));
         Ran { violations, story }
     }
 }

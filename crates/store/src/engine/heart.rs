@@ -1,9 +1,9 @@
-//! Renews a lease and looks for what is lost, each on a connection that nothing else uses.
+//! Renews a lease, on a connection that nothing else uses.
 
 use std::time::Duration;
 
 use ::engine::{
-    OperationId, ReplicaId, StorageError,
+    ReplicaId, StorageError,
     storage::{Beat, Heart},
 };
 use sqlx::{Connection as _, PgConnection};
@@ -22,10 +22,10 @@ const POSTGRES: &str = "
 const SQLITE: &str = "
     UPDATE replicas SET lease_until = $1 + $3 WHERE id = $2 AND lease_until > $1 RETURNING $1";
 
-/// Renews one lease, or looks for what is lost.
+/// Renews one lease.
 pub struct EngineHeart {
-    pub(super) store: EngineStore,
-    /// None on SQLite, and after it broke: the next call opens another one.
+    store: EngineStore,
+    /// None on SQLite, and after it broke: the next beat opens another one.
     connection: Option<PgConnection>,
 }
 
@@ -47,28 +47,19 @@ impl EngineHeart {
             let now = now.unwrap_or_else(|| self.store.local.now().into());
             return Ok(Beat { alive: renewed.is_some(), now: now.into() });
         }
-        let mut connection = self.take().await?;
+        // Taken out while it is in use: a beat that is dropped half-way leaves no half-read answer.
+        let mut connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => connect(&self.store).await?.ok_or(sqlx::Error::PoolClosed)?,
+        };
         let (alive, now): (bool, Moment) = sqlx::query_as(POSTGRES)
             .bind(now)
             .bind(replica)
             .bind(microseconds(lease))
             .fetch_one(&mut connection)
             .await?;
-        self.keep(connection);
-        Ok(Beat { alive, now: now.into() })
-    }
-
-    /// The connection, taken out while it is in use: a call that is dropped half-way leaves no half-read answer.
-    pub(super) async fn take(&mut self) -> Result<PgConnection, Error> {
-        match self.connection.take() {
-            Some(connection) => Ok(connection),
-            None => Ok(connect(&self.store).await?.ok_or(sqlx::Error::PoolClosed)?),
-        }
-    }
-
-    /// Keeps the connection for the next call.
-    pub(super) fn keep(&mut self, connection: PgConnection) {
         self.connection = Some(connection);
+        Ok(Beat { alive, now: now.into() })
     }
 }
 
@@ -84,13 +75,5 @@ async fn connect(store: &EngineStore) -> Result<Option<PgConnection>, Error> {
 impl Heart for EngineHeart {
     async fn beat(&mut self, replica: ReplicaId, lease: Duration) -> Result<Beat, StorageError> {
         Ok(self.renew(replica, lease).await?)
-    }
-
-    async fn lost(
-        &mut self,
-        replica: ReplicaId,
-        in_hand: &[(OperationId, i64)],
-    ) -> Result<Vec<(OperationId, i64)>, StorageError> {
-        Ok(self.not_owned(replica, in_hand).await?)
     }
 }

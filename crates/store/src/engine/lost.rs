@@ -2,7 +2,7 @@
 
 use ::engine::{OperationId, ReplicaId};
 
-use super::{heart::EngineHeart, rows::written};
+use super::{EngineStore, rows::written};
 use crate::{Error, database::Backend};
 
 // The places of what is lost in the list: almost always none.
@@ -18,24 +18,31 @@ const SQLITE: &str = "
         WHERE o.id = unhex(json_extract(h.value, '$[0]'))
           AND o.epoch = json_extract(h.value, '$[1]') AND o.owner = $1)";
 
-impl EngineHeart {
+impl EngineStore {
     pub(super) async fn not_owned(
-        &mut self,
+        &self,
         replica: ReplicaId,
         in_hand: &[(OperationId, i64)],
     ) -> Result<Vec<(OperationId, i64)>, Error> {
-        let places: Vec<i64> = if let Backend::Sqlite(pool) = self.store.database.reader() {
-            let listed: Vec<(String, i64)> =
-                in_hand.iter().map(|(id, epoch)| (id.simple().to_string(), *epoch)).collect();
-            let query = sqlx::query_scalar(SQLITE).bind(replica).bind(written(&listed)?);
-            query.fetch_all(pool).await?
-        } else {
-            let (ids, epochs): (Vec<OperationId>, Vec<i64>) = in_hand.iter().copied().unzip();
-            let mut connection = self.take().await?;
-            let query = sqlx::query_scalar(POSTGRES).bind(replica).bind(ids).bind(epochs);
-            let places = query.fetch_all(&mut connection).await?;
-            self.keep(connection);
-            places
+        let places: Vec<i64> = match self.database.reader() {
+            Backend::Postgres(pool) => {
+                let (ids, epochs): (Vec<OperationId>, Vec<i64>) = in_hand.iter().copied().unzip();
+                sqlx::query_scalar(POSTGRES)
+                    .bind(replica)
+                    .bind(ids)
+                    .bind(epochs)
+                    .fetch_all(pool)
+                    .await?
+            }
+            Backend::Sqlite(pool) => {
+                let listed: Vec<(String, i64)> =
+                    in_hand.iter().map(|(id, epoch)| (id.simple().to_string(), *epoch)).collect();
+                sqlx::query_scalar(SQLITE)
+                    .bind(replica)
+                    .bind(written(&listed)?)
+                    .fetch_all(pool)
+                    .await?
+            }
         };
         let lost = |place: i64| usize::try_from(place).ok().and_then(|place| in_hand.get(place));
         Ok(places.into_iter().filter_map(lost).copied().collect())

@@ -42,6 +42,14 @@ impl Storage for EngineStore {
         Ok(self.release_strays(replica, in_hand).await?)
     }
 
+    async fn lost(
+        &self,
+        replica: ReplicaId,
+        in_hand: &[(OperationId, i64)],
+    ) -> Result<Vec<(OperationId, i64)>, StorageError> {
+        Ok(self.not_owned(replica, in_hand).await?)
+    }
+
     async fn claim(&self, ask: &Ask<'_>) -> Result<Claimed, StorageError> {
         Ok(self.grant(ask).await?)
     }

@@ -5,9 +5,7 @@ use std::ops::Deref;
 use base::Failure;
 use engine::{
     OperationId, State, Storage,
-    storage::{
-        Cancel, EntryEvent, Heart as _, Landed, Outcome, STOPPED_AFTER, Skip, Verdict, Wake,
-    },
+    storage::{Cancel, EntryEvent, Landed, Outcome, STOPPED_AFTER, Skip, Verdict, Wake},
 };
 
 use crate::bench::{Bench, after};
@@ -239,19 +237,18 @@ pub(crate) async fn a_replica_is_told_what_it_does_not_own_any_more<S: Storage>(
     let replica = bench.join("r").await;
     let (kept, lost) = (bench.held(replica, "i").await, bench.held(replica, "j").await);
     let in_hand = [(kept.id, kept.epoch), (lost.id, lost.epoch)];
-    let mut heart = bench.store.heart().await.unwrap();
-    assert_eq!(heart.lost(replica, &in_hand).await.unwrap(), []);
+    assert_eq!(bench.store.lost(replica, &in_hand).await.unwrap(), []);
 
     let failure = Failure::new("engine", "abandoned", "it hangs");
     assert!(bench.store.abandon(lost.id, &failure).await.unwrap());
 
-    assert_eq!(heart.lost(replica, &in_hand).await.unwrap(), [(lost.id, lost.epoch)]);
+    assert_eq!(bench.store.lost(replica, &in_hand).await.unwrap(), [(lost.id, lost.epoch)]);
     let unknown = (OperationId::new_v4(), 1);
     let older = (kept.id, kept.epoch - 1);
-    assert_eq!(heart.lost(replica, &[unknown, older]).await.unwrap(), [unknown, older]);
+    assert_eq!(bench.store.lost(replica, &[unknown, older]).await.unwrap(), [unknown, older]);
     let other = bench.join("another").await;
-    assert_eq!(heart.lost(other, &in_hand[..1]).await.unwrap(), [in_hand[0]]);
-    assert_eq!(heart.lost(replica, &[]).await.unwrap(), []);
+    assert_eq!(bench.store.lost(other, &in_hand[..1]).await.unwrap(), [in_hand[0]]);
+    assert_eq!(bench.store.lost(replica, &[]).await.unwrap(), []);
 }
 
 pub(crate) async fn an_operation_that_waits_behind_another_can_be_abandoned<S: Storage>(

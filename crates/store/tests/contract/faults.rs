@@ -1,7 +1,5 @@
 //! A database that goes away and comes back: nothing is lost, and nothing is taken for granted.
 
-use std::time::Duration;
-
 use engine::{
     Storage as _, StorageError,
     storage::{Heart as _, Wake},
@@ -10,16 +8,8 @@ use store::{Database, Options, Set, testing::PostgresServer};
 
 use crate::bench::{Bench, LEASE, landed, new, queue};
 
-fn options(server: &PostgresServer) -> Options {
-    Options::new(server.url("postgres"))
-}
-
 async fn bench_on(server: &PostgresServer) -> Bench {
-    bench_with(&options(server)).await
-}
-
-async fn bench_with(options: &Options) -> Bench {
-    let database = Database::open(options).await.unwrap();
+    let database = Database::open(&Options::new(server.url("postgres"))).await.unwrap();
     database.migrate(Set::Engine).await.unwrap();
     Bench::over(database).0
 }
@@ -50,26 +40,6 @@ async fn p17_a_commit_that_met_a_dying_server_is_in_doubt_and_can_be_looked_up()
     };
     assert_eq!((seen.epoch, seen.serial), (held.epoch, held.serial));
     assert!(landed(&bench.commit(replica, commit).await));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_pool_without_a_free_connection_keeps_nobody_from_looking_for_what_is_lost() {
-    let server = PostgresServer::start(&[]).await;
-    let few = Options { connections: 3, patience: Duration::from_millis(200), ..options(&server) };
-    let bench = bench_with(&few).await;
-    let replica = bench.join("r").await;
-    let held = bench.held(replica, "i").await;
-    let mut heart = bench.store.heart().await.unwrap();
-    let mut taken = Vec::new();
-    while let Ok(transaction) = bench.store.database().begin().await {
-        taken.push(transaction);
-    }
-    assert!(bench.store.read(held.id).await.is_err(), "there is no free connection");
-
-    let lost = heart.lost(replica, &[(held.id, held.epoch), (held.id, held.epoch + 1)]).await;
-
-    assert_eq!(lost.unwrap(), [(held.id, held.epoch + 1)]);
-    drop(taken);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -31,20 +31,6 @@ impl Heart for SimulatedStore {
         }
         Ok(Beat { alive, now: self.clock.now() })
     }
-
-    async fn lost(
-        &mut self,
-        replica: ReplicaId,
-        in_hand: &[(OperationId, i64)],
-    ) -> Result<Vec<(OperationId, i64)>, StorageError> {
-        self.reach().await?;
-        let world = self.lock();
-        let is_own = |(id, epoch): &(OperationId, i64)| {
-            let row = world.operations.get(id);
-            row.is_some_and(|row| row.epoch == *epoch && row.owner == Some(replica))
-        };
-        Ok(in_hand.iter().filter(|held| !is_own(held)).copied().collect())
-    }
 }
 
 impl Storage for SimulatedStore {
@@ -136,6 +122,20 @@ impl Storage for SimulatedStore {
             }
         }
         Ok(strays)
+    }
+
+    async fn lost(
+        &self,
+        replica: ReplicaId,
+        in_hand: &[(OperationId, i64)],
+    ) -> Result<Vec<(OperationId, i64)>, StorageError> {
+        self.reach().await?;
+        let world = self.lock();
+        let is_own = |(id, epoch): &(OperationId, i64)| {
+            let row = world.operations.get(id);
+            row.is_some_and(|row| row.epoch == *epoch && row.owner == Some(replica))
+        };
+        Ok(in_hand.iter().filter(|held| !is_own(held)).copied().collect())
     }
 
     async fn claim(&self, ask: &Ask<'_>) -> Result<Claimed, StorageError> {
