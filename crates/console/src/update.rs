@@ -34,7 +34,7 @@ pub(crate) async fn page(
     let present = present(&runtime);
     let properties = properties(&console, &runtime, &present);
     let filled = |name: &str| text(&present, name);
-    Ok(form(&console, &person, &runtime, &properties, filled, None))
+    Ok(form(&console, &person, &runtime, &properties, (&filled, &filled), None))
 }
 
 pub(crate) async fn sent(
@@ -48,12 +48,14 @@ pub(crate) async fn sent(
     let present = present(&runtime);
     let properties = properties(&console, &runtime, &present);
     let filled = |name: &str| fields.get(name).to_owned();
+    let shown = |name: &str| fields.get(&shown_name(name)).to_owned();
     let again = |problem: &str| {
-        form(&console, &person, &runtime, &properties, filled, Some(problem)).into_response()
+        form(&console, &person, &runtime, &properties, (&filled, &shown), Some(problem))
+            .into_response()
     };
-    let changed = changed(&present, &properties, &fields);
+    let changed = changed(&properties, &fields);
     if changed.is_empty() {
-        return Ok(again("Nothing was changed: every field has the value that the runtime has."));
+        return Ok(again("Nothing was changed: every field has the value that it was shown with."));
     }
     let names: Vec<&String> = changed.keys().collect();
     let details = json!({"parameters": names});
@@ -93,14 +95,15 @@ fn present(runtime: &Runtime) -> Value {
     serde_json::to_value(&runtime.parameters).unwrap_or_default()
 }
 
-/// What can be changed about a runtime of its plan. Where it is not known what it has, a choice can be left as it is.
+/// What can be changed about a runtime of its plan. Where it is not known what it has, or that is no choice any more, it can be left as it is.
 fn properties(console: &Console, runtime: &Runtime, present: &Value) -> Vec<(String, Value)> {
     let plans = plans(console);
     let plan = plans.iter().find(|it| it["id"] == runtime.service_plan_id.as_str());
     let mut properties = plan.map(|plan| described(plan, "update")).unwrap_or_default();
     for (name, property) in &mut properties {
-        let unknown = text(present, name).is_empty();
-        if let Some(choices) = property["enum"].as_array_mut().filter(|_| unknown) {
+        let value = text(present, name);
+        let Some(choices) = property["enum"].as_array_mut() else { continue };
+        if !choices.iter().any(|choice| *choice == value.as_str()) {
             choices.insert(0, json!(""));
             property["_enumDisplayName"][""] = json!("as it is");
         }
@@ -117,9 +120,15 @@ fn text(present: &Value, name: &str) -> String {
     }
 }
 
-/// The fields that say something else than what the runtime has.
-fn changed(present: &Value, properties: &[(String, Value)], fields: &Fields) -> Map<String, Value> {
-    let changed = properties.iter().filter(|(name, _)| fields.get(name) != text(present, name));
+/// The hidden field with what was shown in another one.
+fn shown_name(name: &str) -> String {
+    format!("shown-{name}")
+}
+
+/// The fields that say something else than what was shown: what others have changed since then stays.
+fn changed(properties: &[(String, Value)], fields: &Fields) -> Map<String, Value> {
+    let changed =
+        properties.iter().filter(|(name, _)| fields.get(name) != fields.get(&shown_name(name)));
     changed
         .filter_map(|(name, property)| Some((name.clone(), value(property, fields.get(name))?)))
         .collect()
@@ -130,7 +139,7 @@ fn form(
     person: &Person,
     runtime: &Runtime,
     properties: &[(String, Value)],
-    filled: impl Fn(&str) -> String,
+    (filled, shown): (&dyn Fn(&str) -> String, &dyn Fn(&str) -> String),
     problem: Option<&str>,
 ) -> Markup {
     let name = names::of(runtime);
@@ -147,7 +156,10 @@ fn form(
                 form.field-list method="post" action={ (back) "/change" } {
                     (forms::word(person))
                     p { "Only what differs is sent. The cluster is changed step by step while you watch." }
-                    @for (name, property) in properties { (property_field(name, property, &filled(name))) }
+                    @for (name, property) in properties {
+                        (property_field(name, property, &filled(name)))
+                        input type="hidden" name=(shown_name(name)) value=(shown(name));
+                    }
                     div.acts {
                         button.button.first type="submit" { "Change " (name) }
                         a.button href=(back) { "Back" }
@@ -166,8 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_differs_is_sent_and_an_empty_field_keeps_the_value() {
-        let present = json!({"machineType": "m5.xlarge", "autoScalerMax": 3});
+    fn only_what_differs_from_what_was_shown_is_sent_and_an_empty_field_keeps_the_value() {
         let integer = json!({"type": "integer"});
         let properties = [
             ("machineType".to_owned(), json!({"type": "string"})),
@@ -175,10 +186,16 @@ mod tests {
             ("autoScalerMax".to_owned(), integer),
         ];
         let sent = |max: &str| {
-            let fields =
-                [("machineType", "m5.xlarge"), ("autoScalerMin", ""), ("autoScalerMax", max)];
+            let fields = [
+                ("machineType", "m5.xlarge"),
+                ("shown-machineType", "m5.xlarge"),
+                ("autoScalerMin", ""),
+                ("shown-autoScalerMin", ""),
+                ("autoScalerMax", max),
+                ("shown-autoScalerMax", "3"),
+            ];
             let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
-            changed(&present, &properties, &Fields::from(fields.to_vec()))
+            changed(&properties, &Fields::from(fields.to_vec()))
         };
 
         assert_eq!(Value::Object(sent("5")), json!({"autoScalerMax": 5}));

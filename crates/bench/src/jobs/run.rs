@@ -39,8 +39,10 @@ impl Runner {
         let mut before = self.memory()?;
         let watch = Transactions::watch(self.service.rows().await?);
         let started = self.start(job, dry_run).await?;
+        let mut in_the_middle = false;
         if killed {
-            self.acted(job, dry_run, &started).await?;
+            let seen = self.acted(job, dry_run, &started).await?;
+            in_the_middle = seen["ended_at"].is_null();
             self.service.kill().await?;
             self.service.start().await?;
             before = self.memory()?;
@@ -56,7 +58,7 @@ impl Runner {
         Ok(Figure {
             job,
             dry_run,
-            killed,
+            killed: in_the_middle,
             state: run["state"].as_str().unwrap_or("unknown").to_owned(),
             candidates: run["report"]["candidates"].as_u64().unwrap_or_default(),
             seconds: began.elapsed().as_secs_f64(),

@@ -262,7 +262,10 @@ impl BrokerStore {
         let most = filter.most as usize;
         let mut rows = match filter.way() {
             Way::Paged(pages) => self.page(filter, pages.page).await?,
-            Way::Merged(lists) => self.merged(filter, &lists).await?,
+            Way::Merged(lists) => {
+                let (rows, next) = self.merged(filter, &lists).await?;
+                return Ok(Page { next, ..self.opened(rows) });
+            }
             Way::Few(text) => {
                 let rows = self.few(filter, text).await?.into_iter();
                 rows.skip(filter.skip as usize).take(most.saturating_add(1)).collect()

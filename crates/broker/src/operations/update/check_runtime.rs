@@ -4,6 +4,7 @@
 //! has ordered it is closed. So it is ordered again here, once for each retry.
 
 use clients::provisioner::OperationState;
+use uuid::Uuid;
 
 use super::{Updating, changed, upgrade_shoot};
 use crate::operations::{
@@ -30,7 +31,7 @@ impl Step<Updating> for CheckRuntime {
                 let said = status.message.map(|said| format!(": {said}")).unwrap_or_default();
                 waiting(format!("the cluster is being changed{said}")).into()
             }
-            OperationState::Failed if cx.data.ordered_by == Some(cx.operation) => {
+            OperationState::Failed if ordered_itself(cx.data.ordered_by, cx.operation, cx.root) => {
                 Err(failed(status))
             }
             OperationState::Failed => {
@@ -39,5 +40,26 @@ impl Step<Updating> for CheckRuntime {
                 waiting("the provisioner was asked for the change again").into()
             }
         }
+    }
+}
+
+/// Whether an operation has ordered what failed. Data of older releases does not say who ordered: the operation itself, unless it continues another one.
+fn ordered_itself(by: Option<Uuid>, operation: Uuid, root: Uuid) -> bool {
+    by.map_or(operation == root, |by| by == operation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_orders_again_only_what_another_one_has_ordered() {
+        let (first, retry) = (Uuid::from_u128(1), Uuid::from_u128(2));
+
+        assert!(ordered_itself(Some(first), first, first));
+        assert!(!ordered_itself(Some(first), retry, first));
+        assert!(ordered_itself(Some(retry), retry, first));
+        assert!(ordered_itself(None, first, first), "begun by an older release");
+        assert!(!ordered_itself(None, retry, first), "a retry of one of an older release");
     }
 }

@@ -1,6 +1,6 @@
 //! Lists of several states: one list for each, by its index, put together by age. What is in none of the states is not read.
 
-use super::{ALL, BY_ID, BrokerStore, InstanceFilter, Pages, Row, Way};
+use super::{ALL, BY_ID, BrokerStore, InstanceFilter, PageKey, Pages, Row, Way};
 use crate::{Error, broker::Standing};
 
 impl InstanceFilter {
@@ -42,24 +42,34 @@ impl Way {
 }
 
 impl BrokerStore {
-    /// One more than a page, if there are so many. Only keys are read of what is passed over.
+    /// A page, and where the next one begins. Only keys are read of what is passed over.
+    ///
+    /// The keys say whether there is a next page, and not the rows: an instance whose state changes between the two is on neither list for a
+    /// moment, and the list does not end there.
     pub(super) async fn merged(
         &self,
         filter: &InstanceFilter,
         lists: &[InstanceFilter],
-    ) -> Result<Vec<Row>, Error> {
-        let (skip, most) = (filter.skip as usize, (filter.most as usize).saturating_add(1));
+    ) -> Result<(Vec<Row>, Option<PageKey>), Error> {
+        let (skip, most) = (filter.skip as usize, filter.most as usize);
+        let wanted = skip.saturating_add(most).saturating_add(1);
         let mut keys = Vec::new();
         for list in lists {
             let Ok(pages) = list.way().pages() else { continue };
-            keys.extend(self.names(list, pages.names, skip.saturating_add(most)).await?);
+            keys.extend(self.names(list, pages.names, wanted).await?);
         }
         keys.sort_by(|one, other| (one.created_at, &one.id).cmp(&(other.created_at, &other.id)));
-        let ids: Vec<String> = keys.into_iter().skip(skip).take(most).map(|key| key.id).collect();
+        keys.dedup_by(|one, other| one.id == other.id);
+        let more = keys.len() >= wanted;
+        let page: Vec<_> = keys.into_iter().skip(skip).take(most).collect();
+        let next = page.last().filter(|_| more);
+        let next =
+            next.map(|last| PageKey { created_at: last.created_at.into(), id: last.id.clone() });
+        let ids: Vec<String> = page.into_iter().map(|key| key.id).collect();
         if ids.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), None));
         }
-        self.few(&InstanceFilter { ids, ..filter.clone() }, BY_ID).await
+        Ok((self.few(&InstanceFilter { ids, ..filter.clone() }, BY_ID).await?, next))
     }
 
     pub(super) async fn merged_total(&self, lists: &[InstanceFilter]) -> Result<u64, Error> {
