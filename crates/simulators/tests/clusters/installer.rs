@@ -78,6 +78,19 @@ async fn releases_are_there_or_not() {
 }
 
 #[tokio::test]
+async fn a_release_says_where_the_chart_of_the_btp_operator_is() {
+    let world = World::new().await;
+
+    let (status, text) = artifact(&world, "2.10.0", "kyma-components.yaml").await;
+
+    assert_eq!(status, 200);
+    let list: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let components = list["components"].as_array().unwrap();
+    let operator = components.iter().find(|it| it["name"] == "btp-operator").unwrap();
+    assert!(operator["source"]["url"].as_str().unwrap().ends_with(".tgz"), "{operator}");
+}
+
+#[tokio::test]
 async fn kyma_is_installed_upgraded_and_removed() {
     let world = World::new().await;
     let client = world.runtime("kyma").await;
