@@ -280,7 +280,7 @@ pub(crate) async fn token(data: Option<&Path>) -> anyhow::Result<SecretString> {
     source.token().await.with_context(|| format!("no token from the issuer at {address}"))
 }
 
-/// The stored token of a control plane elsewhere. It was renewed when the command began, and is not renewed again.
+/// The stored token of a control plane elsewhere, as `remote::prepare` left it: this client does not renew it.
 fn stored(target: &Context) -> anyhow::Result<Arc<TokenSource>> {
     let login = tokens::read(target)?.context("not logged in: kcp login")?;
     let endpoint = target.server.clone();

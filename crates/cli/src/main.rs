@@ -159,7 +159,7 @@ async fn run(command: Command, data: Option<&Path>) -> anyhow::Result<ExitCode> 
         Command::Tour(command) => Box::pin(command.run(data)).await,
         Command::Token(command) => command.run(data).await,
         Command::Login(command) => command.run(data).await,
-        Command::Logout(_) => login::Logout::run(data),
+        Command::Logout(_) => login::Logout::run(data).await,
         Command::Context(command) => command.run(data),
         Command::Broker(command) => command.run().await,
         Command::Provisioner(command) => command.run().await,

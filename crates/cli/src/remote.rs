@@ -53,13 +53,20 @@ fn known_option(name: &str) -> Option<String> {
 /// The control plane elsewhere that is meant; none when it is the one on this machine.
 pub(crate) fn target(data: Option<&Path>) -> anyhow::Result<Option<Context>> {
     let choice = CHOICE.get_or_init(Choice::default);
-    let named = choice.context.clone();
+    let names_a_broker = choice.known.names_a_broker();
     // Words on the command line go before variables.
-    let named = named.or_else(|| env::var("KCP_CONTEXT").ok().filter(|_| data.is_none()));
+    let named = match &choice.context {
+        Some(name) => Some(name.clone()),
+        None if names_a_broker || data.is_some() => None,
+        None => env::var("KCP_CONTEXT").ok(),
+    };
     let target = match (&choice.server, named) {
         (Some(server), named) => Some(at(server, named.as_deref())?),
         (None, Some(name)) => Some(Config::read()?.named(&name)?),
-        (None, None) if choice.known.names_a_broker() => known::context()?,
+        // Never the control plane on this machine: another one was named.
+        (None, None) if names_a_broker => {
+            Some(known::context()?.context("--keb-api-url needs --oidc-issuer-url")?)
+        }
         (None, None) if data.is_some() || connection::is_here() => None,
         (None, None) => elsewhere()?,
     };
@@ -93,7 +100,30 @@ fn at(server: &Url, named: Option<&str>) -> anyhow::Result<Context> {
              kcp context add NAME --server {server} --issuer URL"
         )
     })?;
-    Ok(Context { server: server.clone(), ..context })
+    moved(context, server, known_option)
+}
+
+/// The issuer and the client of a context, for another server. The other services of the context belong to its own server: a token
+/// goes to those that an option names, and to no others.
+fn moved(
+    context: Context,
+    server: &Url,
+    option: impl Fn(&str) -> Option<String>,
+) -> anyhow::Result<Context> {
+    if context.server == *server {
+        return Ok(context);
+    }
+    let named = |name: &str| {
+        let text = option(name).filter(|text| !text.is_empty());
+        text.map(|text| known::address(name, &text)).transpose()
+    };
+    Ok(Context {
+        server: server.clone(),
+        provisioner: None,
+        mothership: named("mothership-api-url")?,
+        kubeconfigs: named("kubeconfig-api-url")?,
+        ..context
+    })
 }
 
 /// Whether a token may be sent there: over TLS, or inside of this machine.
@@ -135,4 +165,30 @@ pub(crate) async fn prepare(data: Option<&Path>) -> anyhow::Result<()> {
         bail!("{} (the issuer renewed it without an ID token)", expired());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_server_does_not_get_the_other_services_of_a_context() {
+        let text = "{name: dev, server: 'https://kcp.test', issuer: 'https://id.test', \
+                    provisioner: 'https://p.test', mothership: 'https://m.test/v1', \
+                    kubeconfigs: 'https://k.test'}";
+        let context: Context = serde_saphyr::from_str(text).unwrap();
+        let other: Url = "https://other.test".parse().unwrap();
+        let option =
+            |name: &str| (name == "kubeconfig-api-url").then(|| "https://n.test".to_owned());
+
+        let same = moved(context.clone(), &context.server, |_| None).unwrap();
+        let plain = moved(context.clone(), &other, |_| None).unwrap();
+        let named = moved(context.clone(), &other, option).unwrap();
+
+        assert_eq!(same, context);
+        assert_eq!((&plain.server, &plain.issuer), (&other, &context.issuer));
+        assert_eq!((plain.provisioner, plain.mothership, plain.kubeconfigs), (None, None, None));
+        assert_eq!((named.provisioner, named.mothership), (None, None));
+        assert_eq!(named.kubeconfigs.unwrap().as_str(), "https://n.test/");
+    }
 }

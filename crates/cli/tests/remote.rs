@@ -132,7 +132,14 @@ fn a_person_logs_in_with_a_password_and_the_token_is_renewed() {
     assert_ne!(login["refresh_token"], first, "it was used and replaced");
     assert_eq!(fs::metadata(file).unwrap().mode() & 0o777, 0o600);
 
+    // A file with the name of earlier versions goes with the login.
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' };
+    let former = format!("{}/ {} kcp", elsewhere.server(), elsewhere.issuer());
+    let former: String = former.chars().map(plain).collect();
+    let former = file.with_file_name(format!("{former}.json"));
+    fs::write(&former, "{}").unwrap();
     elsewhere.prints(&["logout"]);
+    assert!(elsewhere.logins().is_empty() && !former.exists());
     assert!(elsewhere.fails(&["runtimes"]).contains("not logged in"));
     assert!(elsewhere.fails(&["landscape", "systems"]).contains("it has no landscape"));
 }
@@ -250,6 +257,15 @@ fn the_known_clients_settings_are_read_and_its_folder_is_left_alone() {
     let flags = ["--keb-api-url", "http://127.0.0.1:2", "--oidc-issuer-url", &issuer];
     let flagged = elsewhere.fails(&[&["rt"], &flags[..]].concat());
     assert!(flagged.contains("not logged in to http://127.0.0.1:2/"), "{flagged}");
+    // Options go before a context that a variable names, and one without an issuer names nothing else.
+    let mut flagged = elsewhere.command(&[&["rt"], &flags[..]].concat());
+    let flagged = flagged.env("KCP_CONTEXT", "other").output().unwrap();
+    let error = String::from_utf8(flagged.stderr).unwrap();
+    assert!(error.contains("not logged in to http://127.0.0.1:2/"), "{error}");
+    let mut alone = elsewhere.command(&[&["rt"], &flags[..2]].concat());
+    let alone = alone.env("KCP_OIDC_ISSUER_URL", "").output().unwrap();
+    let error = String::from_utf8(alone.stderr).unwrap();
+    assert!(error.contains("--keb-api-url needs --oidc-issuer-url"), "{error}");
     let mut other = elsewhere.command(&["rt"]);
     let other = other.env("KCP_KEB_API_URL", "http://127.0.0.1:1").output().unwrap();
     let error = String::from_utf8(other.stderr).unwrap();

@@ -208,6 +208,7 @@ fn what_cannot_be_asked_for_is_refused_before_anything_is_sent() {
         (&["rt", "--export", "-", "-o", "wide"], "cannot be used with"),
         (&["deprovision"], "required"),
         (&["deprovision", "i-1", "--name", "dev"], "cannot be used with"),
+        (&["deprovision", "dev", "-g", "CA0002", "--yes"], "cannot be used with"),
         (&["provision", "--plan", "aws", "--name", "dev", "--param", "x"], "KEY=VALUE"),
     ] {
         let output = broker.kcp(words);
@@ -236,13 +237,15 @@ const ID: &str = "5b954fa8-fc34-4164-96e9-49e3b6741278";
 
 #[test]
 fn whatever_destroys_needs_an_answer_or_yes_and_no_terminal_is_no_answer() {
-    let destroying: [&[&str]; 9] = [
+    let destroying: [&[&str]; 11] = [
         &["deprovision", "i-1"],
         &["operations", "cancel", ID],
         &["operations", "retry", ID, "--reason", "it is back"],
         &["operations", "skip", ID, "--step", "Step"],
         &["operations", "abandon", ID],
         &["leftovers", "settle", ID],
+        &["reconciliations", "purge", "-r", ID],
+        &["reconciliations", "operation", "stop", "-s", "s-1", "-c", "c-1"],
         &["landscape", "reset"],
         &["landscape", "reset", "director"],
         &["landscape", "objects", "director", "runtime", "r-1", "--delete"],

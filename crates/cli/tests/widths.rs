@@ -93,10 +93,10 @@ fn every_table_fits_its_terminal_and_begins_as_the_sample_says() {
         for (name, width) in [("80", Some(80)), ("140", Some(140)), ("pipe", None)] {
             let text = prints(data.path(), words, width);
             let longest = text.lines().map(|line| line.chars().count()).max().unwrap_or_default();
-            if let Some(width) = width.filter(|_| *cut) {
-                if longest > usize::from(width) {
-                    wrong.push(format!("{words}: {longest} of {width}:\n{text}"));
-                }
+            if let Some(width) = width.filter(|_| *cut)
+                && longest > usize::from(width)
+            {
+                wrong.push(format!("{words}: {longest} of {width}:\n{text}"));
             }
             // Which of their columns have room depends on numbers that differ from run to run.
             let differs = ["landscape ledger --tail 5", "landscape systems", "job list"];

@@ -215,6 +215,23 @@ async fn the_operators_client_of_the_original_logs_in_in_every_way_that_it_has()
     up.stop().await;
 }
 
+/// A kubeconfig with a token, for people whose group may have one; the account must be the runtime's.
+async fn kubeconfigs_are_for_people(operator: &Operator, person: &str, shoot: &str, runtime: &str) {
+    let kubeconfig = async |account: &str, token: &str| {
+        let address = format!("{}/kubeconfig/{account}/{runtime}", operator.broker);
+        operator.get(&address, token).await
+    };
+    let (status, file) = kubeconfig("ga-aws", person).await;
+    assert_eq!(status, 200, "{file}");
+    assert!(text(&file).contains("token: ") && text(&file).contains(shoot), "{file}");
+    let address = format!("{}/kubeconfig/ga-aws/{runtime}", operator.broker);
+    let asked = operator.http.get(address).bearer_auth(person);
+    let headers = asked.send().await.unwrap().headers().clone();
+    assert_eq!(headers["cache-control"], "no-store", "nobody in between keeps credentials");
+    assert_eq!(kubeconfig("ga-gcp", person).await.0, 404);
+    assert_eq!(kubeconfig("ga-aws", &operator.machine().await).await.0, 403);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_operators_client_of_the_original_lists_with_every_filter_and_removes() {
     let data = tempfile::tempdir().unwrap();
@@ -305,20 +322,7 @@ async fn the_operators_client_of_the_original_lists_with_every_filter_and_remove
     assert!(of_runtime.iter().all(|event| event["InstanceID"] == ids[0].1), "{of_runtime:?}");
     assert_eq!(events("11111111-1111-4111-8111-111111111111").await, Vec::<Value>::new());
 
-    // A kubeconfig with a token, for people whose group may have one; the account must be the runtime's.
-    let kubeconfig = async |account: &str, token: &str| {
-        let address = format!("{}/kubeconfig/{account}/{runtime}", operator.broker);
-        operator.get(&address, token).await
-    };
-    let (status, file) = kubeconfig("ga-aws", &person).await;
-    assert_eq!(status, 200, "{file}");
-    assert!(text(&file).contains("token: ") && text(&file).contains(&shoot), "{file}");
-    let address = format!("{}/kubeconfig/ga-aws/{runtime}", operator.broker);
-    let asked = operator.http.get(address).bearer_auth(&person);
-    let headers = asked.send().await.unwrap().headers().clone();
-    assert_eq!(headers["cache-control"], "no-store", "nobody in between keeps credentials");
-    assert_eq!(kubeconfig("ga-gcp", &person).await.0, 404);
-    assert_eq!(kubeconfig("ga-aws", &operator.machine().await).await.0, 403);
+    kubeconfigs_are_for_people(&operator, &person, &shoot, &runtime).await;
 
     // Removal: a person may not, broker:write is enough, and the runtime can still be looked up by its id.
     let (machine, id) = (operator.machine().await, ids[0].1);

@@ -9,6 +9,7 @@ use domain::OperationId;
 use reqwest::{Method, RequestBuilder};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use url::form_urlencoded;
 
 use super::Client;
 use crate::view::{Runtime, RuntimePage};
@@ -171,16 +172,21 @@ impl Client {
             .unwrap_or_default())
     }
 
-    /// Removes an instance; gives the operation that does.
-    pub(crate) async fn remove(&self, instance: &str) -> anyhow::Result<OperationId> {
+    /// Where an instance is removed, with everything that is sent along.
+    pub(crate) async fn removal_path(&self, instance: &str) -> anyhow::Result<String> {
         let Chosen { service_id, plan_id } = self.catalog(None).await?.any()?;
-        let path = order_path(None, instance)?;
         let query = [
             ("service_id", service_id.as_str()),
             ("plan_id", plan_id.as_str()),
             ("accepts_incomplete", "true"),
         ];
-        let request = versioned(self.http.delete(&path)).query(&query);
+        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
+        Ok(format!("{}?{query}", order_path(None, instance)?))
+    }
+
+    /// Removes an instance; gives the operation that does.
+    pub(crate) async fn remove(&self, instance: &str) -> anyhow::Result<OperationId> {
+        let request = versioned(self.http.delete(&self.removal_path(instance).await?));
         let answer = self.http.send(&format!("removing instance {instance}"), request).await;
         if matches!(&answer, Err(error) if error.kind == Kind::NotFound) {
             bail!("there is no instance {instance}");

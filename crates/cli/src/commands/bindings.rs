@@ -5,6 +5,7 @@ use std::{
     process::ExitCode,
 };
 
+use anyhow::bail;
 use clap::Args;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -52,7 +53,7 @@ pub(crate) struct Bind {
 
 impl Bind {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
-        let format = self.output.as_deref().and_then(format_of);
+        let format = self.output.as_deref().map(format_of).transpose()?.flatten();
         let output = self.output.filter(|_| format.is_none());
         let file = KubeconfigFile { output, overwrite: self.overwrite };
         file.check()?;
@@ -84,9 +85,13 @@ impl Bind {
 }
 
 /// A format that is named where a file could be. A file of such a name has a folder before it: `./json`.
-fn format_of(path: &Path) -> Option<Format> {
-    let format = path.to_str()?.parse().ok()?;
-    (!matches!(format, Format::Table | Format::Wide | Format::Known)).then_some(format)
+fn format_of(path: &Path) -> anyhow::Result<Option<Format>> {
+    let Some(Ok(format)) = path.to_str().map(str::parse::<Format>) else { return Ok(None) };
+    if matches!(format, Format::Table | Format::Wide | Format::Known) {
+        let word = path.display();
+        bail!("a binding is no table: say json, yaml, name or custom=…, or ./{word} for a file");
+    }
+    Ok(Some(format))
 }
 
 /// End a binding: its credentials are not accepted any more.
@@ -147,4 +152,23 @@ fn row(binding: &Value) -> Vec<String> {
     let text = |field: &str| binding[field].as_str().unwrap_or_default().to_owned();
     let seconds = binding["expiration_seconds"].to_string();
     vec![text("id"), text("state"), seconds, text("created_at"), text("expires_at")]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_do_not_go_into_a_file_that_is_called_like_a_format() {
+        let read = |text: &str| format_of(Path::new(text));
+
+        assert_eq!(read("json").unwrap(), Some(Format::Json));
+        for file in ["k.yaml", "./table", "./json"] {
+            assert_eq!(read(file).unwrap(), None, "{file}");
+        }
+        for word in ["table", "wide", "known"] {
+            let error = read(word).unwrap_err().to_string();
+            assert!(error.ends_with(&format!("or ./{word} for a file")), "{error}");
+        }
+    }
 }

@@ -7,13 +7,7 @@ use clap::{ArgGroup, Args};
 use serde_json::json;
 
 use super::{dry_run::Unsent, operations::follow, which};
-use crate::{
-    client::{Client, order_path},
-    confirm::Confirmation,
-    hint,
-    output::Format,
-    view::Runtime,
-};
+use crate::{client::Client, confirm::Confirmation, hint, output::Format, view::Runtime};
 
 /// Remove a runtime with everything that was made for it.
 #[derive(Args)]
@@ -35,7 +29,7 @@ pub(crate) struct Deprovision {
     #[arg(short, long, group = "which", value_name = "ID")]
     subaccount: Option<String>,
     /// The global account that it belongs to, with --subaccount or --runtime-id.
-    #[arg(short = 'g', long, value_name = "ID")]
+    #[arg(short = 'g', long, value_name = "ID", conflicts_with = "instance")]
     account: Option<String>,
     #[command(flatten)]
     confirmation: Confirmation,
@@ -55,7 +49,7 @@ impl Deprovision {
         let client = Client::connect(data)?;
         let (instance, called) = self.chosen(&client).await?;
         if self.dry_run {
-            let path = format!("{}?accepts_incomplete=true", order_path(None, &instance)?);
+            let path = client.removal_path(&instance).await?;
             return Unsent { method: "DELETE", path, body: None }.show(self.output);
         }
         self.confirmation.ask(&format!("Remove {called} with its cluster"))?;

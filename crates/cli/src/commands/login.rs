@@ -41,6 +41,8 @@ impl Login {
             _ if self.device => issuer.device(show).await?,
             _ => issuer.browser(|url| open(url, !self.no_browser)).await?,
         };
+        // A renewal that runs at the same time must not put back what it has read before.
+        let _lock = tokens::lock(&context).await?;
         tokens::write(&context, &login)?;
         output::print(&format!("logged in to {}\n", context.server))?;
         Ok(ExitCode::SUCCESS)
@@ -52,8 +54,9 @@ impl Login {
 pub(crate) struct Logout {}
 
 impl Logout {
-    pub(crate) fn run(data: Option<&Path>) -> anyhow::Result<ExitCode> {
+    pub(crate) async fn run(data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let context = elsewhere(data)?;
+        let _lock = tokens::lock(&context).await?;
         let was = if tokens::remove(&context)? { "logged out of" } else { "not logged in to" };
         output::print(&format!("{was} {}\n", context.server))?;
         Ok(ExitCode::SUCCESS)

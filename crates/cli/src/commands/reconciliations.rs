@@ -109,8 +109,18 @@ struct Cluster {
 }
 
 #[derive(Args)]
-#[group(id = "of", required = true, multiple = false, args = ["runtime_id", "shoot", "correlation_id", "scheduling_id"])]
 struct State {
+    #[command(flatten)]
+    of: StateOf,
+    /// table, json, yaml, name, or custom=HEADER:PATH[,…].
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
+    output: Format,
+}
+
+/// What a state is of. Every field of it is one of the group's, so that a format does not belong here.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct StateOf {
     /// The runtime: its id, or the name of it.
     #[arg(short, long, value_name = "ID")]
     runtime_id: Option<String>,
@@ -123,9 +133,6 @@ struct State {
     /// A round.
     #[arg(long, value_name = "ID")]
     scheduling_id: Option<String>,
-    /// table, json, yaml, name, or custom=HEADER:PATH[,…].
-    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
-    output: Format,
 }
 
 impl Reconciliations {
@@ -199,19 +206,38 @@ async fn runtime(data: Option<&Path>, which: &str) -> anyhow::Result<String> {
 
 impl State {
     async fn run(self, mothership: &Client, data: Option<&Path>) -> anyhow::Result<()> {
-        let cluster = self.runtime_id.as_deref().or(self.shoot.as_deref());
+        let of = &self.of;
+        let cluster = of.runtime_id.as_deref().or(of.shoot.as_deref());
         let cluster = match cluster {
             Some(which) => Some(runtime(data, which).await?),
             None => None,
         };
         let names = [
             ("runtimeID", cluster.as_deref()),
-            ("correlationID", self.correlation_id.as_deref()),
-            ("schedulingID", self.scheduling_id.as_deref()),
+            ("correlationID", of.correlation_id.as_deref()),
+            ("schedulingID", of.scheduling_id.as_deref()),
         ];
         let query: Vec<_> = names.into_iter().filter_map(|(key, id)| Some((key, id?))).collect();
         let state = mothership.cluster_state(&query).await?;
         let name = state["cluster"]["runtimeID"].as_str().unwrap_or_default();
         self.output.show(&state, name, || list::state(&state))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_state_is_of_one_thing_and_has_a_format_beside_it() {
+        let read = |words: &str| {
+            let words = ["kcp", "reconciliations", "state"].into_iter().chain(words.split(' '));
+            crate::command().try_get_matches_from(words)
+        };
+
+        for good in ["-r one", "-r one -o json", "-o yaml --scheduling-id s-1"] {
+            assert!(read(good).is_ok(), "{good}");
+        }
+        for wrong in ["-o json", "-r one -c two", "-r one --correlation-id c-1 -o json"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -6,6 +6,7 @@
 mod kubeconfigs;
 mod run;
 mod select;
+mod signals;
 
 use std::{
     path::{Path, PathBuf},
@@ -92,9 +93,10 @@ impl Taskrun {
         let kubeconfigs = if self.no_kubeconfig {
             None
         } else {
-            let source = Client::connect_to_kubeconfigs(data)?;
+            // Settings that cannot be used are told before anything runs.
+            Client::connect_to_kubeconfigs(data)?;
             let folder = self.kubeconfig_dir.as_deref();
-            Some(Kubeconfigs::new(source, folder, self.keep_kubeconfig)?)
+            Some(Kubeconfigs::new(data, folder, self.keep_kubeconfig)?)
         };
         let runtimes: Vec<Runtime> = serde_json::from_value(json!(chosen))?;
         let task = Arc::new(Task { words, kubeconfigs, prefixed: !self.no_prefix_output });
@@ -102,10 +104,8 @@ impl Taskrun {
         let running = run::for_all(task.clone(), runtimes, usize::from(self.parallelism));
         let failed = tokio::select! {
             failed = running => failed?,
-            pressed = tokio::signal::ctrl_c() => {
-                pressed?;
-                return Ok(ExitCode::from(130));
-            }
+            // Whoever is asked to end takes the runs and the kubeconfigs along.
+            code = signals::ending() => return Ok(ExitCode::from(code?)),
         };
         if let Some(kubeconfigs) = &task.kubeconfigs {
             kubeconfigs.tell();

@@ -141,15 +141,20 @@ pub(crate) fn folder() -> Option<PathBuf> {
     config.map(|config| config.join("kcp"))
 }
 
-/// Writes a file for its owner alone, whole or not at all.
-pub(crate) fn write_privately(path: &Path, text: &str) -> anyhow::Result<()> {
-    let shown = path.display();
+/// Makes the folder of a file, for its owner alone, unless it is there.
+pub(super) fn make_folder_of(path: &Path) -> anyhow::Result<()> {
     let folder = path.parent().context("the file has no folder")?;
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    builder.create(folder).with_context(|| format!("{} cannot be made", folder.display()))
+}
+
+/// Writes a file for its owner alone, whole or not at all.
+pub(crate) fn write_privately(path: &Path, text: &str) -> anyhow::Result<()> {
+    let shown = path.display();
+    make_folder_of(path)?;
     let new = path.with_extension(format!("{}.new", std::process::id()));
     let mut options = fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);

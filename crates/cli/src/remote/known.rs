@@ -68,11 +68,8 @@ fn from(option: impl Fn(&str) -> Option<String>) -> anyhow::Result<Option<Contex
     let (Some(server), Some(issuer)) = (option("keb-api-url"), option("oidc-issuer-url")) else {
         return Ok(None);
     };
-    let url = |name: &str, text: String| -> anyhow::Result<Url> {
-        text.parse().with_context(|| format!("{name} {text} is no address"))
-    };
-    let server = url("keb-api-url", server)?;
-    let named = |name| option(name).map(|text| url(name, text)).transpose();
+    let server = address("keb-api-url", &server)?;
+    let named = |name| option(name).map(|text| address(name, &text)).transpose();
     let (mothership, kubeconfigs) = (named("mothership-api-url")?, named("kubeconfig-api-url")?);
     Ok(Some(Context {
         name: String::new(),
@@ -85,6 +82,11 @@ fn from(option: impl Fn(&str) -> Option<String>) -> anyhow::Result<Option<Contex
         client_secret: option("oidc-client-secret"),
         scopes: SCOPES.to_owned(),
     }))
+}
+
+/// The address that an option has.
+pub(super) fn address(option: &str, text: &str) -> anyhow::Result<Url> {
+    text.parse().with_context(|| format!("{option} {text} is no address"))
 }
 
 /// The file that `KCPCONFIG` names, or `~/.kcp/config.yaml` if it is there.

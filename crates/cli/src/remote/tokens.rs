@@ -1,6 +1,11 @@
 //! Logins: kept in files for their owner alone, one for each server, issuer, client and scopes.
 
-use std::{fs, io::ErrorKind, path::PathBuf, time::Duration};
+use std::{
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Context as _, bail};
 use aws_lc_rs::digest::{SHA256, digest};
@@ -39,9 +44,9 @@ impl Login {
         }
     }
 
-    /// Whether the token can still be sent. One that does not say is taken for good.
+    /// Whether the token can still be sent. One that a broker can read and that does not say is taken for good.
     pub(crate) fn is_fresh(&self, now: Timestamp) -> bool {
-        expiry(self.bearer()).is_none_or(|until| until > now + EARLY)
+        self.can_be_sent() && expiry(self.bearer()).is_none_or(|until| until > now + EARLY)
     }
 
     /// What a renewal gave, after this login. An issuer need not repeat the token for renewals, nor send another ID token: the one of
@@ -78,14 +83,24 @@ pub(crate) fn write(context: &Context, login: &Login) -> anyhow::Result<()> {
         "refresh_token": secret(&login.refresh_token),
         "scoped": login.scoped,
     });
-    config::write_privately(&file(context)?, &text.to_string())
+    config::write_privately(&file(context)?, &text.to_string())?;
+    forget(&former_file(context)?)?;
+    Ok(())
 }
 
 /// Forgets the login; `false` when there was none.
 pub(crate) fn remove(context: &Context) -> anyhow::Result<bool> {
-    let path = file(context)?;
-    match fs::remove_file(&path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+    let former = forget(&former_file(context)?)?;
+    Ok(forget(&file(context)?)? || former)
+}
+
+/// Removes a file; `false` when there was none.
+fn forget(path: &Path) -> anyhow::Result<bool> {
+    match fs::remove_file(path) {
+        // Former names could be longer than a name of a file may be: there is no such file.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidFilename) => {
+            Ok(false)
+        }
         removed => {
             removed.with_context(|| format!("{} cannot be removed", path.display()))?;
             Ok(true)
@@ -93,15 +108,16 @@ pub(crate) fn remove(context: &Context) -> anyhow::Result<bool> {
     }
 }
 
-/// Only one process renews a login at a time. Let go when it is dropped.
+/// Only one process changes a login at a time. Let go when it is dropped.
 pub(crate) struct Lock {
     _file: fs::File,
 }
 
-/// Waits until no other process renews the login.
+/// Waits until no other process changes the login.
 pub(crate) async fn lock(context: &Context) -> anyhow::Result<Lock> {
     let path = file(context)?.with_extension("lock");
     let shown = path.display();
+    config::make_folder_of(&path)?;
     let mut options = fs::OpenOptions::new();
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
@@ -136,6 +152,15 @@ fn file(context: &Context) -> anyhow::Result<PathBuf> {
     Ok(folder.join("logins").join(format!("{host}-{digest:016x}.json")))
 }
 
+/// What the file was called before scopes were a part of it. It is not read any more, and may hold a token for renewals.
+fn former_file(context: &Context) -> anyhow::Result<PathBuf> {
+    let folder = config::folder().context("there is no home folder to keep logins in")?;
+    let key = format!("{} {} {}", context.server, context.issuer, context.client_id);
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' };
+    let name: String = key.chars().map(plain).collect();
+    Ok(folder.join("logins").join(format!("{name}.json")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,7 +184,20 @@ mod tests {
         assert_eq!(renewed.bearer().expose_secret(), renewed.access_token.expose_secret());
         assert_eq!(renewed.refresh_token.as_ref().unwrap().expose_secret(), "r-1");
         assert!(renewed.can_be_sent() && !opaque.can_be_sent());
+        let now = Timestamp::UNIX_EPOCH;
+        assert!(renewed.is_fresh(now) && !opaque.is_fresh(now), "it is renewed again");
         assert_eq!(opaque.refresh_token.unwrap().expose_secret(), "r-2");
+    }
+
+    #[test]
+    fn what_is_not_there_is_forgotten_whatever_it_is_called() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("kcp.test.json");
+        fs::write(&path, "{}").unwrap();
+
+        assert!(forget(&path).unwrap() && !path.exists());
+        assert!(!forget(&path).unwrap());
+        assert!(!forget(&folder.path().join("x".repeat(4_000))).unwrap());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::KubeconfigFile;
-use crate::{client::Client, confirm::Confirmation, view::Runtime};
+use crate::{client::Client, confirm::Confirmation, output, view::Runtime};
 
 /// Regions of the platform whose runtimes only people in the EU may touch.
 const EU_ONLY: [&str; 2] = ["cf-eu11", "cf-ch20"];
@@ -46,7 +46,8 @@ impl OfOperator {
         let account = &runtime.global_account_id;
         let kubeconfig = kubeconfigs.operator_kubeconfig(account, &runtime.id).await?;
         if file.output.is_none() {
-            file.output = Some(PathBuf::from(format!("{}.yaml", name_in(&kubeconfig, &runtime))));
+            let name = name_in(&kubeconfig, &runtime.shoot_name)?;
+            file.output = Some(PathBuf::from(format!("{name}.yaml")));
         }
         file.write(&kubeconfig)?;
         Ok(ExitCode::SUCCESS)
@@ -77,13 +78,34 @@ impl OfOperator {
     }
 }
 
-/// What the first cluster of a kubeconfig is called, as far as that can be a file.
-fn name_in(kubeconfig: &str, runtime: &Runtime) -> String {
+/// What the first cluster of a kubeconfig is called, or else the Shoot, as far as that can be a file.
+fn name_in(kubeconfig: &str, shoot: &str) -> anyhow::Result<String> {
     let read: Value = serde_saphyr::from_str(kubeconfig).unwrap_or_default();
     let name = read["clusters"][0]["name"].as_str().or(read["current-context"].as_str());
     let plain = |name: &&str| {
         let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
         !name.is_empty() && !name.starts_with('.') && name.chars().all(allowed)
     };
-    name.filter(plain).unwrap_or(&runtime.shoot_name).to_owned()
+    let Some(name) = name.filter(plain).or_else(|| Some(shoot).filter(plain)) else {
+        let shoot = output::harmless(shoot, "");
+        bail!("the Shoot's name \"{shoot}\" is no name of a file: say one with --output");
+    };
+    Ok(name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_called_like_the_cluster_or_the_shoot_and_stays_in_its_folder() {
+        let named = |name: &str| format!("{{clusters: [{{name: '{name}'}}]}}");
+
+        assert_eq!(name_in(&named("garden--c-1"), "c-1").unwrap(), "garden--c-1");
+        for odd in ["../x", "/etc/x", ".hidden", ""] {
+            assert_eq!(name_in(&named(odd), "c-1").unwrap(), "c-1", "{odd}");
+            let error = name_in(&named(odd), odd).unwrap_err().to_string();
+            assert!(error.contains("is no name of a file"), "{odd}: {error}");
+        }
+    }
 }

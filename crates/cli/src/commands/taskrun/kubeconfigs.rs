@@ -9,11 +9,12 @@ use anyhow::{Context as _, bail};
 use uuid::Uuid;
 
 use super::super::kubeconfig::write_file;
-use crate::{client::Client, output, view::Runtime};
+use crate::{client::Client, output, remote, view::Runtime};
 
 /// Where kubeconfigs are.
 pub(super) struct Kubeconfigs {
-    source: Client,
+    /// The folder of the control plane on this machine, if one is named.
+    data: Option<PathBuf>,
     folder: PathBuf,
     /// Whether the folder is of this run alone.
     own: bool,
@@ -22,19 +23,24 @@ pub(super) struct Kubeconfigs {
 
 impl Kubeconfigs {
     /// In this folder, or in one for this run.
-    pub(super) fn new(source: Client, folder: Option<&Path>, keep: bool) -> anyhow::Result<Self> {
+    pub(super) fn new(
+        data: Option<&Path>,
+        folder: Option<&Path>,
+        keep: bool,
+    ) -> anyhow::Result<Self> {
+        let data = data.map(Path::to_owned);
         if let Some(folder) = folder {
             if !folder.is_dir() {
                 bail!("--kubeconfig-dir {} is no folder", folder.display());
             }
-            return Ok(Self { source, folder: folder.to_owned(), own: false, keep });
+            return Ok(Self { data, folder: folder.to_owned(), own: false, keep });
         }
         let folder = std::env::temp_dir().join(format!("kcp-taskrun-{}", Uuid::new_v4().simple()));
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
-        Ok(Self { source, folder, own: true, keep })
+        Ok(Self { data, folder, own: true, keep })
     }
 
     /// The file with the kubeconfig of a runtime; one that is there is used again.
@@ -49,7 +55,10 @@ impl Kubeconfigs {
             return Ok(KubeconfigPath { path, remove: false });
         }
         let account = &runtime.global_account_id;
-        let kubeconfig = self.source.operator_kubeconfig(account, &runtime.id).await?;
+        // A run may take longer than a token lives, and a client keeps the token that it began with.
+        Box::pin(remote::prepare(self.data.as_deref())).await?;
+        let source = Client::connect_to_kubeconfigs(self.data.as_deref())?;
+        let kubeconfig = source.operator_kubeconfig(account, &runtime.id).await?;
         write_file(&path, &kubeconfig)?;
         Ok(KubeconfigPath { path, remove: !self.keep })
     }
