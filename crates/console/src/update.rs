@@ -120,6 +120,9 @@ fn text(present: &Value, name: &str) -> String {
     }
 }
 
+/// The text of each field, by its name.
+type Texts<'a> = &'a dyn Fn(&str) -> String;
+
 /// The hidden field with what was shown in another one.
 fn shown_name(name: &str) -> String {
     format!("shown-{name}")
@@ -139,7 +142,7 @@ fn form(
     person: &Person,
     runtime: &Runtime,
     properties: &[(String, Value)],
-    (filled, shown): (&dyn Fn(&str) -> String, &dyn Fn(&str) -> String),
+    (filled, shown): (Texts<'_>, Texts<'_>),
     problem: Option<&str>,
 ) -> Markup {
     let name = names::of(runtime);
