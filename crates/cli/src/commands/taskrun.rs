@@ -104,7 +104,7 @@ impl Taskrun {
         let running = run::for_all(task.clone(), runtimes, usize::from(self.parallelism));
         let failed = tokio::select! {
             failed = running => failed?,
-            // Whoever is asked to end takes the runs and the kubeconfigs along.
+            // A signal ends the runs that are under way, and their kubeconfigs are removed.
             code = signals::ending() => return Ok(ExitCode::from(code?)),
         };
         if let Some(kubeconfigs) = &task.kubeconfigs {
