@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-/// What must not be named outside of the folder.
+/// Paths that must not be named outside of the folder.
 const BANNED: [&str; 2] = ["simulators::", "crate::up"];
 
 /// The places in `server` that use the landscape and are no part of `kcp up`.

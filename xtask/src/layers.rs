@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use crate::landscape;
 
-/// What each crate may use: everything that stands to its right on the map.
+/// The crates that each crate may use: everything to its right on the map.
 const MAP: [(&str, &[&str]); 15] = [
     (
         "acceptance",
@@ -52,7 +52,7 @@ const MAP: [(&str, &[&str]); 15] = [
     ),
     ("bench", &["store", "engine", "base"]),
     ("api", &["broker", "provisioner", "domain", "base"]),
-    ("console", &["broker", "provisioner", "domain", "base"]),
+    ("console", &["broker", "domain", "base"]),
     ("broker", &["store", "clients", "engine", "domain", "base"]),
     ("provisioner", &["store", "clients", "engine", "base"]),
     ("store", &["engine", "base"]),
@@ -64,20 +64,20 @@ const MAP: [(&str, &[&str]); 15] = [
     ("base", &[]),
 ];
 
-/// What each crate may use in its tests beyond that.
+/// Further crates that each crate may use in its tests.
 const IN_TESTS: [(&str, &[&str]); 5] = [
     ("server", &["bench"]),
     ("api", &["simulators", "clients", "store", "engine"]),
     ("broker", &["simulators", "store", "engine"]),
     ("provisioner", &["cluster", "simulators", "store", "engine"]),
     // The garden and the runtimes that clients are tested against are clusters.
-    ("clients", &["simulators", "cluster", "store", "engine"]),
+    ("clients", &["simulators", "cluster"]),
 ];
 
-/// What can be left out of a build: such an edge is optional.
+/// Optional edges, which can be left out of a build.
 const LEFT_OUT: [(&str, &str); 1] = [("server", "simulators")];
 
-/// What a crate uses of another one.
+/// An edge from a crate to another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Edge {
     from: String,

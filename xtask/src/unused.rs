@@ -43,7 +43,7 @@ impl Dependency {
 }
 
 impl Crate<'_> {
-    /// What is wrong with its dependencies.
+    /// Problems of its dependencies.
     pub(crate) fn problems(&self) -> Result<Vec<String>> {
         let mut sources = Sources::default();
         sources.read(self.folder, false)?;

@@ -8,7 +8,9 @@ use axum::{
 use base::failure::chain;
 use broker::{
     answers::{self, Answers, CapacityList, PACED, PoolReading, Status},
-    operations::view::{MOST_DAYS, MOST_HOURS, Operations, StepOrder, StepReport, Stuck, Success},
+    operations::view::{
+        MOST_DAYS, MOST_HOURS, Operations, StepOrder, StepReport, StuckOperation, Success,
+    },
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -20,7 +22,7 @@ const USUAL_STEPS: u32 = 50;
 /// How many steps are told at most.
 const MOST_STEPS: u32 = 500;
 
-/// What every service answers about its operations.
+/// Routes about operations, for every service.
 pub(crate) fn of_operations() -> Router<Operations> {
     Router::new()
         .route("/answers/stuck", get(stuck))
@@ -28,7 +30,7 @@ pub(crate) fn of_operations() -> Router<Operations> {
         .route("/answers/success", get(success))
 }
 
-/// What the broker answers besides.
+/// Routes of the broker alone.
 pub(crate) fn of_broker() -> Router<Answers> {
     Router::new()
         .route("/answers/pool", get(pool))
@@ -42,7 +44,7 @@ struct StuckList {
     at: Timestamp,
     complete: bool,
     stuck_operations: usize,
-    stuck: Vec<Stuck>,
+    stuck: Vec<StuckOperation>,
 }
 
 #[derive(Serialize)]

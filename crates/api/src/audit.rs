@@ -1,8 +1,12 @@
 //! Writes down who asks for what: around every request that changes something, behind the door that knows the caller.
 //!
 //! What a reader would get wrong: the entry is stored before the request goes on. When that is not possible the request is answered
-//! with 503 and nothing is done. What stands in the body is not kept, but for a few fields that are no secrets; of parameters,
-//! only their names.
+//! with 503 and nothing is done. A request that has an entry goes on when its client hangs up, so that the entry tells what came of
+//! it. What stands in the body is not kept, but for a few fields that are no secrets; of parameters, only their names.
+
+mod identity;
+
+use std::panic::resume_unwind;
 
 use axum::{
     body::{Body, Bytes, to_bytes},
@@ -14,6 +18,7 @@ use axum::{
 use base::failure::chain;
 use broker::operations::view::{AuditLog, AuditResult, NewAuditEntry};
 use serde_json::{Map, Value, json};
+use tracing::Instrument as _;
 use uuid::Uuid;
 
 use crate::{
@@ -25,9 +30,9 @@ use crate::{
 /// The largest answer that is looked at for the id of an operation.
 const LARGEST_ANSWER: usize = 4 * 1024 * 1024;
 
-/// Who asks, for entries of handlers that know better than the path what is asked for.
+/// The caller's audit entry, for handlers that know the subject better than the path does.
 #[derive(Clone)]
-pub(crate) struct Audited {
+pub(crate) struct AuditContext {
     log: AuditLog,
     entry: NewAuditEntry,
 }
@@ -39,7 +44,7 @@ pub(crate) async fn around(mut request: Request, next: Next) -> Response {
     };
     let entry = caller(&request);
     let Some(action) = action(&request) else {
-        request.extensions_mut().insert(Audited { log, entry });
+        request.extensions_mut().insert(AuditContext { log, entry });
         return next.run(request).await;
     };
     let (mut parts, body) = request.into_parts();
@@ -52,26 +57,45 @@ pub(crate) async fn around(mut request: Request, next: Next) -> Response {
         let found = path.iter().flatten().find(|(own, _)| *own == name);
         found.map(|(_, value)| value.to_owned())
     };
+    let settled = named("id").filter(|_| action == "settle");
+    let mut details = details(&bytes, named("binding_id"), settled);
+    if let Some(identity) = identity::on_behalf_of(&parts.headers) {
+        details["on_behalf_of"] = identity.into();
+    }
     let entry = NewAuditEntry {
         action: action.to_owned(),
         instance: named("instance_id"),
         operation: named("id").filter(|_| action != "settle").and_then(|id| id.parse().ok()),
-        details: details(&bytes, named("binding_id"), named("id").filter(|_| action == "settle")),
+        details,
         ..entry
     };
     let request = Request::from_parts(parts, Body::from(bytes));
-    Audited { log, entry }.run(next.run(request)).await
+    AuditContext { log, entry }.run(next.run(request)).await
 }
 
-impl Audited {
+impl AuditContext {
     /// The same with what a handler knows about the request.
     pub(crate) fn of(self, action: &str, instance: Option<String>, details: Value) -> Self {
         let entry = NewAuditEntry { action: action.into(), instance, details, ..self.entry };
         Self { entry, ..self }
     }
 
-    /// Stores the entry, lets the request go on, and stores what came of it.
-    pub(crate) async fn run(self, work: impl Future<Output = Response>) -> Response {
+    /// Stores the entry, lets the request go on, and stores what came of it: all of it, also when nobody waits for the answer any more.
+    pub(crate) async fn run(
+        self,
+        work: impl Future<Output = Response> + Send + 'static,
+    ) -> Response {
+        match tokio::spawn(self.run_to_its_end(work).in_current_span()).await {
+            Ok(response) => response,
+            // Told like every other panic of a handler. Without one, this process is shutting down.
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => resume_unwind(panic),
+                Err(_) => Error::Unavailable.into_response(),
+            },
+        }
+    }
+
+    async fn run_to_its_end(self, work: impl Future<Output = Response>) -> Response {
         let id = match self.log.begin(&self.entry).await {
             Ok(id) => id,
             Err(error) => {
@@ -80,19 +104,14 @@ impl Audited {
             }
         };
         let (response, result) = judged(work.await, &self.entry).await;
-        // In a task of its own: a client that hangs up must not leave the result unknown.
-        let log = self.log;
-        let stored = tokio::spawn(async move {
-            if let Err(error) = log.finish(id, &result).await {
-                tracing::warn!(error = chain(&error), audit.id = %id, "audit result not stored");
-            }
-        });
-        let _ = stored.await;
+        if let Err(error) = self.log.finish(id, &result).await {
+            tracing::warn!(error = chain(&error), audit.id = %id, "audit result not stored");
+        }
         response
     }
 }
 
-/// What the credentials and headers say about the caller.
+/// The caller, from credentials and headers.
 fn caller(request: &Request) -> NewAuditEntry {
     let header = |name| {
         let value = request.headers().get(name)?;
@@ -116,7 +135,7 @@ fn caller(request: &Request) -> NewAuditEntry {
     entry
 }
 
-/// What a request asks for, if it changes something or hands out credentials.
+/// The audited action of a request, if it changes something or hands out credentials.
 fn action(request: &Request) -> Option<&'static str> {
     let path = request.extensions().get::<MatchedPath>()?.as_str();
     let last = path.rsplit('/').find(|part| !part.starts_with('{'))?;
@@ -175,7 +194,7 @@ fn details(body: &[u8], binding: Option<String>, entry: Option<String>) -> Value
     Value::Object(details)
 }
 
-/// What came of a request, from its answer.
+/// The result of a request, from its response.
 async fn judged(response: Response, entry: &NewAuditEntry) -> (Response, AuditResult) {
     let accepted = response.status().is_success();
     let described = response.extensions().get::<Problem>().map(|it| it.description.clone());

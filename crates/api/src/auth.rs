@@ -49,10 +49,10 @@ pub const RESERVED_CLAIMS: [&str; 10] =
 
 /// An issuer whose tokens are accepted.
 #[derive(Debug, Clone)]
-pub struct Trusted {
+pub struct TrustedIssuer {
     /// Its name, as in `iss`.
     pub issuer: String,
-    /// Whom its tokens must be for: one of these; `None` when that is not checked.
+    /// Accepted audiences of its tokens; `None` when the audience is not checked.
     pub audiences: Option<Vec<String>>,
     /// The claim with the only tenant that a token speaks for; none of [`RESERVED_CLAIMS`].
     pub tenant_claim: String,
@@ -69,14 +69,14 @@ pub struct Trusted {
 /// Checks tokens, and knows the peers that need none.
 #[derive(Debug)]
 pub struct Verifier {
-    issuers: Vec<(Trusted, Keys)>,
+    issuers: Vec<(TrustedIssuer, Keys)>,
     peers: Vec<Peer>,
     clock: Clock,
 }
 
 /// Why a token opens no door. For the log only: callers are not told.
 #[derive(Debug, thiserror::Error)]
-pub enum Denied {
+pub enum TokenRejection {
     /// It is not a token of a kind that is accepted.
     #[error("the token is not acceptable: {0}")]
     Token(Cow<'static, str>),
@@ -88,7 +88,7 @@ pub enum Denied {
     Unavailable(String),
 }
 
-impl Denied {
+impl TokenRejection {
     pub(super) fn token(why: impl Into<Cow<'static, str>>) -> Self {
         Self::Token(why.into())
     }
@@ -96,7 +96,7 @@ impl Denied {
 
 impl Verifier {
     /// Accepts tokens of these issuers. Keys are fetched when the first token comes.
-    pub fn new(issuers: Vec<Trusted>, clock: Clock) -> Result<Self, reqwest::Error> {
+    pub fn new(issuers: Vec<TrustedIssuer>, clock: Clock) -> Result<Self, reqwest::Error> {
         let http = keys::client()?;
         let issuers = issuers
             .into_iter()
@@ -124,37 +124,37 @@ impl Verifier {
         &self.clock
     }
 
-    /// Whom a token speaks for.
-    pub async fn verify(&self, token: &str) -> Result<Principal, Denied> {
+    /// The principal of a token.
+    pub async fn verify(&self, token: &str) -> Result<Principal, TokenRejection> {
         if token.len() > LONGEST {
-            return Err(Denied::token("too long"));
+            return Err(TokenRejection::token("too long"));
         }
-        let header = decode_header(token).map_err(Denied::Signature)?;
+        let header = decode_header(token).map_err(TokenRejection::Signature)?;
         if header.crit.is_some() {
-            return Err(Denied::token("critical extensions"));
+            return Err(TokenRejection::token("critical extensions"));
         }
         let token_type = header.typ.unwrap_or_else(|| TYPES[0].into()).to_ascii_lowercase();
         if !TYPES.contains(&token_type.as_str()) {
-            return Err(Denied::token("wrong type"));
+            return Err(TokenRejection::token("wrong type"));
         }
-        let key_id = header.kid.ok_or(Denied::token("no key id"))?;
+        let key_id = header.kid.ok_or(TokenRejection::token("no key id"))?;
         let (trusted, keys) = self.issuer_of(token)?;
 
         let key = keys.find(&key_id).await.map_err(|missing| match missing {
-            NoKey::Unknown => Denied::token("unknown key"),
-            NoKey::Unavailable => Denied::Unavailable(trusted.issuer.clone()),
+            NoKey::Unknown => TokenRejection::token("unknown key"),
+            NoKey::Unavailable => TokenRejection::Unavailable(trusted.issuer.clone()),
         })?;
         if !key.algorithms.contains(&header.alg) {
-            return Err(Denied::token("algorithm does not fit the key"));
+            return Err(TokenRejection::token("algorithm does not fit the key"));
         }
         let claims = decode::<Claims>(token, &key.key, &signature_only(header.alg))
-            .map_err(Denied::Signature)?
+            .map_err(TokenRejection::Signature)?
             .claims;
         claims.checked(trusted, &self.clock, LEEWAY)
     }
 
-    fn issuer_of(&self, token: &str) -> Result<&(Trusted, Keys), Denied> {
-        let named = claims::issuer(token).map_err(Denied::Signature)?;
+    fn issuer_of(&self, token: &str) -> Result<&(TrustedIssuer, Keys), TokenRejection> {
+        let named = claims::issuer(token).map_err(TokenRejection::Signature)?;
         self.issuers
             .iter()
             .find(|(trusted, _)| trusted.issuer == named)
@@ -162,15 +162,16 @@ impl Verifier {
     }
 
     /// Says which configured issuer was probably meant. The name is not verified yet: anybody can have written it.
-    fn unknown(&self, named: &str) -> Denied {
+    fn unknown(&self, named: &str) -> TokenRejection {
         let named: String = named.chars().take(LONGEST_SHOWN).collect();
-        let similar = |(trusted, _): &&(Trusted, Keys)| spelling::similar(&trusted.issuer, &named);
+        let similar =
+            |(trusted, _): &&(TrustedIssuer, Keys)| spelling::similar(&trusted.issuer, &named);
         match self.issuers.iter().find(similar) {
-            Some((trusted, _)) => Denied::token(format!(
+            Some((trusted, _)) => TokenRejection::token(format!(
                 "its issuer is {named:?}, access.issuers has {:?}: the two must be spelled alike",
                 trusted.issuer
             )),
-            None => Denied::token(format!("its issuer {named:?} is not in access.issuers")),
+            None => TokenRejection::token(format!("its issuer {named:?} is not in access.issuers")),
         }
     }
 }

@@ -17,7 +17,7 @@ use serde_json::json;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use crate::error::Problem;
+use crate::error::{HasBody, Problem};
 
 const HEADER: HeaderName = HeaderName::from_static("x-correlation-id");
 const LONGEST: usize = 64;
@@ -74,7 +74,8 @@ pub(crate) async fn correlate(mut request: Request, next: Next) -> Response {
 fn problem(response: &mut Response) -> Option<Problem> {
     let known = response.extensions_mut().remove::<Problem>();
     let status = response.status();
-    if known.is_some() || !(status.is_client_error() || status.is_server_error()) {
+    let has_body = response.extensions().get::<HasBody>().is_some();
+    if known.is_some() || has_body || !(status.is_client_error() || status.is_server_error()) {
         return known;
     }
     let described = response

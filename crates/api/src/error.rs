@@ -18,12 +18,15 @@ pub enum Error {
     Bad {
         /// The field, parameter or header.
         field: &'static str,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// There is no such thing.
     #[error("{0} does not exist")]
     NotFound(String),
+    /// The instance has no leftovers.
+    #[error("instance {0} has no leftovers")]
+    NoLeftovers(String),
     /// There is no such route.
     #[error("there is nothing at this path")]
     NoRoute,
@@ -39,13 +42,13 @@ pub enum Error {
     /// The body did not come in time.
     #[error("the request body did not arrive in time")]
     BodyTooSlow,
-    /// Nobody, or somebody we do not know.
+    /// No credentials, or unknown ones.
     #[error("a valid token is needed")]
     Unauthorized,
-    /// Somebody who may not do this.
+    /// The caller lacks the scope.
     #[error("the token does not allow this")]
     Forbidden,
-    /// Somebody who has tried too often.
+    /// Too many failed attempts.
     #[error("too many requests, try again later")]
     TooMany,
     /// Something that is needed is not there right now.
@@ -63,11 +66,17 @@ pub(crate) struct Problem {
     pub(crate) description: String,
 }
 
+/// Marks a failure whose body is complete: it has a form that known clients read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HasBody;
+
 impl Error {
     fn status_and_code(&self) -> (StatusCode, &'static str) {
         match self {
             Self::Bad { .. } => (StatusCode::BAD_REQUEST, "bad_request"),
-            Self::NotFound(_) | Self::NoRoute => (StatusCode::NOT_FOUND, "not_found"),
+            Self::NotFound(_) | Self::NoLeftovers(_) | Self::NoRoute => {
+                (StatusCode::NOT_FOUND, "not_found")
+            }
             Self::NoMethod => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::Conflict(_) => (StatusCode::CONFLICT, "conflict"),
             Self::HeadersTooLarge => {

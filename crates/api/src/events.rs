@@ -1,4 +1,4 @@
-//! What happens to operations, as server-sent events, for pages and tools that watch.
+//! Events of operations, as server-sent events, for pages and tools that watch.
 //!
 //! A stream ends when the token that opened it runs out; the watcher opens a new one. Events may be
 //! left out when the watcher is slow: an event is a reason to look, not a record.

@@ -28,15 +28,15 @@ async fn expire(
     State(broker): State<Broker>,
     Authenticated(caller): Authenticated,
     Path(instance): Path<String>,
-) -> Result<(StatusCode, Json<Value>), Refused> {
+) -> Result<(StatusCode, Json<Value>), ErrorResponse> {
     let operation = broker.expire(&caller, &instance).await?;
     Ok((StatusCode::ACCEPTED, Json(json!({ "operation": operation }))))
 }
 
 /// An instance that does not expire, in the words of this route: one text.
-struct Refused(StatusCode, String);
+struct ErrorResponse(StatusCode, String);
 
-impl From<Error> for Refused {
+impl From<Error> for ErrorResponse {
     fn from(error: Error) -> Self {
         let status = match &error {
             Error::Bad(_) => StatusCode::BAD_REQUEST,
@@ -55,7 +55,7 @@ impl From<Error> for Refused {
     }
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for ErrorResponse {
     fn into_response(self) -> Response {
         let Self(status, text) = self;
         let mut response = (status, Json(json!({ "error": text }))).into_response();

@@ -34,7 +34,7 @@ type Schema = async_graphql::Schema<Query, Mutation, EmptySubscription>;
 /// How many directives one field may have.
 const MOST_DIRECTIVES: usize = 5;
 
-/// What one query may cost. A query beyond it is not valid.
+/// Limits of one query. A query beyond them is not valid.
 #[derive(Debug, Clone, Copy)]
 pub struct QueryLimits {
     /// How deep fields may be nested.
@@ -46,7 +46,7 @@ pub struct QueryLimits {
 }
 
 impl QueryLimits {
-    /// What one call of a use case costs, besides its fields.
+    /// The cost of one use case, besides its fields.
     pub const CALL: usize = 20;
     /// Enough for every known client and for reading the whole schema.
     pub const DEFAULT: Self = Self { depth: 20, complexity: 1_000, wait: Duration::from_secs(20) };

@@ -11,13 +11,13 @@ pub trait Readiness: Send + Sync {
     fn parts(&self) -> Pin<Box<dyn Future<Output = BTreeMap<&'static str, bool>> + Send + '_>>;
 }
 
-/// What `/healthz` says.
+/// The body of `/healthz`.
 #[derive(Serialize)]
 pub(crate) struct Health {
     status: &'static str,
 }
 
-/// What `/readyz` says.
+/// The body of `/readyz`.
 #[derive(Serialize)]
 pub(crate) struct Ready {
     ready: bool,

@@ -15,12 +15,12 @@ use broker::{
 };
 use uuid::Uuid;
 
-use crate::error::Error;
+use crate::error::{Error, HasBody};
 
 /// How many ids of one sort a request may name.
 const MOST: usize = 500;
 
-/// What the routes need.
+/// The services behind the routes.
 #[derive(Clone)]
 pub(crate) struct Services {
     pub(crate) operations: Operations,
@@ -38,24 +38,25 @@ pub(crate) fn verification() -> Router<Services> {
 
 async fn list(
     State(services): State<Services>,
-    chosen: Chosen,
-) -> Result<Json<Vec<HistoryEvent>>, Refused> {
-    let names_none = chosen.instances.is_empty() && chosen.runtimes.is_empty();
+    chosen: EventSelection,
+) -> Result<Json<Vec<HistoryEvent>>, ErrorResponse> {
+    let names_instances = !chosen.instances.is_empty() || !chosen.runtimes.is_empty();
     let mut instances = chosen.instances;
     match &services.broker {
         Some(broker) => {
             for runtime in chosen.runtimes {
                 let found = broker.instance_of(runtime).await;
-                instances.extend(found.map_err(|error| Refused::unavailable(&error))?);
+                instances.extend(found.map_err(|error| ErrorResponse::unavailable(&error))?);
             }
         }
         None => instances.extend(chosen.runtimes.iter().map(ToString::to_string)),
     }
-    if instances.is_empty() && chosen.operations.is_empty() && !names_none {
+    // Runtimes of no instance have no events; they do not widen the selection to all.
+    if names_instances && instances.is_empty() {
         return Ok(Json(Vec::new()));
     }
     let told = services.operations.history(&instances, &chosen.operations).await;
-    Ok(Json(told.map_err(|error| Refused::unavailable(&error))?))
+    Ok(Json(told.map_err(|error| ErrorResponse::unavailable(&error))?))
 }
 
 async fn verify(State(services): State<Services>) -> Result<Json<Verification>, Error> {
@@ -63,20 +64,21 @@ async fn verify(State(services): State<Services>) -> Result<Json<Verification>, 
     Ok(Json(verified?))
 }
 
-/// Whose events; without any, the latest of all.
-struct Chosen {
+/// The selected instances, those of the selected runtimes included, and operations. With both, of the operations only those of one of
+/// the instances; without any, the latest events of all.
+struct EventSelection {
     instances: Vec<String>,
     runtimes: Vec<Uuid>,
     operations: Vec<OperationId>,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Chosen {
-    type Rejection = Refused;
+impl<S: Send + Sync> FromRequestParts<S> for EventSelection {
+    type Rejection = ErrorResponse;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refused> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ErrorResponse> {
         let Query(fields) = Query::<Vec<(String, String)>>::from_request_parts(parts, state)
             .await
-            .map_err(|_| Refused::bad("the query cannot be read"))?;
+            .map_err(|_| ErrorResponse::bad("the query cannot be read"))?;
         let mut chosen = Self { instances: vec![], runtimes: vec![], operations: vec![] };
         for (name, value) in fields {
             let values = value.split(',').map(str::trim).filter(|value| !value.is_empty());
@@ -84,7 +86,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Chosen {
                 "instance_ids" => chosen.instances.extend(values.map(str::to_owned)),
                 "runtime_ids" => chosen.runtimes.extend(ids(&name, values)?),
                 "operation_ids" => chosen.operations.extend(ids(&name, values)?),
-                other => return Err(Refused::bad(&format!("\"{other}\" is not known here"))),
+                other => return Err(ErrorResponse::bad(&format!("\"{other}\" is not known here"))),
             }
         }
         let Self { instances, runtimes, operations } = &chosen;
@@ -94,24 +96,24 @@ impl<S: Send + Sync> FromRequestParts<S> for Chosen {
             ("operation_ids", operations.len()),
         ] {
             if count > MOST {
-                return Err(Refused::bad(&format!("{name} names more than {MOST}")));
+                return Err(ErrorResponse::bad(&format!("{name} names more than {MOST}")));
             }
         }
         Ok(chosen)
     }
 }
 
-fn ids<'a>(name: &str, values: impl Iterator<Item = &'a str>) -> Result<Vec<Uuid>, Refused> {
+fn ids<'a>(name: &str, values: impl Iterator<Item = &'a str>) -> Result<Vec<Uuid>, ErrorResponse> {
     let id = |value: &str| {
-        value.parse().map_err(|_| Refused::bad(&format!("{name}: \"{value}\" is not a UUID")))
+        value.parse().map_err(|_| ErrorResponse::bad(&format!("{name}: \"{value}\" is not a UUID")))
     };
     values.map(id).collect()
 }
 
 /// A request that is not answered as asked, in the words of this route: plain text.
-struct Refused(StatusCode, String);
+struct ErrorResponse(StatusCode, String);
 
-impl Refused {
+impl ErrorResponse {
     fn bad(problem: &str) -> Self {
         Self(StatusCode::BAD_REQUEST, format!("while getting query parameters: {problem}"))
     }
@@ -122,9 +124,10 @@ impl Refused {
     }
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for ErrorResponse {
     fn into_response(self) -> Response {
         let mut response = (self.0, self.1).into_response();
+        response.extensions_mut().insert(HasBody);
         if self.0 == StatusCode::SERVICE_UNAVAILABLE {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
         }

@@ -8,7 +8,7 @@ use axum::{
     routing::{get, post},
 };
 use base::failure::chain;
-use broker::jobs::{self, JobView, Jobs, LastRun, Started};
+use broker::jobs::{self, JobView, Jobs, LastRun, StartedRun};
 use serde::{Deserialize, Serialize};
 
 use crate::{auth::Principal, error::Error};
@@ -67,7 +67,7 @@ async fn run(
     Extension(principal): Extension<Principal>,
     Path(name): Path<String>,
     body: Bytes,
-) -> Result<(StatusCode, Json<Started>), Error> {
+) -> Result<(StatusCode, Json<StartedRun>), Error> {
     let request = if body.is_empty() {
         RunRequest::default()
     } else {

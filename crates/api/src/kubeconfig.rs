@@ -1,38 +1,41 @@
 //! `GET /kubeconfig/{instance_id}`: the kubeconfig with which an instance's people log in. `GET /bindings/{instance_id}`: its bindings,
 //! without their credentials. `GET /kubeconfig/{global_account}/{runtime_id}`: a kubeconfig for an operator, as the known client asks
-//! for it.
+//! for it; `DELETE` ends one that was asked for with `?run=`.
 
 use std::sync::Arc;
 
 use axum::{
     Extension, Json, Router,
-    extract::{Path, State},
+    extract::{Path, Query, State, rejection::QueryRejection},
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
     routing::get,
 };
 use base::failure::chain;
 use broker::{
-    bindings::{BindingSummary, Bindings},
+    bindings::{BindingSummary, Bindings, OperatorAccess},
     instances::Error,
 };
 use secrecy::ExposeSecret as _;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
-    audit::Audited,
+    audit::AuditContext,
     auth::{Principal, RequireScope, Verifier, scope},
+    origins::Origins,
     osb::Authenticated,
 };
 
-/// What the API needs.
+/// The services behind the API.
 #[derive(Clone)]
 pub struct Parts {
     /// The use cases.
     pub bindings: Bindings,
-    /// Who checks tokens.
+    /// Checks tokens.
     pub verifier: Arc<Verifier>,
+    /// The origins whose pages may read the kubeconfig with which people log in.
+    pub origins: Origins,
 }
 
 /// The routes, each behind its door.
@@ -42,15 +45,12 @@ pub(crate) fn routes(parts: Parts) -> Router {
     let kubeconfigs = Router::new()
         .route("/kubeconfig/{instance_id}", get(kubeconfig))
         .route("/kubeconfig/", get(without_instance));
-    let operators =
-        Router::new().route("/kubeconfig/{global_account}/{runtime_id}", get(of_operator));
+    let operators = Router::new()
+        .route("/kubeconfig/{global_account}/{runtime_id}", get(of_operator).delete(end));
     let operators = RequireScope::of_operators(parts.verifier.clone(), scope::KUBECONFIG_READ)
         .around(operators);
-    RequireScope::new(parts.verifier, scope::KUBECONFIG_READ)
-        .around(kubeconfigs)
-        .merge(operators)
-        .merge(reading)
-        .with_state(parts.bindings)
+    let kubeconfigs = RequireScope::new(parts.verifier, scope::KUBECONFIG_READ).around(kubeconfigs);
+    parts.origins.around(kubeconfigs).merge(operators).merge(reading).with_state(parts.bindings)
 }
 
 async fn kubeconfig(
@@ -58,36 +58,101 @@ async fn kubeconfig(
     Extension(principal): Extension<Principal>,
     Authenticated(caller): Authenticated,
     Path(instance): Path<String>,
-) -> Result<Response, Refused> {
+) -> Result<Response, ErrorResponse> {
     let found = bindings.kubeconfig(&caller, &instance).await;
     audit(&principal, &instance, found.is_ok());
     Ok(file(found?))
+}
+
+/// What an operator's kubeconfig is for. Others that known clients may send are not looked at.
+#[derive(Deserialize)]
+struct Purpose {
+    run: Option<String>,
+}
+
+impl Purpose {
+    /// The run, which is no empty text.
+    fn read(query: Result<Query<Self>, QueryRejection>) -> Result<Option<String>, ErrorResponse> {
+        let bad = |text: String| ErrorResponse(StatusCode::BAD_REQUEST, text);
+        let Query(Self { run }) = query.map_err(|error| bad(error.body_text()))?;
+        if run.as_deref() == Some("") {
+            return Err(bad("run must not be empty".into()));
+        }
+        Ok(run)
+    }
 }
 
 /// For operators, with a token of their own. The audit names the instance, which only the store knows.
 async fn of_operator(
     State(bindings): State<Bindings>,
     Extension(principal): Extension<Principal>,
-    audited: Option<Extension<Audited>>,
+    audited: Option<Extension<AuditContext>>,
     Path((account, runtime)): Path<(String, String)>,
-) -> Result<Response, Refused> {
+    query: Result<Query<Purpose>, QueryRejection>,
+) -> Result<Response, ErrorResponse> {
+    let run = Purpose::read(query)?;
     let instance = bindings.instance_of(&account, &runtime).await?;
     let details = json!({ "account": account, "runtime": runtime });
-    let answer = async {
-        let person = format!("{} {}", principal.issuer, principal.subject);
-        let found = bindings.operator_kubeconfig(&account, &runtime, &person).await;
+    let subject = instance.clone();
+    let answer = async move {
+        let person = person(&principal);
+        let wish = OperatorAccess {
+            account: &account,
+            runtime: &runtime,
+            person: &person,
+            run: run.as_deref(),
+        };
+        let found = bindings.operator_kubeconfig(&wish).await;
         audit(&principal, instance.as_deref().unwrap_or(&runtime), found.is_ok());
         match found {
             Ok(bound) => file(bound.kubeconfig.expose_secret().to_owned()),
-            Err(error) => Refused::of_operator(error).into_response(),
+            Err(error) => ErrorResponse::of_operator(error).into_response(),
         }
     };
     Ok(match audited {
         Some(Extension(audited)) => {
-            Box::pin(audited.of("kubeconfig", instance.clone(), details).run(answer)).await
+            Box::pin(audited.of("kubeconfig", subject, details).run(answer)).await
         }
         None => answer.await,
     })
+}
+
+/// Ends what an operator was given for a run.
+async fn end(
+    State(bindings): State<Bindings>,
+    Extension(principal): Extension<Principal>,
+    audited: Option<Extension<AuditContext>>,
+    Path((account, runtime)): Path<(String, String)>,
+    query: Result<Query<Purpose>, QueryRejection>,
+) -> Result<Response, ErrorResponse> {
+    let missing = || ErrorResponse(StatusCode::BAD_REQUEST, "run is missing".into());
+    let run = Purpose::read(query)?.ok_or_else(missing)?;
+    let instance = bindings.instance_of(&account, &runtime).await?;
+    let details = json!({ "account": account, "runtime": runtime });
+    let answer = async move {
+        let person = person(&principal);
+        let wish = OperatorAccess {
+            account: &account,
+            runtime: &runtime,
+            person: &person,
+            run: Some(run.as_str()),
+        };
+        match bindings.end_operator_access(&wish).await {
+            Ok(()) => Json(json!({})).into_response(),
+            Err(error) => ErrorResponse::of_operator(error).into_response(),
+        }
+    };
+    Ok(match audited {
+        Some(Extension(audited)) => {
+            Box::pin(audited.of("unbind", instance, details).run(answer)).await
+        }
+        None => answer.await,
+    })
+}
+
+/// Whose bindings an operator's are.
+fn person(principal: &Principal) -> String {
+    format!("{} {}", principal.issuer, principal.subject)
 }
 
 fn file(kubeconfig: String) -> Response {
@@ -102,11 +167,11 @@ fn file(kubeconfig: String) -> Response {
     (headers, kubeconfig).into_response()
 }
 
-async fn without_instance(_: Authenticated) -> Refused {
-    Refused(StatusCode::NOT_FOUND, "instanceID is required".into())
+async fn without_instance(_: Authenticated) -> ErrorResponse {
+    ErrorResponse(StatusCode::NOT_FOUND, "instanceID is required".into())
 }
 
-/// Who has asked for whose kubeconfig, and whether it was given. The one place that knows.
+/// Writes the audit entry of a request for a kubeconfig: caller, instance, result.
 fn audit(principal: &Principal, instance: &str, given: bool) {
     let (subject, issuer) = (principal.subject.as_str(), principal.issuer.as_str());
     tracing::info!(target: "audit", subject, issuer, instance.id = instance, given, "kubeconfig requested");
@@ -114,7 +179,7 @@ fn audit(principal: &Principal, instance: &str, given: bool) {
 
 /// All bindings of an instance.
 #[derive(Serialize)]
-struct Listed {
+struct BindingList {
     bindings: Vec<BindingSummary>,
 }
 
@@ -122,15 +187,15 @@ async fn list(
     State(bindings): State<Bindings>,
     Authenticated(caller): Authenticated,
     Path(instance): Path<String>,
-) -> Result<Json<Listed>, Refused> {
-    Ok(Json(Listed { bindings: bindings.list(&caller, &instance).await? }))
+) -> Result<Json<BindingList>, ErrorResponse> {
+    Ok(Json(BindingList { bindings: bindings.list(&caller, &instance).await? }))
 }
 
 /// A request that is not answered as asked, in the words of these routes: one text, under a name that begins with a capital.
-struct Refused(StatusCode, String);
+struct ErrorResponse(StatusCode, String);
 
-impl Refused {
-    /// What an operator asked for was right: it is the instance that has no runtime to open now.
+impl ErrorResponse {
+    /// The error for operators: the request is valid, but the instance has no runtime to open now.
     fn of_operator(error: Error) -> Self {
         match error {
             Error::Bad(text) => Self(StatusCode::CONFLICT, text),
@@ -139,7 +204,7 @@ impl Refused {
     }
 }
 
-impl From<Error> for Refused {
+impl From<Error> for ErrorResponse {
     fn from(error: Error) -> Self {
         match &error {
             Error::NotFound(text) => Self(StatusCode::NOT_FOUND, text.clone()),
@@ -166,7 +231,7 @@ impl From<Error> for Refused {
     }
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for ErrorResponse {
     fn into_response(self) -> Response {
         let Self(status, text) = self;
         let mut response = (status, Json(json!({ "Error": text }))).into_response();
@@ -185,11 +250,11 @@ mod tests {
     fn an_instance_without_a_runtime_to_open_is_a_conflict_for_operators() {
         let suspended = || Error::Bad("instance i is suspended: it has no runtime".into());
 
-        assert_eq!(Refused::from(suspended()).0, StatusCode::BAD_REQUEST);
-        let told = Refused::of_operator(suspended());
+        assert_eq!(ErrorResponse::from(suspended()).0, StatusCode::BAD_REQUEST);
+        let told = ErrorResponse::of_operator(suspended());
         assert_eq!((told.0, told.1.contains("suspended")), (StatusCode::CONFLICT, true));
-        assert_eq!(Refused::of_operator(Error::Busy).0, StatusCode::CONFLICT);
-        let missing = Refused::of_operator(Error::NotFound("runtime r".into()));
+        assert_eq!(ErrorResponse::of_operator(Error::Busy).0, StatusCode::CONFLICT);
+        let missing = ErrorResponse::of_operator(Error::NotFound("runtime r".into()));
         assert_eq!(missing.0, StatusCode::NOT_FOUND);
     }
 }

@@ -1,5 +1,5 @@
 //! `GET /leftovers`: what is left of instances that were removed, until it is gone. `GET /may-exist`: what may exist in systems that
-//! cannot be asked for it, until somebody says that it is settled.
+//! cannot be asked for it, until an operator settles it.
 
 use axum::{
     Extension, Json, Router,
@@ -37,14 +37,14 @@ pub(crate) fn changing() -> Router<Broker> {
 /// Which page.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct PageParams {
     limit: Option<u32>,
     after: Option<String>,
 }
 
 async fn list(
     State(broker): State<Broker>,
-    asked: Result<Query<Asked>, QueryRejection>,
+    asked: Result<Query<PageParams>, QueryRejection>,
 ) -> Result<Json<LeftoverPage>, Error> {
     let (limit, after) = page(asked)?;
     Ok(Json(broker.leftovers(after.as_deref(), limit).await.map_err(|error| refused(&error))?))
@@ -52,7 +52,7 @@ async fn list(
 
 async fn may_exist(
     State(broker): State<Broker>,
-    asked: Result<Query<Asked>, QueryRejection>,
+    asked: Result<Query<PageParams>, QueryRejection>,
 ) -> Result<Json<MayExistPage>, Error> {
     let (limit, after) = page(asked)?;
     let after = after.map(|after| id("after", &after)).transpose()?;
@@ -71,9 +71,9 @@ async fn settle(
 }
 
 /// How many, and behind what.
-fn page(asked: Result<Query<Asked>, QueryRejection>) -> Result<(u32, Option<String>), Error> {
+fn page(asked: Result<Query<PageParams>, QueryRejection>) -> Result<(u32, Option<String>), Error> {
     let bad = |problem: String| Error::Bad { field: "the query", problem };
-    let Query(Asked { limit, after }) = asked.map_err(|error| bad(error.body_text()))?;
+    let Query(PageParams { limit, after }) = asked.map_err(|error| bad(error.body_text()))?;
     let limit = limit.unwrap_or(USUAL);
     if !(1..=MOST).contains(&limit) {
         let problem = format!("must be between 1 and {MOST}");
@@ -91,7 +91,7 @@ async fn find(
     Path(instance): Path<String>,
 ) -> Result<Json<Leftover>, Error> {
     let found = broker.leftovers_of(&instance).await.map_err(|error| refused(&error))?;
-    found.map(Json).ok_or_else(|| Error::NotFound(format!("something left of {instance}")))
+    found.map(Json).ok_or(Error::NoLeftovers(instance))
 }
 
 pub(crate) fn refused(error: &instances::Error) -> Error {

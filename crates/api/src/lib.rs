@@ -18,16 +18,18 @@ pub mod kubeconfig;
 mod leftovers;
 mod operations;
 mod orchestrations;
+pub mod origins;
 pub mod osb;
 pub mod router;
 pub mod runtimes;
 mod shield;
 mod streaming;
+mod unique_json;
 mod version;
 
 pub use auth::{
-    Credentials, Peer, PeerAddress, Principal, Remote, RequireScope, Trusted, Verifier, scope,
+    Credentials, Peer, PeerAddress, Principal, Remote, RequireScope, TrustedIssuer, Verifier, scope,
 };
 pub use correlation::CorrelationId;
 pub use error::Error;
-pub use router::Limits;
+pub use router::RequestLimits;

@@ -4,6 +4,7 @@
 //! begin with `&`, and errors are one text.
 
 mod extract;
+mod fields;
 mod stream;
 
 use std::sync::Arc;
@@ -19,8 +20,8 @@ use base::failure::chain;
 use broker::{
     instances::Error,
     orchestrations::{
-        Created, OperationDetail, OperationItem, Orchestrations, PageOf, Preview, Retried,
-        StatusItem,
+        CreatedOrchestration, OperationDetail, OperationItem, Orchestrations, PageOf, Preview,
+        RetryReport, StatusItem,
     },
 };
 use domain::orchestration::Kind;
@@ -57,13 +58,13 @@ pub(crate) fn routes(orchestrations: Orchestrations, verifier: Arc<Verifier>) ->
     reading.merge(changing).with_state(orchestrations)
 }
 
-type Answer<T> = Result<(StatusCode, Json<T>), Refused>;
+type Answer<T> = Result<(StatusCode, Json<T>), ErrorResponse>;
 
 async fn upgrade_kyma(
     State(all): State<Orchestrations>,
     Extension(principal): Extension<Principal>,
     body: Body,
-) -> Answer<Created> {
+) -> Answer<CreatedOrchestration> {
     create(&all, Kind::UpgradeKyma, &principal, body).await
 }
 
@@ -71,7 +72,7 @@ async fn upgrade_cluster(
     State(all): State<Orchestrations>,
     Extension(principal): Extension<Principal>,
     body: Body,
-) -> Answer<Created> {
+) -> Answer<CreatedOrchestration> {
     create(&all, Kind::UpgradeCluster, &principal, body).await
 }
 
@@ -80,7 +81,7 @@ async fn create(
     kind: Kind,
     principal: &Principal,
     Body(parameters): Body,
-) -> Answer<Created> {
+) -> Answer<CreatedOrchestration> {
     let created = all.create(kind, parameters).await?;
     let id = created.orchestration_id;
     tracing::info!(target: "audit", subject = %principal.subject, orchestration = %id, kind = kind.as_str(), "orchestration created");
@@ -90,28 +91,28 @@ async fn create(
 async fn preview_kyma(
     State(all): State<Orchestrations>,
     Body(parameters): Body,
-) -> Result<Json<Preview>, Refused> {
+) -> Result<Json<Preview>, ErrorResponse> {
     Ok(Json(all.preview(Kind::UpgradeKyma, parameters).await?))
 }
 
 async fn preview_cluster(
     State(all): State<Orchestrations>,
     Body(parameters): Body,
-) -> Result<Json<Preview>, Refused> {
+) -> Result<Json<Preview>, ErrorResponse> {
     Ok(Json(all.preview(Kind::UpgradeCluster, parameters).await?))
 }
 
 async fn list(
     State(all): State<Orchestrations>,
     PageQuery(request): PageQuery,
-) -> Result<Json<PageOf<StatusItem>>, Refused> {
+) -> Result<Json<PageOf<StatusItem>>, ErrorResponse> {
     Ok(Json(all.list(&request).await?))
 }
 
 async fn find(
     State(all): State<Orchestrations>,
     Path(id): Path<String>,
-) -> Result<Json<StatusItem>, Refused> {
+) -> Result<Json<StatusItem>, ErrorResponse> {
     Ok(Json(all.get(&id).await?))
 }
 
@@ -121,7 +122,7 @@ async fn progress(
     Extension(principal): Extension<Principal>,
     Path(id): Path<String>,
     headers: HeaderMap,
-) -> Result<Response, Refused> {
+) -> Result<Response, ErrorResponse> {
     if stream::is_accepted(&headers) {
         return Ok(stream::events(all.follow(&id).await?, &principal).into_response());
     }
@@ -132,14 +133,14 @@ async fn operations(
     State(all): State<Orchestrations>,
     Path(id): Path<String>,
     PageQuery(request): PageQuery,
-) -> Result<Json<PageOf<OperationItem>>, Refused> {
+) -> Result<Json<PageOf<OperationItem>>, ErrorResponse> {
     Ok(Json(all.operations(&id, &request).await?))
 }
 
 async fn operation(
     State(all): State<Orchestrations>,
     Path((id, operation)): Path<(String, String)>,
-) -> Result<Json<OperationDetail>, Refused> {
+) -> Result<Json<OperationDetail>, ErrorResponse> {
     Ok(Json(all.operation(&id, &operation).await?))
 }
 
@@ -147,7 +148,7 @@ async fn cancel(
     State(all): State<Orchestrations>,
     Extension(principal): Extension<Principal>,
     Path(id): Path<String>,
-) -> Result<Json<Created>, Refused> {
+) -> Result<Json<CreatedOrchestration>, ErrorResponse> {
     let canceled = all.cancel(&id).await?;
     tracing::info!(target: "audit", subject = %principal.subject, orchestration = id, "orchestration canceled");
     Ok(Json(canceled))
@@ -156,14 +157,14 @@ async fn cancel(
 async fn pause(
     State(all): State<Orchestrations>,
     Path(id): Path<String>,
-) -> Result<Json<Created>, Refused> {
+) -> Result<Json<CreatedOrchestration>, ErrorResponse> {
     Ok(Json(all.pause(&id).await?))
 }
 
 async fn resume(
     State(all): State<Orchestrations>,
     Path(id): Path<String>,
-) -> Result<Json<Created>, Refused> {
+) -> Result<Json<CreatedOrchestration>, ErrorResponse> {
     Ok(Json(all.resume(&id).await?))
 }
 
@@ -171,7 +172,7 @@ async fn workers(
     State(all): State<Orchestrations>,
     Path(id): Path<String>,
     Workers(workers): Workers,
-) -> Result<Json<Created>, Refused> {
+) -> Result<Json<CreatedOrchestration>, ErrorResponse> {
     Ok(Json(all.change_workers(&id, workers).await?))
 }
 
@@ -180,27 +181,27 @@ async fn retry(
     Path(id): Path<String>,
     headers: HeaderMap,
     body: String,
-) -> Answer<Retried> {
+) -> Answer<RetryReport> {
     let sent = headers.get(header::CONTENT_TYPE).and_then(|sent| sent.to_str().ok());
     let sent = sent.unwrap_or_default();
     if sent.split(';').next().is_none_or(|sent| sent.trim() != FORM) {
         let text = format!("a retry is a form: the content type must be {FORM}, not {sent:?}");
-        return Err(Refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
+        return Err(ErrorResponse(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
     }
     let retried = all.retry(&id, &form(&body)).await?;
     Ok((StatusCode::ACCEPTED, Json(retried)))
 }
 
 /// A request that is not answered as asked, in the words of these routes: one text.
-struct Refused(StatusCode, String);
+struct ErrorResponse(StatusCode, String);
 
-impl Refused {
+impl ErrorResponse {
     fn bad(problem: impl Into<String>) -> Self {
         Self(StatusCode::BAD_REQUEST, problem.into())
     }
 }
 
-impl From<Error> for Refused {
+impl From<Error> for ErrorResponse {
     fn from(error: Error) -> Self {
         let status = match &error {
             Error::Bad(_) => StatusCode::BAD_REQUEST,
@@ -219,7 +220,7 @@ impl From<Error> for Refused {
     }
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for ErrorResponse {
     fn into_response(self) -> Response {
         let Self(status, text) = self;
         let mut response = (status, Json(json!({ "error": text }))).into_response();

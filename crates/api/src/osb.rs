@@ -14,16 +14,21 @@ mod version;
 
 use std::sync::Arc;
 
-use axum::{Extension, Router, extract::FromRef, middleware::from_fn, routing::get};
+use axum::{
+    Extension, Router,
+    extract::FromRef,
+    middleware::from_fn,
+    routing::{get, put},
+};
 use broker::{bindings::Bindings, instances::Broker};
 
 use extract::AssumeAsync;
-pub(crate) use extract::Authenticated;
+pub(crate) use extract::{Authenticated, ORIGINATING_IDENTITY};
 pub(crate) use respond::frame;
 
 use crate::auth::{Credentials, RequireBasic, RequireScope, Verifier, scope};
 
-/// What the API needs.
+/// The services behind the API.
 #[derive(Clone)]
 pub struct Parts {
     /// The use cases of instances.
@@ -78,6 +83,8 @@ fn endpoints() -> Router<Services> {
         .route("/v2/catalog", get(fetch::catalog))
         .route(INSTANCE, instance)
         .route(&format!("{INSTANCE}/last_operation"), get(fetch::last_operation))
+        // A path of its own: a broker that does not know it does nothing.
+        .route(&format!("{INSTANCE}/dry_run"), put(provision::check).patch(update::check))
         .route(BINDING, get(bindings::find).put(bindings::bind).delete(bindings::unbind))
         .route(&format!("{BINDING}/last_operation"), get(bindings::last_operation))
 }

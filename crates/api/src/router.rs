@@ -18,16 +18,16 @@ use crate::{
     history, info, jobs, kubeconfig, leftovers, operations, orchestrations, osb, runtimes, version,
 };
 
-pub use crate::shield::{Limits, Overloaded, shielded};
+pub use crate::shield::{Overloaded, RequestLimits, shielded};
 
-/// What the broker's routes need.
+/// The services behind the broker's routes.
 #[derive(Clone)]
 pub struct BrokerParts {
     /// The broker's operations.
     pub operations: Operations,
     /// Whether the parts can work.
     pub readiness: Arc<dyn Readiness>,
-    /// Who checks tokens.
+    /// Checks tokens.
     pub verifier: Arc<Verifier>,
 }
 
@@ -37,14 +37,14 @@ pub fn broker(parts: BrokerParts) -> Router {
     watching(parts.operations, parts.verifier).merge(unsticking).merge(open(parts.readiness))
 }
 
-/// What operators may see of a service's operations.
+/// Routes for operators about a service's operations.
 pub fn watching(operations: Operations, verifier: Arc<Verifier>) -> Router {
     RequireScope::of_operators(verifier, scope::OPERATIONS_READ)
         .around(operations::reading().merge(answers::of_operations()))
         .with_state(operations)
 }
 
-/// What operators ask about the broker and its pool of accounts, without the layers; beside the routes of [`broker`].
+/// Routes for operators about the broker and its account pool, without the layers; beside the routes of [`broker`].
 pub fn answers(answers: Answers, verifier: Arc<Verifier>) -> Router {
     RequireScope::of_operators(verifier, scope::OPERATIONS_READ)
         .around(answers::of_broker())
@@ -58,7 +58,7 @@ pub fn unsticking(operations: Operations, verifier: Arc<Verifier>) -> Router {
         .with_state(operations)
 }
 
-/// What happened to the broker's instances, and whether its audit is whole.
+/// Routes for the history of instances and the verification of the audit.
 pub fn history(operations: Operations, broker: Broker, verifier: Arc<Verifier>) -> Router {
     let events = RequireScope::of_operators(verifier.clone(), scope::RUNTIMES_READ)
         .around(history::events());
@@ -80,7 +80,7 @@ pub fn platforms(parts: osb::Parts) -> Router {
     osb::routes(parts).merge(documents::routes())
 }
 
-/// What is left of instances that were removed, and what is archived, without the layers; beside the routes of [`broker`].
+/// Routes for leftovers and archived instances, without the layers; beside the routes of [`broker`].
 pub fn leftovers(broker: Broker, verifier: Arc<Verifier>) -> Router {
     let changing = RequireScope::of_operators(verifier.clone(), scope::OPERATIONS_WRITE)
         .around(leftovers::changing());
@@ -120,16 +120,16 @@ pub fn kubeconfigs(parts: kubeconfig::Parts) -> Router {
     kubeconfig::routes(parts)
 }
 
-/// What the provisioner's routes need.
+/// The services behind the provisioner's routes.
 #[derive(Clone)]
 pub struct ProvisionerParts {
     /// The use cases.
     pub provisioner: Provisioner,
     /// Whether the parts can work.
     pub readiness: Arc<dyn Readiness>,
-    /// Who checks tokens.
+    /// Checks tokens.
     pub verifier: Arc<Verifier>,
-    /// What one query may cost.
+    /// Limits of one query.
     pub limits: QueryLimits,
 }
 
@@ -143,7 +143,7 @@ pub fn provisioner(parts: ProvisionerParts) -> Router {
         .merge(open_besides_health(parts.readiness).route("/healthz", get(health::alive_in_text)))
 }
 
-/// What every service answers without a token.
+/// Routes of every service that need no token.
 pub fn open(readiness: Arc<dyn Readiness>) -> Router {
     open_besides_health(readiness).route("/healthz", get(health::alive))
 }

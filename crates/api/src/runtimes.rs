@@ -23,14 +23,14 @@ use crate::{
     auth::{RequireScope, Verifier, scope},
     osb::Authenticated,
 };
-use extract::Asked;
+use extract::RuntimesParams;
 
-/// What the API needs.
+/// The services behind the API.
 #[derive(Clone)]
 pub struct Parts {
     /// The broker.
     pub broker: Broker,
-    /// Who checks tokens.
+    /// Checks tokens.
     pub verifier: Arc<Verifier>,
 }
 
@@ -44,22 +44,22 @@ pub(crate) fn routes(parts: Parts) -> Router {
 async fn list(
     State(broker): State<Broker>,
     Authenticated(caller): Authenticated,
-    Asked(ask): Asked,
-) -> Result<Json<Page>, Refused> {
+    RuntimesParams(ask): RuntimesParams,
+) -> Result<Json<Page>, ErrorResponse> {
     Ok(Json(broker.runtimes(&caller, &ask).await?))
 }
 
 /// A request that is not answered as asked, in the words of this route: one text.
-struct Refused(StatusCode, String);
+struct ErrorResponse(StatusCode, String);
 
-impl Refused {
+impl ErrorResponse {
     /// A parameter is wrong; `problem` names it.
     fn query(problem: impl std::fmt::Display) -> Self {
         Self(StatusCode::BAD_REQUEST, format!("while getting query parameters: {problem}"))
     }
 }
 
-impl From<Error> for Refused {
+impl From<Error> for ErrorResponse {
     fn from(error: Error) -> Self {
         match &error {
             Error::Bad(problem) => Self::query(problem),
@@ -77,7 +77,7 @@ impl From<Error> for Refused {
     }
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for ErrorResponse {
     fn into_response(self) -> Response {
         let Self(status, text) = self;
         let mut response = (status, Json(json!({ "error": text }))).into_response();

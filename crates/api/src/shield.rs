@@ -25,9 +25,9 @@ use tower_http::{
 
 use crate::{correlation::correlate, error::Error, osb};
 
-/// What one request may cost.
+/// Limits of one request.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct RequestLimits {
     /// The largest body, in bytes.
     pub body: usize,
     /// The longest time until the whole body is there.
@@ -36,8 +36,8 @@ pub struct Limits {
     pub time: Duration,
 }
 
-impl Limits {
-    /// What suits most callers.
+impl RequestLimits {
+    /// Defaults for most callers.
     pub const DEFAULT: Self = Self {
         body: 1024 * 1024,
         body_time: Duration::from_secs(10),
@@ -55,7 +55,7 @@ const HEALTH: [&str; 2] = ["/healthz", "/readyz"];
 pub struct Overloaded;
 
 /// Puts the layers around a service's routes: limits, panics, correlation.
-pub fn shielded(routes: Router, limits: Limits) -> Router {
+pub fn shielded(routes: Router, limits: RequestLimits) -> Router {
     routes
         .fallback(elsewhere)
         .method_not_allowed_fallback(async || Error::NoMethod)
@@ -102,7 +102,7 @@ async fn small_headers(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// Ends a body that does not come in time, counted from when somebody begins to read it: checking a token may take a
+/// Ends a body that does not come in time, counted from the first read: checking a token may take a
 /// while. Handlers read bodies whole before they do anything, so the request has changed nothing, and 408 says so.
 async fn timely_body(State(limit): State<Duration>, request: Request, next: Next) -> Response {
     let late = Arc::new(AtomicBool::new(false));

@@ -26,7 +26,7 @@ impl Pages for Export {
 
 /// How runtimes are written.
 pub(crate) trait Writer: Send + 'static {
-    /// What comes before the first of them.
+    /// Bytes before the first item.
     fn head(&self) -> Vec<u8> {
         Vec::new()
     }
@@ -34,7 +34,7 @@ pub(crate) trait Writer: Send + 'static {
     /// Some runtimes.
     fn page(&mut self, runtimes: Vec<Runtime>, out: &mut Vec<u8>) -> Result<(), Error>;
 
-    /// What comes behind the last of them.
+    /// Bytes after the last item.
     fn tail(&self) -> &'static [u8] {
         b""
     }

@@ -3,7 +3,7 @@
 use axum::Json;
 use serde::Serialize;
 
-/// What `/version` says.
+/// The body of `/version`.
 #[derive(Serialize)]
 pub(crate) struct Version {
     version: &'static str,

@@ -1,4 +1,4 @@
-//! What operators ask about operations, without a socket: as the document says, and with errors that name the parameter.
+//! Operators' questions about operations, without a socket: as the document says, and with errors that name the parameter.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -7,7 +7,7 @@ mod support;
 use std::sync::Arc;
 
 use api::{
-    Limits,
+    RequestLimits,
     router::{shielded, watching},
 };
 use axum::{
@@ -32,7 +32,7 @@ impl Service {
         let keys = KeyServer::start().await;
         let operations = operations::Service::start().await;
         let routes = watching(operations.operations.clone(), Arc::new(keys.verifier()));
-        Self { routes: shielded(routes, Limits::DEFAULT), keys, operations }
+        Self { routes: shielded(routes, RequestLimits::DEFAULT), keys, operations }
     }
 
     async fn ask(&self, path: &str) -> (u16, Value) {

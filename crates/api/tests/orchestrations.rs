@@ -16,7 +16,7 @@ mod support;
 use std::sync::Arc;
 
 use api::{
-    Limits,
+    RequestLimits,
     router::{fleet, shielded},
 };
 use base::Clock;
@@ -24,10 +24,11 @@ use broker::{
     catalog::{Catalog, Offer},
     instances::{Broker, Caller, Parts as BrokerParts, Provision, Settings, SuspensionPlans},
     orchestrations::{
-        Followers, KymaVersions, Orchestrations, Parts, WindowSource, source::WindowFacts,
+        Followers, KymaVersions, Orchestrations, Parts, WindowSource, policy::Policy,
+        source::WindowFacts,
     },
 };
-use engine::Planted;
+use engine::PlantedBug;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use jsonwebtoken::{Algorithm, Header, encode};
@@ -39,7 +40,8 @@ use support::tokens::{AUDIENCE, KeyServer, NOW};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-struct NoWindows;
+/// Every runtime may always be upgraded.
+struct AlwaysOpen;
 
 /// Only what is not 9.9.9 is there; what is 5.0.3 cannot be asked for.
 struct Versions;
@@ -56,9 +58,11 @@ impl KymaVersions for Versions {
     }
 }
 
-impl WindowSource for NoWindows {
+impl WindowSource for AlwaysOpen {
     fn read(&self) -> BoxFuture<'_, Result<WindowFacts, clients::Error>> {
-        Box::pin(async { Ok(WindowFacts::default()) })
+        let times = r#"{"default": {"timeBegin": "000000+0000", "timeEnd": "000000+0000"}}"#;
+        let policy = Policy::read(times).unwrap();
+        Box::pin(async move { Ok(WindowFacts { policy, ..WindowFacts::default() }) })
     }
 }
 
@@ -79,7 +83,7 @@ impl Service {
         database.migrate(Set::Engine).await.unwrap();
         database.migrate(Set::Broker).await.unwrap();
         let time = Time::Held(clock.clone());
-        let engine = EngineStore::new(database, Sealer::generate(), time, Planted::Nothing);
+        let engine = EngineStore::new(database, Sealer::generate(), time, PlantedBug::Nothing);
         let store = BrokerStore::new(engine, clock.clone());
         let broker = Broker::new(BrokerParts {
             accounts: None,
@@ -100,7 +104,7 @@ impl Service {
         });
         let orchestrations = Orchestrations::new(Arc::new(Parts {
             broker: broker.clone(),
-            windows: Arc::new(NoWindows),
+            windows: Arc::new(AlwaysOpen),
             spc: None,
             kyma_version: "2.10.0".into(),
             versions: Some(Arc::new(Versions)),
@@ -110,7 +114,9 @@ impl Service {
         let routes = fleet(orchestrations.clone(), Arc::new(keys.verifier()));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        tokio::spawn(async move { axum::serve(listener, shielded(routes, Limits::DEFAULT)).await });
+        tokio::spawn(async move {
+            axum::serve(listener, shielded(routes, RequestLimits::DEFAULT)).await
+        });
         Self { address, keys, broker, orchestrations, clock, _test: test }
     }
 
@@ -198,7 +204,7 @@ fn body(schedule: &str, workers: i64, kyma: Option<Value>) -> Value {
 #[tokio::test]
 async fn the_known_clients_requests_are_answered_so_that_it_goes_on() {
     let service = Service::start().await;
-    service.order("i-1").await;
+    service.made(1).await;
 
     let mut ids = Vec::new();
     for (path, body) in [
@@ -253,12 +259,15 @@ async fn the_known_clients_requests_are_answered_so_that_it_goes_on() {
 #[tokio::test]
 async fn what_is_wrong_is_said_with_its_status_and_its_field() {
     let service = Service::start().await;
-    service.order("i-1").await;
+    service.made(1).await;
     let good = body("now", 1, Some(json!({})));
     let (_, created) = service.post("/upgrade/kyma", &good).await;
     let id = created["orchestrationID"].as_str().unwrap().to_owned();
     let mut bad_pattern = good.clone();
     bad_pattern["targets"]["include"] = json!([{ "region": "(" }]);
+    // Without the field it would be every runtime.
+    let mut misspelt = body("now", 1, None);
+    misspelt["targets"]["include"] = json!([{ "target": "all", "plan": "trial" }]);
 
     for (path, body, problem) in [
         ("/upgrade/kyma", body("now", 1, None), "kyma is missing"),
@@ -276,10 +285,24 @@ async fn what_is_wrong_is_said_with_its_status_and_its_field() {
         ("/upgrade/cluster", body("tomorrow", 1, None), "strategy.schedule must be"),
         ("/upgrade/cluster", body("now", -1, None), "strategy.parallel.workers must be"),
         ("/upgrade/cluster", json!("x"), "while decoding request body"),
+        ("/upgrade/cluster", misspelt.clone(), "targets.include[0].plan is not known here"),
+        ("/upgrade/cluster/preview", misspelt, "targets.include[0].plan is not known here"),
     ] {
         let (status, answer) = service.post(path, &body).await;
         assert_eq!(status, 400);
         assert!(answer["error"].as_str().unwrap().starts_with(problem), "{answer}");
+    }
+    // One value of a key would be checked on the way, and another one be done.
+    for (twice, problem) in [
+        (r#"{"dryRun":true,"targets":{"include":[{"target":"all"}]},"dryRun":false}"#, "dryRun"),
+        (r#"{"dryRun":true,"targets":{"include":[{"shoot":"c-1","shoot":"c-2"}]}}"#, "shoot"),
+    ] {
+        for path in ["/upgrade/cluster", "/upgrade/cluster/preview"] {
+            let answer = service.send(Method::POST, path, "application/json", twice).await;
+            let problem = format!("while decoding request body: {problem} is given twice");
+            assert_eq!(answer.0, 400, "{path} {twice}");
+            assert!(answer.1["error"].as_str().unwrap().starts_with(&problem), "{}", answer.1);
+        }
     }
     for path in
         ["/orchestrations/nope", "/orchestrations/nope/operations", "/orchestrations/nope/progress"]
@@ -288,6 +311,12 @@ async fn what_is_wrong_is_said_with_its_status_and_its_field() {
     }
     assert_eq!(service.get(&format!("/orchestrations/{id}/operations/nope")).await.0, 404);
     assert_eq!(service.get("/orchestrations?page=0").await.0, 400);
+    for path in ["/orchestrations".to_owned(), format!("/orchestrations/{id}/operations")] {
+        let (status, answer) = service.get(&format!("{path}?state=failed&state=bogus")).await;
+        let problem = "while getting query parameters: state \"bogus\" is none of: pending, in progress, \
+                       canceling, retrying, canceled, succeeded, failed";
+        assert_eq!((status, &answer["error"]), (400, &json!(problem)));
+    }
     let retry = format!("/orchestrations/{id}/retry");
     assert_eq!(service.post(&retry, &json!({})).await.0, 415);
     let resume = format!("/orchestrations/{id}/resume");
@@ -296,6 +325,10 @@ async fn what_is_wrong_is_said_with_its_status_and_its_field() {
     let changed =
         service.send(Method::PATCH, &workers, "application/json", r#"{"workers": 9}"#).await;
     assert_eq!(changed.0, 200);
+    let (status, answer) =
+        service.send(Method::PATCH, &workers, "application/json", r#"{"workers": 1001}"#).await;
+    let problem = "workers must be between 1 and 1000, not 1001";
+    assert_eq!((status, &answer["error"]), (400, &json!(problem)));
     let (_, one) = service.get(&format!("/orchestrations/{id}")).await;
     assert_eq!(one["parameters"]["strategy"]["parallel"]["workers"], 9);
 }
@@ -303,7 +336,7 @@ async fn what_is_wrong_is_said_with_its_status_and_its_field() {
 #[tokio::test]
 async fn a_version_that_cannot_be_looked_for_is_taken() {
     let service = Service::start().await;
-    service.order("i-1").await;
+    service.made(1).await;
 
     let wish = body("now", 1, Some(json!({ "version": "5.0.3" })));
     let (status, answer) = service.post("/upgrade/kyma", &wish).await;
@@ -322,5 +355,10 @@ async fn a_preview_creates_nothing() {
     // It is being made, so it is left out, and why is said.
     assert_eq!((status, &preview["count"]), (200, &json!(0)), "{preview}");
     assert_eq!(preview["skipped"][0]["reason"], "it is being provisioned");
+    // And an upgrade of nobody is refused at once.
+    let (status, refused) = service.post("/upgrade/kyma", &good).await;
+    let problem = "targets: no runtime that matches can be upgraded now \
+                   (instance i-1: it is being provisioned)";
+    assert_eq!((status, &refused["error"]), (400, &json!(problem)));
     assert_eq!(service.get("/orchestrations").await.1["totalCount"], 0);
 }

@@ -1,4 +1,4 @@
-//! Who is calling an outside system, and under which idempotency key.
+//! The caller of an outside system, and its idempotency keys.
 //!
 //! The engine puts a [`Caller`] around every run of a step; clients wrap each outside call in
 //! [`call`]. What a reader would get wrong: the key has no run number in it, because it must be the
@@ -56,7 +56,7 @@ pub trait Guard: Send + Sync {
     fn after<'a>(&'a self, call: &'a Call) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>>;
 }
 
-/// What a guard says.
+/// The verdict of a guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Go on.
@@ -100,7 +100,7 @@ impl Call {
 
 /// Why a call has no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Interrupted {
+pub enum CallInterruption {
     /// The replica does not own the operation any more, or is stopping.
     #[error("the operation is not held here any more")]
     NotHeld,
@@ -150,7 +150,7 @@ pub fn current() -> Option<Caller> {
 }
 
 /// Makes one outside call: `make` gets the call's key and headers, or `None` outside of steps.
-pub async fn call<T, F>(make: impl FnOnce(Option<Call>) -> F) -> Result<T, Interrupted>
+pub async fn call<T, F>(make: impl FnOnce(Option<Call>) -> F) -> Result<T, CallInterruption>
 where
     F: Future<Output = T>,
 {
@@ -159,14 +159,14 @@ where
     };
     let call = caller.next_call();
     if caller.guard.before(&call).await != Verdict::Go {
-        return Err(Interrupted::NotHeld);
+        return Err(CallInterruption::NotHeld);
     }
     let answer = make(Some(call.clone())).await;
     match caller.guard.after(&call).await {
         // An answer that is here is never thrown away: it may hold the only id of something that was made. Nothing can be
         // done with it but to write it down, because no further call begins.
         Verdict::Go | Verdict::Stop => Ok(answer),
-        Verdict::Lose => Err(Interrupted::AnswerLost),
+        Verdict::Lose => Err(CallInterruption::AnswerLost),
     }
 }
 
@@ -174,9 +174,9 @@ where
 mod tests {
     use super::*;
 
-    struct Says(Verdict);
+    struct FixedVerdict(Verdict);
 
-    impl Guard for Says {
+    impl Guard for FixedVerdict {
         fn before<'a>(&'a self, _: &'a Call) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>> {
             Box::pin(std::future::ready(self.0))
         }
@@ -195,7 +195,7 @@ mod tests {
             replica: Uuid::nil(),
             calls: Arc::default(),
             key_per_run: false,
-            guard: Arc::new(Says(verdict)),
+            guard: Arc::new(FixedVerdict(verdict)),
         }
     }
 
@@ -262,7 +262,7 @@ mod tests {
             .scope(call(async |_| unreachable!("the call must not be made")))
             .await;
 
-        assert_eq!(made, Err::<(), _>(Interrupted::NotHeld));
+        assert_eq!(made, Err::<(), _>(CallInterruption::NotHeld));
     }
 
     struct StopsMeanwhile;

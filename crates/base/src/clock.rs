@@ -19,7 +19,7 @@ pub struct Clock(Arc<Source>);
 
 enum Source {
     Running { started: Instant, anchor: Mutex<Anchor> },
-    Held(Mutex<Held>),
+    Held(Mutex<HeldClock>),
 }
 
 struct Anchor {
@@ -29,7 +29,7 @@ struct Anchor {
     doubt: Duration,
 }
 
-struct Held {
+struct HeldClock {
     started: Timestamp,
     now: Timestamp,
     tickets: u64,
@@ -59,7 +59,7 @@ impl Clock {
 
     /// A clock that stands still until it is moved.
     pub fn held_at(now: Timestamp) -> Self {
-        Self(Arc::new(Source::Held(Mutex::new(Held {
+        Self(Arc::new(Source::Held(Mutex::new(HeldClock {
             started: now,
             now,
             tickets: 0,

@@ -1,4 +1,4 @@
-//! What went wrong, whose fault it was, and whether trying again can help.
+//! A failure: its component, its reason, and whether a retry can help.
 //!
 //! Operators and clients see the three fields of a [`Failure`]; `reason` is a stable code, `message` is
 //! for people. [`StepError`] stands here and not in the engine so that clients, which do not know the
@@ -8,7 +8,7 @@ use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::caller::Interrupted;
+use crate::caller::CallInterruption;
 
 /// The longest message that is kept; the rest of a huge error is cut.
 pub const LONGEST_MESSAGE: usize = 2_000;
@@ -20,7 +20,7 @@ pub struct Failure {
     pub component: String,
     /// A stable code.
     pub reason: String,
-    /// What happened, for people.
+    /// A message for people.
     pub message: String,
 }
 
@@ -53,7 +53,7 @@ pub enum StepError {
     Transient {
         /// What went wrong.
         failure: Failure,
-        /// What the other side said about when to come back.
+        /// The `Retry-After` of the response.
         retry_after: Option<Duration>,
     },
     /// No further run can succeed.
@@ -86,11 +86,11 @@ impl StepError {
     }
 }
 
-impl From<Interrupted> for StepError {
-    fn from(interrupted: Interrupted) -> Self {
+impl From<CallInterruption> for StepError {
+    fn from(interrupted: CallInterruption) -> Self {
         match interrupted {
-            Interrupted::NotHeld => Self::NotHeld,
-            Interrupted::AnswerLost => {
+            CallInterruption::NotHeld => Self::NotHeld,
+            CallInterruption::AnswerLost => {
                 Self::transient(Failure::new("network", "answer_lost", interrupted.to_string()))
             }
         }
@@ -115,8 +115,12 @@ pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
+        let said = cause.to_string();
+        // Some errors say their cause themselves.
+        if !text.ends_with(&said) {
+            text.push_str(": ");
+            text.push_str(&said);
+        }
         next = cause.source();
     }
     text
@@ -125,6 +129,20 @@ pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cause_that_is_told_already_is_not_told_again() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("the file cannot be read: {0}")]
+        struct Telling(#[source] std::io::Error);
+        #[derive(Debug, thiserror::Error)]
+        #[error("no settings")]
+        struct Silent(#[source] Telling);
+
+        let error = Silent(Telling(std::io::Error::other("the disk is gone")));
+
+        assert_eq!(chain(&error), "no settings: the file cannot be read: the disk is gone");
+    }
 
     #[test]
     fn a_huge_message_is_cut_at_a_character_boundary() {

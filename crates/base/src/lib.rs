@@ -1,4 +1,4 @@
-//! What everyone needs and nobody owns: time, failures, who is calling, and which links need no TLS.
+//! Shared basics: the clock, failures, callers of outside systems, and links that need no TLS.
 
 #![warn(missing_docs)]
 

@@ -18,7 +18,7 @@ use super::{
     process,
 };
 
-/// What a replica is told; the first line of its input.
+/// The specification of a replica; the first line of its input.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Spec {
     pub(super) url: String,
@@ -46,10 +46,10 @@ impl Spec {
     }
 }
 
-/// What a replica can be asked.
+/// A question to a replica.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) enum Question {
-    /// What it has done so far.
+    /// Its progress.
     Progress,
     /// How long lone operations take, for so many seconds.
     Latency(f64),

@@ -1,4 +1,4 @@
-//! What all measurements share: the server, the stored operations, and how to put things back.
+//! The context of all measurements: the server, the stored operations, and the reset between them.
 
 use std::{cell::Cell, path::PathBuf, time::Duration};
 
@@ -12,7 +12,7 @@ use super::{Options, load, pgbench, postgres::Server, process, scale::Scale};
 /// The schema of the system under test; baselines have one of their own.
 pub(super) const SCHEMA: &str = "kcp";
 
-/// What the machine looks like.
+/// Properties of the machine.
 #[derive(Debug, Clone, serde::Serialize)]
 pub(super) struct Machine {
     pub(super) cores: usize,

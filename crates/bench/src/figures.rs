@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::targets::{self, Target};
 
-/// What one round says about one figure.
+/// One figure of one round.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample {
     pub(super) id: &'static str,
@@ -27,11 +27,11 @@ impl Sample {
     }
 }
 
-/// What one round measured.
+/// The measurements of one round.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Round {
     pub(super) samples: Vec<Sample>,
-    /// What is recorded beside the figures.
+    /// Details beside the figures.
     pub(super) details: Vec<(&'static str, f64)>,
     /// The part of the machine that processes outside this benchmark used.
     pub(super) others: f64,

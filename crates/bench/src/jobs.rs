@@ -30,7 +30,7 @@ const JOBS: [(&str, bool, bool); 8] = [
     ("drift", false, false),
 ];
 
-/// What they are run with: as fast as they can.
+/// Their settings: as fast as possible.
 const SETTINGS: [(&str, &str); 6] = [
     ("KCP_BROKER_JOB_EXPIRY_PLANS", "trial=1h,free=1h"),
     ("KCP_BROKER_JOB_ARCHIVE_AFTER", "1m"),
@@ -40,7 +40,7 @@ const SETTINGS: [(&str, &str); 6] = [
     ("KCP_BROKER_JOB_ENVIRONMENTS_ALLOWED", "true"),
 ];
 
-/// What is asked for.
+/// Options of the benchmark.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// How many instances there are.
@@ -72,7 +72,7 @@ pub struct Figure {
     pub longest_transaction: Option<f64>,
 }
 
-/// What was seen.
+/// The measured values.
 #[derive(Debug, Clone, Serialize)]
 pub struct Figures {
     pub instances: usize,
@@ -120,7 +120,7 @@ pub async fn run(options: Options) -> anyhow::Result<Figures> {
 }
 
 impl Figure {
-    /// What is wrong with it; nothing when it keeps its limits.
+    /// The problem; none when it keeps its limits.
     fn problem(&self) -> Option<String> {
         let Self { job, state, memory, .. } = self;
         let longest = self.longest_transaction.filter(|longest| *longest > LONGEST_TRANSACTION);
@@ -162,7 +162,7 @@ impl Figures {
         self.figures.iter().map(row).collect()
     }
 
-    /// What the table does not show.
+    /// The summary below the table.
     pub fn summary(&self) -> String {
         let Self { instances, database, profile, cores, generated_in, .. } = self;
         let mut text = format!(

@@ -40,7 +40,7 @@ use figures::Figures;
 use rounds::Group;
 use scale::Scale;
 
-/// What to measure, and how thoroughly.
+/// Options of the measurement.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// How many rounds of baseline and system.

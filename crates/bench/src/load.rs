@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use sqlx::{Connection as _, SqliteConnection};
-use store::{Place, Sealer};
+use store::{SealLocation, Sealer};
 use uuid::Uuid;
 
 use super::{
@@ -31,9 +31,9 @@ impl Row {
         let input = serde_json::to_vec(&Shape { begins })?;
         let data = serde_json::to_vec(&Payload::random())?;
         let (table, column) = ("operation_inputs", "input");
-        let input = sealer.seal(Place { table, column, row: &row }, &input);
+        let input = sealer.seal(SealLocation { table, column, row: &row }, &input);
         let (table, column) = ("operation_data", "data");
-        let data = sealer.seal(Place { table, column, row: &row }, &data);
+        let data = sealer.seal(SealLocation { table, column, row: &row }, &data);
         Ok(Self { id, instance: row, lane: format!("tenant-{}", number % LANES), input, data })
     }
 }

@@ -19,7 +19,7 @@ use anyhow::ensure;
 use caller::Caller;
 use fleet::{Fleet, Usage};
 
-/// What is asked for.
+/// Options of the benchmark.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// How many orders.
@@ -34,7 +34,7 @@ pub struct Options {
     pub program: Option<PathBuf>,
 }
 
-/// What was seen.
+/// The measured values.
 #[derive(Debug, Clone)]
 pub struct Figures {
     /// How many orders there were.
@@ -109,12 +109,12 @@ pub async fn run(options: Options) -> anyhow::Result<Figures> {
     })
 }
 
-/// What was seen while the orders were made and removed.
+/// Measurements while instances were created and removed.
 struct Done {
     took: Vec<Duration>,
     made_in: Duration,
     removed_in: Duration,
-    /// What was used until all orders had succeeded.
+    /// Resources used until all orders had succeeded.
     usage: Usage,
 }
 

@@ -42,20 +42,20 @@ pub struct Load {
 
 /// How long one operation took, and how much of it the outside systems needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Took {
+pub struct OperationDuration {
     pub all: Duration,
     pub outside: Duration,
 }
 
-/// What was seen.
+/// The measured values.
 #[derive(Debug, Clone)]
-pub struct Seen {
-    pub orders: Vec<Took>,
-    pub removals: Vec<Took>,
+pub struct OverheadSamples {
+    pub orders: Vec<OperationDuration>,
+    pub removals: Vec<OperationDuration>,
 }
 
 /// Orders and removes instances, and compares.
-pub async fn run(load: Load) -> anyhow::Result<Seen> {
+pub async fn run(load: Load) -> anyhow::Result<OverheadSamples> {
     ensure!(load.orders > 0 && load.at_once > 0, "there must be orders");
     let http = reqwest::Client::builder().timeout(Duration::from_secs(30)).build()?;
     let side = Arc::new(Side { http, load, clock: Clock::running() });
@@ -74,7 +74,7 @@ pub async fn run(load: Load) -> anyhow::Result<Seen> {
         lives.push(life??);
     }
     let ended = jobs.ended().await?;
-    let mut seen = Seen { orders: Vec::new(), removals: Vec::new() };
+    let mut seen = OverheadSamples { orders: Vec::new(), removals: Vec::new() };
     for life in &lives {
         seen.orders.push(life.made.took(ended.making(&life.instance)?));
         seen.removals.push(life.removed.took(ended.removing(&life.instance)?));
@@ -83,7 +83,7 @@ pub async fn run(load: Load) -> anyhow::Result<Seen> {
 }
 
 /// The two operations of one instance.
-struct Life {
+struct InstanceSpans {
     instance: String,
     made: Span,
     removed: Span,
@@ -96,8 +96,8 @@ struct Span {
 }
 
 impl Span {
-    fn took(&self, outside: Duration) -> Took {
-        Took { all: between(self.from, self.until), outside }
+    fn took(&self, outside: Duration) -> OperationDuration {
+        OperationDuration { all: between(self.from, self.until), outside }
     }
 }
 
@@ -113,7 +113,7 @@ struct Side {
 }
 
 impl Side {
-    async fn life(&self, at: usize) -> anyhow::Result<Life> {
+    async fn life(&self, at: usize) -> anyhow::Result<InstanceSpans> {
         let instance = Uuid::new_v4().to_string();
         let path = format!("/oauth/v2/service_instances/{instance}");
         let body = json!({
@@ -131,7 +131,7 @@ impl Side {
         let made = self.operation(Method::PUT, &order, Some(&body)).await?;
         let removal = format!("{path}?accepts_incomplete=true&service_id={SERVICE}&plan_id={PLAN}");
         let removed = self.operation(Method::DELETE, &removal, None).await?;
-        Ok(Life { instance, made, removed })
+        Ok(InstanceSpans { instance, made, removed })
     }
 
     /// Has an operation accepted, and waits until it has succeeded.
@@ -186,20 +186,25 @@ fn time(value: &Value, field: &str) -> anyhow::Result<Timestamp> {
     Ok(text.parse()?)
 }
 
-impl Took {
-    /// What we added.
+impl OperationDuration {
+    /// The overhead.
     pub fn overhead(&self) -> Duration {
         self.all.saturating_sub(self.outside)
     }
 }
 
-impl Seen {
+impl OverheadSamples {
     /// The figures, for people.
     pub fn text(&self) -> String {
-        let line = |what: &str, all: &[Took]| {
-            let seconds = |of: fn(&Took) -> Duration, part| percentile(all, of, part).as_secs_f64();
+        let line = |what: &str, all: &[OperationDuration]| {
+            let seconds = |of: fn(&OperationDuration) -> Duration, part| {
+                percentile(all, of, part).as_secs_f64()
+            };
             let (whole, outside) = (seconds(|took| took.all, 50), seconds(|took| took.outside, 50));
-            let (middle, worst) = (seconds(Took::overhead, 50), seconds(Took::overhead, 99));
+            let (middle, worst) = (
+                seconds(OperationDuration::overhead, 50),
+                seconds(OperationDuration::overhead, 99),
+            );
             format!(
                 "{} {what}: {whole:.2} s (median), of which the outside systems needed {outside:.2} s\n  \
                  overhead {middle:.2} s (median), {worst:.2} s (p99); ratio {:.2}\n",
@@ -212,7 +217,11 @@ impl Seen {
 }
 
 /// The value that so many percent do not exceed.
-pub fn percentile(all: &[Took], of: fn(&Took) -> Duration, part: usize) -> Duration {
+pub fn percentile(
+    all: &[OperationDuration],
+    of: fn(&OperationDuration) -> Duration,
+    part: usize,
+) -> Duration {
     let mut values: Vec<Duration> = all.iter().map(of).collect();
     values.sort();
     let place = (values.len() * part).div_ceil(100).clamp(1, values.len().max(1)) - 1;
@@ -225,14 +234,14 @@ mod tests {
 
     #[test]
     fn the_overhead_is_what_the_outside_systems_did_not_need() {
-        let took = |all, outside| Took {
+        let took = |all, outside| OperationDuration {
             all: Duration::from_millis(all),
             outside: Duration::from_millis(outside),
         };
         let all = [took(1_500, 1_000), took(2_000, 2_100), took(4_000, 1_000)];
 
-        assert_eq!(percentile(&all, Took::overhead, 50), Duration::from_millis(500));
-        assert_eq!(percentile(&all, Took::overhead, 99), Duration::from_secs(3));
-        assert_eq!(percentile(&[], Took::overhead, 50), Duration::ZERO);
+        assert_eq!(percentile(&all, OperationDuration::overhead, 50), Duration::from_millis(500));
+        assert_eq!(percentile(&all, OperationDuration::overhead, 99), Duration::from_secs(3));
+        assert_eq!(percentile(&[], OperationDuration::overhead, 50), Duration::ZERO);
     }
 }

@@ -9,7 +9,7 @@ use super::{
     figures::{median, percentile},
 };
 
-/// What `pgbench` found out.
+/// Figures of `pgbench`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Figures {
     /// Transactions per second.
@@ -26,9 +26,9 @@ pub(super) struct Figures {
 pub(super) enum Script {
     /// The built-in simple update.
     Update,
-    /// What a step commit must do at least.
+    /// The minimal statements of a step commit.
     Step,
-    /// What an acceptance must do at least.
+    /// The minimal statements of an acceptance.
     Insert,
 }
 
@@ -136,7 +136,7 @@ fn text(script: Script, rows: usize) -> String {
     )
 }
 
-/// What the last run recorded, in milliseconds; the record is removed.
+/// The latencies of the last run, in milliseconds; the record is removed.
 fn latencies(bench: &Bench) -> anyhow::Result<Vec<f64>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(bench.server.folder())? {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub(super) const STEPS: u32 = 11;
 const PAYLOAD: usize = 4_000;
 
-/// What the first step does; all others do nothing.
+/// The work of the first step; all others do nothing.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) enum Begins {
     /// Nothing.
@@ -27,7 +27,7 @@ pub(super) enum Begins {
     Polling,
 }
 
-/// What was asked for.
+/// The request.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Shape {
     pub(super) begins: Begins,
@@ -45,12 +45,12 @@ impl Payload {
     }
 }
 
-/// What steps reach: counters, and the system they wait for.
+/// The environment of the steps: counters, and the system they wait for.
 #[derive(Default)]
 pub(super) struct Counters {
     pub(super) runs: AtomicU64,
     pub(super) ended: AtomicU64,
-    /// Who has run or asked, where that matters.
+    /// The operations that have run or asked, where that matters.
     pub(super) who: Mutex<HashSet<OperationId>>,
     /// When operations began, where that matters.
     pub(super) began: Option<Mutex<HashMap<OperationId, Instant>>>,
@@ -66,9 +66,9 @@ impl Counters {
 }
 
 /// The kind of operation that is measured.
-pub(super) struct Measured;
+pub(super) struct MeasuredOperation;
 
-impl Operation for Measured {
+impl Operation for MeasuredOperation {
     const KIND: &'static str = "bench";
     type Input = Shape;
     type Data = Payload;
@@ -78,10 +78,10 @@ impl Operation for Measured {
 
 struct First;
 
-impl Step<Measured> for First {
+impl Step<MeasuredOperation> for First {
     const NAME: &'static str = "First";
 
-    async fn run(&self, cx: &mut Cx<'_, Measured>) -> StepResult {
+    async fn run(&self, cx: &mut Cx<'_, MeasuredOperation>) -> StepResult {
         if let Some(began) = &cx.env.began {
             let mut began = began.lock().unwrap_or_else(PoisonError::into_inner);
             began.insert(cx.operation, Instant::now());
@@ -105,11 +105,11 @@ impl Step<Measured> for First {
 
 struct Nothing<const N: usize>;
 
-impl<const N: usize> Step<Measured> for Nothing<N> {
+impl<const N: usize> Step<MeasuredOperation> for Nothing<N> {
     const NAME: &'static str =
         ["Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth", "Tenth"][N];
 
-    async fn run(&self, cx: &mut Cx<'_, Measured>) -> StepResult {
+    async fn run(&self, cx: &mut Cx<'_, MeasuredOperation>) -> StepResult {
         cx.env.runs.fetch_add(1, Ordering::Relaxed);
         done()
     }
@@ -117,10 +117,10 @@ impl<const N: usize> Step<Measured> for Nothing<N> {
 
 struct Last;
 
-impl Step<Measured> for Last {
+impl Step<MeasuredOperation> for Last {
     const NAME: &'static str = "Last";
 
-    async fn run(&self, cx: &mut Cx<'_, Measured>) -> StepResult {
+    async fn run(&self, cx: &mut Cx<'_, MeasuredOperation>) -> StepResult {
         cx.env.runs.fetch_add(1, Ordering::Relaxed);
         cx.env.ended.fetch_add(1, Ordering::Relaxed);
         done()
@@ -128,7 +128,7 @@ impl Step<Measured> for Last {
 }
 
 /// Three stages, eleven steps.
-pub(super) fn plan() -> Plan<Measured> {
+pub(super) fn plan() -> Plan<MeasuredOperation> {
     Plan::within(Duration::from_secs(24 * 3600))
         .stage("start")
         .step(First)

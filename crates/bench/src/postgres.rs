@@ -96,7 +96,7 @@ impl Server {
         &self.folder
     }
 
-    /// What it has said so far.
+    /// Its log so far.
     pub(super) fn log(&self) -> String {
         fs::read_to_string(self.folder.join("server.log")).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! What processes use, from `/proc`. Linux counts in hundredths of a second there, on every machine.
+//! Resource usage of processes, from `/proc`. Linux counts in hundredths of a second there, on every machine.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use anyhow::Context as _;
 /// Ticks per second in `/proc`.
 const TICKS: f64 = 100.0;
 
-/// What the machine and we have used so far, in seconds of one core.
+/// The CPU time of the machine and of this process so far, in seconds of one core.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Snapshot {
     busy: f64,

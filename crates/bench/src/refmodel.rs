@@ -22,7 +22,7 @@ use super::{
 
 const WORKERS: usize = 20;
 const CONNECTIONS: u32 = 8;
-/// What it waits after a start.
+/// The pause after a start, in seconds.
 pub(super) const PAUSE_AFTER_START: f64 = 120.0;
 
 struct Model {

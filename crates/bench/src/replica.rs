@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context as _;
 use base::Clock;
 use engine::{
-    Engine, Order, Planted, Settings, Storage as _,
+    Engine, Order, PlantedBug, Settings, Storage as _,
     storage::{Unfinished, Verdict},
 };
 use secrecy::SecretString;
@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::{
     child::{Latencies, Progress, Question, Spec},
-    plan::{self, Begins, Counters, Measured, Payload, Shape},
+    plan::{self, Begins, Counters, MeasuredOperation, Payload, Shape},
 };
 
 /// Works until its input ends.
@@ -36,7 +36,7 @@ pub async fn replica() -> anyhow::Result<()> {
     options.schema.clone_from(&spec.schema);
     let database = Database::open(&options).await?;
     let sealer = Sealer::from_file_or_create(&spec.keys)?;
-    let store = EngineStore::new(database, sealer, Time::Database, Planted::Nothing);
+    let store = EngineStore::new(database, sealer, Time::Database, PlantedBug::Nothing);
     let seen = Arc::new(Counters {
         poll: spec.poll,
         began: spec.records.then(Mutex::default),
@@ -60,7 +60,7 @@ pub async fn replica() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is said to this process, line by line.
+/// The lines of standard input.
 fn lines() -> mpsc::Receiver<String> {
     let (line, lines) = mpsc::channel(1);
     std::thread::spawn(move || {
@@ -73,7 +73,7 @@ fn lines() -> mpsc::Receiver<String> {
     lines
 }
 
-/// Somebody always listens to events, as the metrics do in production.
+/// Subscribes to events, as the metrics do in production.
 async fn watch(engine: Engine<EngineStore>) {
     let mut events = engine.events();
     while !matches!(events.recv().await, Err(tokio::sync::broadcast::error::RecvError::Closed)) {}
@@ -99,7 +99,7 @@ async fn latencies(
     let until = Instant::now() + duration;
     while Instant::now() < until {
         let id = Uuid::now_v7();
-        let order = Order::<Measured> {
+        let order = Order::<MeasuredOperation> {
             id,
             instance: id.to_string(),
             lane: "tenant-1".into(),

@@ -11,7 +11,7 @@ use super::{
     targets,
 };
 
-/// What a benchmark found out.
+/// The report of a benchmark.
 #[derive(Debug)]
 pub struct Report {
     machine: Machine,
@@ -46,7 +46,7 @@ impl Report {
         "absolute",
     ];
 
-    /// What the table does not show.
+    /// The summary below the table.
     pub fn summary(&self) -> String {
         let Machine { cores, memory_gib, postgres, profile } = &self.machine;
         let mut text = format!(

@@ -46,7 +46,7 @@ pub struct Load {
     pub kyma: Option<String>,
 }
 
-/// What was seen.
+/// The measured values.
 #[derive(Debug, Clone)]
 pub struct Figures {
     /// How many runtimes there were.

@@ -1,4 +1,4 @@
-//! What is measured, against what, and how good it has to be.
+//! The measured figures, their baselines and targets.
 
 /// Which way is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(super) enum Better {
 pub(super) struct Target {
     pub(super) id: &'static str,
     pub(super) measure: &'static str,
-    /// What it is divided by; `absolute` when by nothing.
+    /// The divisor; `absolute` without one.
     pub(super) against: &'static str,
     pub(super) better: Better,
     pub(super) floor: f64,
@@ -62,6 +62,14 @@ pub(super) const ALL: [Target; 17] = [
     lower("B15", "WAL of a step commit", "step8", [3.0, 1.5, 1.1], ["B", "B"]),
     higher("B18", "step commits/s, embedded", "local1", [0.5, 1.5, 3.0], ["/s", "/s"]),
 ];
+
+/// The targets of lists, which `kcp bench reads` measures.
+pub(super) const B11: Target =
+    lower("B11", "random page with the total, p50", "plain page", [10.0, 4.0, 2.0], ["ms", "ms"]);
+pub(super) const B11A: Target =
+    lower("B11a", "last page, p50", "first page", [3.0, 1.5, 1.1], ["ms", "ms"]);
+pub(super) const B11B: Target =
+    lower("B11b", "random page, p50", "refmodel page", [0.2, 0.05, 0.02], ["ms", "ms"]);
 
 pub(super) fn find(id: &str) -> Option<&'static Target> {
     ALL.iter().find(|target| target.id == id)

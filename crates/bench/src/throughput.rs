@@ -12,7 +12,7 @@ use super::{
     process, refmodel,
 };
 
-/// What one or more replicas did in a measurement.
+/// The work of one or more replicas in a measurement.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Done {
     pub(super) steps_per_second: f64,
@@ -72,7 +72,7 @@ pub(super) async fn replicas(bench: &Bench, count: u32) -> anyhow::Result<Done> 
     anyhow::bail!("every backlog was gone before it could be measured")
 }
 
-/// What was done, and for how long there was enough to do.
+/// The work done, and for how long there was enough of it.
 async fn once(bench: &Bench, count: u32, backlog: usize) -> anyhow::Result<(Done, f64)> {
     load::due(bench, Begins::AtOnce, backlog).await?;
     bench.checkpoint().await?;

@@ -74,16 +74,16 @@ async fn put_to_sleep(bench: &Bench, wait: Duration) -> anyhow::Result<(Replica,
     Ok((Replica::start(bench, &Spec::new(bench, "replica")).await?, began))
 }
 
-struct Idle {
+struct IdleCost {
     /// Percent of a core.
     cpu: f64,
     /// Per second.
     statements: f64,
 }
 
-/// What a replica does while everything waits. The server writes down every statement meanwhile.
+/// The cost of a replica while everything waits. The server logs every statement meanwhile.
 #[expect(clippy::cast_precision_loss, reason = "counts of a few hundred")]
-async fn idle(bench: &Bench, replica: &Replica) -> anyhow::Result<Idle> {
+async fn idle(bench: &Bench, replica: &Replica) -> anyhow::Result<IdleCost> {
     let window = bench.scale.window;
     let statements = |log: &str| {
         let ours =
@@ -98,7 +98,7 @@ async fn idle(bench: &Bench, replica: &Replica) -> anyhow::Result<Idle> {
     let seconds = at.elapsed().as_secs_f64();
     let after = statements(&bench.server.log());
     write_down(bench, "none").await?;
-    Ok(Idle { cpu: cpu * 100.0 / seconds, statements: (after - before) as f64 / seconds })
+    Ok(IdleCost { cpu: cpu * 100.0 / seconds, statements: (after - before) as f64 / seconds })
 }
 
 async fn write_down(bench: &Bench, what: &'static str) -> anyhow::Result<()> {

@@ -41,7 +41,7 @@ pub struct Need<'a> {
 }
 
 impl<'a> Need<'a> {
-    /// What an order needs from the pool; nothing when it brings its cluster or names its account.
+    /// The account that an order needs from the pool; none when it brings its cluster or names its account.
     pub fn of(order: &'a Order) -> Option<Self> {
         let cluster = order.resolved.cluster.as_ref()?;
         if cluster.target_secret.is_some() {
@@ -71,14 +71,14 @@ impl<'a> Need<'a> {
 /// Why an account that an order names is not used.
 pub const NOT_OWN: &str = "this is no provider account of the global account, or not one for the order's provider and region";
 
-/// The account that an order names and that has to be its global account's own: the secret, and what it is for.
-pub fn named(order: &Order) -> Option<(&str, Need<'_>)> {
+/// The account that an order names and that has to be its global account's own, whoever orders: the secret, and what it is for.
+pub fn named_account(order: &Order) -> Option<(&str, Need<'_>)> {
     let secret = order.resolved.cluster.as_ref()?.target_secret.as_deref()?;
     let need = Need { shared: false, ..Need::of_cluster(order)? };
-    (!order.any_account).then_some((secret, need))
+    Some((secret, need))
 }
 
-/// What there is none of.
+/// The missing account, for people.
 impl fmt::Display for Need<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.shared { "shared" } else { "unassigned" };
@@ -111,15 +111,15 @@ pub trait Accounts: Send + Sync {
 pub struct PooledAccounts {
     pool: Pool,
     clock: Clock,
-    looks: Mutex<HashMap<Place, Arc<Look>>>,
+    looks: Mutex<HashMap<PoolPart, Arc<AccountsReading>>>,
 }
 
 /// A part of the pool, alike for all tenants: its provider, whether for EU access, whether shared.
-type Place = (String, bool, bool);
+type PoolPart = (String, bool, bool);
 
 /// When it was looked at, and whether something was there; nobody can say when the pool could not be seen. A caller that
 /// comes while another looks waits for its result.
-type Look = tokio::sync::Mutex<Option<(Duration, Option<bool>)>>;
+type AccountsReading = tokio::sync::Mutex<Option<(Duration, Option<bool>)>>;
 
 impl PooledAccounts {
     /// The accounts of `pool`.
@@ -140,9 +140,9 @@ impl PooledAccounts {
             _ => {}
         }
         let found = if need.shared {
-            seen(self.pool.has_shared(need.wanted())).await
+            within_patience(self.pool.has_shared(need.wanted())).await
         } else {
-            seen(self.pool.has_free(need.wanted())).await
+            within_patience(self.pool.has_free(need.wanted())).await
         };
         *look = Some((self.clock.monotonic(), found));
         found
@@ -158,7 +158,9 @@ impl Accounts for PooledAccounts {
             if self.has_some(need).await != Some(false) {
                 return false;
             }
-            need.shared || seen(self.pool.has_own(need.tenant, need.wanted())).await == Some(false)
+            need.shared
+                || within_patience(self.pool.has_own(need.tenant, need.wanted())).await
+                    == Some(false)
         })
     }
 
@@ -168,12 +170,12 @@ impl Accounts for PooledAccounts {
         need: Need<'a>,
     ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
         let look = self.pool.is_own(secret, need.tenant, need.wanted());
-        Box::pin(async move { seen(look).await == Some(false) })
+        Box::pin(async move { within_patience(look).await == Some(false) })
     }
 }
 
-/// What was seen; nothing when it took too long or could not be.
-async fn seen(look: impl Future<Output = Result<bool, Error>>) -> Option<bool> {
+/// The result of a look into the pool; none when it took too long or failed.
+async fn within_patience(look: impl Future<Output = Result<bool, Error>>) -> Option<bool> {
     match timeout(PATIENCE, look).await {
         Ok(Ok(found)) => Some(found),
         Ok(Err(error)) => {

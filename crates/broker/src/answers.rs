@@ -21,7 +21,7 @@ use engine::Operation;
 use jiff::Timestamp;
 use store::{
     BrokerStore,
-    operations::{Operations, OperationsError, Present, Usuals},
+    operations::{Operations, OperationsError, Present, UsualDurations},
 };
 
 use crate::{
@@ -56,7 +56,7 @@ struct Inner {
     /// The newest reading; locked while the garden is read.
     pool: tokio::sync::Mutex<Option<PoolReading>>,
     /// The usual times; locked while they are read.
-    usuals: tokio::sync::Mutex<Option<(Timestamp, Arc<Usuals>)>>,
+    usuals: tokio::sync::Mutex<Option<(Timestamp, Arc<UsualDurations>)>>,
     gauges: Mutex<Gauges>,
 }
 
@@ -94,14 +94,14 @@ impl Answers {
         }))
     }
 
-    /// What works now, what waits and why, and what is stuck.
+    /// The current work, the waits with their reasons, and stuck operations.
     pub async fn present(&self) -> Result<Present, Error> {
         let usuals = self.usuals().await?;
         Ok(self.0.operations.present_by(&PACED, &usuals).await?)
     }
 
     /// How long things usually take, not older than ten minutes.
-    async fn usuals(&self) -> Result<Arc<Usuals>, Error> {
+    async fn usuals(&self) -> Result<Arc<UsualDurations>, Error> {
         let now = self.now();
         let mut kept = self.0.usuals.lock().await;
         if let Some((_, usuals)) = kept.as_ref().filter(|(at, _)| *at + USUALS_KEPT > now) {

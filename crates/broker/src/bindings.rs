@@ -10,6 +10,7 @@ mod find;
 mod kubeconfig;
 mod making;
 mod operator;
+mod operator_secret;
 mod parameters;
 mod runtime;
 mod unbind;
@@ -28,6 +29,7 @@ use store::{
 use crate::instances::{Broker, Caller, Error};
 
 pub use find::{BindingSummary, LastBindingOperation};
+pub use operator::OperatorAccess;
 
 /// How long others leave a binding alone beyond the time that its maker may take: the maker takes back what it made, and a call of it
 /// that is on its way arrives.
@@ -65,7 +67,7 @@ pub struct Bind {
     pub service_id: String,
     /// The plan; empty when none was named.
     pub plan_id: String,
-    /// What is asked for.
+    /// The parameters.
     pub parameters: Option<Value>,
     /// The binding that the new one is to replace.
     pub predecessor: Option<String>,
@@ -86,7 +88,7 @@ pub struct Unbind {
 
 /// Credentials.
 #[derive(Debug, Clone)]
-pub struct Bound {
+pub struct BindingCredentials {
     /// The kubeconfig.
     pub kubeconfig: SecretString,
     /// When it ends.
@@ -134,6 +136,13 @@ impl Bindings {
     }
 }
 
+/// Goes on when its caller hangs up. A binding that was taken and is not worked on would be nobody's until the hold is over.
+async fn to_its_end<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Error>> + Send + 'static,
+) -> Result<T, Error> {
+    tokio::spawn(work).await.map_err(|error| Error::Internal(error.into()))?
+}
+
 /// Whether a binding can be used: it is there, has not expired, and its runtime is still the instance's.
 fn is_usable(binding: &Binding, row: &Instance, now: Timestamp) -> bool {
     binding.credentials.is_some()
@@ -143,11 +152,11 @@ fn is_usable(binding: &Binding, row: &Instance, now: Timestamp) -> bool {
 }
 
 /// The credentials of a binding that can be used.
-fn bound(binding: Binding, created: bool) -> Result<Bound, Error> {
+fn bound(binding: Binding, created: bool) -> Result<BindingCredentials, Error> {
     let credentials = binding.credentials.unwrap_or_default();
     let kubeconfig = String::from_utf8(credentials)
         .map_err(|_| Error::Internal("the credentials of a binding are not UTF-8".into()))?;
-    Ok(Bound {
+    Ok(BindingCredentials {
         kubeconfig: kubeconfig.into(),
         expires_at: binding.expires_at,
         renew_before: binding.expires_at - binding.lifetime / 5,

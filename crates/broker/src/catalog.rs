@@ -14,8 +14,8 @@ pub mod names;
 mod nearest;
 mod offer;
 mod oidc;
-mod place;
 mod plan;
+mod platform_region;
 mod print;
 mod provision;
 mod refusal;
@@ -26,13 +26,13 @@ mod update;
 mod validate;
 
 pub use accounts::Account;
-pub use data::{Counting, Defaults, Limits};
+pub use data::{Counting, Defaults, PlanLimits};
 pub use error::{CatalogError, Finding};
 pub use files::Files;
 pub use offer::{BindingOffer, Offer};
-pub use place::Place;
 pub use plan::Plan;
-pub use provision::{Accepted, Request};
+pub use platform_region::PlatformRegion;
+pub use provision::{CheckedOrder, Request};
 pub use refusal::{Refusal, Rule};
 pub use resolve::Orderer;
 pub use update::Change;
@@ -103,8 +103,33 @@ impl Catalog {
         self.plans.iter().find(|plan| plan.name() == name)
     }
 
-    /// What every cluster gets.
+    /// Defaults of every cluster.
     pub fn defaults(&self) -> &Defaults {
         &self.defaults
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use clients::aws::Market;
+    use domain::plan::Provider;
+
+    use super::Catalog;
+
+    #[test]
+    fn every_region_of_aws_that_is_sold_is_emptied_whatever_amazon_lists() {
+        let catalog = Catalog::embedded().unwrap();
+        let markets = [Market::Global, Market::Chinese, Market::Ns2];
+        let emptied: BTreeSet<&str> =
+            markets.iter().flat_map(|market| market.regions()).copied().collect();
+
+        let sold: Vec<&String> = catalog.providers[&Provider::Aws].regions.keys().collect();
+
+        assert!(sold.iter().any(|region| *region == "us-west-1"), "{sold:?}");
+        for region in sold {
+            assert!(emptied.contains(region.as_str()), "{region}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! What is looked after when nobody orders anything: what removals left over, and trying them again.
+//! Background chores: leftovers of removals, and their retries.
 
 pub mod leftovers;
 pub mod maintenance;

@@ -1,5 +1,5 @@
 //! Things that `AvS` and LMS make and cannot be asked for afterwards: every call is written down before it leaves, and stays so
-//! until its result is stored with the operation, or until somebody says that it is settled.
+//! until its result is stored with the operation, or until an operator settles it.
 //!
 //! What a reader would get wrong: an id that has arrived is not lost with the lease. When it cannot be stored with the operation, it is
 //! written beside it, however long the database is away, and the next run of the step takes it from there.
@@ -23,12 +23,12 @@ use uuid::Uuid;
 const PAUSE: Duration = Duration::from_secs(1);
 const TRIES: usize = 3_600;
 
-/// What is about to be made, and for whom.
+/// An object that is about to be created, and its instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Thing<'a> {
+pub struct PlannedCreation<'a> {
     /// The system that makes it.
     pub system: &'static str,
-    /// What that system will call it.
+    /// Its name in that system.
     pub name: &'a str,
     /// For which instance.
     pub instance: &'a str,
@@ -44,27 +44,27 @@ struct Inner {
     store: BrokerStore,
     clock: Clock,
     /// Answers that this process has and the database not yet.
-    unwritten: Mutex<Vec<(Uuid, Arrived)>>,
+    unwritten: Mutex<Vec<(Uuid, UnwrittenAnswer)>>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
-struct Arrived {
+struct UnwrittenAnswer {
     system: &'static str,
     name: String,
     operation: OperationId,
     answer: String,
 }
 
-/// The id of something that was made. Dropped before [`Created::stored`] is called, it is written beside the operation.
+/// The id of something that was made. Dropped before [`CreatedObject::stored`] is called, it is written beside the operation.
 #[must_use = "it is to be stored with the operation"]
-pub struct Created {
+pub struct CreatedObject {
     /// The call, to be named in the commit that stores the id.
     pub call: Uuid,
     pub id: String,
-    unstored: Option<(Creations, Arrived)>,
+    unstored: Option<(Creations, UnwrittenAnswer)>,
 }
 
-impl Created {
+impl CreatedObject {
     /// The operation has the id.
     pub fn stored(mut self) {
         if let Some((creations, _)) = self.unstored.take() {
@@ -73,7 +73,7 @@ impl Created {
     }
 }
 
-impl Drop for Created {
+impl Drop for CreatedObject {
     fn drop(&mut self) {
         if let Some((creations, arrived)) = self.unstored.take() {
             creations.write_later(self.call, arrived);
@@ -93,14 +93,18 @@ impl Creations {
     }
 
     /// Makes something, unless an earlier run has made it and could not store its id.
-    pub async fn create<F>(&self, thing: Thing<'_>, call: F) -> Result<Created, StepError>
+    pub async fn create<F>(
+        &self,
+        thing: PlannedCreation<'_>,
+        call: F,
+    ) -> Result<CreatedObject, StepError>
     where
         F: Future<Output = Result<String, Error>> + Send,
     {
         if let Some(found) = self.arrived(thing).await? {
             return Ok(found);
         }
-        let Thing { system, name, instance, operation } = thing;
+        let PlannedCreation { system, name, instance, operation } = thing;
         let new = NewCreation { system, name, instance, operation };
         let id = self.0.store.begin_creation(new).await.map_err(|error| internal(&error))?;
         match call.await {
@@ -114,7 +118,7 @@ impl Creations {
         }
     }
 
-    /// What was written down for an instance and never stored with an operation.
+    /// The recorded calls for an instance whose results were never stored with an operation.
     pub async fn of(&self, instance: &str) -> Result<Vec<Creation>, store::Error> {
         self.0.store.creations_of(instance).await
     }
@@ -126,15 +130,18 @@ impl Creations {
         }
     }
 
-    fn created(&self, call: Uuid, thing: Thing<'_>, id: String) -> Created {
-        let Thing { system, operation, .. } = thing;
+    fn created(&self, call: Uuid, thing: PlannedCreation<'_>, id: String) -> CreatedObject {
+        let PlannedCreation { system, operation, .. } = thing;
         let name = thing.name.to_owned();
-        let arrived = Arrived { system, name, operation, answer: id.clone() };
-        Created { call, id, unstored: Some((self.clone(), arrived)) }
+        let arrived = UnwrittenAnswer { system, name, operation, answer: id.clone() };
+        CreatedObject { call, id, unstored: Some((self.clone(), arrived)) }
     }
 
-    /// What an earlier run of the operation was answered.
-    async fn arrived(&self, thing: Thing<'_>) -> Result<Option<Created>, StepError> {
+    /// The response to an earlier run of the operation.
+    async fn arrived(
+        &self,
+        thing: PlannedCreation<'_>,
+    ) -> Result<Option<CreatedObject>, StepError> {
         let here = self.unwritten().iter().find(|(_, it)| is_of(it, thing)).cloned();
         if let Some((call, arrived)) = here {
             return Ok(Some(self.created(call, thing, arrived.answer)));
@@ -148,7 +155,7 @@ impl Creations {
         Ok(found.map(|(call, answer)| self.created(call, thing, answer)))
     }
 
-    fn write_later(&self, call: Uuid, arrived: Arrived) {
+    fn write_later(&self, call: Uuid, arrived: UnwrittenAnswer) {
         let mut unwritten = self.unwritten();
         if unwritten.iter().any(|(known, _)| *known == call) {
             return;
@@ -177,12 +184,12 @@ impl Creations {
         });
     }
 
-    fn unwritten(&self) -> std::sync::MutexGuard<'_, Vec<(Uuid, Arrived)>> {
+    fn unwritten(&self) -> std::sync::MutexGuard<'_, Vec<(Uuid, UnwrittenAnswer)>> {
         self.0.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn is_of(arrived: &Arrived, thing: Thing<'_>) -> bool {
+fn is_of(arrived: &UnwrittenAnswer, thing: PlannedCreation<'_>) -> bool {
     arrived.system == thing.system
         && arrived.name == thing.name
         && arrived.operation == thing.operation

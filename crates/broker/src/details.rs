@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-/// What is known about an instance. Every field is written by one family of steps.
+/// The details of an instance. Every field is written by one family of steps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Details {
@@ -50,13 +50,13 @@ pub struct Details {
     pub addresses_failing_since: Option<Timestamp>,
     /// Whether Azure Event Hubs were removed; legacy.
     pub event_hubs_deleted: bool,
-    /// What no field here is for: it comes from a newer version, or from steps of one's own, and goes on as it is.
+    /// Unknown fields, of a newer version or of custom steps; they are kept.
     #[serde(flatten)]
     pub others: Map<String, Value>,
 }
 
 impl Details {
-    /// What is known without the cluster: what its successor shall have again, and what of the rest is still there.
+    /// The details without those of the cluster: the part that its successor shall have again, and the objects that still exist.
     pub(crate) fn without_cluster(&self) -> Self {
         let there = |id: Option<i64>, deleted: bool| id.filter(|_| !deleted);
         Self {

@@ -11,7 +11,7 @@ use std::{
 };
 
 use base::Clock;
-use clients::provisioner::{OperationStatus, Provisioner, Seen, Tenant};
+use clients::provisioner::{OperationProgress, OperationStatus, Provisioner, Tenant};
 use engine::{Storage, step::Waiting, waiting};
 use store::EngineStore;
 use tokio_util::sync::CancellationToken;
@@ -41,7 +41,7 @@ struct Shared {
 }
 
 /// The place of one operation; given back when it is dropped.
-struct Place {
+struct FollowPermit {
     shared: Arc<Shared>,
     operation: String,
 }
@@ -58,7 +58,8 @@ impl Follower {
         let Some(operation) = status.id.clone() else { return };
         let Some(place) = self.place(&operation) else { return };
         let tenant = (tenant.id.to_owned(), tenant.subaccount.map(str::to_owned));
-        let seen = Seen { operation, state: status.state, message: status.message.clone() };
+        let seen =
+            OperationProgress { operation, state: status.state, message: status.message.clone() };
         tokio::spawn(async move {
             let stopping = place.shared.stopping.clone();
             tokio::select! {
@@ -79,11 +80,11 @@ impl Follower {
         self.0.stopping.cancel();
     }
 
-    fn place(&self, operation: &str) -> Option<Place> {
+    fn place(&self, operation: &str) -> Option<FollowPermit> {
         let mut followed = self.0.followed();
         let free = followed.len() < PLACES && !self.0.stopping.is_cancelled();
         let taken = free && followed.insert(operation.to_owned());
-        taken.then(|| Place { shared: self.0.clone(), operation: operation.to_owned() })
+        taken.then(|| FollowPermit { shared: self.0.clone(), operation: operation.to_owned() })
     }
 }
 
@@ -93,8 +94,12 @@ impl Shared {
     }
 }
 
-impl Place {
-    async fn follow(self, (tenant, subaccount): &(String, Option<String>), seen: &Seen) {
+impl FollowPermit {
+    async fn follow(
+        self,
+        (tenant, subaccount): &(String, Option<String>),
+        seen: &OperationProgress,
+    ) {
         let tenant = Tenant { id: tenant, subaccount: subaccount.as_deref() };
         let clock = self.shared.clock.clone();
         let until = clock.monotonic() + LONGEST;
@@ -128,7 +133,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for FollowPermit {
     fn drop(&mut self) {
         self.shared.followed().remove(&self.operation);
     }

@@ -28,7 +28,8 @@ use store::{
 use uuid::Uuid;
 
 use crate::catalog::Catalog;
-use instance::Mapped;
+use instance::{LeftOut, MappedInstance};
+pub(crate) use operation::INTERRUPTED;
 
 /// How many instances are read, and written in one transaction, at a time.
 const PAGE: u32 = 100;
@@ -38,24 +39,26 @@ const REMOVED: &str = "removed instances";
 const OPERATIONS: &str = "operations";
 const STATES: &str = "runtime states";
 const BINDINGS: &str = "bindings";
+const EXPIRED: &str = "expired bindings";
 const ORCHESTRATIONS: &str = "orchestrations";
+const UPGRADES: &str = "upgrades of orchestrations";
 const ARCHIVED: &str = "archived instances";
 
-/// What an imported operation has in its input besides: what the original said about it.
+/// The original's description of an imported operation, stored in its input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Imported {
+pub(crate) struct ImportNote {
     /// How it ended, in the original's words.
     pub(crate) description: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) orchestration_id: Option<Uuid>,
 }
 
-impl Imported {
-    /// What the original said about an operation; none for one of our own.
+impl ImportNote {
+    /// The original's description of an operation; none for one of our own.
     pub(crate) fn of(operation: &Snapshot) -> Option<Self> {
         #[derive(Deserialize)]
         struct Input {
-            imported: Option<Imported>,
+            imported: Option<ImportNote>,
         }
         serde_json::from_slice::<Input>(&operation.input).ok()?.imported
     }
@@ -65,7 +68,7 @@ impl Imported {
 pub struct Import<'a> {
     /// Where to.
     pub store: &'a BrokerStore,
-    /// What the original's plans are here.
+    /// The catalog, to map the original's plans.
     pub catalog: &'a Catalog,
     /// Whether anything is written.
     pub mode: Mode,
@@ -75,7 +78,7 @@ pub struct Import<'a> {
     pub clock: &'a Clock,
 }
 
-/// What belongs to the instances of one page.
+/// The rows that belong to the instances of one page.
 struct Belongings {
     operations: HashMap<String, Vec<Result<KebOperation, RowError>>>,
     bindings: HashMap<String, Vec<Result<KebBinding, RowError>>>,
@@ -126,14 +129,17 @@ impl Import<'_> {
         for row in good {
             if known.contains(&row.instance_id) {
                 report.count(INSTANCES).present += 1;
+                if !present.contains(&row.instance_id) {
+                    report.add(removed_here(&row.instance_id));
+                }
                 continue;
             }
             let operations = belongings.operations.remove(&row.instance_id).unwrap_or_default();
             let bindings = belongings.bindings.remove(&row.instance_id).unwrap_or_default();
             match self.mapped(source.cipher(), &row, operations, bindings) {
-                Ok(Mapped { imported, findings }) => {
+                Ok(MappedInstance { imported, left_out, findings }) => {
                     report.extend(findings);
-                    batch.push(imported);
+                    batch.push((imported, left_out));
                 }
                 Err(finding) => leave_out(report, finding),
             }
@@ -171,18 +177,28 @@ impl Import<'_> {
         Ok(())
     }
 
-    async fn write(&self, batch: Vec<ImportedInstance>, report: &mut Report) -> Result<(), Error> {
+    async fn write(
+        &self,
+        batch: Vec<(ImportedInstance, LeftOut)>,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let (batch, left_out): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
         let outcomes = match self.mode {
             Mode::Apply => self.store.import(&batch).await?,
             Mode::DryRun => vec![ImportOutcome::Stored; batch.len()],
         };
-        for (one, outcome) in batch.iter().zip(outcomes) {
+        for ((one, left), outcome) in batch.iter().zip(left_out).zip(outcomes) {
             match outcome {
                 ImportOutcome::Stored => {
                     report.count(INSTANCES).taken += 1;
-                    taken(report, OPERATIONS, one.operations.len());
-                    taken(report, STATES, one.states.len());
-                    taken(report, BINDINGS, one.bindings.len());
+                    taken(report, OPERATIONS, one.operations.len(), left.operations);
+                    taken(report, STATES, one.states.len(), left.states);
+                    taken(report, BINDINGS, one.bindings.len(), left.bindings);
+                    if left.expired > 0 {
+                        let expired = report.count(EXPIRED);
+                        expired.found += left.expired;
+                        expired.left_out += left.expired;
+                    }
                 }
                 ImportOutcome::Present => report.count(INSTANCES).present += 1,
                 ImportOutcome::RuntimeTaken => leave_out(
@@ -199,10 +215,20 @@ impl Import<'_> {
     }
 }
 
-fn taken(report: &mut Report, sort: &'static str, number: usize) {
+fn taken(report: &mut Report, sort: &'static str, number: usize, left_out: usize) {
     let count = report.count(sort);
-    count.found += number as u64;
+    count.found += (number + left_out) as u64;
     count.taken += number as u64;
+    count.left_out += left_out as u64;
+}
+
+/// An instance that was removed here, and that the original still has.
+fn removed_here(id: &str) -> Finding {
+    Finding::new(
+        subject(id),
+        "it was removed here after it was imported, and does not come back",
+        "the original still has its row: stop the original, or remove it there as well",
+    )
 }
 
 /// An instance is not taken over.
@@ -211,7 +237,7 @@ fn leave_out(report: &mut Report, finding: Finding) {
     report.add(finding);
 }
 
-/// What an instance is called in findings.
+/// The name of an instance in findings.
 fn subject(id: &str) -> String {
     format!("instance {id}")
 }
@@ -224,7 +250,7 @@ fn unreadable(what: &str, error: &RowError) -> Finding {
     )
 }
 
-/// What nothing here has a place for.
+/// Reports tables that are not imported.
 async fn other_tables(source: &mut KebSource, report: &mut Report) -> Result<(), Error> {
     for table in ["events", "lms_tenants", "actions", "subaccount_states"] {
         let rows = source.rows(table).await?;

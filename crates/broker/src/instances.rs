@@ -7,6 +7,7 @@
 mod activity;
 mod archive;
 mod catalog;
+mod context;
 mod deprovision;
 mod describing;
 mod durations;
@@ -19,6 +20,7 @@ mod leftovers;
 mod limits;
 mod orderer;
 pub mod pairs;
+mod plan_change;
 mod provision;
 mod repetition;
 pub(crate) mod requests;
@@ -37,28 +39,28 @@ use uuid::Uuid;
 use crate::{
     accounts::Accounts,
     catalog::{Catalog, Offer},
-    runtimes::Numbered,
+    runtimes::PageMarks,
 };
 use durations::Durations;
 
 pub use archive::{ArchiveItem, ArchivePage};
 pub use error::Error;
 pub(crate) use failures::Reader;
-pub use find::{Found, Record};
+pub use find::{InstanceView, Record};
 pub use labels::{Labels, TrialNotice};
 pub use last_operation::{LastOperation, Progress};
 pub use leftovers::{LeftoverPage, MayExist, MayExistPage};
-pub use provision::Provisioned;
+pub use provision::AcceptedOrder;
 pub(crate) use provision::comparable;
 pub use requests::{Caller, Deprovision, Provision, Update};
-pub use update::Updated;
+pub use update::{AcceptedUpdate, Effect};
 pub use upgrade::{Upgrade, UpgradeTarget};
 
 /// The broker. Clones are the same one.
 #[derive(Clone)]
 pub struct Broker(Arc<Inner>);
 
-/// What the broker is made of.
+/// The services and settings of the broker.
 pub struct Parts {
     /// Its rows.
     pub store: BrokerStore,
@@ -66,7 +68,7 @@ pub struct Parts {
     pub operations: EngineStore,
     /// The plans that operations follow, without their code.
     pub shapes: Vec<Arc<Shape>>,
-    /// What can be ordered.
+    /// The catalog.
     pub catalog: Arc<Catalog>,
     /// Which part of it.
     pub offer: Offer,
@@ -78,7 +80,7 @@ pub struct Parts {
     pub clock: Clock,
 }
 
-/// What an operator decides about answers.
+/// The operator's settings of responses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// The dashboard that opens every instance.
@@ -87,9 +89,9 @@ pub struct Settings {
     pub shoot_domain: String,
     /// The broker's own address, when instances are labelled with where their kubeconfig is.
     pub kubeconfig_label: Option<String>,
-    /// What owners of trials are told about the end.
+    /// The notice about the end of a trial.
     pub trial_notice: Option<TrialNotice>,
-    /// What orders need when they go the legacy way; nothing when they do not.
+    /// Requirements of orders in legacy mode; none otherwise.
     pub legacy: Option<LegacyNeeds>,
     /// Which instances can be suspended, and which expire.
     pub suspension: SuspensionPlans,
@@ -98,9 +100,9 @@ pub struct Settings {
 /// The names of the plans whose instances sleep.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuspensionPlans {
-    /// Those that platforms suspend and bring back by `context.active`.
+    /// Plans that platforms suspend and resume by `context.active`.
     pub suspended: Vec<String>,
-    /// Those that expire: they are suspended for good.
+    /// Plans that expire: their instances are suspended for good.
     pub expiring: Vec<String>,
 }
 
@@ -111,7 +113,7 @@ impl Default for SuspensionPlans {
     }
 }
 
-/// What an order needs when it goes the legacy way.
+/// Requirements of an order in legacy mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LegacyNeeds {
     /// Whether it has to bring credentials of the Service Manager, because operators have set none.
@@ -122,7 +124,7 @@ struct Inner {
     parts: Parts,
     shapes: HashMap<String, Arc<Shape>>,
     durations: Durations,
-    numbered: Numbered,
+    numbered: PageMarks,
 }
 
 impl Broker {
@@ -133,17 +135,17 @@ impl Broker {
             parts,
             shapes,
             durations: Durations::default(),
-            numbered: Numbered::default(),
+            numbered: PageMarks::default(),
         }))
     }
 
-    /// What it is made of.
+    /// Its services and settings.
     pub fn parts(&self) -> &Parts {
         &self.0.parts
     }
 
-    /// What it remembers of long lists.
-    pub(crate) fn numbered(&self) -> &Numbered {
+    /// The page marks of long lists.
+    pub(crate) fn numbered(&self) -> &PageMarks {
         &self.0.numbered
     }
 

@@ -30,7 +30,7 @@ pub use env::{Aws, Azure, Env};
 pub use report::{Detail, Outcome, Report};
 pub use run::{Data, Input, JobRun, KIND, plan};
 pub use schedule::keep;
-pub use service::{Error, JobView, Jobs, LastRun, Started};
+pub use service::{Error, JobView, Jobs, LastRun, StartedRun};
 pub use settings::{ArchiveSettings, EnvironmentSettings, JobSettings, Settings};
 
 use cx::{Next, PageCx};
@@ -42,7 +42,7 @@ const MOST_ACTIONS: u32 = 20;
 trait Job: Send + Sync + 'static {
     /// Stored with every run, in settings and commands. Once released, it does not change.
     const NAME: &'static str;
-    /// What it does, in a sentence for operators.
+    /// A sentence for operators.
     const ABOUT: &'static str;
     /// How often it runs unless the settings say otherwise.
     const EVERY: Duration;

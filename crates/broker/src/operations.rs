@@ -15,6 +15,6 @@ pub mod upgrade_kyma;
 pub mod view;
 
 pub use env::{Env, StepSettings};
-pub use limits::Limits;
+pub use limits::ProvisioningLimits;
 pub use provisioning::{Input, Memory};
 pub use systems::{System, Systems};

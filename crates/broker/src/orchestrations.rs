@@ -30,13 +30,13 @@ use engine::Storage as _;
 use store::{BrokerStore, broker::Orchestration};
 use uuid::Uuid;
 
-pub use create::Created;
+pub use create::CreatedOrchestration;
 pub use follow::Followers;
 pub use list::{LARGEST_PAGE, PageOf, PageRequest};
-pub(crate) use pace::{Forgiven, Pace, pace};
+pub(crate) use pace::{FailureAllowance, Pace, pace};
 pub use preview::{Preview, PreviewItem, SkippedItem};
 pub use progress::{Failures, Progress, Slow, Wave};
-pub use retry::{Retried, Retry};
+pub use retry::{Retry, RetryReport};
 pub use source::WindowSource;
 pub use versions::KymaVersions;
 pub(crate) use view::operation_count;
@@ -45,7 +45,7 @@ pub use waking::wake_drivers;
 
 use crate::instances::{Broker, Error, Upgrade, UpgradeTarget};
 
-/// What orchestrations are made of; also what their driver reaches.
+/// The services and settings of orchestrations; also the environment of their driver.
 pub struct Parts {
     /// The broker: instances, operations, the clock.
     pub broker: Broker,
@@ -57,7 +57,7 @@ pub struct Parts {
     pub kyma_version: String,
     /// Where versions of Kyma are found; none is looked for without.
     pub versions: Option<Arc<dyn KymaVersions>>,
-    /// Read how far orchestrations are for those who watch.
+    /// Reads the progress of orchestrations for followers.
     pub followers: Followers,
 }
 
@@ -71,7 +71,7 @@ impl Orchestrations {
         Self(parts)
     }
 
-    /// What they are made of.
+    /// Their services and settings.
     pub fn parts(&self) -> &Arc<Parts> {
         &self.0
     }
@@ -115,7 +115,7 @@ impl Parts {
         self.spc.is_some() && !parameters.dry_run && parameters.notification.unwrap_or(true)
     }
 
-    /// What is done to each runtime.
+    /// The upgrade of each runtime.
     pub(crate) fn upgrade(&self, id: Uuid, kind: Kind, parameters: &Parameters) -> Upgrade {
         let given = |text: &String| (!text.is_empty()).then(|| text.clone());
         let target = match kind {
@@ -145,12 +145,12 @@ pub(crate) fn signal(id: Uuid) -> String {
     format!("orchestration/{id}")
 }
 
-/// What an orchestration shall do, as it is stored.
+/// The stored parameters of an orchestration.
 pub(crate) fn parameters(row: &Orchestration) -> Result<Parameters, serde_json::Error> {
     serde_json::from_str(&row.parameters)
 }
 
-/// What an orchestration does to each runtime.
+/// The kind of an orchestration.
 pub(crate) fn kind(row: &Orchestration) -> Kind {
     // The table allows no other word.
     row.kind.parse().unwrap_or(Kind::UpgradeKyma)

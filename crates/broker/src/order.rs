@@ -1,12 +1,14 @@
-//! What was ordered, with everything that came with it. Stored sealed: it holds credentials.
+//! An order, with its context. Stored sealed: it holds credentials.
 
+use clients::btp::ManagerCredentials;
 use domain::{
-    parameters::{Provisioning, Resolved, Sensitive},
+    parameters::{Provisioning, ResolvedOrder, Sensitive},
     plan::{Kind, Provider},
 };
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
-/// What was ordered.
+/// The order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Order {
     /// The instance, as the platform calls it.
@@ -16,27 +18,24 @@ pub struct Order {
     pub plan_id: String,
     /// The plan's name.
     pub plan_name: String,
-    /// What is special about the plan.
+    /// The kind of the plan.
     pub plan_kind: Kind,
     /// The region of the platform, from the path; may be empty.
     pub platform_region: String,
     /// The provider that the platform's region stands on.
     pub platform_provider: Option<Provider>,
-    /// Who ordered, and for whom.
+    /// The context of the order.
     pub context: Context,
-    /// What was asked for.
+    /// The parameters of the request.
     pub parameters: Provisioning,
-    /// What came of it: every default filled in, the zones drawn.
-    pub resolved: Resolved,
+    /// The resolved order: every default filled in, the zones drawn.
+    pub resolved: ResolvedOrder,
     /// The Shoot's name.
     pub shoot_name: String,
     /// The cluster's domain.
     pub shoot_domain: String,
     /// Where its owner manages the cluster.
     pub dashboard_url: String,
-    /// Whether it may name any provider account, and not only its global account's own.
-    #[serde(default)]
-    pub any_account: bool,
     /// The global account whose provider account pays, where the instance has moved to another one since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subscription_account: Option<String>,
@@ -49,7 +48,7 @@ impl Order {
     }
 }
 
-/// Who ordered, and for whom: the platform's words.
+/// The context of the order, in the platform's words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Context {
@@ -99,6 +98,19 @@ pub struct OperatorCredentials {
     /// The application.
     #[serde(default)]
     pub xsappname: String,
+}
+
+impl OperatorCredentials {
+    /// What the Secret in the runtime has, where the Service Manager knows the cluster by this id.
+    pub(crate) fn for_cluster(&self, id: Uuid) -> ManagerCredentials {
+        ManagerCredentials {
+            client_id: self.clientid.clone().into(),
+            client_secret: self.clientsecret.expose().into(),
+            service_manager_url: self.sm_url.clone(),
+            token_url: self.url.clone(),
+            cluster_id: id.to_string(),
+        }
+    }
 }
 
 /// What a change says about the context. What it does not say stays. Who ordered never changes: not the person, nor the

@@ -3,7 +3,7 @@
 //! What a reader would get wrong: `Debug` shows no value, secret or not. What is marked as secret here stays marked
 //! until it reaches the Reconciler or the installer.
 
-pub(crate) mod kept;
+pub(crate) mod objects;
 
 use std::{collections::BTreeMap, fmt};
 
@@ -11,7 +11,7 @@ use clients::{
     Component, Error, Kind,
     kubernetes::{Cluster, Resource},
 };
-use kept::{ConfigMap, Secret};
+use objects::{ConfigMap, Secret};
 
 /// Marks the Secrets with overrides.
 const SECRETS_WITH_OVERRIDES: &str = "runtime-override=true";
@@ -61,12 +61,12 @@ impl Overrides {
         }
     }
 
-    /// Those for all components.
+    /// Overrides for all components.
     pub fn global(&self) -> &Entries {
         &self.global
     }
 
-    /// Those for one component alone.
+    /// Overrides for one component alone.
     pub fn of(&self, component: &str) -> impl Iterator<Item = (&String, &Value)> {
         self.components.get(component).into_iter().flatten()
     }
@@ -82,7 +82,9 @@ pub async fn find(
 ) -> Result<Overrides, Error> {
     let mut found = Overrides::default();
     let secrets = Resource::core("Secret", "secrets");
-    for secret in kept::list::<Secret>(cluster, secrets, namespace, SECRETS_WITH_OVERRIDES).await? {
+    for secret in
+        objects::list::<Secret>(cluster, secrets, namespace, SECRETS_WITH_OVERRIDES).await?
+    {
         let component = secret.metadata.label(COMPONENT_LABEL);
         for (key, text) in secret.texts()? {
             found.set(component, key, &text, true);
@@ -90,7 +92,8 @@ pub async fn find(
     }
     let version = version.to_lowercase();
     let selector = format!("overrides-plan-{plan}=true,overrides-version-{version}=true");
-    let maps = kept::list::<ConfigMap>(cluster, kept::CONFIG_MAPS, namespace, &selector).await?;
+    let maps =
+        objects::list::<ConfigMap>(cluster, objects::CONFIG_MAPS, namespace, &selector).await?;
     if maps.is_empty() {
         let doing = format!("looking for the overrides of plan {plan} and version {version}");
         let why = format!("no ConfigMap in {namespace} has the labels {selector}");

@@ -24,7 +24,7 @@ use axum::{
 use base::Clock;
 use broker::following::{Follower, for_operation};
 use clients::{
-    Gate, Limits,
+    CallLimits, Gate,
     provisioner::{self, OperationState, Provisioner, Settings, Tenant},
 };
 use engine::{
@@ -34,7 +34,7 @@ use engine::{
 use serde_json::{Value, json};
 use store::{
     EngineStore,
-    testing::{Prepared, Sort},
+    testing::{PreparedDatabase, Sort},
 };
 use tokio::{net::TcpListener, sync::watch, time::timeout};
 use uuid::Uuid;
@@ -42,7 +42,7 @@ use uuid::Uuid;
 /// Ends a test that hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What the provisioner makes of a call that waits.
+/// How the provisioner treats a call that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waits {
     Answered,
@@ -159,13 +159,13 @@ struct World {
     inside: Arc<Inside>,
     follower: Follower,
     engine: Engine<EngineStore>,
-    _database: Prepared<()>,
+    _database: PreparedDatabase<()>,
 }
 
 impl World {
     async fn start(sort: Sort, waits: Waits, step: impl Step<Following>) -> Self {
         let clock = Clock::running();
-        let database = Prepared::<()>::running(sort, &clock).await;
+        let database = PreparedDatabase::<()>::running(sort, &clock).await;
         let ((), store) = database.open().await;
         let message = watch::Sender::new("Provisioning started");
         let (followed, polled) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -174,7 +174,7 @@ impl World {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
         tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
-        let gate = || Gate::new(provisioner::COMPONENT, Limits::DEFAULT, clock.clone());
+        let gate = || Gate::new(provisioner::COMPONENT, CallLimits::DEFAULT, clock.clone());
         let settings = Settings { url, access: None };
         let provisioner = Provisioner::through(gate(), gate(), &settings).unwrap();
         let follower = Follower::new(provisioner.clone(), store.clone(), clock.clone());

@@ -9,17 +9,19 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use base::Clock;
-use clients::{Component, Grant, Http, Kind, TokenSource, http::Limits};
+use clients::{Component, Grant, Http, TokenSource, http::CallLimits};
 use domain::OperationId;
 use reqwest::{Method, RequestBuilder};
 use secrecy::SecretString;
 use serde_json::{Value, json};
+use url::Url;
 use uuid::Uuid;
 
 pub(crate) use bindings::binding_path;
 pub(crate) use orders::{InstanceChange, order_path};
 
 use crate::{
+    call_error::CallError,
     connection::{self, Connection},
     remote::{self, config::Context, tokens},
 };
@@ -30,84 +32,78 @@ const PEOPLE: &str = "kcp";
 const LANDSCAPE: Component = Component("landscape");
 /// Longer than any command runs.
 const NEVER: Duration = Duration::from_secs(10 * 365 * 24 * 3_600);
-/// The runtime provisioner.
-const PROVISIONER: Component = Component("provisioner");
-/// Who installs Kyma.
+/// The Reconciler, which installs Kyma.
 const RECONCILER: Component = Component("reconciler");
+/// Where kubeconfigs of runtimes are, if not at the broker.
+const KUBECONFIGS: Component = Component("kubeconfig service");
 
 /// Speaks to one control plane.
 pub(crate) struct Client {
     http: Http,
     address: String,
-    /// Whether it is the broker, who knows runtimes.
-    is_broker: bool,
+    /// The login there; none for the control plane of this machine.
+    login: Option<StoredLogin>,
+    /// Knows the names of what another service works on.
+    broker: Option<Box<Self>>,
+}
+
+/// A login that is kept in a file, and the token of it that is sent.
+struct StoredLogin {
+    target: Context,
+    source: Arc<TokenSource>,
 }
 
 impl Client {
     /// Finds the control plane; nothing is sent yet.
     pub(crate) fn connect(data: Option<&Path>) -> anyhow::Result<Self> {
         if let Some(target) = remote::target(data)? {
-            let http = Http::new(Component::BROKER, target.server.clone(), Limits::DEFAULT)?;
-            let (http, address) = (http.with_token(stored(&target)?), target.server.to_string());
-            return Ok(Self { http, address, is_broker: true });
+            return Self::elsewhere(Component::BROKER, &target.server, &target);
         }
         let found = connection::find(data)?;
-        let address = found.broker.to_string();
-        let http = Http::new(Component::BROKER, found.broker.clone(), Limits::DEFAULT)?;
-        let http = http.with_token(token_source(found)?).renewing_refused_tokens();
-        Ok(Self { http, address, is_broker: true })
+        Self::here(Component::BROKER, found.broker.clone(), found)
     }
 
-    /// The same for the provisioner.
+    /// The same for the provisioner. Names of runtimes are looked up at the broker.
     pub(crate) fn connect_to_provisioner(data: Option<&Path>) -> anyhow::Result<Self> {
+        let client = Self::provisioner(data)?;
+        Ok(Self { broker: Some(Box::new(Self::connect(data)?)), ..client })
+    }
+
+    fn provisioner(data: Option<&Path>) -> anyhow::Result<Self> {
         if let Some(target) = remote::target(data)? {
-            let Some(url) = target.provisioner.clone() else {
+            let Some(url) = &target.provisioner else {
                 anyhow::bail!(
                     "the context names no provisioner: kcp context add --provisioner URL"
                 );
             };
-            let http = Http::new(PROVISIONER, url.clone(), Limits::DEFAULT)?;
-            let (http, address) = (http.with_token(stored(&target)?), url.to_string());
-            return Ok(Self { http, address, is_broker: false });
+            return Self::elsewhere(Component::PROVISIONER, url, &target);
         }
         let found = connection::find(data)?;
-        let address = found.provisioner.to_string();
-        let http = Http::new(PROVISIONER, found.provisioner.clone(), Limits::DEFAULT)?;
-        let http = http.with_token(token_source(found)?).renewing_refused_tokens();
-        Ok(Self { http, address, is_broker: false })
+        Self::here(Component::PROVISIONER, found.provisioner.clone(), found)
     }
 
     /// The same for the Reconciler, as operators see it.
     pub(crate) fn connect_to_mothership(data: Option<&Path>) -> anyhow::Result<Self> {
         if let Some(target) = remote::target(data)? {
-            let Some(url) = target.mothership.clone() else {
+            let Some(url) = &target.mothership else {
                 anyhow::bail!(
                     "the context names no Reconciler: kcp context add --mothership URL, or mothership-api-url \
                      in the known client's settings"
                 );
             };
-            let http = Http::new(RECONCILER, url.clone(), Limits::DEFAULT)?;
-            let (http, address) = (http.with_token(stored(&target)?), url.to_string());
-            return Ok(Self { http, address, is_broker: false });
+            return Self::elsewhere(RECONCILER, url, &target);
         }
         let found = connection::find(data)?;
         let url = found.landscape.join("/reconciler/v1").context("the landscape has no address")?;
-        let http = Http::new(RECONCILER, url.clone(), Limits::DEFAULT)?;
-        let http = http.with_token(token_source(found)?).renewing_refused_tokens();
-        Ok(Self { http, address: url.to_string(), is_broker: false })
+        Self::here(RECONCILER, url, found)
     }
 
     /// Where kubeconfigs of runtimes are: at the broker, unless the settings say otherwise.
     pub(crate) fn connect_to_kubeconfigs(data: Option<&Path>) -> anyhow::Result<Self> {
-        match remote::target(data)? {
-            Some(target) if target.kubeconfigs.is_some() => {
-                let url = target.kubeconfigs.clone().unwrap_or_else(|| target.server.clone());
-                let http =
-                    Http::new(Component("kubeconfig service"), url.clone(), Limits::DEFAULT)?;
-                let (http, address) = (http.with_token(stored(&target)?), url.to_string());
-                Ok(Self { http, address, is_broker: false })
-            }
-            _ => Self::connect(data),
+        let target = remote::target(data)?;
+        match target.as_ref().and_then(|target| Some((target, target.kubeconfigs.as_ref()?))) {
+            Some((target, url)) => Self::elsewhere(KUBECONFIGS, url, target),
+            None => Self::connect(data),
         }
     }
 
@@ -120,15 +116,34 @@ impl Client {
             );
         }
         let found = connection::find(data)?;
-        let address = found.landscape.to_string();
-        let http = Http::new(LANDSCAPE, found.landscape.clone(), Limits::DEFAULT)?;
+        Self::here(LANDSCAPE, found.landscape.clone(), found)
+    }
+
+    /// A component of a control plane elsewhere.
+    fn elsewhere(component: Component, url: &Url, target: &Context) -> anyhow::Result<Self> {
+        let http = Http::new(component, url.clone(), CallLimits::DEFAULT)?;
+        let source = stored(target)?;
+        let http = http.with_token(source.clone());
+        let login = Some(StoredLogin { target: target.clone(), source });
+        Ok(Self { http, address: url.to_string(), login, broker: None })
+    }
+
+    /// A component of the control plane of this machine.
+    fn here(component: Component, url: Url, found: Connection) -> anyhow::Result<Self> {
+        let address = url.to_string();
+        let http = Http::new(component, url, CallLimits::DEFAULT)?;
         let http = http.with_token(token_source(found)?).renewing_refused_tokens();
-        Ok(Self { http, address, is_broker: false })
+        Ok(Self { http, address, login: None, broker: None })
     }
 
     /// Whether it can be asked for runtimes.
     pub(crate) fn has_runtimes(&self) -> bool {
-        self.is_broker
+        self.http.component() == Component::BROKER
+    }
+
+    /// Where names of runtimes are looked up, if anywhere.
+    pub(crate) fn broker(&self) -> Option<&Self> {
+        if self.has_runtimes() { Some(self) } else { self.broker.as_deref() }
     }
 
     /// Asks the control API for something.
@@ -188,10 +203,14 @@ impl Client {
         self.send(&format!("{action} of operation {id}"), request).await
     }
 
-    /// What happened to an instance.
-    pub(crate) async fn events(&self, instance: &str) -> anyhow::Result<Value> {
-        let request = self.http.get("/events").query(&[("instance_ids", instance)]);
-        self.send(&format!("reading the events of {instance}"), request).await
+    /// The events of instances.
+    pub(crate) async fn events(&self, instances: &[&str]) -> anyhow::Result<Value> {
+        let whose = match instances {
+            [one] => (*one).to_owned(),
+            several => format!("{} instances", several.len()),
+        };
+        let request = self.http.get("/events").query(&[("instance_ids", instances.join(","))]);
+        self.send(&format!("reading the events of {whose}"), request).await
     }
 
     /// Whether the audit is what it was.
@@ -199,13 +218,13 @@ impl Client {
         self.send("verifying the audit", self.http.get("/audit/verify")).await
     }
 
-    /// What removals could not remove, behind an instance.
+    /// A page of leftovers, after an instance.
     pub(crate) async fn leftovers(&self, after: Option<&str>) -> anyhow::Result<Value> {
         let query: Vec<(&str, &str)> = after.map(|after| ("after", after)).into_iter().collect();
         self.send("listing what is left", self.http.get("/leftovers").query(&query)).await
     }
 
-    /// What may exist in systems that cannot be asked, behind an entry.
+    /// A page of objects that may exist, after an entry.
     pub(crate) async fn may_exist(&self, after: Option<&str>) -> anyhow::Result<Value> {
         let query: Vec<(&str, &str)> = after.map(|after| ("after", after)).into_iter().collect();
         self.send("listing what may exist", self.http.get("/may-exist").query(&query)).await
@@ -217,7 +236,7 @@ impl Client {
         self.reached(self.http.send(&format!("settling {id}"), request).await).map(drop)
     }
 
-    /// What works, waits, is stuck, failed and is left of the pool.
+    /// The status of operations and of the account pool.
     pub(crate) async fn status(&self) -> anyhow::Result<Value> {
         self.send("reading the status", self.http.get("/answers/status")).await
     }
@@ -226,6 +245,20 @@ impl Client {
     pub(crate) async fn usual(&self, kind: &str) -> anyhow::Result<Value> {
         let query = [("kind", kind), ("hours", "168"), ("limit", "500")];
         self.send("reading usual times", self.http.get("/answers/steps").query(&query)).await
+    }
+
+    /// How steps went in operations that ended in the last hours: the slowest first, or those that fail most.
+    pub(crate) async fn step_reports(&self, hours: u32, failing: bool) -> anyhow::Result<Value> {
+        let order = if failing { "failing" } else { "slowest" };
+        let query =
+            [("hours", hours.to_string()), ("order", order.into()), ("limit", "500".into())];
+        self.send("reading how steps went", self.http.get("/answers/steps").query(&query)).await
+    }
+
+    /// How many operations ended well, by day, plan and kind.
+    pub(crate) async fn success(&self, days: u32) -> anyhow::Result<Value> {
+        let request = self.http.get("/answers/success").query(&[("days", days)]);
+        self.send("reading how operations ended", request).await
     }
 
     /// All jobs.
@@ -247,20 +280,21 @@ impl Client {
     }
 
     async fn send(&self, doing: &str, request: RequestBuilder) -> anyhow::Result<Value> {
+        if let Some(login) = &self.login {
+            login.renew().await?;
+        }
         let answer = self.http.send(doing, request).await;
         self.reached(answer.and_then(|answer| answer.json()))
     }
 
     fn reached<T>(&self, answer: Result<T, clients::Error>) -> anyhow::Result<T> {
-        match answer {
-            Err(error) if error.kind == Kind::Unavailable && error.source.is_some() => {
-                anyhow::bail!(
-                    "no control plane found: nothing answers at {}, start one with `kcp up`",
-                    self.address
-                )
-            }
-            answer => Ok(answer?),
-        }
+        Ok(answer.map_err(|error| {
+            // The token comes from elsewhere.
+            let is_own = error.component == self.http.component();
+            let address = is_own.then(|| self.address.clone());
+            let login = self.login.as_ref().map(|login| login.target.login_command());
+            CallError { error, address, login }
+        })?)
     }
 }
 
@@ -280,7 +314,17 @@ pub(crate) async fn token(data: Option<&Path>) -> anyhow::Result<SecretString> {
     source.token().await.with_context(|| format!("no token from the issuer at {address}"))
 }
 
-/// The stored token of a control plane elsewhere, as `remote::prepare` left it: this client does not renew it.
+impl StoredLogin {
+    /// Renews the login when its token runs out: what is watched may take longer than a token lives.
+    async fn renew(&self) -> anyhow::Result<()> {
+        let login = Box::pin(remote::fresh(&self.target)).await?;
+        let source = self.source.clone();
+        let _ = source.starting_with(login.bearer().clone(), Clock::running().now() + NEVER);
+        Ok(())
+    }
+}
+
+/// The stored token of a control plane elsewhere, as `remote::prepare` left it.
 fn stored(target: &Context) -> anyhow::Result<Arc<TokenSource>> {
     let login = tokens::read(target)?.context("not logged in: kcp login")?;
     let endpoint = target.server.clone();

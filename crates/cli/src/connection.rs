@@ -28,6 +28,9 @@ pub(crate) struct Connection {
     pub(crate) token: SecretString,
     pub(crate) user: String,
     pub(crate) password: SecretString,
+    /// The process; none where it was started by an older program.
+    #[serde(default)]
+    pub(crate) pid: Option<u32>,
 }
 
 /// Whether a connection file is named or stands in the default folder. The folder alone says nothing: the known client has
@@ -78,7 +81,7 @@ pub(crate) fn expiry(token: &SecretString) -> Option<Timestamp> {
     Timestamp::from_second(claim(token, "exp")?.as_i64()?).ok()
 }
 
-/// What a token says, without a look at its signature.
+/// A claim of a token, without a check of its signature.
 pub(crate) fn claim(token: &SecretString, name: &str) -> Option<Value> {
     let claims = token.expose_secret().split('.').nth(1)?;
     let claims = BASE64_URL_SAFE_NO_PAD.decode(claims).ok()?;

@@ -1,5 +1,6 @@
 //! The one executable: server and operator's client. Reads the command line and hands over.
 
+mod call_error;
 mod client;
 mod commands;
 mod confirm;
@@ -22,8 +23,8 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use commands::up;
 use commands::{
     activity, bench, bindings, broker, catalog, check, completion, context, deprovision, events,
-    import, jobs, keys, kubeconfig, landscape, leftovers, login, operations, orchestrations, plan,
-    provision, provisioner, reconciliations, runtimes, status, taskrun, token, tour, update,
+    import, jobs, keys, kubeconfig, landscape, leftovers, login, operations, orchestrations,
+    provision, provisioner, reconciliations, runtimes, status, steps, taskrun, token, tour, update,
     upgrade,
 };
 
@@ -82,7 +83,7 @@ enum Command {
     Upgrade(upgrade::Upgrade),
     Taskrun(taskrun::Taskrun),
     Reconciliations(reconciliations::Reconciliations),
-    Plan(plan::Plan),
+    Steps(steps::Steps),
     Check(check::Check),
     Keys(keys::Keys),
     Import(import::Import),
@@ -109,6 +110,7 @@ async fn main() -> ExitCode {
     let choice = remote::Choice { server: cli.server, context: cli.context, known: cli.known };
     hint::keep(data);
     remote::choose(choice);
+    let list = cli.command.list();
     let prepared = if cli.command.is_clients() { remote::prepare(data).await } else { Ok(()) };
     let done = match prepared {
         Ok(()) => Box::pin(run(cli.command, data)).await,
@@ -118,13 +120,27 @@ async fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if output::is_closed(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("Error: {}", output::harmless(&format!("{error:#}"), "\n\t"));
+            let text = call_error::text(&error, list);
+            eprintln!("Error: {}", output::harmless(&text, "\n\t"));
             ExitCode::FAILURE
         }
     }
 }
 
 impl Command {
+    /// The words that list what this is about.
+    fn list(&self) -> &'static str {
+        match self {
+            Self::Operations(_) | Self::Events(_) => "operations",
+            Self::Orchestrations(_) => "orchestrations",
+            Self::Reconciliations(_) => "reconciliations",
+            Self::Leftovers(_) => "leftovers",
+            Self::Job(_) => "job",
+            Self::Landscape(_) => "landscape systems",
+            _ => "runtimes -S all",
+        }
+    }
+
     /// Whether it speaks to a control plane.
     fn is_clients(&self) -> bool {
         #[cfg(feature = "landscape")]
@@ -140,7 +156,7 @@ impl Command {
                 | Self::Broker(_)
                 | Self::Provisioner(_)
                 | Self::Landscape(_)
-                | Self::Plan(_)
+                | Self::Steps(_)
                 | Self::Check(_)
                 | Self::Keys(_)
                 | Self::Import(_)
@@ -183,8 +199,8 @@ async fn run(command: Command, data: Option<&Path>) -> anyhow::Result<ExitCode> 
         Command::Upgrade(command) => command.run(data).await,
         Command::Taskrun(command) => command.run(data).await,
         Command::Reconciliations(command) => command.run(data).await,
-        Command::Plan(command) => command.run(),
-        Command::Check(command) => command.run().await,
+        Command::Steps(command) => command.run(),
+        Command::Check(command) => command.run(data).await,
         Command::Keys(command) => command.run().await,
         Command::Import(command) => Box::pin(command.run()).await,
         Command::Bench(command) => command.run(data).await,

@@ -80,6 +80,24 @@ pub(crate) fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> S
     text
 }
 
+/// A text in lines of at most this width, broken between words; `indent` begins each line but the first. A word is never broken.
+pub(crate) fn wrapped(text: &str, width: Option<usize>, indent: &str) -> String {
+    let Some(width) = width else { return format!("{text}\n") };
+    let begin = text.len() - text.trim_start().len();
+    let (mut lines, mut line) = (String::new(), text[..begin].to_owned());
+    for (place, word) in text[begin..].split(' ').enumerate() {
+        if place > 0 && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push_str(&line);
+            lines.push('\n');
+            line = format!("{indent}{word}");
+        } else {
+            line.push_str(if place > 0 { " " } else { "" });
+            line.push_str(word);
+        }
+    }
+    format!("{lines}{line}\n")
+}
+
 /// A table of columns that scripts can rely on: at least six wide, three spaces apart, whatever the terminal.
 pub(crate) fn columns(head: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
     const NARROWEST: usize = 6;
@@ -147,6 +165,21 @@ pub(crate) fn relative(time: Timestamp, now: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_texts_are_broken_between_words_and_only_there() {
+        let text = "    runs if: the plan is not own_cluster";
+
+        assert_eq!(wrapped(text, None, ""), format!("{text}\n"));
+        assert_eq!(
+            wrapped(text, Some(24), "      "),
+            "    runs if: the plan is\n      not own_cluster\n"
+        );
+        assert_eq!(
+            wrapped("Check_Runtime_Removal twice", Some(8), ""),
+            "Check_Runtime_Removal\ntwice\n"
+        );
+    }
 
     #[test]
     fn what_others_wrote_does_not_control_the_terminal() {

@@ -9,7 +9,11 @@ pub(crate) mod oidc;
 mod redirect;
 pub(crate) mod tokens;
 
-use std::{env, path::Path, sync::OnceLock};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
 
 use anyhow::{Context as _, bail};
 use url::{Host, Url};
@@ -17,7 +21,7 @@ use url::{Host, Url};
 use crate::connection;
 use config::{Config, Context};
 
-/// What the command line says about where to.
+/// The target that the command line chooses.
 #[derive(Debug, Default)]
 pub(crate) struct Choice {
     pub(crate) server: Option<Url>,
@@ -50,6 +54,11 @@ fn known_option(name: &str) -> Option<String> {
     CHOICE.get()?.known.get(name)
 }
 
+/// The known client's settings file that the command line says.
+pub(crate) fn known_config() -> Option<PathBuf> {
+    CHOICE.get()?.known.config().map(Path::to_owned)
+}
+
 /// The control plane elsewhere that is meant; none when it is the one on this machine.
 pub(crate) fn target(data: Option<&Path>) -> anyhow::Result<Option<Context>> {
     let choice = CHOICE.get_or_init(Choice::default);
@@ -65,7 +74,9 @@ pub(crate) fn target(data: Option<&Path>) -> anyhow::Result<Option<Context>> {
         (None, Some(name)) => Some(Config::read()?.named(&name)?),
         // Never the control plane on this machine: another one was named.
         (None, None) if names_a_broker => {
-            Some(known::context()?.context("--keb-api-url needs --oidc-issuer-url")?)
+            let needed =
+                "--keb-api-url needs --oidc-issuer-url, and the file of --config needs both";
+            Some(known::context()?.context(needed)?)
         }
         (None, None) if data.is_some() || connection::is_here() => None,
         (None, None) => elsewhere()?,
@@ -139,32 +150,39 @@ pub(crate) fn is_safe(url: &Url) -> bool {
 
 /// Refreshes the stored login of the control plane that is meant, if it is elsewhere and its token runs out.
 pub(crate) async fn prepare(data: Option<&Path>) -> anyhow::Result<()> {
-    let Some(target) = target(data)? else { return Ok(()) };
-    let Some(login) = tokens::read(&target)? else {
+    match target(data)? {
+        Some(target) => fresh(&target).await.map(drop),
+        None => Ok(()),
+    }
+}
+
+/// The stored login, which is renewed if its token runs out.
+pub(crate) async fn fresh(target: &Context) -> anyhow::Result<tokens::Login> {
+    let Some(login) = tokens::read(target)? else {
         bail!("not logged in to {}: {}", target.server, target.login_command());
     };
     if login.is_fresh(base::Clock::running().now()) {
-        return Ok(());
+        return Ok(login);
     }
     // A token for renewals is good for one renewal: the process that comes second uses what the first one got.
-    let _lock = tokens::lock(&target).await?;
-    let Some(login) = tokens::read(&target)? else {
+    let _lock = tokens::lock(target).await?;
+    let Some(login) = tokens::read(target)? else {
         bail!("not logged in to {}: {}", target.server, target.login_command());
     };
     if login.is_fresh(base::Clock::running().now()) {
-        return Ok(());
+        return Ok(login);
     }
     let expired =
         || format!("the login to {} has expired: {}", target.server, target.login_command());
     let Some(refresh) = &login.refresh_token else { bail!(expired()) };
-    let renewed = oidc::refresh(&target, refresh).await.with_context(expired)?;
+    let renewed = oidc::refresh(target, refresh).await.with_context(expired)?;
     let renewed = renewed.after(login);
     // Written even if it cannot be sent: the token for the renewal after it must not be lost.
-    tokens::write(&target, &renewed)?;
+    tokens::write(target, &renewed)?;
     if !renewed.can_be_sent() {
         bail!("{} (the issuer renewed it without an ID token)", expired());
     }
-    Ok(())
+    Ok(renewed)
 }
 
 #[cfg(test)]

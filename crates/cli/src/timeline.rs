@@ -1,4 +1,4 @@
-//! What happened to an operation, line by line: stages above their steps, equal tries as one line with a count.
+//! The timeline of an operation: stages above their steps, equal tries as one line with a count.
 //!
 //! What a reader would get wrong: the journal has counted equal waits already, but it keeps every failed try.
 //! Those that failed alike, one after the other, are one line here.
@@ -131,7 +131,7 @@ fn reason(entry: &Entry, before: &str) -> String {
     if why.is_empty() { why } else { format!("{before}{why}") }
 }
 
-/// What happened, when it was no run.
+/// The event of an entry that is no run.
 fn event(entry: &Entry) -> &str {
     match entry.what() {
         "taken" => "taken by a replica",

@@ -1,4 +1,4 @@
-//! What the broker answers, as far as tables show it. Fields that newer brokers add are ignored.
+//! Responses of the broker, as far as tables show them. Fields that newer brokers add are ignored.
 
 mod runtime;
 

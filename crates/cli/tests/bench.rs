@@ -1,9 +1,15 @@
 //! The benchmark itself: a short run has to produce every figure. It judges none of them.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "support/mod.rs"]
+mod support;
+
 use std::{collections::BTreeSet, fs};
 
 use assert_cmd::Command;
 use serde_json::Value;
+use support::{KCP, free_ports, start};
 
 #[test]
 fn a_short_run_produces_every_figure() {
@@ -168,4 +174,39 @@ fn jobs_run_over_generated_instances_within_their_limits_and_one_survives_a_kill
     let archived = figure("archive")["candidates"].as_u64().unwrap();
     assert!((1..=30).contains(&archived), "{archived} of 30");
     assert!(figure("drift")["candidates"].as_u64().unwrap() > 800, "{figures:?}");
+}
+
+#[test]
+fn the_overhead_is_told_of_orders_and_of_removals() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join(".kcp");
+    let _running = start(&["up", "--speed", "10"], &data, free_ports());
+
+    let mut kcp = Command::new(KCP);
+    kcp.args(["bench", "overhead", "--orders", "1", "--at-once", "1", "--data"]).arg(&data);
+    let output = kcp.assert().success().get_output().stdout.clone();
+
+    let said = String::from_utf8(output).unwrap();
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.len(), 4, "{said}");
+    for (told, what) in lines.chunks(2).zip(["1 orders: ", "1 removals: "]) {
+        assert!(told[0].starts_with(what), "{said}");
+        let (times, rest) = (numbers(told[0]), numbers(told[1]));
+        let (&[_, whole, outside], &[overhead, worst, ratio]) = (&times[..], &rest[..]) else {
+            panic!("{said}");
+        };
+        // At this speed a cluster takes a second to come and to go, on any machine.
+        assert!(whole > 0.5 && outside > 0.5, "{said}");
+        let is = |one: f64, other: f64, by: f64| (one - other).abs() < by;
+        assert!(
+            is(overhead, (whole - outside).max(0.0), 0.02) && is(overhead, worst, 0.001),
+            "{said}"
+        );
+        assert!(is(ratio * outside, whole, 0.1 * whole), "{said}");
+    }
+}
+
+/// The numbers in a line.
+fn numbers(line: &str) -> Vec<f64> {
+    line.split([' ', ';']).filter_map(|word| word.parse().ok()).collect()
 }

@@ -1,4 +1,4 @@
-//! What comes back: read once, classified once.
+//! Responses: read once, classified once.
 
 use std::time::Duration;
 

@@ -17,7 +17,7 @@ pub use self::{
     evaluation::{Evaluation, NewEvaluation, Status, Tag},
 };
 use crate::{
-    Grant, Http, Limits, TokenSource,
+    CallLimits, Grant, Http, TokenSource,
     error::{Component, Error, Kind},
     gate::Gate,
     http::Answer,
@@ -26,7 +26,7 @@ use crate::{
 /// Its name in errors and metrics.
 pub const COMPONENT: Component = Component("avs");
 /// How it is treated.
-pub const LIMITS: Limits = Limits::DEFAULT;
+pub const LIMITS: CallLimits = CallLimits::DEFAULT;
 
 /// Where it is, who we are there, and what evaluations are made with.
 #[derive(Debug, Clone)]
@@ -45,17 +45,17 @@ pub struct Settings {
     pub group_id: i64,
     /// The evaluation they all belong to.
     pub parent_id: i64,
-    /// Who tests from inside.
+    /// The internal tester.
     pub internal: Tester,
-    /// Who tests from outside.
+    /// The external tester.
     pub external: Tester,
-    /// What replaces the ids for trial and free runtimes.
+    /// Ids for trial and free runtimes.
     pub trial: Option<Trial>,
     /// The classes of the tags that are added to a runtime that is there; none are added without.
     pub tag_classes: Option<TagClasses>,
 }
 
-/// Somebody who tests.
+/// A tester.
 #[derive(Debug, Clone, Default)]
 pub struct Tester {
     /// The id of the access.
@@ -69,7 +69,7 @@ pub struct Tester {
 /// The ids for trial and free runtimes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trial {
-    /// Who tests from inside.
+    /// The internal tester.
     pub access_id: i64,
     /// Their group.
     pub group_id: i64,
@@ -88,11 +88,11 @@ impl Trial {
 /// The classes of tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TagClasses {
-    /// Of the shoot's name.
+    /// The tag class of the Shoot's name.
     pub shoot_name: i64,
-    /// Of the seed's name.
+    /// The tag class of the seed's name.
     pub seed_name: i64,
-    /// Of the region.
+    /// The tag class of the region.
     pub region: i64,
 }
 
@@ -126,7 +126,7 @@ impl Avs {
         }
     }
 
-    /// What evaluations are made with.
+    /// The settings of evaluations.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }

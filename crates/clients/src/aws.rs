@@ -29,7 +29,7 @@ use crate::{
 /// Amazon in errors and numbers.
 pub const COMPONENT: Component = Component("aws");
 
-/// Who we are to Amazon: the keys of a pool's Secret.
+/// AWS credentials: the keys of a pool's Secret.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The key's id.
@@ -81,7 +81,7 @@ fn amazon(component: Component, region: &str) -> Result<Url, Error> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let domain = if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" };
     let url = Url::parse(&format!("https://ec2.{region}.{domain}/")).ok();
-    // A region that holds more than a name would send our signature to somebody else's host.
+    // A region that holds more than a name would send our signature to a foreign host.
     url.filter(|_| !region.is_empty() && region.chars().all(plain)).ok_or_else(|| {
         Error::new(component, Kind::Refused { status: 400 }, "preparing a call")
             .saying("this is no region")

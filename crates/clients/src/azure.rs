@@ -39,7 +39,7 @@ pub struct Cloud {
     pub management: Url,
 }
 
-/// Who we are to Azure: the keys of a pool's Secret.
+/// Azure credentials: the keys of a pool's Secret.
 #[derive(Debug, Clone)]
 pub struct Credentials {
     /// The subscription.
@@ -57,7 +57,7 @@ pub struct Credentials {
 pub struct Settings {
     /// The cloud.
     pub cloud: Cloud,
-    /// Who we are.
+    /// The credentials.
     pub credentials: Credentials,
 }
 

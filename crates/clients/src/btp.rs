@@ -1,4 +1,4 @@
-//! What the BTP operator has in a runtime: its credentials, and the objects that it keeps for customers.
+//! The BTP operator in a runtime: its credentials, and the objects that it keeps for customers.
 //!
 //! What a reader would get wrong: objects go when the operator has let go of them, not when they are deleted. Where
 //! the operator is gone before them, their finalizers have to be taken away.
@@ -7,8 +7,8 @@ mod manager;
 mod services;
 
 pub use self::{
-    manager::{ManagerCredentials, ManagerState, Written},
-    services::Left,
+    manager::{ManagerCredentials, ManagerState, SecretWrite},
+    services::RemainingServices,
 };
 use crate::{error::Component, kubernetes::Cluster, runtime::Runtime};
 

@@ -18,7 +18,7 @@ use url::Url;
 pub use self::{
     accounts::{Accounts, Subaccount},
     entitlements::Entitlements,
-    events::{Change, Changes, DeletedPage, Edition, Events, Happened},
+    events::{Change, Changes, DeletedPage, Edition, Events, SubaccountEvent},
     patience::Patience,
 };
 use crate::{

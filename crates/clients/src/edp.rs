@@ -17,7 +17,7 @@ use url::Url;
 
 pub use self::tenant::{KEYS, Metadata, Tenant};
 use crate::{
-    Grant, Http, Limits, TokenSource,
+    CallLimits, Grant, Http, TokenSource,
     error::{Component, Error, Kind},
     gate::Gate,
     http::{Answer, segment},
@@ -26,8 +26,8 @@ use crate::{
 /// Its name in errors and metrics.
 pub const COMPONENT: Component = Component("edp");
 /// How it is treated.
-pub const LIMITS: Limits = Limits::DEFAULT;
-/// What its tokens allow.
+pub const LIMITS: CallLimits = CallLimits::DEFAULT;
+/// The scopes of its tokens.
 pub const SCOPE: &str = "edp-namespace.read edp-namespace.update";
 
 /// Where it is and who we are there.
@@ -55,7 +55,7 @@ pub struct Edp {
 
 /// One entry of the list.
 #[derive(Deserialize)]
-struct Listed {
+struct MetadataEntry {
     key: String,
     value: String,
 }
@@ -114,8 +114,8 @@ impl Edp {
         let path = [&self.place(tenant)[..], &["metadata"]].concat();
         let request = self.request(Method::GET, &path, &doing)?;
         let answer = self.http.send_to("list metadata", &doing, request).await?;
-        let listed: Vec<Listed> = answer.json()?;
-        Ok(listed.into_iter().map(|Listed { key, value }| Metadata { key, value }).collect())
+        let listed: Vec<MetadataEntry> = answer.json()?;
+        Ok(listed.into_iter().map(|MetadataEntry { key, value }| Metadata { key, value }).collect())
     }
 
     /// Takes metadata from a data tenant; a key that is not there is taken.

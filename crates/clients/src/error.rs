@@ -36,7 +36,7 @@ impl fmt::Display for Component {
     }
 }
 
-/// What the caller can do about it.
+/// The kind of failure: what the caller can do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// It cannot be reached or fails: try again.
@@ -61,13 +61,13 @@ pub enum Kind {
     NotFound,
     /// The thing is there already.
     AlreadyExists,
-    /// The thing was changed by somebody else meanwhile: read it again, then try again.
+    /// Modified concurrently: read it again, then try again.
     Changed,
     /// Something is in the way.
     Conflict,
     /// It is at work on the thing already: wait until it is done, then try again.
     Busy,
-    /// It does not do what was asked, and will not.
+    /// It refuses the request for good.
     Refused {
         /// The status it answered with.
         status: u16,
@@ -170,15 +170,15 @@ impl fmt::Display for Kind {
 pub struct Error {
     /// The system that was called.
     pub component: Component,
-    /// What the caller can do about it.
+    /// The kind of failure: what the caller can do about it.
     pub kind: Kind,
-    /// What was being tried, as a phrase: "deregistering runtime 8f21".
+    /// The attempted action, as a phrase: "deregistering runtime 8f21".
     pub doing: String,
     /// The description the other side gave, if it gave one.
     pub said: Option<String>,
     /// The other side's own code for it, if it gave one: `AlreadyExists`, `TenantNotFound` …
     pub reason: Option<Box<str>>,
-    /// What lies below.
+    /// The cause.
     #[source]
     pub source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
@@ -239,7 +239,7 @@ impl Error {
     }
 }
 
-/// What a missing answer means: a change may have been made all the same, unless nothing was sent.
+/// The kind for a lost response: a change may have been applied, unless nothing was sent.
 pub(crate) fn without_answer(method: &Method, never_connected: bool) -> Kind {
     let harmless = matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
     if never_connected || harmless { Kind::Unavailable } else { Kind::AnswerLost }

@@ -20,8 +20,9 @@ use crate::{
 
 pub use self::{
     admin::AdminKubeconfig,
+    belongings::ConfigMapContents,
     features::{Features, Field, SUPPORTED},
-    pool::{AccountNeed, Binding, BindingKind, Pool, Released},
+    pool::{AccountNeed, Binding, BindingKind, Pool, ReleaseResult},
     problems::{Code, Problem},
     shoot::{
         Dns, Hibernation, Kubernetes, LastError, LastOperation, Provider, Shoot, ShootSpec,
@@ -42,7 +43,7 @@ pub const CONFIRMATION_ANNOTATION: &str = "confirmation.gardener.cloud/deletion"
 pub const SHOOTS: Resource =
     Resource { group: "core.gardener.cloud", version: "v1beta1", kind: "Shoot", plural: "shoots" };
 
-/// What stands before the name of a project in that of its namespace.
+/// The prefix of a project's namespace.
 const PREFIX: &str = "garden-";
 /// Where projects stand.
 const PROJECTS: Resource = Resource {

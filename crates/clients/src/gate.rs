@@ -10,7 +10,7 @@ use std::{
 
 use base::{
     Clock,
-    caller::{self, Call, Interrupted},
+    caller::{self, Call, CallInterruption},
 };
 use reqwest::Method;
 use tokio::{
@@ -22,12 +22,12 @@ use tracing::{Instrument, Span, field};
 use crate::{
     breaker::{Breaker, Health},
     error::{Component, Error, Kind, without_answer},
-    observer::{CallReport, Observer, Unobserved},
+    observer::{CallReport, NoObserver, Observer},
 };
 
 /// How a client treats its system.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct CallLimits {
     /// How long a connection may take.
     pub connect: Duration,
     /// How long one call may take in all, waiting for its turn included.
@@ -38,8 +38,8 @@ pub struct Limits {
     pub at_once: usize,
 }
 
-impl Limits {
-    /// What suits most systems. 32 calls that hang for 30 s are about one call a second.
+impl CallLimits {
+    /// Defaults for most systems. 32 calls that hang for 30 s are about one call a second.
     pub const DEFAULT: Self = Self {
         connect: Duration::from_secs(5),
         call: Duration::from_secs(30),
@@ -47,7 +47,7 @@ impl Limits {
         at_once: 32,
     };
 
-    /// What suits Kubernetes: a page of Shoots, with all that Gardener notes in them, is some megabytes.
+    /// Defaults for Kubernetes: a page of Shoots, with all that Gardener notes in them, is some megabytes.
     pub const CLUSTER: Self = Self { body: 32 * 1024 * 1024, ..Self::DEFAULT };
 }
 
@@ -55,7 +55,7 @@ impl Limits {
 #[derive(Debug)]
 pub struct Gate {
     component: Component,
-    limits: Limits,
+    limits: CallLimits,
     turns: Semaphore,
     breaker: Breaker,
     last_failure: Mutex<Option<String>>,
@@ -63,12 +63,12 @@ pub struct Gate {
     observer: Arc<dyn Observer>,
 }
 
-/// What is about to be done.
+/// A call that is about to be made.
 #[derive(Debug, Clone)]
 pub(crate) struct CallSpec {
-    /// What is called, without names and ids.
+    /// The route, without names and ids.
     pub(crate) route: String,
-    /// What is being tried, as a phrase.
+    /// The attempted action, as a phrase.
     pub(crate) doing: String,
     pub(crate) method: Method,
     /// Whether it gets a key and a number of its own; calls that only some runs make must not.
@@ -81,14 +81,14 @@ pub(crate) struct CallSpec {
 
 impl Gate {
     /// The gate of `component`.
-    pub fn new(component: Component, limits: Limits, clock: Clock) -> Arc<Self> {
-        Self::observed(component, limits, clock, Arc::new(Unobserved))
+    pub fn new(component: Component, limits: CallLimits, clock: Clock) -> Arc<Self> {
+        Self::observed(component, limits, clock, Arc::new(NoObserver))
     }
 
-    /// The gate of `component`, with somebody who counts its calls.
+    /// The gate of `component`, with an observer of its calls.
     pub fn observed(
         component: Component,
-        limits: Limits,
+        limits: CallLimits,
         clock: Clock,
         observer: Arc<dyn Observer>,
     ) -> Arc<Self> {
@@ -98,7 +98,7 @@ impl Gate {
         Arc::new(Self { component, limits, turns, breaker, last_failure, clock, observer })
     }
 
-    /// What the last call that failed said: callers that are not let through get it.
+    /// The failure of the last failed call: rejected callers get it.
     fn last_failure(&self) -> MutexGuard<'_, Option<String>> {
         self.last_failure.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -109,7 +109,7 @@ impl Gate {
     }
 
     /// How it is treated.
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &CallLimits {
         &self.limits
     }
 
@@ -214,13 +214,13 @@ impl Gate {
         }
         match caller::call(guarded).await {
             Ok(result) => result,
-            Err(Interrupted::NotHeld) => Err(failed(Kind::NotHeld)),
-            Err(Interrupted::AnswerLost) => Err(failed(Kind::AnswerLost)),
+            Err(CallInterruption::NotHeld) => Err(failed(Kind::NotHeld)),
+            Err(CallInterruption::AnswerLost) => Err(failed(Kind::AnswerLost)),
         }
     }
 }
 
-/// What a result says about the system's health; `None`: nothing.
+/// The system's health after a result; `None`: unknown.
 fn health(kind: Option<Kind>) -> Option<Health> {
     match kind {
         Some(Kind::Unavailable | Kind::AnswerLost) => Some(Health::Broken { leave_alone: None }),

@@ -21,24 +21,24 @@ pub struct GraphQl {
     codes: Codes,
 }
 
-/// What a system's refusals mean, and what it calls them.
+/// The kind and the code of a system's refusals.
 pub type Codes = fn(&Refusal<'_>) -> (Kind, Box<str>);
 
-/// What a system says instead of doing what it was asked to do.
+/// A refusal of a system.
 #[derive(Debug, Clone, Copy)]
 pub struct Refusal<'a> {
     /// Its number, if it has one.
     pub code: Option<i64>,
     /// Its own word for it; empty if it has none.
     pub reason: &'a str,
-    /// What it says to people.
+    /// Its message.
     pub message: &'a str,
 }
 
 /// One operation of a schema, as it is sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Operation {
-    /// What it is counted as.
+    /// The name in metrics.
     pub name: &'static str,
     /// Its text, with `$variables` in place of values.
     pub text: &'static str,

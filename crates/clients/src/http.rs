@@ -20,7 +20,7 @@ pub use streamed::Pieces;
 
 pub use crate::{
     answer::Answer,
-    gate::{Gate, Limits},
+    gate::{CallLimits, Gate},
 };
 use crate::{
     answer::{self, Raw},
@@ -44,12 +44,12 @@ pub struct Http {
 
 impl Http {
     /// A client for `component` at `base`, alone at its gate.
-    pub fn new(component: Component, base: Url, limits: Limits) -> Result<Self, Error> {
+    pub fn new(component: Component, base: Url, limits: CallLimits) -> Result<Self, Error> {
         Self::through(Gate::new(component, limits, Clock::running()), base)
     }
 
     /// A client for the system behind `gate`. Redirects are not followed: nobody is asked to give
-    /// our credentials to somebody else.
+    /// our credentials to another host.
     pub fn through(gate: Arc<Gate>, base: Url) -> Result<Self, Error> {
         let mut client = reqwest::Client::builder();
         if stays_here(&base) {
@@ -150,7 +150,7 @@ impl Http {
             Some(source) => Some(source.current().await?),
             None => None,
         };
-        let asked = asked(route, doing, &request, true);
+        let asked = call_spec(route, doing, &request, true);
         self.gate
             .pass(asked, Raw::kind, |call| self.with_token_of(doing, request, token, call))
             .await
@@ -169,7 +169,8 @@ impl Http {
             Some(source) => Some(source.current().await?),
             None => None,
         };
-        let asked = CallSpec { lasting: true, hint: true, ..asked(route, doing, &request, false) };
+        let asked =
+            CallSpec { lasting: true, hint: true, ..call_spec(route, doing, &request, false) };
         self.gate.pass(asked, Raw::kind, |_| self.with_token_of(doing, request, token, None)).await
     }
 
@@ -181,7 +182,7 @@ impl Http {
         request: RequestBuilder,
     ) -> Result<Raw, Error> {
         let request = self.built(doing, request)?;
-        let asked = asked(route, doing, &request, false);
+        let asked = call_spec(route, doing, &request, false);
         self.gate.pass(asked, Raw::kind, |_| self.execute(doing, request)).await
     }
 
@@ -253,7 +254,7 @@ impl Http {
     }
 }
 
-fn asked(route: &str, doing: &str, request: &Request, counted: bool) -> CallSpec {
+fn call_spec(route: &str, doing: &str, request: &Request, counted: bool) -> CallSpec {
     let (route, doing, method) = (route.into(), doing.into(), request.method().clone());
     CallSpec { route, doing, method, counted, lasting: false, hint: false }
 }

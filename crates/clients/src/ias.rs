@@ -20,7 +20,7 @@ pub use self::{
     provider::ProviderKind,
 };
 use crate::{
-    Http, Limits,
+    CallLimits, Http,
     error::{Component, Error, Kind},
     gate::Gate,
     http::{Answer, segment},
@@ -30,7 +30,7 @@ use crate::{
 /// Its name in errors and metrics.
 pub const COMPONENT: Component = Component("ias");
 /// How it is treated: companies are large.
-pub const LIMITS: Limits = Limits { body: 32 * 1024 * 1024, ..Limits::DEFAULT };
+pub const LIMITS: CallLimits = CallLimits { body: 32 * 1024 * 1024, ..CallLimits::DEFAULT };
 /// The one company there is.
 const ORGANIZATION: &str = "global";
 
@@ -47,7 +47,7 @@ pub struct Settings {
     pub identity_provider: String,
 }
 
-/// What a tool of a runtime logs people in with.
+/// Credentials with which a tool of a runtime logs people in.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Credentials {
     /// The client's id.
@@ -116,13 +116,13 @@ impl Ias {
         self.configure(id, "setting SAML", &body).await
     }
 
-    /// What tools are told about people.
+    /// Attributes of people for tools.
     pub async fn set_attributes(&self, id: &str, attributes: &[Attribute]) -> Result<(), Error> {
         let body = json!({ "assertion_attributes": attributes });
         self.configure(id, "setting the attributes", &body).await
     }
 
-    /// What people are known by.
+    /// The attribute that identifies people.
     pub async fn set_subject(&self, id: &str, attribute: &str) -> Result<(), Error> {
         let body = json!({ "name_id_attribute": attribute });
         self.configure(id, "setting the subject", &body).await

@@ -4,6 +4,7 @@
 //! Secrets included, and try some calls again. So [`Objects`] makes the calls, over `kube`'s client; what
 //! it has for watching is used as it is.
 
+mod admission;
 mod classify;
 mod clusters;
 mod connect;
@@ -29,7 +30,7 @@ pub use self::{
     clusters::Clusters,
     connect::problem_of_customer,
     kubeconfigs::{ClusterAddress, OidcLogin},
-    layer::{GateLayer, Gated},
+    layer::{GateLayer, GatedService},
     networks::{Network, Networks, NoNetwork},
     objects::{Objects, is_no_kind},
     resource::Resource,
@@ -47,16 +48,16 @@ pub struct Cluster {
     gate: Arc<Gate>,
 }
 
-/// What is being tried, carried with a request down to the layer that needs the phrase.
+/// The attempted action, carried with a request down to the layer that needs the phrase.
 #[derive(Debug, Clone)]
-struct Doing(String);
+struct AttemptPhrase(String);
 
 /// Marks a request that only some runs of a step make: it gets no key and no number.
 #[derive(Debug, Clone)]
-struct Uncounted;
+struct UncountedRequest;
 
 /// A request before it has a body.
-struct Ask<'a> {
+struct RequestHead<'a> {
     method: Method,
     /// Path and query, escaped.
     path: &'a str,
@@ -82,7 +83,7 @@ impl Cluster {
             #[serde(rename = "gitVersion")]
             git_version: String,
         }
-        let ask = Ask {
+        let ask = RequestHead {
             method: Method::GET,
             path: "/version",
             content_type: "application/json",
@@ -98,11 +99,15 @@ impl Cluster {
         doing: &str,
         path: &str,
     ) -> Result<T, Error> {
-        let ask =
-            Ask { method: Method::GET, path, content_type: "application/json", body: Vec::new() };
+        let ask = RequestHead {
+            method: Method::GET,
+            path,
+            content_type: "application/json",
+            body: Vec::new(),
+        };
         let request = self.request(doing, ask)?;
         let (mut parts, body) = request.into_parts();
-        parts.extensions.insert(Uncounted);
+        parts.extensions.insert(UncountedRequest);
         Ok(self.answered(doing, Request::from_parts(parts, body)).await?.0)
     }
 
@@ -111,7 +116,11 @@ impl Cluster {
         &self.gate
     }
 
-    async fn send<T: DeserializeOwned>(&self, doing: &str, ask: Ask<'_>) -> Result<T, Error> {
+    async fn send<T: DeserializeOwned>(
+        &self,
+        doing: &str,
+        ask: RequestHead<'_>,
+    ) -> Result<T, Error> {
         Ok(self.send_warned(doing, ask).await?.0)
     }
 
@@ -119,20 +128,20 @@ impl Cluster {
     async fn send_warned<T: DeserializeOwned>(
         &self,
         doing: &str,
-        ask: Ask<'_>,
+        ask: RequestHead<'_>,
     ) -> Result<(T, Vec<String>), Error> {
         let request = self.request(doing, ask)?;
         self.answered(doing, request).await
     }
 
-    fn request(&self, doing: &str, ask: Ask<'_>) -> Result<Request<Body>, Error> {
+    fn request(&self, doing: &str, ask: RequestHead<'_>) -> Result<Request<Body>, Error> {
         let component = self.gate.component();
         Request::builder()
             .method(ask.method)
             .uri(ask.path)
             .header(CONTENT_TYPE, ask.content_type)
             .header("accept", "application/json")
-            .extension(Doing(doing.to_owned()))
+            .extension(AttemptPhrase(doing.to_owned()))
             .body(Body::from(ask.body))
             .map_err(|error| Error::below(component, Kind::Refused { status: 400 }, doing, error))
     }

@@ -1,4 +1,4 @@
-//! What we call: one gate per system, one kind of error, one folder per outside system.
+//! Clients of outside systems: one gate per system, one kind of error, one folder per system.
 
 #![warn(missing_docs)]
 
@@ -30,7 +30,7 @@ mod scrub;
 pub mod spc;
 
 pub use error::{Component, Error, Kind};
-pub use gate::{Gate, Limits};
+pub use gate::{CallLimits, Gate};
 pub use graphql::GraphQl;
 pub use http::Http;
 pub use oauth::{Grant, TokenSource};

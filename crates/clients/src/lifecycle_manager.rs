@@ -10,7 +10,7 @@ mod template;
 use serde_json::Value;
 
 pub use self::{
-    kyma::{Applied, Kyma, Marks},
+    kyma::{ApplyResult, Kyma, Marks},
     template::{Module, Policy, Template, TemplateSource},
 };
 use crate::{

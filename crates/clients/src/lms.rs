@@ -22,7 +22,7 @@ pub use self::{
     },
 };
 use crate::{
-    Http, Limits,
+    CallLimits, Http,
     error::{Component, Error, Kind},
     gate::Gate,
     http::{Answer, segment},
@@ -32,7 +32,7 @@ use crate::{
 /// Its name in errors and metrics.
 pub const COMPONENT: Component = Component("lms");
 /// How it is treated.
-pub const LIMITS: Limits = Limits::DEFAULT;
+pub const LIMITS: CallLimits = CallLimits::DEFAULT;
 const TOKEN: &str = "x-lms-token";
 
 /// Where it is, who we are there, and what tenants are made with.
@@ -64,18 +64,18 @@ pub struct Lms {
 }
 
 #[derive(Deserialize)]
-struct Made {
+struct CreatedTenant {
     id: String,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Requested {
+struct CertificateRequestAnswer {
     callback_url: Url,
 }
 
 #[derive(Deserialize)]
-struct Signed {
+struct SignedCertificate {
     cert: String,
 }
 
@@ -123,7 +123,7 @@ impl Lms {
             "globalAccountID": global_account,
         });
         let request = self.http.post("tenants").json(&body);
-        let made: Made = self.send("create tenant", &doing, request).await?.json()?;
+        let made: CreatedTenant = self.send("create tenant", &doing, request).await?.json()?;
         if made.id.is_empty() {
             return Err(Error::new(COMPONENT, Kind::Malformed, &doing).saying("field id"));
         }
@@ -149,7 +149,7 @@ impl Lms {
         let doing = format!("requesting a certificate of logging tenant {tenant}");
         let path = format!("tenants/{}/certs", named(tenant, &doing)?);
         let request = self.http.post(&path).json(&json!({ "certId": 0, "csr": csr }));
-        let requested: Requested =
+        let requested: CertificateRequestAnswer =
             self.send("request certificate", &doing, request).await?.json()?;
         Ok(requested.callback_url)
     }
@@ -192,7 +192,7 @@ impl Lms {
 
 /// A certificate that is not there yet is `None`.
 fn certificate(answer: Result<Answer, Error>, doing: &str) -> Result<Option<String>, Error> {
-    let signed: Signed = match answer {
+    let signed: SignedCertificate = match answer {
         Err(error) if error.kind == Kind::NotFound => return Ok(None),
         answer => answer?.json()?,
     };

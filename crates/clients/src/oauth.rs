@@ -23,10 +23,10 @@ use tokio::sync::Mutex;
 use url::Url;
 
 pub use self::grant::Grant;
-use self::{grant::Style, issued::Issued};
+use self::{grant::Style, issued::TokenAnswer};
 use crate::{
     error::{Component, Error, Kind},
-    gate::{Gate, Limits},
+    gate::{CallLimits, Gate},
     http::Http,
 };
 
@@ -50,7 +50,7 @@ struct CachedToken {
     token: Option<(Token, Timestamp)>,
     /// How this issuer wants to be told who we are, once that is known.
     style: Option<Style>,
-    /// The last failure, and the how manieth it was.
+    /// The last failure, with its number.
     failed: Option<(u64, Error)>,
 }
 
@@ -64,7 +64,7 @@ pub struct Token {
 impl TokenSource {
     /// Tokens from `endpoint`.
     pub fn new(endpoint: Url, grant: Grant, clock: Clock) -> Result<Arc<Self>, Error> {
-        let limits = Limits { body: 64 * 1024, ..Limits::DEFAULT };
+        let limits = CallLimits { body: 64 * 1024, ..CallLimits::DEFAULT };
         Self::through(Gate::new(Component::ISSUER, limits, clock), endpoint, grant)
     }
 
@@ -143,10 +143,10 @@ impl TokenSource {
         issued.token()
     }
 
-    async fn ask(&self, style: Style) -> Result<Issued, Error> {
+    async fn ask(&self, style: Style) -> Result<TokenAnswer, Error> {
         let request = self.grant.request(&self.http, style);
         let raw = self.http.uncounted("token", DOING, request).await?;
-        Ok(Issued::read(&raw, |text| self.grant.cut_from(text)))
+        Ok(TokenAnswer::read(&raw, |text| self.grant.cut_from(text)))
     }
 }
 

@@ -15,12 +15,12 @@ pub trait Observer: Send + Sync + fmt::Debug {
     }
 }
 
-/// What is known about a call when it is over. No field holds a value from the call itself.
+/// The report of a finished call. No field holds a value from the call itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallReport<'a> {
     /// The system.
     pub component: Component,
-    /// What was called there, with names and ids left out: `create shoots`, `registerRuntime`.
+    /// The route, with names and ids left out: `create shoots`, `registerRuntime`.
     pub route: &'a str,
     /// `ok`, the code of the failure's kind, or `cancelled`.
     pub outcome: &'static str,
@@ -32,8 +32,8 @@ pub struct CallReport<'a> {
 
 /// Counts nothing.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Unobserved;
+pub struct NoObserver;
 
-impl Observer for Unobserved {
+impl Observer for NoObserver {
     fn finished(&self, _: &CallReport<'_>) {}
 }

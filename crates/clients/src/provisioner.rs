@@ -19,7 +19,7 @@ use secrecy::SecretString;
 use url::Url;
 
 pub use self::{
-    follow::Seen,
+    follow::OperationProgress,
     input::{
         AwsProvider, AwsZone, AzureProvider, AzureZone, Cluster, Component as KymaComponent,
         ConflictStrategy, Dns, DnsProvider, Entry, GcpProvider, Kyma, Oidc, OpenStackProvider,
@@ -31,7 +31,7 @@ pub use self::{
     },
 };
 use crate::{
-    Grant, GraphQl, Http, Limits, TokenSource,
+    CallLimits, Grant, GraphQl, Http, TokenSource,
     error::{Component, Error, Kind},
     gate::Gate,
 };
@@ -39,8 +39,8 @@ use crate::{
 /// Its name in errors and metrics.
 pub const COMPONENT: Component = Component::PROVISIONER;
 /// How it is treated: it asks the Director and Gardener before it answers.
-pub const LIMITS: Limits = Limits { call: Duration::from_secs(120), ..Limits::DEFAULT };
-/// What its tokens allow. The last one lets us speak for every tenant.
+pub const LIMITS: CallLimits = CallLimits { call: Duration::from_secs(120), ..CallLimits::DEFAULT };
+/// The scopes of its tokens. The last one is for every tenant.
 pub const SCOPE: &str = "provisioner:read provisioner:write provisioner:kubeconfig tenants:any";
 
 /// Where it is and who we are there.

@@ -15,7 +15,7 @@ use url::Url;
 pub use self::{
     operators::{Reconciliation, ReconciliationFilter},
     payload::{Cluster, Kyma, KymaComponent, Metadata, RuntimeInput, Setting},
-    state::{Change, Failing, State, Status},
+    state::{Change, FailingComponent, State, Status},
 };
 use crate::{
     error::{Component, Error, Kind},

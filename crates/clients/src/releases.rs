@@ -18,7 +18,7 @@ pub use components::{ComponentLists, ListedComponent};
 /// How many releases are kept in memory; more than that are rarely in use at once.
 const KEPT: usize = 8;
 
-/// What a release is installed with.
+/// The installer of a release.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Release {
     /// Its version.

@@ -1,4 +1,4 @@
-//! What we read and write inside of a runtime cluster.
+//! Reads and writes inside of a runtime cluster.
 
 mod access;
 mod access_name;

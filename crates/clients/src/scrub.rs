@@ -12,7 +12,7 @@ const SHORTEST: usize = 4;
 /// A word of a longer text that is at least so long may be a secret of its own: a token in a kubeconfig.
 const LONG_WORD: usize = 12;
 
-/// What must not be repeated.
+/// Secrets that must not be repeated.
 #[derive(Debug, Clone)]
 pub(crate) struct Scrub(Vec<SecretString>);
 

@@ -14,7 +14,7 @@ use url::Url;
 
 pub use self::event::{Event, EventType, Tenant, TenantState};
 use crate::{
-    Http, Limits,
+    CallLimits, Http,
     error::{Component, Error, Kind},
     gate::Gate,
 };
@@ -22,7 +22,7 @@ use crate::{
 /// Its name in errors and metrics.
 pub const COMPONENT: Component = Component("spc");
 /// How it is treated.
-pub const LIMITS: Limits = Limits::DEFAULT;
+pub const LIMITS: CallLimits = CallLimits::DEFAULT;
 
 /// Where it is. Its certificate is checked; it asks for no credentials.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ pub struct Settings {
 /// Proof that an event exists: to be stored, so that it can be cancelled and is not made again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "store it: an event whose creation is forgotten is never cancelled"]
-pub enum Created {
+pub enum EventReceipt {
     /// By this call, or by one before it that the service does not tell apart.
     Now,
     /// By an earlier call.
@@ -66,12 +66,12 @@ impl Spc {
     }
 
     /// Announces maintenance. An event that is there already counts as created.
-    pub async fn create(&self, event: &Event) -> Result<Created, Error> {
+    pub async fn create(&self, event: &Event) -> Result<EventReceipt, Error> {
         let doing = format!("announcing orchestration {}", event.orchestration_id);
         let request = self.http.post("createMaintenanceEvent").json(event);
         match self.http.send_to("create event", &doing, request).await {
-            Ok(_) => Ok(Created::Now),
-            Err(error) if error.kind == Kind::Conflict => Ok(Created::Before),
+            Ok(_) => Ok(EventReceipt::Now),
+            Err(error) if error.kind == Kind::Conflict => Ok(EventReceipt::Before),
             Err(error) => Err(error),
         }
     }

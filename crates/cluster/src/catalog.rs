@@ -1,4 +1,4 @@
-//! What the embedding program adds to clusters: kinds, admission rules, subresources.
+//! Additions of the embedding program to clusters: kinds, admission rules, subresources.
 //!
 //! Admission runs under the cluster's lock, so it sees exactly the state the write lands on; it must
 //! not wait for anything.
@@ -31,7 +31,7 @@ impl Where {
     }
 }
 
-/// What is being done to an object.
+/// The verb of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
     /// It is new.
@@ -42,7 +42,7 @@ pub enum Verb {
     Delete,
 }
 
-/// What becomes of fields that a kind does not have.
+/// How unknown fields are treated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum FieldValidation {
     /// They are dropped.
@@ -58,9 +58,9 @@ pub enum FieldValidation {
 pub struct Admission<'a> {
     /// Which cluster.
     pub cluster: &'a str,
-    /// Who writes.
+    /// The writer.
     pub user: &'a Identity,
-    /// What is done.
+    /// The verb.
     pub verb: Verb,
     /// The subresource that is written, if not the object itself.
     pub subresource: Option<&'a str>,
@@ -75,7 +75,7 @@ pub struct Admission<'a> {
     pub new_generation: bool,
     /// Set to count none although something has; `new_generation` goes first.
     pub same_generation: bool,
-    /// What the request wants to happen to unknown fields.
+    /// How the request wants unknown fields treated.
     pub field_validation: FieldValidation,
     /// Told to the caller in `Warning` headers.
     pub warnings: Vec<String>,
@@ -105,15 +105,15 @@ pub struct Call {
     pub server: Server,
     /// Which cluster.
     pub cluster: String,
-    /// Who calls.
+    /// The caller.
     pub user: Identity,
     /// The object whose subresource it is.
     pub object: Arc<Value>,
-    /// What was sent.
+    /// The body of the request.
     pub body: Value,
 }
 
-/// What a subresource answers: the status code and the body.
+/// The response of a subresource: the status code and the body.
 pub type Answer = Result<(u16, Value), Status>;
 
 /// Knows who a token stands for that is none of the server's own: server, cluster, token.

@@ -1,12 +1,17 @@
-//! What a kind of object is called and how it behaves.
+//! The names and the behaviour of a kind.
 //!
 //! Nothing here depends on what the objects mean: built-in kinds, kinds of CRDs and kinds that the
 //! embedding program registers are all described in the same way.
 
 use serde_json::Value;
 
-/// Lists that have keys: the name of the list, and the field that tells its items apart.
+/// Lists that have keys: where the list is, such as `spec.provider.workers`, and the field that tells its items apart.
 pub(crate) type MergeKeys = [(String, String)];
+
+/// The path of a field in what is at `path`. Items of a list are at the path of the list.
+pub(crate) fn below(path: &str, field: &str) -> String {
+    if path.is_empty() { field.to_owned() } else { format!("{path}.{field}") }
+}
 
 /// One kind in one version.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,22 +32,22 @@ pub struct Kind {
     pub namespaced: bool,
     /// `status` and those that the embedding program answers.
     pub subresources: Vec<String>,
-    /// What `kubectl get` shows between NAME and AGE.
+    /// The columns of `kubectl get` between NAME and AGE.
     pub columns: Vec<Column>,
-    /// What names must look like.
+    /// The rule for names.
     pub names: Names,
     /// Whether `metadata.generation` counts changes of what is wanted.
     pub counts_generations: bool,
     /// One of Kubernetes' own: may be replaced without a resourceVersion, knows strategic merges.
     pub native: bool,
-    /// Lists that strategic merges and server-side apply go through by a key: the name of the list and the key. Without it
+    /// Lists that strategic merges and server-side apply go through by a key: the path of the list and the key. Without it
     /// only Kubernetes' own kinds know strategic merges, and apply replaces lists as a whole.
     pub merge_keys: Option<Vec<(String, String)>>,
     /// The `OpenAPI` v3 schema, if there is one.
     pub schema: Option<Value>,
 }
 
-/// What names must look like.
+/// The rule for names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Names {
     /// Lower-case words joined by `-` and `.`, at most 253 characters.
@@ -64,7 +69,7 @@ pub struct Column {
     pub priority: i64,
     /// Where the cell comes from.
     pub source: Source,
-    /// What is shown where there is nothing.
+    /// The text for a missing value.
     pub missing: Option<&'static str>,
 }
 
@@ -186,7 +191,7 @@ impl Kind {
         self
     }
 
-    /// The same, with strategic merges and server-side apply that go through these lists by a key.
+    /// The same, with strategic merges and server-side apply that go through the lists at these paths by a key.
     pub fn strategic(mut self, lists: &[(&str, &str)]) -> Self {
         let owned = |(list, key): &(&str, &str)| ((*list).to_owned(), (*key).to_owned());
         self.merge_keys = Some(lists.iter().map(owned).collect());
@@ -203,7 +208,7 @@ impl Kind {
         resource(&self.group, &self.plural)
     }
 
-    /// What stands in `apiVersion`.
+    /// The value of `apiVersion`.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() {
             self.version.clone()

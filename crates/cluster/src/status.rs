@@ -18,9 +18,9 @@ use crate::Kind;
 pub struct Status {
     /// The HTTP status code.
     pub code: u16,
-    /// The word clients match on, such as `NotFound`.
+    /// The word clients match on, such as `NotFound`; some errors of Kubernetes have none.
     pub reason: &'static str,
-    /// What a person reads.
+    /// The message for people.
     pub message: String,
     /// The object and the causes, as in `details` of a `Status`.
     pub details: Option<Box<Value>>,
@@ -33,7 +33,7 @@ pub struct Cause {
     pub reason: &'static str,
     /// Such as `metadata.name`.
     pub field: String,
-    /// What is wrong with it.
+    /// The problem.
     pub message: String,
 }
 
@@ -71,7 +71,7 @@ impl Status {
         Self::new(400, "BadRequest", message)
     }
 
-    /// Nobody we know, or no longer valid.
+    /// Unknown credentials, or expired ones.
     pub fn unauthorized() -> Self {
         Self::new(401, "Unauthorized", "Unauthorized")
     }
@@ -110,7 +110,7 @@ impl Status {
         Self::new(409, "AlreadyExists", message).about(kind, name)
     }
 
-    /// Somebody else was faster, or a precondition does not hold.
+    /// Modified concurrently, or a precondition does not hold.
     pub fn conflict(kind: &Kind, name: &str, why: &str) -> Self {
         let message =
             format!("Operation cannot be fulfilled on {} {name:?}: {why}", kind.resource());
@@ -150,7 +150,10 @@ impl Status {
     pub fn about(mut self, kind: &Kind, name: &str) -> Self {
         // Kubernetes puts the plural here, except that 422 carries the kind.
         let word = if self.code == 422 { &kind.kind } else { &kind.plural };
-        let mut details = json!({"name": name, "kind": word});
+        let mut details = json!({"kind": word});
+        if !name.is_empty() {
+            details["name"] = json!(name);
+        }
         if !kind.group.is_empty() {
             details["group"] = json!(kind.group);
         }
@@ -183,9 +186,11 @@ impl Status {
             "metadata": {},
             "status": "Failure",
             "message": self.message,
-            "reason": self.reason,
             "code": self.code,
         });
+        if !self.reason.is_empty() {
+            body["reason"] = json!(self.reason);
+        }
         if let Some(details) = &self.details {
             body["details"] = (**details).clone();
         }

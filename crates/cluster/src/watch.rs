@@ -25,7 +25,7 @@ const BATCH: usize = 256;
 /// How often a watcher that wants bookmarks gets one.
 const BOOKMARK: Duration = Duration::from_secs(60);
 
-/// What is watched, and in which form.
+/// The watched resource, and its form.
 pub(crate) struct View {
     pub(crate) kind: Arc<Kind>,
     pub(crate) namespace: Option<String>,

@@ -11,7 +11,7 @@ use axum::{
 use broker::instances::Caller;
 use jiff::Timestamp;
 
-use crate::error::Refused;
+use crate::error::PageError;
 
 pub(crate) const RUNTIMES_READ: &str = "runtimes:read";
 pub(crate) const OPERATIONS_READ: &str = "operations:read";
@@ -34,20 +34,20 @@ pub const SCOPES: [&str; 8] = [
     ANY_TENANT,
 ];
 
-/// Who looks at the console.
+/// A user of the console.
 #[derive(Debug, Clone)]
 pub struct Person {
-    /// What they are called.
+    /// The user's name.
     pub name: String,
     /// The issuer that vouches for them.
     pub issuer: String,
-    /// What they may do.
+    /// The user's scopes.
     pub scopes: BTreeSet<String>,
     /// The only global account that they may speak for.
     pub tenant: Option<String>,
     /// Until when their session lasts; none for the development identity.
     pub until: Option<Timestamp>,
-    /// What a form of theirs must carry: a foreign page does not know it.
+    /// The token that the user's forms carry: a foreign page does not know it.
     pub form: String,
 }
 
@@ -74,14 +74,14 @@ impl Person {
         self.scopes.contains(scope) && self.any_tenant()
     }
 
-    /// Refuses those who may not.
-    pub(crate) fn must(&self, scope: &'static str) -> Result<(), Refused> {
-        if self.may(scope) { Ok(()) } else { Err(Refused::Forbidden(scope)) }
+    /// Refuses users without the scope.
+    pub(crate) fn must(&self, scope: &'static str) -> Result<(), PageError> {
+        if self.may(scope) { Ok(()) } else { Err(PageError::Forbidden(scope)) }
     }
 
-    /// Refuses those who may not where the data of all tenants is together.
-    pub(crate) fn must_operate(&self, scope: &'static str) -> Result<(), Refused> {
-        if self.operates(scope) { Ok(()) } else { Err(Refused::Forbidden(scope)) }
+    /// Refuses users without the scope, where the data of all tenants is together.
+    pub(crate) fn must_operate(&self, scope: &'static str) -> Result<(), PageError> {
+        if self.operates(scope) { Ok(()) } else { Err(PageError::Forbidden(scope)) }
     }
 
     /// The same person as the broker's use cases know callers.
@@ -104,7 +104,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Person {
 
     async fn from_request_parts(parts: &mut request::Parts, _: &S) -> Result<Self, Response> {
         let known = parts.extensions.get::<Self>().cloned();
-        known.ok_or_else(|| Refused::SignedOut.into_response())
+        known.ok_or_else(|| PageError::SignedOut.into_response())
     }
 }
 

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::{
     Console,
     access::{OPERATIONS_READ, Person},
-    error::Refused,
+    error::PageError,
     layout::{self, Frame, Live, Section},
     marks::{Tone, pill},
     names,
@@ -54,7 +54,7 @@ const RESULTS: [&str; 3] = ["accepted", "refused", "unknown"];
 /// Which entries are wanted.
 #[derive(Deserialize, Default, Clone)]
 #[serde(default)]
-pub(crate) struct Wanted {
+pub(crate) struct AuditQuery {
     action: String,
     subject: String,
     instance: String,
@@ -69,8 +69,8 @@ pub(crate) struct Wanted {
 pub(crate) async fn page(
     State(console): State<Console>,
     person: Person,
-    Query(wanted): Query<Wanted>,
-) -> Result<Markup, Refused> {
+    Query(wanted): Query<AuditQuery>,
+) -> Result<Markup, PageError> {
     person.must_operate(OPERATIONS_READ)?;
     let log = console.parts().operations.audit();
     let found = log.page(&filter(&wanted)?).await.map_err(OperationsError::from)?;
@@ -81,12 +81,13 @@ pub(crate) async fn page(
     };
     let instances = found.entries.iter().filter_map(|it| it.instance.as_deref());
     let names = names::by_instance(&console, &person, instances).await;
-    let older = found.next.map(|next| address(&Wanted { before: Some(next), ..wanted.clone() }));
+    let older =
+        found.next.map(|next| address(&AuditQuery { before: Some(next), ..wanted.clone() }));
     let body = html! {
         div.title {
             h1 { "Audit" }
             span.push {}
-            a.button href=(address(&Wanted { verify: "yes".into(), ..wanted.clone() })) #verify { "Verify the chain" }
+            a.button href=(address(&AuditQuery { verify: "yes".into(), ..wanted.clone() })) #verify { "Verify the chain" }
         }
         p.sub { span { "Who asked for what, and what came of it. Entries are numbered and chained: what is changed or removed later is found" } }
         @if let Some(verified) = &verified { (verdict(verified)) }
@@ -95,7 +96,7 @@ pub(crate) async fn page(
             @if found.entries.is_empty() { (empty(&wanted)) } @else { (table(&found.entries, &names, console.now())) }
             @if wanted.before.is_some() || older.is_some() {
                 div.pages {
-                    @if wanted.before.is_some() { a.button.tiny href=(address(&Wanted { before: None, ..wanted.clone() })) { "Newest" } } @else { span {} }
+                    @if wanted.before.is_some() { a.button.tiny href=(address(&AuditQuery { before: None, ..wanted.clone() })) { "Newest" } } @else { span {} }
                     @if let Some(older) = older { a.button.tiny href=(older) { "Older" } }
                 }
             }
@@ -105,15 +106,15 @@ pub(crate) async fn page(
     Ok(layout::page(&console, &person, &frame, &body))
 }
 
-fn filter(wanted: &Wanted) -> Result<AuditFilter, Refused> {
+fn filter(wanted: &AuditQuery) -> Result<AuditFilter, PageError> {
     if !wanted.result.is_empty() && !RESULTS.contains(&wanted.result.as_str()) {
         let words = RESULTS.join(", ");
-        return Err(Refused::Bad(format!("result \"{}\" is none of: {words}.", wanted.result)));
+        return Err(PageError::Bad(format!("result \"{}\" is none of: {words}.", wanted.result)));
     }
     let operation = match wanted.operation.trim() {
         "" => None,
         text => Some(text.parse().map_err(|_| {
-            Refused::Bad(format!("operation \"{text}\" is not the id of an operation."))
+            PageError::Bad(format!("operation \"{text}\" is not the id of an operation."))
         })?),
     };
     Ok(AuditFilter {
@@ -127,7 +128,7 @@ fn filter(wanted: &Wanted) -> Result<AuditFilter, Refused> {
     })
 }
 
-fn address(wanted: &Wanted) -> String {
+fn address(wanted: &AuditQuery) -> String {
     let before = wanted.before.map(|id| id.to_string()).unwrap_or_default();
     let fields = [
         ("action", wanted.action.as_str()),
@@ -159,7 +160,7 @@ fn verdict(verified: &Verification) -> Markup {
     }
 }
 
-fn filters(wanted: &Wanted) -> Markup {
+fn filters(wanted: &AuditQuery) -> Markup {
     let choice = |name: &str, label: &str, words: &[&str], chosen: &str| {
         html! {
             div.field {
@@ -191,9 +192,9 @@ fn filters(wanted: &Wanted) -> Markup {
     }
 }
 
-fn empty(wanted: &Wanted) -> Markup {
-    let filtered =
-        address(wanted) != address(&Wanted { verify: wanted.verify.clone(), ..Wanted::default() });
+fn empty(wanted: &AuditQuery) -> Markup {
+    let filtered = address(wanted)
+        != address(&AuditQuery { verify: wanted.verify.clone(), ..AuditQuery::default() });
     html! {
         div.empty {
             @if filtered {
@@ -216,18 +217,19 @@ pub(crate) fn table(
 ) -> Markup {
     html! {
         table {
-            thead { tr { th { "Action" } th { "Result" } th.wide { "Caller" } th.wide { "About" } th.right { "When" } } }
+            thead { tr { th { "Action" } th { "Result" } th.wide { "Caller" } th.wide { "About" } th.right.wide { "When" } } }
             tbody { @for entry in entries {
-                tr {
+                tr id={ "audit-" (entry.id) } {
                     td {
                         b { (entry.action) }
                         div.small.faint { @if let Some(number) = entry.number() { "entry " (number) } @else { "not linked yet" } }
-                        div.small.narrow { (entry.subject) }
+                        div.small.narrow { (entry.subject) ", " (ago(entry.at(), now)) }
+                        div.small.narrow { (about(entry, names)) }
                     }
                     td { (result(entry)) @if let Some(reason) = &entry.reason { div.why.small { (reason) } } }
                     td.wide { (entry.subject) div.small.faint.why { (entry.issuer) @if let Some(agent) = &entry.agent { " · " (agent) } } }
                     td.wide { (about(entry, names)) }
-                    td.right.small.faint { (ago(entry.at(), now)) }
+                    td.right.small.faint.wide { (ago(entry.at(), now)) }
                 }
             } }
         }
@@ -257,7 +259,7 @@ fn about(entry: &AuditEntry, names: &HashMap<String, String>) -> Markup {
             @if let Some(job) = crate::jobs::of_instance(instance) {
                 div { a href={ "/console/jobs/" (job) } { (job) } }
             } @else {
-                div { a href={ "/console/runtimes/" (instance) } { (name(instance)) } }
+                div { a href={ "/console/runtimes/" (instance) } title=(instance) { (name(instance)) } }
             }
         }
         @if let Some(operation) = entry.operation_id {
@@ -268,7 +270,7 @@ fn about(entry: &AuditEntry, names: &HashMap<String, String>) -> Markup {
 }
 
 /// The newest entries about a runtime.
-pub(crate) async fn card(console: &Console, instance: &str) -> Result<Markup, Refused> {
+pub(crate) async fn card(console: &Console, instance: &str) -> Result<Markup, PageError> {
     let newest =
         AuditFilter { instance: instance.to_owned(), most: OF_RUNTIME, ..AuditFilter::default() };
     let log = console.parts().operations.audit();
@@ -283,7 +285,7 @@ pub(crate) async fn card(console: &Console, instance: &str) -> Result<Markup, Re
                 table {
                     thead { tr { th { "Action" } th { "Result" } th.wide { "Caller" } th.right { "When" } } }
                     tbody { @for entry in &found.entries {
-                        tr {
+                        tr id={ "audit-" (entry.id) } {
                             td { @if let Some(operation) = entry.operation_id { b { a href={ "/console/operations/" (operation) } { (entry.action) } } } @else { b { (entry.action) } } }
                             td { (result(entry)) @if let Some(reason) = &entry.reason { div.why.small { (reason) } } }
                             td.wide { (entry.subject) }

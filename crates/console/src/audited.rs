@@ -6,19 +6,19 @@ use base::failure::chain;
 use broker::operations::view::{AuditResult, NewAuditEntry, OperationId};
 use serde_json::Value;
 
-use crate::{Console, access::Person, error::Refused};
+use crate::{Console, access::Person, error::PageError};
 
 /// The program, in the audit.
 const AGENT: &str = "kcp-console";
 
-/// What someone asks for.
+/// The request.
 #[derive(Default)]
 pub(crate) struct Request<'a> {
     /// In the words of the API's entries.
     pub(crate) action: &'a str,
     pub(crate) instance: Option<&'a str>,
     pub(crate) operation: Option<OperationId>,
-    /// What else is asked for, without secrets: `reason` is what they gave as their reason.
+    /// Further details of the request, without secrets: `reason` is the reason that they gave.
     pub(crate) details: Value,
 }
 
@@ -30,7 +30,7 @@ pub(crate) async fn audited<T, E: std::fmt::Display>(
     request: Request<'_>,
     work: impl Future<Output = Result<T, E>>,
     operation: impl FnOnce(&T) -> Option<OperationId>,
-) -> Result<Result<T, E>, Refused> {
+) -> Result<Result<T, E>, PageError> {
     let log = console.parts().operations.audit();
     let details = if request.details.is_null() {
         Value::Object([].into_iter().collect())
@@ -51,7 +51,7 @@ pub(crate) async fn audited<T, E: std::fmt::Display>(
     };
     let id = log.begin(&entry).await.map_err(|error| {
         tracing::warn!(error = chain(&error), "audit cannot be written");
-        Refused::Unavailable("The audit cannot be written, so nothing was done.".into())
+        PageError::Unavailable("The audit cannot be written, so nothing was done.".into())
     })?;
     let done = work.await;
     let carried_out = done.as_ref().ok().and_then(operation);

@@ -12,10 +12,10 @@ use crate::{
     Console,
     access::{BROKER_WRITE, OPERATIONS_READ, Person},
     audited::{Request, audited},
-    error::{Refused, see},
+    error::{PageError, see},
     forms::{self, Fields},
     layout::{self, Frame, Live, Section},
-    marks::{Tone, said},
+    marks::{Tone, message},
     names,
 };
 
@@ -23,7 +23,7 @@ pub(crate) async fn page(
     State(console): State<Console>,
     person: Person,
     Path(instance): Path<String>,
-) -> Result<Markup, Refused> {
+) -> Result<Markup, PageError> {
     person.must(BROKER_WRITE)?;
     let runtime = find(&console, &person, &instance).await?;
     Ok(question(&console, &person, &runtime, None))
@@ -34,7 +34,7 @@ pub(crate) async fn confirmed(
     person: Person,
     Path(instance): Path<String>,
     fields: Fields,
-) -> Result<Response, Refused> {
+) -> Result<Response, PageError> {
     person.must(BROKER_WRITE)?;
     let runtime = find(&console, &person, &instance).await?;
     if fields.get("name") != names::of(&runtime) {
@@ -59,9 +59,9 @@ pub(crate) async fn confirmed(
     }))
 }
 
-async fn find(console: &Console, person: &Person, instance: &str) -> Result<Runtime, Refused> {
+async fn find(console: &Console, person: &Person, instance: &str) -> Result<Runtime, PageError> {
     let found = names::find(console, person, instance).await?;
-    found.ok_or_else(|| Refused::Missing(format!("runtime {instance}")))
+    found.ok_or_else(|| PageError::Missing(format!("runtime {instance}")))
 }
 
 fn question(
@@ -76,7 +76,7 @@ fn question(
         (layout::path(&[("/console/runtimes", "Runtimes"), (&back, &name)], "Delete"))
         div.title { h1 { "Delete " (name) "?" } }
         p.sub { span { (runtime.service_plan_name) } span { (runtime.region) } span { "account " (runtime.global_account_id) } }
-        @if let Some(problem) = problem { (said(Tone::Bad, problem)) }
+        @if let Some(problem) = problem { (message(Tone::Bad, problem)) }
         section.card { div.body {
             form.field-list method="post" action={ (back) "/delete" } {
                 (forms::word(person))

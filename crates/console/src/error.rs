@@ -15,7 +15,7 @@ use crate::{
 
 /// A request that is not answered as asked.
 #[derive(Debug)]
-pub(crate) enum Refused {
+pub(crate) enum PageError {
     /// There is no session.
     SignedOut,
     /// The scope that is missing.
@@ -30,7 +30,7 @@ pub(crate) enum Refused {
     Unavailable(String),
 }
 
-impl Refused {
+impl PageError {
     fn told(&self) -> (StatusCode, &'static str, String) {
         match self {
             Self::SignedOut => {
@@ -56,7 +56,7 @@ impl Refused {
     }
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         let (status, heading, text) = self.told();
         let page = alone(
@@ -77,6 +77,23 @@ pub(crate) fn notice(text: &str, sign_in: &str) -> Markup {
         &html! {
             p { "Console: " (text) "." }
             p { a.button.first href=(sign_in) { "Sign in" } }
+        },
+    )
+}
+
+/// What a form answers when the session is over: what was typed stays here, and is sent again after signing in elsewhere.
+pub(crate) fn session_over(action: &str, fields: &[(String, String)], sign_in: &str) -> Markup {
+    alone(
+        "Your session is over",
+        &html! {
+            p { "Nothing was changed. Sign in again in another tab" @if fields.is_empty() { "." } @else { ", then come back and send the form again: this page keeps what you typed." } }
+            p { a.button.first href=(sign_in) target="_blank" rel="noopener" { "Sign in" } }
+            @if !fields.is_empty() {
+                form method="post" action=(action) {
+                    @for (name, value) in fields { input type="hidden" name=(name) value=(value); }
+                    button.button type="submit" { "Send the form again" }
+                }
+            }
         },
     )
 }
@@ -104,7 +121,7 @@ fn alone(heading: &str, text: &Markup) -> Markup {
     }
 }
 
-impl From<OperationsError> for Refused {
+impl From<OperationsError> for PageError {
     fn from(error: OperationsError) -> Self {
         match error {
             OperationsError::Unknown(id) => Self::Missing(format!("operation {id}")),
@@ -120,7 +137,7 @@ impl From<OperationsError> for Refused {
     }
 }
 
-impl From<instances::Error> for Refused {
+impl From<instances::Error> for PageError {
     fn from(error: instances::Error) -> Self {
         use instances::Error;
         match &error {

@@ -18,7 +18,7 @@ use tokio_stream::wrappers::BroadcastStream;
 use crate::{
     Console,
     access::{OPERATIONS_READ, Person},
-    error::Refused,
+    error::PageError,
 };
 
 /// How often a connection on which nothing happens is proven to be there.
@@ -27,9 +27,9 @@ const QUIET: Duration = Duration::from_secs(15);
 pub(crate) async fn stream(
     State(console): State<Console>,
     person: Person,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refused> {
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, PageError> {
     person.must_operate(OPERATIONS_READ)?;
-    let place = console.streams().take(&person.form).map_err(Refused::TooMany)?;
+    let place = console.streams().take(&person.form).map_err(PageError::TooMany)?;
     let clock = console.parts().broker.parts().clock.clone();
     let until = person.until;
     let ends = async move {

@@ -15,7 +15,7 @@ use axum::{
 use maud::{Markup, html};
 use url::{Url, form_urlencoded};
 
-use crate::{access::Person, error::Refused};
+use crate::{access::Person, error::PageError};
 
 const FIELD: &str = "form";
 
@@ -36,7 +36,7 @@ impl Fields {
     }
 }
 
-/// What every form carries.
+/// The hidden field of every form.
 pub(crate) fn word(person: &Person) -> Markup {
     html! { input type="hidden" name=(FIELD) value=(person.form); }
 }
@@ -56,17 +56,17 @@ impl<S: Send + Sync> FromRequest<S> for Fields {
     }
 }
 
-async fn read<S: Send + Sync>(request: Request, state: &S) -> Result<Fields, Refused> {
-    let person = request.extensions().get::<Person>().cloned().ok_or(Refused::SignedOut)?;
+async fn read<S: Send + Sync>(request: Request, state: &S) -> Result<Fields, PageError> {
+    let person = request.extensions().get::<Person>().cloned().ok_or(PageError::SignedOut)?;
     let own = is_own(request.headers());
     let body = Bytes::from_request(request, state)
         .await
-        .map_err(|_| Refused::Bad("The form did not arrive whole. Send it again.".into()))?;
+        .map_err(|_| PageError::Bad("The form did not arrive whole. Send it again.".into()))?;
     let fields = Fields(form_urlencoded::parse(&body).into_owned().collect());
     if own && !person.form.is_empty() && fields.get(FIELD) == person.form {
         return Ok(fields);
     }
-    Err(Refused::Bad(
+    Err(PageError::Bad(
         "This form is out of date. Go back, reload the page and send it again.".into(),
     ))
 }

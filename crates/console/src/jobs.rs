@@ -6,7 +6,7 @@ use axum::{
 };
 use base::failure::chain;
 use broker::{
-    jobs::{Error, JobView, LastRun, Outcome, Started},
+    jobs::{Error, JobView, LastRun, Outcome, StartedRun},
     operations::view::State as OperationState,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -17,17 +17,17 @@ use crate::{
     Console,
     access::{OPERATIONS_READ, OPERATIONS_WRITE, Person},
     audited::{Request, audited},
-    error::{Refused, see},
+    error::{PageError, see},
     forms::{self, Fields},
     layout::{self, Frame, Live, Section},
-    marks::{Tone, pill, said},
+    marks::{Tone, message, pill},
     words::{ago, count, exact, span, until},
 };
 
 pub(crate) async fn page(
     State(console): State<Console>,
     person: Person,
-) -> Result<Markup, Refused> {
+) -> Result<Markup, PageError> {
     person.must_operate(OPERATIONS_READ)?;
     let jobs = console.parts().jobs.list().await?;
     let now = console.now();
@@ -36,13 +36,15 @@ pub(crate) async fn page(
         p.sub { span { "Work that is done again and again to keep everything clean. A run is an operation; a dry run tells what a run would do" } }
         section.card aria-label="Jobs" {
             table {
-                thead { tr { th { "Job" } th { "Last run" } th.wide { "Result" } th.wide { "Next run" } @if person.operates(OPERATIONS_WRITE) { th.right { "Run it" } } } }
+                thead { tr { th { "Job" } th.wide { "Last run" } th.wide { "Result" } th.wide { "Next run" } @if person.operates(OPERATIONS_WRITE) { th.right { "Run it" } } } }
                 tbody { @for job in &jobs {
                     tr id={ "job-" (job.name) } {
-                        td { b { a href={ "/console/jobs/" (job.name) } { (job.name) } } div.small.soft { (job.about) } }
-                        td { @if let Some(run) = &job.last_run {
-                            (mark(run)) div.small.faint { (ago(run.started_at, now)) }
-                        } @else { span.faint { "never" } } }
+                        td {
+                            b { a href={ "/console/jobs/" (job.name) } { (job.name) } }
+                            div.small.soft { (job.about) }
+                            div.narrow { (last(job, now)) }
+                        }
+                        td.wide { (last(job, now)) }
                         td.wide.small { @if let Some(run) = &job.last_run { (counts(run)) } @else { "–" } }
                         td.wide.small { (next(job, now)) }
                         @if person.operates(OPERATIONS_WRITE) { td.right.tight { (buttons(&person, job)) } }
@@ -61,7 +63,7 @@ pub(crate) async fn one(
     State(console): State<Console>,
     person: Person,
     Path(name): Path<String>,
-) -> Result<Markup, Refused> {
+) -> Result<Markup, PageError> {
     person.must_operate(OPERATIONS_READ)?;
     let job = console.parts().jobs.find(&name).await?;
     let now = console.now();
@@ -79,7 +81,7 @@ pub(crate) async fn one(
             span { "next run: " (next(&job, now)) }
             @if job.dry_run { span { "runs by the clock are dry runs" } }
         }
-        @if let Some(why) = job.obstacle { (said(Tone::Slow, &format!("It cannot run here: {why}."))) }
+        @if let Some(why) = job.obstacle { (message(Tone::Slow, &format!("It cannot run here: {why}."))) }
         div.stack {
             (report("run", "The last run", job.last_run.as_ref(), now))
             (report("dry-run", "The last dry run", job.last_dry_run.as_ref(), now))
@@ -96,17 +98,18 @@ pub(crate) async fn run(
     person: Person,
     Path(name): Path<String>,
     fields: Fields,
-) -> Result<Response, Refused> {
+) -> Result<Response, PageError> {
     person.must_operate(OPERATIONS_WRITE)?;
     let dry_run = fields.ticked("dry-run");
     let running = console.parts().jobs.run(&name, dry_run, &person.name);
     let details = json!({"job": name, "dry_run": dry_run});
     let entry = Request { action: "runJob", details, ..Request::default() };
-    audited(&console, &person, entry, running, |it: &Started| Some(it.operation.uuid())).await??;
+    audited(&console, &person, entry, running, |it: &StartedRun| Some(it.operation.uuid()))
+        .await??;
     Ok(see(&format!("/console/jobs/{name}")))
 }
 
-/// What runs of a job are operations of.
+/// The instance id of a job's runs.
 fn ids(job: &str) -> String {
     format!("job/{job} job/{job}/dry-run")
 }
@@ -129,12 +132,19 @@ fn buttons(person: &Person, job: &JobView) -> Markup {
     html! { @if job.obstacle.is_none() { div.acts.end { (button(true)) (button(false)) } } @else { span.small.faint { "not here" } } }
 }
 
+fn last(job: &JobView, now: Timestamp) -> Markup {
+    html! {
+        @if let Some(run) = &job.last_run { (mark(run)) div.small.faint { (ago(run.started_at, now)) } }
+        @else { span.small.faint { "never ran" } }
+    }
+}
+
 fn mark(run: &LastRun) -> Markup {
     match run.state {
         OperationState::Succeeded if run.report.failed > 0 => pill(Tone::Slow, "with failures"),
         OperationState::Succeeded => pill(Tone::Good, "succeeded"),
         OperationState::Failed => pill(Tone::Bad, "failed"),
-        OperationState::Canceled => pill(Tone::Calm, "canceled"),
+        OperationState::Canceled => pill(Tone::Off, "canceled"),
         OperationState::Pending | OperationState::InProgress => pill(Tone::Busy, "running"),
     }
 }
@@ -202,7 +212,7 @@ fn details(run: &LastRun) -> Markup {
     }
 }
 
-impl From<Error> for Refused {
+impl From<Error> for PageError {
     fn from(error: Error) -> Self {
         match &error {
             Error::Unknown(name) => Self::Missing(format!("job {name}")),

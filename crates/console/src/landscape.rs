@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::{
     Console,
     access::Person,
-    error::{Refused, see},
+    error::{PageError, see},
     forms::{self, Fields},
     layout::{self, Frame, Live, Section},
     marks::{Tone, pill},
@@ -46,7 +46,7 @@ pub(crate) fn routes() -> Router<Console> {
         .route("/console/landscape/systems/{system}/heal", post(heal))
 }
 
-async fn page(State(console): State<Console>, person: Person) -> Result<Markup, Refused> {
+async fn page(State(console): State<Console>, person: Person) -> Result<Markup, PageError> {
     let landscape = landscape(&console)?;
     let (systems, troubles, lines) =
         tokio::try_join!(landscape.systems(), landscape.troubles(), landscape.ledger(None))?;
@@ -68,9 +68,9 @@ async fn page(State(console): State<Console>, person: Person) -> Result<Markup, 
     Ok(layout::page(&console, &person, &frame, &body))
 }
 
-fn landscape(console: &Console) -> Result<&Landscape, Refused> {
+fn landscape(console: &Console) -> Result<&Landscape, PageError> {
     let landscape = console.parts().landscape.as_ref();
-    landscape.ok_or_else(|| Refused::Missing("simulated landscape here".into()))
+    landscape.ok_or_else(|| PageError::Missing("simulated landscape here".into()))
 }
 
 fn card(person: &Person, system: &Value, troubles: &[Value]) -> Markup {
@@ -117,13 +117,13 @@ async fn make(
     State(console): State<Console>,
     _: Person,
     fields: Fields,
-) -> Result<Response, Refused> {
+) -> Result<Response, PageError> {
     let trouble = match fields.get("trouble") {
         "slow" => json!({"kind": "slow", "delay_ms": 5_000}),
         "busy" => json!({"kind": "busy", "retry_after_seconds": 10}),
         "status" => json!({"kind": "status", "status": 500}),
         kind @ ("down" | "silent" | "lost-answer") => json!({"kind": kind}),
-        other => return Err(Refused::Bad(format!("There is no trouble \"{other}\"."))),
+        other => return Err(PageError::Bad(format!("There is no trouble \"{other}\"."))),
     };
     let mut rule = json!({"system": fields.get("system"), "seconds": 3_600, "trouble": trouble});
     if fields.get("trouble") == "lost-answer" {
@@ -138,7 +138,7 @@ async fn heal(
     _: Person,
     Path(system): Path<String>,
     _: Fields,
-) -> Result<Response, Refused> {
+) -> Result<Response, PageError> {
     let landscape = landscape(&console)?;
     for rule in landscape.troubles().await?.iter().filter(|it| it["system"] == system.as_str()) {
         landscape.end(&rule["id"]).await?;

@@ -21,7 +21,7 @@ pub(crate) enum Section {
     Landscape,
 }
 
-/// What a page shows, and what makes it load itself again.
+/// The content of a page, and the events that reload it.
 pub(crate) struct Frame<'a> {
     pub(crate) title: &'a str,
     pub(crate) section: Section,

@@ -8,7 +8,6 @@ mod access;
 mod assets;
 mod audit;
 mod audited;
-mod cancel;
 mod deprovision;
 mod error;
 mod events;
@@ -24,12 +23,17 @@ mod operations;
 mod orchestrations;
 mod order;
 mod overview;
+mod pages;
 mod pool;
 mod runtime;
 mod runtimes;
 mod streams;
+#[cfg(test)]
+mod testing;
+mod unbind;
 mod unstuck;
 mod update;
+mod usual;
 mod words;
 
 use std::sync::Arc;
@@ -38,7 +42,7 @@ use axum::{
     Router,
     extract::Request,
     http::{
-        HeaderValue,
+        HeaderValue, StatusCode,
         header::{
             CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
             X_FRAME_OPTIONS,
@@ -54,6 +58,7 @@ use broker::{
 };
 
 use streams::Streams;
+use usual::Usuals;
 
 pub use access::{Person, SCOPES, this_machine};
 pub use forms::Fields;
@@ -63,16 +68,17 @@ pub use landscape::Landscape;
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
     img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// What the pages show. Clones are the same one.
+/// The console. Clones are the same one.
 #[derive(Clone)]
 pub struct Console(Arc<Inner>);
 
 struct Inner {
     parts: Parts,
     streams: Streams,
+    usuals: Usuals,
 }
 
-/// What the console is made of.
+/// The services behind the console.
 pub struct Parts {
     /// The broker's operations.
     pub operations: Operations,
@@ -84,9 +90,9 @@ pub struct Parts {
     pub orchestrations: Orchestrations,
     /// The jobs.
     pub jobs: Jobs,
-    /// What operators ask about many operations, and about the pool of accounts.
+    /// Answers about many operations, and about the account pool.
     pub answers: Answers,
-    /// What runs, and where.
+    /// The services and their addresses.
     pub services: Vec<Service>,
     /// The simulated outside world of `kcp up`.
     pub landscape: Option<Landscape>,
@@ -102,7 +108,7 @@ pub struct Service {
 impl Console {
     /// A console of these parts.
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(Inner { parts, streams: Streams::default() }))
+        Self(Arc::new(Inner { parts, streams: Streams::default(), usuals: Usuals::default() }))
     }
 
     fn parts(&self) -> &Parts {
@@ -111,6 +117,10 @@ impl Console {
 
     fn streams(&self) -> &Streams {
         &self.0.streams
+    }
+
+    fn usuals(&self) -> &Usuals {
+        &self.0.usuals
     }
 
     fn now(&self) -> jiff::Timestamp {
@@ -126,16 +136,22 @@ pub fn router(console: Console) -> Router {
         .route("/console/runtimes", get(runtimes::page))
         .route("/console/runtimes/export", get(runtimes::export))
         .route("/console/runtimes/{instance}", get(runtime::page))
-        .route("/console/runtimes/{instance}/kubeconfig", get(kubeconfig::download))
+        .route(
+            "/console/runtimes/{instance}/kubeconfig",
+            get(kubeconfig::download).post(kubeconfig::with_token),
+        )
         .route(
             "/console/runtimes/{instance}/delete",
             get(deprovision::page).post(deprovision::confirmed),
+        )
+        .route(
+            "/console/runtimes/{instance}/bindings/{binding}/end",
+            get(unbind::page).post(unbind::confirmed),
         )
         .route("/console/runtimes/{instance}/change", get(update::page).post(update::sent))
         .route("/console/order", get(order::page).post(order::ordered))
         .route("/console/operations", get(operations::page))
         .route("/console/operations/{id}", get(operation::page))
-        .route("/console/operations/{id}/cancel", get(cancel::page).post(cancel::confirmed))
         .route("/console/operations/{id}/{action}", get(unstuck::page).post(unstuck::confirmed))
         .route("/console/jobs", get(jobs::page))
         .route("/console/jobs/{name}", get(jobs::one))
@@ -172,6 +188,11 @@ pub fn assets() -> Router {
 /// A page that says one thing, with a way to sign in again.
 pub fn notice(text: &str, sign_in: &str) -> Response {
     error::notice(text, sign_in).into_response()
+}
+
+/// The answer to a form whose session is over; with its fields, so that nothing that was typed is lost.
+pub fn session_over(action: &str, fields: &[(String, String)], sign_in: &str) -> Response {
+    (StatusCode::UNAUTHORIZED, error::session_over(action, fields, sign_in)).into_response()
 }
 
 /// The headers that every page has.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use broker::{
     instances::Error,
-    runtimes::{Ask, Detail, LARGEST_PAGE, Runtime, StateWord},
+    runtimes::{Detail, LARGEST_PAGE, Runtime, RuntimesQuery, StateWord},
 };
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     access::{Person, RUNTIMES_READ},
 };
 
-/// What a runtime is called: by its owner, or as its Shoot.
+/// The name of a runtime: its owner's, or its Shoot's.
 pub(crate) fn of(runtime: &Runtime) -> String {
     let named = runtime.parameters.as_ref().map(|parameters| parameters.name.as_str());
     match named.filter(|name| !name.is_empty()) {
@@ -36,10 +36,10 @@ pub(crate) async fn find(
     person: &Person,
     instance: &str,
 ) -> Result<Option<Runtime>, Error> {
-    let there = Ask {
+    let there = RuntimesQuery {
         instances: vec![instance.to_owned()],
         states: vec![StateWord::All],
-        ..Ask::default()
+        ..RuntimesQuery::default()
     };
     let broker = &console.parts().broker;
     let found = broker.runtimes(&person.caller(), &there).await?;
@@ -47,7 +47,7 @@ pub(crate) async fn find(
         return Ok(Some(runtime));
     }
     let gone = "deprovisioned".parse().map_or_else(|()| vec![], |word| vec![word]);
-    let gone = Ask { states: gone, ..there };
+    let gone = RuntimesQuery { states: gone, ..there };
     Ok(broker.runtimes(&person.caller(), &gone).await?.data.into_iter().next())
 }
 
@@ -65,11 +65,11 @@ pub(crate) async fn by_instance(
     instances.dedup();
     let mut names = HashMap::new();
     for some in instances.chunks(LARGEST_PAGE as usize) {
-        let ask = Ask {
+        let ask = RuntimesQuery {
             instances: some.to_vec(),
             states: vec![StateWord::All],
             detail: Detail::Last,
-            ..Ask::default()
+            ..RuntimesQuery::default()
         };
         // A list without names is better than none.
         let Ok(page) = console.parts().broker.runtimes(&person.caller(), &ask).await else { break };

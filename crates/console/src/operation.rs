@@ -4,6 +4,8 @@ mod chart;
 mod now;
 mod timeline;
 
+use std::sync::Arc;
+
 use axum::extract::{Path, State};
 use broker::operations::view::{Entry, EntryEvent, OperationId, Shape, Snapshot};
 use maud::{Markup, html};
@@ -11,11 +13,12 @@ use maud::{Markup, html};
 use crate::{
     Console,
     access::{OPERATIONS_READ, OPERATIONS_WRITE, Person, RUNTIMES_READ},
-    error::Refused,
+    error::PageError,
     jobs,
     layout::{self, Frame, Live, Section},
     marks::{pill, standing},
     names, unstuck,
+    usual::{self, Usual},
     words::{clock, exact, id, kind},
 };
 use timeline::Timeline;
@@ -24,7 +27,7 @@ pub(crate) async fn page(
     State(console): State<Console>,
     person: Person,
     Path(wanted): Path<String>,
-) -> Result<Markup, Refused> {
+) -> Result<Markup, PageError> {
     person.must_operate(OPERATIONS_READ)?;
     let wanted = read(&wanted)?;
     let view = &console.parts().operations;
@@ -32,6 +35,11 @@ pub(crate) async fn page(
         tokio::try_join!(view.find(wanted), view.journal(wanted), view.waiting(wanted))?;
     let shape = shape(&console, &operation.kind);
     let name = name(&console, &person, &operation).await;
+    let usual = if operation.state.is_final() {
+        Arc::<Usual>::default()
+    } else {
+        usual::of(&console, &operation.kind).await
+    };
     let now = console.now();
     let timeline = Timeline::of(shape, &operation, &journal, now);
     let (list, of, subject) = place(&operation);
@@ -40,8 +48,8 @@ pub(crate) async fn page(
         (layout::path(&[(list, of), (&subject, &name)], &kind(&operation.kind)))
         (heading(&person, shape, &operation, &title))
         div.stack {
-            (now::card(&operation, &waiting, &timeline, now))
-            (chart::card(&timeline, &operation, now))
+            (now::card(&operation, &waiting, &timeline, &usual, now))
+            (chart::card(&timeline, &operation, &usual, now))
             (journal_card(&journal))
         }
     };
@@ -50,7 +58,7 @@ pub(crate) async fn page(
     Ok(layout::page(&console, &person, &frame, &body))
 }
 
-/// What an operation belongs to: the list, its name, and the page of what it works on.
+/// The list that an operation belongs to, its name, and the page of its object.
 fn place(operation: &Snapshot) -> (&'static str, &'static str, String) {
     let instance = &operation.instance;
     if let Some(job) = jobs::of_instance(instance) {
@@ -64,8 +72,8 @@ fn place(operation: &Snapshot) -> (&'static str, &'static str, String) {
 }
 
 /// The id of an operation in an address.
-pub(crate) fn read(text: &str) -> Result<OperationId, Refused> {
-    text.parse().map_err(|_| Refused::Missing(format!("operation {text}")))
+pub(crate) fn read(text: &str) -> Result<OperationId, PageError> {
+    text.parse().map_err(|_| PageError::Missing(format!("operation {text}")))
 }
 
 /// The name of what an operation works on.
@@ -106,19 +114,20 @@ fn heading(person: &Person, shape: Option<&Shape>, operation: &Snapshot, title: 
             span { (operation.runs) " runs of steps" }
             span { "operation " (id(&operation.id.to_string())) }
             @if operation.root != operation.id {
-                span { "continues " a href={ "/console/operations/" (operation.root) } { (operation.root.to_string().chars().take(8).collect::<String>()) } }
+                span { "continues " a href={ "/console/operations/" (operation.root) } title=(operation.root) { (operation.root.to_string().chars().take(8).collect::<String>()) } }
             }
         }
     }
 }
 
-/// What happened besides runs of steps: accepted, taken over, asked to end.
+/// Journal entries that are no runs of steps: accepted, taken over, asked to end.
 fn journal_card(journal: &[Entry]) -> Markup {
     let others: Vec<&Entry> = journal.iter().filter(|it| it.event != EntryEvent::Run).collect();
     html! {
         @if !others.is_empty() {
             section.card aria-labelledby="journal" {
                 header { h2 #journal { "Acceptance and ownership" } span { (journal.len()) " journal entries in all" } }
+                @if others.iter().any(|it| it.event == EntryEvent::Taken) { p.hint { "A replica is one process of this control plane. The one that took the operation works on it; when that one stops, another takes it and goes on at the same step." } }
                 table { thead { tr { th { "At" } th { "What" } th { "Why" } } } tbody {
                     @for entry in others {
                         tr {

@@ -1,29 +1,35 @@
-//! Operations, newest first; filters are in the address.
+//! Operations, newest first; the runtime, the state and the page are in the address.
 
 use std::collections::HashMap;
 
 use axum::extract::{Query, State};
-use broker::operations::view::{OperationId, PageRequest, Snapshot, State as OperationState};
+use broker::operations::view::{OperationId, Page, PageRequest, Snapshot, State as OperationState};
 use jiff::Timestamp;
 use maud::{Markup, html};
 use serde::Deserialize;
+use uuid::Uuid;
 
 use crate::{
     Console,
     access::{OPERATIONS_READ, Person},
-    error::Refused,
+    error::PageError,
     layout::{self, Frame, Live, Section},
     marks::{pill, standing},
-    names,
+    names, runtimes,
     words::{ago, kind, span},
 };
 
 const PAGE: u32 = 50;
+/// How many runtimes are offered when several fit a search.
+const CHOICES: usize = 20;
 
 #[derive(Deserialize, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct OperationsQuery {
     #[serde(default)]
     state: String,
+    /// A runtime: its name, Shoot or account, a part of these, or an id.
+    #[serde(default)]
+    q: String,
     #[serde(default)]
     instance: String,
     after: Option<OperationId>,
@@ -32,50 +38,130 @@ pub(crate) struct Wanted {
 pub(crate) async fn page(
     State(console): State<Console>,
     person: Person,
-    Query(wanted): Query<Wanted>,
-) -> Result<Markup, Refused> {
+    Query(mut wanted): Query<OperationsQuery>,
+) -> Result<Markup, PageError> {
     person.must_operate(OPERATIONS_READ)?;
+    wanted.q = wanted.q.trim().to_owned();
+    let found = found(&console, &person, &wanted.q).await?;
     let state = match wanted.state.as_str() {
         "" => None,
         word => Some(
             word.parse::<OperationState>()
-                .map_err(|error| Refused::Bad(format!("state: {error}.")))?,
+                .map_err(|error| PageError::Bad(format!("state: {error}.")))?,
         ),
     };
     let request = PageRequest {
         limit: PAGE,
         after: wanted.after,
         state,
-        instance: Some(wanted.instance.clone()).filter(|instance| !instance.is_empty()),
+        instance: match &found {
+            Found::One(instance) => Some(instance.clone()),
+            _ => Some(wanted.instance.clone()).filter(|instance| !instance.is_empty()),
+        },
     };
-    let page = console.parts().operations.list(request).await?;
+    let page = match &found {
+        Found::Several(_) => Page { operations: vec![], next: None },
+        Found::All | Found::One(_) => console.parts().operations.list(request).await?,
+    };
     let instances = page.operations.iter().map(|it| it.instance.as_str());
-    let names = names::by_instance(&console, &person, instances).await;
+    let names = names::by_instance(&console, &person, instances.chain([&*wanted.instance])).await;
     let body = html! {
         div.title { h1 { "Operations" } }
         p.sub { span { "Every order, change and removal, newest first" } }
+        (search(&wanted, &found, &names))
         (chips(&wanted))
         section.card aria-label="Operations" {
             @if page.operations.is_empty() {
-                div.empty { strong { "No operations here" } p { "Nothing fits this filter." } }
+                div.empty { strong { "No operations here" } p { (nothing(&found)) } }
             } @else {
                 (table(&page.operations, &names, console.now()))
             }
-            @if let Some(next) = page.next {
-                div.pages { span {} a.button.tiny href=(address(&wanted, &wanted.state, Some(next))) { "Older" } }
+            @if wanted.after.is_some() || page.next.is_some() {
+                div.pages {
+                    @if wanted.after.is_some() { a.button.tiny href=(address(&wanted, &wanted.state, None)) { "Newest" } } @else { span {} }
+                    @if let Some(next) = page.next { a.button.tiny href=(address(&wanted, &wanted.state, Some(next))) { "Older" } }
+                }
             }
         }
     };
-    // Older pages stay as they are.
-    let live = if wanted.after.is_some() { Live::No } else { Live::All };
+    // Older pages stay as they are, and a search is done on request.
+    let stays = wanted.after.is_some() || !wanted.q.is_empty();
+    let live = if stays { Live::No } else { Live::All };
     let frame = Frame { title: "Operations", section: Section::Operations, live };
     Ok(layout::page(&console, &person, &frame, &body))
 }
 
-fn chips(wanted: &Wanted) -> Markup {
+/// The runtimes that a search means.
+enum Found {
+    /// Nothing is searched for.
+    All,
+    /// The instance of one runtime.
+    One(String),
+    /// The instances and names of several runtimes, or of none.
+    Several(Vec<(String, String)>),
+}
+
+/// Looks for a runtime. A whole name goes before parts of names; a whole id counts even if its runtime is gone.
+async fn found(console: &Console, person: &Person, words: &str) -> Result<Found, PageError> {
+    if words.is_empty() {
+        return Ok(Found::All);
+    }
+    if words.parse::<Uuid>().is_ok() && names::find(console, person, words).await?.is_some() {
+        return Ok(Found::One(words.to_owned()));
+    }
+    let mut runtimes = runtimes::named(console, person, words).await?;
+    if runtimes.iter().any(|(_, name)| name == words) {
+        runtimes.retain(|(_, name)| name == words);
+    }
+    Ok(match runtimes.as_slice() {
+        [(instance, _)] => Found::One(instance.clone()),
+        _ => Found::Several(runtimes),
+    })
+}
+
+fn nothing(found: &Found) -> &'static str {
+    match found {
+        Found::Several(runtimes) if runtimes.is_empty() => "No runtime fits what is searched for.",
+        Found::Several(_) => "Several runtimes fit: choose one above.",
+        Found::All | Found::One(_) => "Nothing fits this filter.",
+    }
+}
+
+fn search(wanted: &OperationsQuery, found: &Found, names: &HashMap<String, String>) -> Markup {
+    let of = |instance: &str| {
+        let fields = [("state", wanted.state.as_str()), ("instance", instance)];
+        with_query("/console/operations", &fields)
+    };
+    let instance = wanted.instance.as_str();
+    let name = names.get(instance).cloned().unwrap_or_else(|| names::short(instance));
+    html! {
+        form.find method="get" action="/console/operations" role="search" data-search {
+            label.unseen for="q" { "Find operations of a runtime" }
+            input #q type="search" name="q" value=(wanted.q) placeholder="Of a runtime: name, Shoot, account or id   ( / )" autocomplete="off";
+            @if !wanted.state.is_empty() { input type="hidden" name="state" value=(wanted.state); }
+            button.button type="submit" { "Find" }
+        }
+        @if wanted.q.is_empty() && !instance.is_empty() {
+            nav.chips aria-label="Filter by runtime" {
+                span { "Runtime" }
+                a href=(of("")) aria-current="true" aria-label={ (name) ", show all runtimes" } { (name) " ×" }
+            }
+        }
+        @if let Found::Several(runtimes) = found { @if !runtimes.is_empty() {
+            nav.chips aria-label="Filter by runtime" {
+                span { "Runtime" }
+                @for (instance, name) in runtimes.iter().take(CHOICES) { a href=(of(instance)) { (name) } }
+                @if runtimes.len() > CHOICES { span { "and " (runtimes.len() - CHOICES) " more" } }
+            }
+        } }
+    }
+}
+
+fn chips(wanted: &OperationsQuery) -> Markup {
     let words = std::iter::once("").chain(OperationState::ALL.map(OperationState::as_str));
     html! {
         nav.chips aria-label="Filter by state" {
+            span { "State" }
             @for word in words {
                 a href=(address(wanted, word, None)) aria-current=[(word == wanted.state).then_some("true")] {
                     (if word.is_empty() { "all" } else { word })
@@ -85,9 +171,10 @@ fn chips(wanted: &Wanted) -> Markup {
     }
 }
 
-fn address(wanted: &Wanted, state: &str, after: Option<OperationId>) -> String {
+fn address(wanted: &OperationsQuery, state: &str, after: Option<OperationId>) -> String {
     let after = after.map(|after| after.to_string()).unwrap_or_default();
-    let fields = [("state", state), ("instance", &wanted.instance), ("after", &after)];
+    let (q, instance) = (wanted.q.as_str(), wanted.instance.as_str());
+    let fields = [("state", state), ("q", q), ("instance", instance), ("after", &after)];
     with_query("/console/operations", &fields)
 }
 
@@ -105,7 +192,7 @@ pub(crate) fn with_query(path: &str, fields: &[(&str, &str)]) -> String {
 pub(crate) fn link(operation: &Snapshot, names: &HashMap<String, String>) -> Markup {
     let name = names.get(&operation.instance).cloned();
     let name = name.unwrap_or_else(|| names::short(&operation.instance));
-    html! { b { a href={ "/console/operations/" (operation.id) } { (name) } } }
+    html! { b { a href={ "/console/operations/" (operation.id) } title={ (operation.instance) ", operation " (operation.id) } { (name) } } }
 }
 
 /// Why it waits, or how it ended, in one sentence.
@@ -131,8 +218,12 @@ pub(crate) fn table(
             tbody {
                 @for operation in operations {
                     @let (tone, word) = standing(operation);
-                    tr {
-                        td { (link(operation, names)) div.small.faint { (kind(&operation.kind)) } }
+                    tr id={ "op-" (operation.id) } {
+                        td {
+                            (link(operation, names))
+                            div.small.faint { (kind(&operation.kind)) }
+                            div.small.why.narrow { (what(operation)) }
+                        }
                         td { (pill(tone, word)) }
                         td.wide { div.why { (what(operation)) } }
                         td.wide.tight { (span(operation.ended_at.unwrap_or(now).duration_since(operation.created_at))) }
@@ -150,5 +241,19 @@ fn what(operation: &Snapshot) -> Markup {
     html! {
         @if let (Some(step), false) = (&operation.step, operation.state.is_final()) { code { (step) } " " }
         (why)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{at, operation};
+
+    #[test]
+    fn each_row_is_named_so_that_it_stays_itself_when_others_come() {
+        let operation = operation("Check_Runtime");
+        let shown = table(std::slice::from_ref(&operation), &HashMap::new(), at(5)).into_string();
+
+        assert!(shown.contains(&format!("<tr id=\"op-{}\">", operation.id)), "{shown}");
     }
 }

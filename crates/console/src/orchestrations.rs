@@ -18,10 +18,11 @@ use serde::Deserialize;
 use crate::{
     Console,
     access::{ORCHESTRATIONS_READ, Person},
-    error::Refused,
+    error::PageError,
     layout::{self, Frame, Live, Section},
-    marks::{self, pill},
+    marks::{self, flag, pill},
     operations::with_query,
+    pages,
     words::{ago, count},
 };
 
@@ -36,7 +37,7 @@ const STATES: [&str; 7] =
 /// Which orchestrations are wanted.
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub(crate) struct Wanted {
+pub(crate) struct OrchestrationsQuery {
     state: String,
     /// From 1, the newest.
     page: u32,
@@ -45,12 +46,12 @@ pub(crate) struct Wanted {
 pub(crate) async fn page(
     State(console): State<Console>,
     person: Person,
-    Query(wanted): Query<Wanted>,
-) -> Result<Markup, Refused> {
+    Query(wanted): Query<OrchestrationsQuery>,
+) -> Result<Markup, PageError> {
     person.must_operate(ORCHESTRATIONS_READ)?;
     if !wanted.state.is_empty() && !STATES.contains(&wanted.state.as_str()) {
         let words = STATES.join(", ");
-        return Err(Refused::Bad(format!("state \"{}\" is none of: {words}.", wanted.state)));
+        return Err(PageError::Bad(format!("state \"{}\" is none of: {words}.", wanted.state)));
     }
     let (rows, total) = newest(&console, &wanted).await?;
     let body = html! {
@@ -69,7 +70,7 @@ pub(crate) async fn page(
         }
         section.card aria-label="Orchestrations" {
             @if rows.is_empty() { (empty(&wanted)) } @else { (table(&console, &rows)) }
-            (pages(&wanted, total))
+            (page_links(&wanted, total))
         }
     };
     // Older pages stay as they are; what happens to a driver is told under the id of its orchestration.
@@ -87,20 +88,23 @@ struct Row {
 }
 
 /// A page counted from the newest: the store counts from the oldest.
-async fn newest(console: &Console, wanted: &Wanted) -> Result<(Vec<Row>, u64), Refused> {
+async fn newest(
+    console: &Console,
+    wanted: &OrchestrationsQuery,
+) -> Result<(Vec<Row>, u64), PageError> {
     let all = &console.parts().orchestrations;
     let states: Vec<String> =
         Some(wanted.state.clone()).filter(|it| !it.is_empty()).into_iter().collect();
     let one = PageRequest { page: 1, page_size: 1, states: states.clone() };
     let total = all.list(&one).await?.total_count;
-    let page = from_oldest(total, wanted.page);
-    let Some(page) = page else { return Ok((vec![], total)) };
-    let request = PageRequest { page, page_size: PAGE, states };
     let mut rows = Vec::new();
-    for item in all.list(&request).await?.data.into_iter().rev() {
-        let stats = all.get(&item.orchestration_id.to_string()).await?.operation_stats;
-        let done = progress(&stats.unwrap_or_default());
-        rows.push(Row { item, done });
+    for piece in pages::pieces(pages::newest(total, wanted.page, PAGE), PAGE) {
+        let request = PageRequest { page: piece.page, page_size: PAGE, states: states.clone() };
+        for item in piece.cut(all.list(&request).await?.data) {
+            let stats = all.get(&item.orchestration_id.to_string()).await?.operation_stats;
+            let done = progress(&stats.unwrap_or_default());
+            rows.push(Row { item, done });
+        }
     }
     Ok((rows, total))
 }
@@ -112,13 +116,7 @@ fn progress(stats: &BTreeMap<String, u64>) -> (u64, u64) {
     (done.map(|(_, number)| number).sum(), stats.values().sum())
 }
 
-/// The page of the store that is this one from the newest; none beyond the last.
-fn from_oldest(total: u64, page: u32) -> Option<u32> {
-    let pages = u32::try_from(total.div_ceil(u64::from(PAGE))).unwrap_or(u32::MAX);
-    (pages + 1).checked_sub(page.max(1)).filter(|page| *page > 0)
-}
-
-fn empty(wanted: &Wanted) -> Markup {
+fn empty(wanted: &OrchestrationsQuery) -> Markup {
     html! {
         div.empty {
             @if wanted.state.is_empty() && wanted.page <= 1 {
@@ -140,12 +138,12 @@ fn table(console: &Console, rows: &[Row]) -> Markup {
             thead { tr { th { "Change" } th { "State" } th.wide { "Progress" } th.wide { "What it is at" } th.right { "Asked for" } } }
             tbody { @for Row { item, done } in rows {
                 @let (tone, word) = marks::orchestration(&item.state, item.paused);
-                tr {
+                tr id={ "orchestration-" (item.orchestration_id) } {
                     td {
                         b { a href={ "/console/orchestrations/" (item.orchestration_id) } { (title(item.kind, &item.parameters)) } }
-                        div.small.faint { (targets(&item.parameters)) @if item.parameters.dry_run { " · dry run" } }
+                        div.small.faint { (targets(&item.parameters)) }
                     }
-                    td { (pill(tone, word)) }
+                    td { (pill(tone, word)) @if item.parameters.dry_run { " " (flag("dry run")) } }
                     td.wide.tight { @if done.1 > 0 { (done.0) " of " (done.1) } @else { "–" } }
                     td.wide { div.why { (item.pause_reason.as_deref().filter(|_| item.paused).unwrap_or(&item.description)) } }
                     td.right.small.faint { (ago(item.created_at, now)) }
@@ -155,7 +153,7 @@ fn table(console: &Console, rows: &[Row]) -> Markup {
     }
 }
 
-fn pages(wanted: &Wanted, total: u64) -> Markup {
+fn page_links(wanted: &OrchestrationsQuery, total: u64) -> Markup {
     let (page, last) = (u64::from(wanted.page.max(1)), total.div_ceil(u64::from(PAGE)));
     let to = |page: u64| {
         with_query(
@@ -176,7 +174,7 @@ fn pages(wanted: &Wanted, total: u64) -> Markup {
     }
 }
 
-/// What an orchestration does: `Kyma 2.11.0`.
+/// The title of an orchestration: `Kyma 2.11.0`.
 fn title(kind: Kind, parameters: &Parameters) -> String {
     let (name, version) = match kind {
         Kind::UpgradeKyma => ("Kyma", parameters.kyma.as_ref().map(|it| it.version.as_str())),
@@ -200,19 +198,5 @@ fn targets(parameters: &Parameters) -> String {
     match targets.exclude.len() {
         0 => included,
         some => format!("{included}, {}", count(some, "exception")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pages_are_counted_from_the_newest() {
-        assert_eq!(from_oldest(0, 1), None);
-        assert_eq!(from_oldest(1, 0), Some(1));
-        assert_eq!(from_oldest(41, 1), Some(3));
-        assert_eq!(from_oldest(41, 3), Some(1));
-        assert_eq!(from_oldest(41, 4), None);
     }
 }

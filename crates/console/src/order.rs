@@ -4,7 +4,8 @@ use axum::{
     extract::{Query, State},
     response::{IntoResponse, Response},
 };
-use broker::instances::{Provision, Provisioned};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use broker::instances::{AcceptedOrder, Provision};
 use domain::OperationId;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -15,29 +16,41 @@ use crate::{
     Console,
     access::{BROKER_WRITE, OPERATIONS_READ, Person},
     audited::{Request, audited},
-    error::{Refused, see},
+    error::{PageError, see},
     forms::{self, Fields},
     layout::{self, Frame, Live, Section},
-    marks::{Tone, said},
+    marks::{Tone, message},
 };
 
 /// The platform's region of orders from here, unless the form says another one.
 const PLATFORM_REGION: &str = "cf-eu10";
+/// The parameter with the credentials of a cluster that is brought along.
+const KUBECONFIG: &str = "kubeconfig";
+/// The parameters that the forms have, where a plan's schema describes them.
+const FIELDS: [&str; 7] = [
+    "region",
+    "machineType",
+    "autoScalerMin",
+    "autoScalerMax",
+    "shootName",
+    "shootDomain",
+    KUBECONFIG,
+];
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub(crate) struct Wanted {
+pub(crate) struct OrderQuery {
     plan: String,
 }
 
-/// What a form was filled with.
+/// The values of a form.
 #[derive(Default)]
-struct Filled {
+struct FormValues {
     instance: String,
     values: Map<String, Value>,
 }
 
-impl Filled {
+impl FormValues {
     fn get(&self, name: &str) -> &str {
         self.values.get(name).and_then(Value::as_str).unwrap_or_default()
     }
@@ -46,11 +59,11 @@ impl Filled {
 pub(crate) async fn page(
     State(console): State<Console>,
     person: Person,
-    Query(wanted): Query<Wanted>,
-) -> Result<Markup, Refused> {
+    Query(wanted): Query<OrderQuery>,
+) -> Result<Markup, PageError> {
     person.must(BROKER_WRITE)?;
     // The id is drawn with the form, so that a form that is sent twice orders once.
-    let filled = Filled { instance: Uuid::new_v4().to_string(), values: Map::new() };
+    let filled = FormValues { instance: Uuid::new_v4().to_string(), values: Map::new() };
     Ok(form(&console, &person, &wanted.plan, &filled, None))
 }
 
@@ -58,16 +71,16 @@ pub(crate) async fn ordered(
     State(console): State<Console>,
     person: Person,
     fields: Fields,
-) -> Result<Response, Refused> {
+) -> Result<Response, PageError> {
     person.must(BROKER_WRITE)?;
     let plan = fields.get("plan").to_owned();
     let schema = plans(&console).into_iter().find(|it| it["name"] == plan.as_str());
-    let schema = schema.ok_or_else(|| Refused::Bad(format!("There is no plan \"{plan}\".")))?;
+    let schema = schema.ok_or_else(|| PageError::Bad(format!("There is no plan \"{plan}\".")))?;
     let parts = console.parts().broker.parts();
     let account = person.tenant.clone().unwrap_or_else(|| fields.get("account").to_owned());
     let mut parameters = json!({"name": fields.get("name")});
     for (name, property) in offered(&schema) {
-        if let Some(value) = value(&property, fields.get(&name)) {
+        if let Some(value) = value(&name, &property, fields.get(&name)) {
             parameters[name] = value;
         }
     }
@@ -90,7 +103,7 @@ pub(crate) async fn ordered(
     let caller = person.caller();
     let ordering = console.parts().broker.provision(&caller, request);
     let entry = Request { action: "provision", instance: Some(&instance), ..Request::default() };
-    let begun = |it: &Provisioned| it.operation.as_ref().map(OperationId::uuid);
+    let begun = |it: &AcceptedOrder| it.operation.as_ref().map(OperationId::uuid);
     match audited(&console, &person, entry, ordering, begun).await? {
         Ok(provisioned) => Ok(see(&match provisioned.operation {
             Some(operation) if person.operates(OPERATIONS_READ) => {
@@ -99,20 +112,22 @@ pub(crate) async fn ordered(
             _ => format!("/console/runtimes/{instance}"),
         })),
         Err(error) => {
-            let refused = Refused::from(error);
-            let Refused::Bad(problem) = refused else { return Err(refused) };
+            let refused = PageError::from(error);
+            let PageError::Bad(problem) = refused else { return Err(refused) };
             let known = ["name", "account", "subaccount", "user", "platform_region"];
             let all = known
                 .into_iter()
                 .map(str::to_owned)
                 .chain(offered(&schema).into_iter().map(|(name, _)| name));
+            // Credentials are not sent back.
             let values = all
+                .filter(|name| name != KUBECONFIG)
                 .map(|name| {
                     let value = json!(fields.get(&name));
                     (name, value)
                 })
                 .collect();
-            Ok(form(&console, &person, &plan, &Filled { instance, values }, Some(&problem))
+            Ok(form(&console, &person, &plan, &FormValues { instance, values }, Some(&problem))
                 .into_response())
         }
     }
@@ -132,16 +147,20 @@ fn offered(plan: &Value) -> Vec<(String, Value)> {
 /// The same of what can be given when an instance is made (`create`) or changed (`update`).
 pub(crate) fn described(plan: &Value, when: &str) -> Vec<(String, Value)> {
     let schema = &plan["schemas"]["service_instance"][when]["parameters"]["properties"];
-    ["region", "machineType", "autoScalerMin", "autoScalerMax"]
+    FIELDS
         .into_iter()
         .filter_map(|name| Some((name.to_owned(), schema.get(name)?.clone())))
         .collect()
 }
 
-/// A field in the type that the schema wants; none when it was left empty.
-pub(crate) fn value(property: &Value, text: &str) -> Option<Value> {
+/// A field in the form that the schema wants; none when it was left empty.
+pub(crate) fn value(name: &str, property: &Value, text: &str) -> Option<Value> {
     match (text, property["type"].as_str()) {
         ("", _) => None,
+        // The API takes it in base64, people have it as YAML, which base64 has no colon for.
+        (text, _) if name == KUBECONFIG && text.contains(':') => {
+            Some(json!(BASE64_STANDARD.encode(text)))
+        }
         (text, Some("integer")) => {
             Some(text.parse::<i64>().map_or_else(|_| json!(text), Value::from))
         }
@@ -153,7 +172,7 @@ fn form(
     console: &Console,
     person: &Person,
     chosen: &str,
-    filled: &Filled,
+    filled: &FormValues,
     problem: Option<&str>,
 ) -> Markup {
     let plans = plans(console);
@@ -166,7 +185,7 @@ fn form(
         (layout::path(&[("/console/runtimes", "Runtimes")], "Order"))
         div.title { h1 { "Order a runtime" } }
         p.sub { span { "A managed Kubernetes cluster with Kyma, made step by step while you watch" } }
-        @if let Some(problem) = problem { (said(Tone::Bad, problem)) }
+        @if let Some(problem) = problem { (message(Tone::Bad, problem)) }
         @if let Some(plan) = plan {
             div.stack {
                 section.card aria-labelledby="plan" {
@@ -192,7 +211,7 @@ fn form(
     layout::page(console, person, &frame, &body)
 }
 
-fn fields(person: &Person, plan: &Value, filled: &Filled) -> Markup {
+fn fields(person: &Person, plan: &Value, filled: &FormValues) -> Markup {
     let or = |name: &str, default: &str| match filled.get(name) {
         "" if person.is_developer() => default.to_owned(),
         given => given.to_owned(),
@@ -241,6 +260,9 @@ pub(crate) fn property_field(name: &str, property: &Value, value: &str) -> Marku
         "machineType" => "Machine type",
         "autoScalerMin" => "Fewest nodes",
         "autoScalerMax" => "Most nodes",
+        "shootName" => "Name of the cluster",
+        "shootDomain" => "Domain of the cluster",
+        KUBECONFIG => "Kubeconfig of the cluster",
         other => other,
     };
     let choices = property["enum"].as_array();
@@ -255,6 +277,10 @@ pub(crate) fn property_field(name: &str, property: &Value, value: &str) -> Marku
                         option value=(text(choice)) selected[text(choice) == value] { (shown) }
                     }
                 }
+            } @else if name == KUBECONFIG {
+                textarea id=(name) name=(name) rows="6" autocomplete="off" spellcheck="false" {}
+            } @else if property["type"] == "string" {
+                input type="text" id=(name) name=(name) value=(value) autocomplete="off" spellcheck="false";
             } @else {
                 input type="text" id=(name) name=(name) value=(value) inputmode="numeric" placeholder=(if default == "null" { "" } else { &default }) autocomplete="off";
             }
@@ -264,4 +290,22 @@ pub(crate) fn property_field(name: &str, property: &Value, value: &str) -> Marku
 
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_sent_in_the_types_of_the_schema_and_a_kubeconfig_in_base64() {
+        let (text, integer) = (json!({"type": "string"}), json!({"type": "integer"}));
+
+        assert_eq!(value("autoScalerMax", &integer, "5"), Some(json!(5)));
+        assert_eq!(value("autoScalerMax", &integer, "many"), Some(json!("many")));
+        assert_eq!(value("region", &text, ""), None);
+        let encoded = BASE64_STANDARD.encode("apiVersion: v1");
+        assert_eq!(value(KUBECONFIG, &text, "apiVersion: v1"), Some(json!(encoded)));
+        assert_eq!(value(KUBECONFIG, &text, &encoded), Some(json!(encoded)));
+        assert_eq!(value("shootDomain", &text, "a.example"), Some(json!("a.example")));
+    }
 }

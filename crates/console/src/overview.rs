@@ -1,4 +1,4 @@
-//! The overview: what works now, what needs somebody, whether it is healthy, what is slow.
+//! The overview: current work, operations that need attention, health, slow steps.
 
 mod history;
 mod slowest;
@@ -12,7 +12,7 @@ use maud::{Markup, html};
 use crate::{
     Console,
     access::{BROKER_WRITE, OPERATIONS_READ, Person, RUNTIMES_READ},
-    error::Refused,
+    error::PageError,
     layout::{self, Frame, Live, Section},
     marks::{pill, standing},
     names, operations,
@@ -28,7 +28,7 @@ const LISTED: usize = 8;
 pub(crate) async fn page(
     State(console): State<Console>,
     person: Person,
-) -> Result<Markup, Refused> {
+) -> Result<Markup, PageError> {
     if !person.operates(OPERATIONS_READ) {
         return Ok(without_operations(&console, &person));
     }
@@ -37,6 +37,7 @@ pub(crate) async fn page(
         PageRequest { state: Some(OperationState::InProgress), limit: NEWEST, ..newest.clone() };
     let view = &console.parts().operations;
     let (newest, running) = tokio::try_join!(view.list(newest), view.list(running))?;
+    let more = newest.next.is_some();
     let (newest, mut active) = (newest.operations, running.operations);
     active.extend(newest.iter().filter(|it| it.state == OperationState::Pending).cloned());
     let failed: Vec<&Snapshot> =
@@ -61,7 +62,7 @@ pub(crate) async fn page(
                 div.two {
                     div.stack {
                         (failed_card(&console, &failed, &names))
-                        @if newest.iter().any(|it| it.ended_at.is_some()) { (History::of(&newest, console.now()).card()) }
+                        @if newest.iter().any(|it| it.ended_at.is_some()) { (History::of(&newest, more, console.now()).card()) }
                     }
                     (slowest::card(&steps))
                 }
@@ -103,14 +104,14 @@ fn numbers(active: &[Snapshot], newest: &[Snapshot]) -> Markup {
     };
     html! {
         section.four aria-label="In numbers" {
-            div.card.number { span { "Working now" } b { (active.len()) } span { (kinds(active)) } }
+            div.card.number { span { a href="/console/operations?state=in+progress" { "Working now" } } b { (active.len()) } span { (kinds(active)) } }
             div.card.number {
-                span { "Need attention" }
+                span { a href="/console/operations?state=failed" { "Need attention" } }
                 b.bad[bad + retrying > 0] { (bad + retrying) }
                 span { (bad) " failed · " (retrying) " retrying" }
             }
             div.card.number {
-                span { "Succeeded" }
+                span { a href="/console/pool" { "Succeeded" } }
                 b { (share(good, good + bad)) }
                 span { (good) " of " (count(good + bad, "operation")) }
             }
@@ -135,7 +136,14 @@ fn kinds(active: &[Snapshot]) -> String {
     if counts.is_empty() {
         return "nothing to do".into();
     }
-    let told = counts.iter().map(|(word, count)| format!("{count} {}", kind(word).to_lowercase()));
+    let told = counts.iter().map(|(word, count)| {
+        // Only the first letter: Kyma is a name.
+        let mut name = kind(word);
+        if let Some(first) = name.get_mut(..1) {
+            first.make_ascii_lowercase();
+        }
+        format!("{count} {name}")
+    });
     told.collect::<Vec<_>>().join(" · ")
 }
 
@@ -157,7 +165,7 @@ fn active_card(console: &Console, active: &[Snapshot], names: &HashMap<String, S
                     tbody {
                         @for operation in active.iter().take(LISTED) {
                             @let (tone, word) = standing(operation);
-                            tr {
+                            tr id={ "active-" (operation.id) } {
                                 td {
                                     (operations::link(operation, names))
                                     div.small.faint { (kind(&operation.kind)) }
@@ -185,7 +193,7 @@ fn failed_card(console: &Console, failed: &[&Snapshot], names: &HashMap<String, 
             } @else {
                 table { thead { tr { th { "Runtime" } th { "Why" } th.right { "When" } } } tbody {
                     @for operation in failed {
-                        tr {
+                        tr id={ "failed-" (operation.id) } {
                             td { (operations::link(operation, names)) div.small.faint { (kind(&operation.kind)) } }
                             td { div.why { (operations::why(operation)) } }
                             td.right.small.faint { (ago(operation.updated_at, console.now())) }
@@ -206,7 +214,7 @@ fn recent_card(console: &Console, newest: &[Snapshot], names: &HashMap<String, S
     }
 }
 
-/// What a newcomer sees.
+/// The welcome page.
 fn welcome(person: &Person) -> Markup {
     html! {
         section.card { div.empty {

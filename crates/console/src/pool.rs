@@ -21,7 +21,7 @@ use serde::Deserialize;
 use crate::{
     Console,
     access::{OPERATIONS_READ, Person},
-    error::Refused,
+    error::PageError,
     layout::{self, Frame, Live, Section},
     words::count,
 };
@@ -34,19 +34,19 @@ const DAYS: [u32; 3] = [7, 30, 90];
 const STEPS: usize = 10;
 
 #[derive(Deserialize, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct PoolQuery {
     days: Option<u32>,
 }
 
 pub(crate) async fn page(
     State(console): State<Console>,
     person: Person,
-    Query(wanted): Query<Wanted>,
-) -> Result<Markup, Refused> {
+    Query(wanted): Query<PoolQuery>,
+) -> Result<Markup, PageError> {
     person.must_operate(OPERATIONS_READ)?;
     let days = wanted.days.unwrap_or(DAYS[0]);
     if !DAYS.contains(&days) {
-        return Err(Refused::Bad(format!("days: {days} is none of 7, 30, 90.")));
+        return Err(PageError::Bad(format!("days: {days} is none of 7, 30, 90.")));
     }
     let (answers, operations) = (&console.parts().answers, &console.parts().operations);
     let accounts = accounts::card(answers).await?;
@@ -78,7 +78,7 @@ pub(crate) async fn page(
     Ok(layout::page(&console, &person, &frame, &body))
 }
 
-impl From<Error> for Refused {
+impl From<Error> for PageError {
     fn from(error: Error) -> Self {
         match error {
             Error::Operations(error) => error.into(),

@@ -7,6 +7,8 @@ use broker::{
     operations::view::{PageRequest, Snapshot},
     runtimes::Runtime,
 };
+use domain::plan::Kind;
+use jiff::SignedDuration;
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -16,12 +18,15 @@ use crate::{
         BROKER_WRITE, KUBECONFIG_READ, OPERATIONS_READ, ORCHESTRATIONS_WRITE, Person, RUNTIMES_READ,
     },
     audit,
-    error::Refused,
+    error::PageError,
+    forms,
+    kubeconfig::{Way, file_name},
     layout::{self, Frame, Live, Section},
-    marks::{self, Tone, pill, said, standing},
+    marks::{self, Tone, message, pill, standing},
     names,
     operations::why,
     runtimes::or_dash,
+    unbind,
     words::{ago, exact, id, kind, span, until},
 };
 
@@ -29,8 +34,8 @@ use crate::{
 const HISTORY: u32 = 25;
 
 #[derive(Deserialize, Default)]
-pub(crate) struct Shown {
-    /// What was asked for and is not there: `kubeconfig`.
+pub(crate) struct RuntimeQuery {
+    /// The missing object that was requested: `kubeconfig`.
     #[serde(default)]
     problem: String,
 }
@@ -39,11 +44,11 @@ pub(crate) async fn page(
     State(console): State<Console>,
     person: Person,
     Path(instance): Path<String>,
-    Query(shown): Query<Shown>,
-) -> Result<Markup, Refused> {
+    Query(shown): Query<RuntimeQuery>,
+) -> Result<Markup, PageError> {
     person.must(RUNTIMES_READ)?;
     let runtime = names::find(&console, &person, &instance).await?;
-    let runtime = runtime.ok_or_else(|| Refused::Missing(format!("runtime {instance}")))?;
+    let runtime = runtime.ok_or_else(|| PageError::Missing(format!("runtime {instance}")))?;
     let operations = history(&console, &person, &instance).await?;
     let bindings =
         console.parts().bindings.list(&person.caller(), &instance).await.unwrap_or_default();
@@ -61,16 +66,16 @@ pub(crate) async fn page(
     let body = html! {
         (layout::path(&[("/console/runtimes", "Runtimes")], &name))
         (heading(&person, &runtime, &name))
-        @if shown.problem == "kubeconfig" { (said(Tone::Bad, "There is no kubeconfig right now. Try again in a moment; the log says why.")) }
+        @if shown.problem == "kubeconfig" { (message(Tone::Bad, "There is no kubeconfig right now. Try again in a moment; the log says why.")) }
         @if let Some(leftover) = &leftover { (leftovers(leftover)) }
         div.two {
             div.stack {
                 (history_card(&console, &operations))
-                (bindings_card(&console, &bindings))
+                (bindings_card(&console, &person, &instance, &bindings))
                 (audit)
             }
             div.stack {
-                (access_card(&person, &runtime, &name))
+                (access_card(&console, &person, &runtime, &name))
                 (facts_card(&runtime))
                 (parameters_card(&runtime))
             }
@@ -84,7 +89,7 @@ async fn history(
     console: &Console,
     person: &Person,
     instance: &str,
-) -> Result<Vec<Snapshot>, Refused> {
+) -> Result<Vec<Snapshot>, PageError> {
     if !person.operates(OPERATIONS_READ) {
         return Ok(vec![]);
     }
@@ -148,10 +153,11 @@ fn history_card(console: &Console, operations: &[Snapshot]) -> Markup {
                     tbody {
                         @for operation in operations {
                             @let (tone, word) = standing(operation);
-                            tr {
+                            tr id={ "op-" (operation.id) } {
                                 td {
                                     b { a href={ "/console/operations/" (operation.id) } { (kind(&operation.kind)) } }
                                     div.small.faint { (ago(operation.created_at, now)) }
+                                    div.small.why.narrow { (why(operation)) }
                                 }
                                 td { (pill(tone, word)) }
                                 td.wide { div.why { (why(operation)) } }
@@ -165,7 +171,13 @@ fn history_card(console: &Console, operations: &[Snapshot]) -> Markup {
     }
 }
 
-fn bindings_card(console: &Console, bindings: &[BindingSummary]) -> Markup {
+fn bindings_card(
+    console: &Console,
+    person: &Person,
+    instance: &str,
+    bindings: &[BindingSummary],
+) -> Markup {
+    let may_end = person.may(BROKER_WRITE);
     html! {
         section.card aria-labelledby="bindings" {
             header { h2 #bindings { "Bindings" } span { "credentials for a while" } }
@@ -173,12 +185,15 @@ fn bindings_card(console: &Console, bindings: &[BindingSummary]) -> Markup {
                 p.hint { "None. A platform binds with " code { "PUT …/service_bindings/{id}" } ", an operator with " code { "kcp bind" } "." }
             } @else {
                 table {
-                    thead { tr { th { "Binding" } th { "State" } th.right { "Ends" } } }
+                    thead { tr { th { "Binding" } th { "State" } th.right { "Ends" } @if may_end { th.right { span.unseen { "Action" } } } } }
                     tbody { @for binding in bindings {
-                        tr {
+                        tr id={ "binding-" (binding.id) } {
                             td { (id(&binding.id)) }
                             td { (pill(if binding.state == "active" { Tone::Good } else { Tone::Calm }, binding.state)) }
                             td.right { (until(binding.expires_at, console.now())) }
+                            @if may_end {
+                                td.right { a.button.tiny href=(unbind::address(instance, &binding.id)) aria-label={ "End binding " (binding.id) } { "End" } }
+                            }
                         }
                     } }
                 }
@@ -192,24 +207,52 @@ fn is_ready(runtime: &Runtime) -> bool {
     ["succeeded", "updating", "upgrading", "error"].contains(&runtime.status.state)
 }
 
-fn access_card(person: &Person, runtime: &Runtime, name: &str) -> Markup {
+fn access_card(console: &Console, person: &Person, runtime: &Runtime, name: &str) -> Markup {
     let gone = runtime.status.state.starts_with("deprovision");
+    let way = Way::of(console, person, runtime);
+    let address = format!("/console/runtimes/{}/kubeconfig", runtime.instance_id);
     html! {
         section.card aria-labelledby="access" {
             header { h2 #access { "Get in" } }
             div.body.stack {
                 @if gone {
                     p.soft { "The runtime is removed, and its kubeconfig with it." }
+                } @else if is_own(console, runtime) {
+                    p.soft { "Its cluster was brought along with the order: its owner has the kubeconfig." }
                 } @else if !is_ready(runtime) {
                     p.soft { "Its kubeconfig is here as soon as the runtime is ready." }
-                } @else if person.may(KUBECONFIG_READ) {
-                    div.acts { a.button #kubeconfig href={ "/console/runtimes/" (runtime.instance_id) "/kubeconfig" } download={ (name) ".yaml" } { "Download the kubeconfig" } }
-                    pre { "kubectl --kubeconfig " (name) ".yaml get namespaces" }
+                } @else if way.is_some() || person.may(KUBECONFIG_READ) {
+                    @if let Some(way) = way { (token_form(person, &address, way)) }
+                    pre { "kubectl --kubeconfig " (file_name(name)) " get namespaces" }
+                    @if person.may(KUBECONFIG_READ) {
+                        p.small.soft {
+                            a #kubeconfig href=(address) download { "The kubeconfig for signing in" }
+                            " holds no credentials: kubectl asks its owner to sign in, with the plugin oidc-login."
+                        }
+                    }
                 } @else {
                     p.soft { "Kubeconfigs need the scope kubeconfig:read." }
                 }
             }
         }
+    }
+}
+
+/// Whether the order brought the cluster along.
+fn is_own(console: &Console, runtime: &Runtime) -> bool {
+    let plan = console.parts().broker.parts().catalog.plan(&runtime.service_plan_id);
+    plan.is_some_and(|plan| plan.kind() == Kind::OwnCluster)
+}
+
+/// Asks for a kubeconfig that works as it is. Making one changes something, so that a link is not enough.
+fn token_form(person: &Person, address: &str, way: Way) -> Markup {
+    let lifetime = SignedDuration::try_from(way.lifetime()).unwrap_or(SignedDuration::MAX);
+    html! {
+        form method="post" action=(address) data-download {
+            (forms::word(person))
+            div.acts { button.button.first #token type="submit" { "Download a kubeconfig" } }
+        }
+        p.small.soft { "With a token that has all rights in this runtime and ends after " (span(lifetime)) ". Keep it to yourself; the download is in the audit." }
     }
 }
 

@@ -11,21 +11,21 @@ use serde::Deserialize;
 use crate::{
     Console,
     access::{BROKER_WRITE, Person, RUNTIMES_READ},
-    error::Refused,
+    error::PageError,
     layout::{self, Frame, Live, Section},
     marks::{self, pill},
     names,
     operations::with_query,
     words::ago,
 };
-use search::Found;
+use search::SearchResult;
 
 pub(crate) use export::export;
 
 /// Which runtimes are wanted.
 #[derive(Deserialize, Default, Clone)]
 #[serde(default)]
-pub(crate) struct Wanted {
+pub(crate) struct RuntimesPageQuery {
     /// A part of the name, the Shoot, the account or an id.
     q: String,
     /// A word for the state; empty: all that are there.
@@ -39,8 +39,8 @@ pub(crate) struct Wanted {
 pub(crate) async fn page(
     State(console): State<Console>,
     person: Person,
-    Query(mut wanted): Query<Wanted>,
-) -> Result<Markup, Refused> {
+    Query(mut wanted): Query<RuntimesPageQuery>,
+) -> Result<Markup, PageError> {
     person.must(RUNTIMES_READ)?;
     wanted.page = wanted.page.max(1);
     wanted.q = wanted.q.trim().to_owned();
@@ -64,13 +64,26 @@ pub(crate) async fn page(
             (pages(&wanted, &found))
         }
     };
-    // A search looks at many runtimes: it is done when somebody asks for it.
+    // A search looks at many runtimes: it is done on request.
     let live = if wanted.q.is_empty() { Live::All } else { Live::No };
     let frame = Frame { title: "Runtimes", section: Section::Runtimes, live };
     Ok(layout::page(&console, &person, &frame, &body))
 }
 
-fn heading(found: &Found) -> String {
+/// The instances and names of the runtimes that fit these words, in whatever state they are.
+pub(crate) async fn named(
+    console: &Console,
+    person: &Person,
+    words: &str,
+) -> Result<Vec<(String, String)>, PageError> {
+    person.must(RUNTIMES_READ)?;
+    let (q, state) = (words.to_owned(), "all".to_owned());
+    let wanted = RuntimesPageQuery { q, state, ..RuntimesPageQuery::default() };
+    let found = search::find(console, person, &wanted).await?;
+    Ok(found.runtimes.into_iter().map(|it| (it.instance_id.clone(), names::of(&it))).collect())
+}
+
+fn heading(found: &SearchResult) -> String {
     match found.searched {
         None => format!("{} in all", found.total),
         Some(searched) if searched < found.total => format!(
@@ -82,7 +95,7 @@ fn heading(found: &Found) -> String {
     }
 }
 
-fn filters(console: &Console, wanted: &Wanted) -> Markup {
+fn filters(console: &Console, wanted: &RuntimesPageQuery) -> Markup {
     let plans = &console.parts().broker.parts();
     let plans = plans.catalog.offered(&plans.offer).map(broker::catalog::Plan::name);
     let states = [
@@ -108,7 +121,7 @@ fn filters(console: &Console, wanted: &Wanted) -> Markup {
             span { "State" }
             @for word in states {
                 @let name = match word { "" => "there now", "succeeded" => "ready", "error" => "change failed", "all" => "all states", other => other };
-                a href=(address(&Wanted { state: word.into(), page: 1, ..wanted.clone() })) aria-current=[(wanted.state == word).then_some("true")] { (name) }
+                a href=(address(&RuntimesPageQuery { state: word.into(), page: 1, ..wanted.clone() })) aria-current=[(wanted.state == word).then_some("true")] { (name) }
             }
         }
         nav.chips aria-label="Filter by plan" {
@@ -116,13 +129,13 @@ fn filters(console: &Console, wanted: &Wanted) -> Markup {
             @for plan in plans {
                 @let chosen = wanted.plan == plan;
                 @let other = if chosen { String::new() } else { plan.to_owned() };
-                a href=(address(&Wanted { plan: other, page: 1, ..wanted.clone() })) aria-current=[chosen.then_some("true")] { (plan) }
+                a href=(address(&RuntimesPageQuery { plan: other, page: 1, ..wanted.clone() })) aria-current=[chosen.then_some("true")] { (plan) }
             }
         }
     }
 }
 
-fn address(wanted: &Wanted) -> String {
+fn address(wanted: &RuntimesPageQuery) -> String {
     let page = if wanted.page > 1 { wanted.page.to_string() } else { String::new() };
     let fields = [
         ("q", wanted.q.as_str()),
@@ -134,18 +147,18 @@ fn address(wanted: &Wanted) -> String {
 }
 
 /// The words of the filter; those that are not known are refused.
-fn states(wanted: &Wanted) -> Result<Vec<StateWord>, Refused> {
+fn states(wanted: &RuntimesPageQuery) -> Result<Vec<StateWord>, PageError> {
     if wanted.state.is_empty() {
         return Ok(vec![]);
     }
     let word = wanted.state.parse().map_err(|()| {
         let words = StateWord::words().join(", ");
-        Refused::Bad(format!("state \"{}\" is none of: {words}.", wanted.state))
+        PageError::Bad(format!("state \"{}\" is none of: {words}.", wanted.state))
     })?;
     Ok(vec![word])
 }
 
-fn empty(person: &Person, wanted: &Wanted) -> Markup {
+fn empty(person: &Person, wanted: &RuntimesPageQuery) -> Markup {
     let filtered = !(wanted.q.is_empty() && wanted.state.is_empty() && wanted.plan.is_empty());
     html! {
         div.empty {
@@ -172,7 +185,7 @@ fn table(console: &Console, runtimes: &[Runtime]) -> Markup {
             tbody {
                 @for runtime in runtimes {
                     @let (tone, word) = marks::runtime(runtime.status.state);
-                    tr {
+                    tr id={ "rt-" (runtime.instance_id) } {
                         td { b { a href={ "/console/runtimes/" (runtime.instance_id) } { (names::of(runtime)) } } }
                         td { (pill(tone, word)) }
                         td.wide { (runtime.service_plan_name) }
@@ -191,15 +204,15 @@ pub(crate) fn or_dash(text: &str) -> &str {
     if text.is_empty() { "–" } else { text }
 }
 
-fn pages(wanted: &Wanted, found: &Found) -> Markup {
+fn pages(wanted: &RuntimesPageQuery, found: &SearchResult) -> Markup {
     let last = found.pages;
     html! {
         @if found.searched.is_none() && last > 1 {
             div.pages {
                 span { "Page " (wanted.page) " of " (last) }
                 div.acts {
-                    @if wanted.page > 1 { a.button.tiny href=(address(&Wanted { page: wanted.page - 1, ..wanted.clone() })) { "Newer" } }
-                    @if wanted.page < last { a.button.tiny href=(address(&Wanted { page: wanted.page + 1, ..wanted.clone() })) { "Older" } }
+                    @if wanted.page > 1 { a.button.tiny href=(address(&RuntimesPageQuery { page: wanted.page - 1, ..wanted.clone() })) { "Newer" } }
+                    @if wanted.page < last { a.button.tiny href=(address(&RuntimesPageQuery { page: wanted.page + 1, ..wanted.clone() })) { "Older" } }
                 }
             }
         }

@@ -17,14 +17,14 @@ const OF_REPLICA: usize = 1_000;
 pub(crate) struct Streams(Arc<Mutex<HashMap<String, usize>>>);
 
 /// The place of one stream, given back when it is dropped.
-pub(crate) struct Place {
+pub(crate) struct StreamPermit {
     streams: Streams,
     session: String,
 }
 
 impl Streams {
     /// A place for a stream of a session, or why there is none.
-    pub(crate) fn take(&self, session: &str) -> Result<Place, String> {
+    pub(crate) fn take(&self, session: &str) -> Result<StreamPermit, String> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if open.values().sum::<usize>() >= OF_REPLICA {
             return Err(format!(
@@ -36,11 +36,11 @@ impl Streams {
             return Err(format!("{OF_SESSION} of your pages are live already: close some of them"));
         }
         *own += 1;
-        Ok(Place { streams: self.clone(), session: session.to_owned() })
+        Ok(StreamPermit { streams: self.clone(), session: session.to_owned() })
     }
 }
 
-impl Drop for Place {
+impl Drop for StreamPermit {
     fn drop(&mut self) {
         let mut open = self.streams.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(own) = open.get_mut(&self.session) {
@@ -59,7 +59,8 @@ mod tests {
     #[test]
     fn a_session_has_so_many_streams_and_gets_a_place_back() {
         let streams = Streams::default();
-        let mut places: Vec<Place> = (0..OF_SESSION).map(|_| streams.take("jo").unwrap()).collect();
+        let mut places: Vec<StreamPermit> =
+            (0..OF_SESSION).map(|_| streams.take("jo").unwrap()).collect();
 
         assert!(streams.take("jo").is_err_and(|why| why.starts_with("16 of your pages")));
         assert!(streams.take("al").is_ok());
@@ -72,7 +73,7 @@ mod tests {
     #[test]
     fn a_replica_has_so_many_streams() {
         let streams = Streams::default();
-        let places: Vec<Place> =
+        let places: Vec<StreamPermit> =
             (0..OF_REPLICA).map(|at| streams.take(&format!("{}", at / 10)).unwrap()).collect();
 
         assert!(streams.take("another").is_err());

@@ -1,5 +1,5 @@
-//! What an operator does about an operation that does not go on: retry, skip a step of a removal, abandon. Each is asked once more, with the name
-//! of the runtime, and takes a reason.
+//! What an operator does about an operation that does not go on: cancel, retry, skip a step of a removal, abandon. Each is asked once more and
+//! needs a reason; all but a cancel also ask for the name of the runtime.
 
 use axum::{
     extract::{Path, State},
@@ -13,10 +13,10 @@ use crate::{
     Console,
     access::{OPERATIONS_READ, OPERATIONS_WRITE, Person},
     audited::{Request, audited},
-    error::{Refused, see},
+    error::{PageError, see},
     forms::{self, Fields},
     layout::{self, Frame, Live, Section},
-    marks::{Tone, said},
+    marks::{Tone, message},
     operation::{name, read, shape},
     words::kind,
 };
@@ -24,24 +24,26 @@ use crate::{
 /// The longest reason, in characters: as long as in the API.
 const LONGEST_REASON: usize = 500;
 
-/// What can be done.
+/// An action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
+    Cancel,
     Retry,
     Skip,
     Abandon,
 }
 
 impl Action {
-    const ALL: [Self; 3] = [Self::Retry, Self::Skip, Self::Abandon];
+    const ALL: [Self; 4] = [Self::Cancel, Self::Retry, Self::Skip, Self::Abandon];
 
-    fn read(word: &str) -> Result<Self, Refused> {
+    fn read(word: &str) -> Result<Self, PageError> {
         let known = Self::ALL.into_iter().find(|action| action.word() == word);
-        known.ok_or_else(|| Refused::Missing(format!("page {word} of an operation")))
+        known.ok_or_else(|| PageError::Missing(format!("page {word} of an operation")))
     }
 
     pub(crate) const fn word(self) -> &'static str {
         match self {
+            Self::Cancel => "cancel",
             Self::Retry => "retry",
             Self::Skip => "skip",
             Self::Abandon => "abandon",
@@ -50,6 +52,7 @@ impl Action {
 
     pub(crate) const fn title(self) -> &'static str {
         match self {
+            Self::Cancel => "Cancel",
             Self::Retry => "Retry",
             Self::Skip => "Skip a step",
             Self::Abandon => "Abandon",
@@ -58,6 +61,7 @@ impl Action {
 
     const fn button(self) -> &'static str {
         match self {
+            Self::Cancel => "Cancel the operation",
             Self::Retry => "Retry it",
             Self::Skip => "Skip the step",
             Self::Abandon => "Abandon it",
@@ -66,6 +70,9 @@ impl Action {
 
     const fn meaning(self) -> &'static str {
         match self {
+            Self::Cancel => {
+                "It ends at its next step boundary, as canceled. What its steps have made so far stays: delete the runtime to remove it."
+            }
             Self::Retry => {
                 "A new operation continues this one: finished stages stay finished, and what was made before is found again. Do it once the cause is gone."
             }
@@ -79,7 +86,7 @@ impl Action {
     }
 }
 
-/// What can be done about an operation, as it stands.
+/// The possible actions on an operation in its state, besides the cancel of one that has not ended.
 pub(crate) fn possible(shape: Option<&Shape>, operation: &Snapshot) -> Vec<Action> {
     let mut actions = Vec::new();
     if matches!(operation.state, OperationState::Failed | OperationState::Canceled) {
@@ -108,7 +115,7 @@ pub(crate) async fn page(
     State(console): State<Console>,
     person: Person,
     Path((id, action)): Path<(String, String)>,
-) -> Result<Markup, Refused> {
+) -> Result<Markup, PageError> {
     person.must_operate(OPERATIONS_WRITE)?;
     person.must_operate(OPERATIONS_READ)?;
     let action = Action::read(&action)?;
@@ -122,7 +129,7 @@ pub(crate) async fn confirmed(
     person: Person,
     Path((id, action)): Path<(String, String)>,
     fields: Fields,
-) -> Result<Response, Refused> {
+) -> Result<Response, PageError> {
     person.must_operate(OPERATIONS_WRITE)?;
     let action = Action::read(&action)?;
     let operation = console.parts().operations.find(read(&id)?).await?;
@@ -136,12 +143,12 @@ pub(crate) async fn confirmed(
     }
     match perform(&console, &person, &asked, &fields).await? {
         Ok(id) => Ok(see(&format!("/console/operations/{id}"))),
-        Err(Refused::Bad(problem)) => again(&problem),
+        Err(PageError::Bad(problem)) => again(&problem),
         Err(other) => Err(other),
     }
 }
 
-/// What is asked for, and about which operation.
+/// The request, and its operation.
 struct Question {
     operation: Snapshot,
     name: String,
@@ -150,11 +157,11 @@ struct Question {
 
 fn check(asked: &Question, fields: &Fields) -> Result<(), String> {
     let reason = fields.get("reason");
-    if fields.get("name") != asked.name {
+    if asked.action != Action::Cancel && fields.get("name") != asked.name {
         return Err("That is not its name. Nothing was done.".into());
     }
-    if reason.is_empty() && asked.action != Action::Retry {
-        return Err("Say why: the reason is kept with the operation and in the audit.".into());
+    if reason.is_empty() {
+        return Err("Say why: the reason is kept in the audit.".into());
     }
     if reason.chars().count() > LONGEST_REASON || reason.chars().any(char::is_control) {
         return Err(format!("The reason must be one line of at most {LONGEST_REASON} characters."));
@@ -168,16 +175,14 @@ async fn perform(
     person: &Person,
     asked: &Question,
     fields: &Fields,
-) -> Result<Result<uuid::Uuid, Refused>, Refused> {
+) -> Result<Result<uuid::Uuid, PageError>, PageError> {
     let id = asked.operation.id;
     let (reason, step) = (fields.get("reason"), fields.get("step"));
-    let told = |what: &str| match reason {
-        "" => format!("{what} by {}", person.name),
-        reason => format!("{what} by {}: {reason}", person.name),
-    };
+    let told = |what: &str| format!("{what} by {}: {reason}", person.name);
     let view = &console.parts().operations;
     let work = async {
         match asked.action {
+            Action::Cancel => view.cancel(id, told("called off")).await,
             Action::Retry => view.retry(id).await,
             Action::Skip => view.skip(id, step, told("asked for")).await,
             Action::Abandon => view.abandon(id, told("abandoned")).await,
@@ -190,7 +195,7 @@ async fn perform(
     let action = asked.action.word();
     let entry = Request { action, operation: Some(id), details, ..Request::default() };
     let done = audited(console, person, entry, work, |it: &Snapshot| Some(it.id)).await?;
-    Ok(done.map(|operation| operation.id).map_err(Refused::from))
+    Ok(done.map(|operation| operation.id).map_err(PageError::from))
 }
 
 fn question(
@@ -208,24 +213,26 @@ fn question(
         (layout::path(&[("/console/operations", "Operations"), (&back, &what)], action.title()))
         div.title { h1 { (action.title()) ": " (what) "?" } }
         p.sub { span { "operation " code { (operation.id) } } }
-        @if let Some(problem) = problem { (said(Tone::Bad, problem)) }
+        @if let Some(problem) = problem { (message(Tone::Bad, problem)) }
         section.card { div.body {
             form.field-list method="post" action={ (back) "/" (action.word()) } {
                 (forms::word(person))
                 p { (action.meaning()) }
                 @if *action == Action::Skip { (step_field(&steps, operation, fields)) }
                 div.field {
-                    label for="reason" { "Reason" @if *action == Action::Retry { " (may be empty)" } }
-                    input #reason type="text" name="reason" maxlength=(LONGEST_REASON) value=(fields.get("reason")) required[*action != Action::Retry] autocomplete="off";
-                    small { "Kept with the operation and in the audit." }
+                    label for="reason" { "Reason" }
+                    input #reason type="text" name="reason" maxlength=(LONGEST_REASON) value=(fields.get("reason")) required autocomplete="off";
+                    small { "Kept in the audit." }
                 }
-                div.field {
-                    label for="name" { "Type " strong { (name) } " to confirm" }
-                    input #name type="text" name="name" required autocomplete="off" spellcheck="false";
+                @if *action != Action::Cancel {
+                    div.field {
+                        label for="name" { "Type " strong { (name) } " to confirm" }
+                        input #name type="text" name="name" required autocomplete="off" spellcheck="false";
+                    }
                 }
                 div.acts {
                     button.button.first.danger[*action != Action::Retry] type="submit" { (action.button()) }
-                    a.button href=(back) { "Leave it as it is" }
+                    a.button href=(back) { @if *action == Action::Cancel { "Let it go on" } @else { "Leave it as it is" } }
                 }
             }
         } }
@@ -241,7 +248,7 @@ fn step_field(steps: &[(&str, &str)], operation: &Snapshot, fields: &Fields) -> 
     };
     html! {
         @if steps.is_empty() {
-            (said(Tone::Slow, "The open stage has no step that its plan can go on without."))
+            (message(Tone::Slow, "The open stage has no step that its plan can go on without."))
         } @else {
             div.field {
                 label for="step" { "Step" }
@@ -249,6 +256,42 @@ fn step_field(steps: &[(&str, &str)], operation: &Snapshot, fields: &Fields) -> 
                     @for (step, leaves) in steps { option value=(step) selected[*step == chosen] { (step) ": leaves " (leaves) } }
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::operation;
+
+    fn checked(action: Action, name: &str, reason: &str) -> Result<(), String> {
+        let asked = Question { operation: operation("Wait"), name: "dev".into(), action };
+        let fields = [("name", name), ("reason", reason)];
+        let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        check(&asked, &Fields::from(fields.to_vec()))
+    }
+
+    #[test]
+    fn every_action_needs_a_reason_of_one_line() {
+        for action in Action::ALL {
+            assert_eq!(checked(action, "dev", "it hangs"), Ok(()), "{action:?}");
+            for empty in ["", "  "] {
+                let refused = checked(action, "dev", empty).unwrap_err();
+                assert!(refused.starts_with("Say why"), "{action:?}: {refused}");
+            }
+            for wrong in [&*"x".repeat(501), "two\nlines"] {
+                let refused = checked(action, "dev", wrong).unwrap_err();
+                assert!(refused.contains("at most 500 characters"), "{action:?}: {refused}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_action_but_a_cancel_needs_the_name_of_the_runtime() {
+        for action in Action::ALL {
+            let refused = checked(action, "another", "it hangs").is_err();
+            assert_eq!(refused, action != Action::Cancel, "{action:?}");
         }
     }
 }

@@ -5,7 +5,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use broker::{
-    instances::{Update, Updated},
+    instances::{AcceptedUpdate, Update},
     runtimes::Runtime,
 };
 use domain::OperationId;
@@ -16,10 +16,10 @@ use crate::{
     Console,
     access::{BROKER_WRITE, OPERATIONS_READ, Person},
     audited::{Request, audited},
-    error::{Refused, see},
+    error::{PageError, see},
     forms::{self, Fields},
     layout::{self, Frame, Live, Section},
-    marks::{Tone, said},
+    marks::{Tone, message},
     names,
     order::{described, plans, property_field, value},
 };
@@ -28,7 +28,7 @@ pub(crate) async fn page(
     State(console): State<Console>,
     person: Person,
     Path(instance): Path<String>,
-) -> Result<Markup, Refused> {
+) -> Result<Markup, PageError> {
     person.must(BROKER_WRITE)?;
     let runtime = find(&console, &person, &instance).await?;
     let present = present(&runtime);
@@ -42,7 +42,7 @@ pub(crate) async fn sent(
     person: Person,
     Path(instance): Path<String>,
     fields: Fields,
-) -> Result<Response, Refused> {
+) -> Result<Response, PageError> {
     person.must(BROKER_WRITE)?;
     let runtime = find(&console, &person, &instance).await?;
     let present = present(&runtime);
@@ -70,7 +70,7 @@ pub(crate) async fn sent(
     let changing = Box::pin(console.parts().broker.update(&caller, request));
     let entry =
         Request { action: "update", instance: Some(&instance), details, ..Request::default() };
-    let begun = |it: &Updated| it.operation.as_ref().map(OperationId::uuid);
+    let begun = |it: &AcceptedUpdate| it.operation.as_ref().map(OperationId::uuid);
     match audited(&console, &person, entry, changing, begun).await? {
         Ok(updated) => Ok(see(&match updated.operation {
             Some(operation) if person.operates(OPERATIONS_READ) => {
@@ -78,16 +78,16 @@ pub(crate) async fn sent(
             }
             _ => format!("/console/runtimes/{instance}"),
         })),
-        Err(error) => match Refused::from(error) {
-            Refused::Bad(problem) => Ok(again(&problem)),
+        Err(error) => match PageError::from(error) {
+            PageError::Bad(problem) => Ok(again(&problem)),
             refused => Err(refused),
         },
     }
 }
 
-async fn find(console: &Console, person: &Person, instance: &str) -> Result<Runtime, Refused> {
+async fn find(console: &Console, person: &Person, instance: &str) -> Result<Runtime, PageError> {
     let found = names::find(console, person, instance).await?;
-    found.ok_or_else(|| Refused::Missing(format!("runtime {instance}")))
+    found.ok_or_else(|| PageError::Missing(format!("runtime {instance}")))
 }
 
 /// The parameters that the runtime has, where they are known.
@@ -133,7 +133,9 @@ fn changed(properties: &[(String, Value)], fields: &Fields) -> Map<String, Value
     let changed =
         properties.iter().filter(|(name, _)| fields.get(name) != fields.get(&shown_name(name)));
     changed
-        .filter_map(|(name, property)| Some((name.clone(), value(property, fields.get(name))?)))
+        .filter_map(|(name, property)| {
+            Some((name.clone(), value(name, property, fields.get(name))?))
+        })
         .collect()
 }
 
@@ -151,7 +153,7 @@ fn form(
         (layout::path(&[("/console/runtimes", "Runtimes"), (&back, &name)], "Change"))
         div.title { h1 { "Change " (name) } }
         p.sub { span { "plan " (runtime.service_plan_name) } span { (runtime.region) } }
-        @if let Some(problem) = problem { (said(Tone::Bad, problem)) }
+        @if let Some(problem) = problem { (message(Tone::Bad, problem)) }
         section.card { div.body {
             @if properties.is_empty() {
                 p.soft { "Nothing can be changed about runtimes of this plan here." }

@@ -74,7 +74,7 @@ pub(crate) fn id(id: &str) -> Markup {
     }
 }
 
-/// What a kind of operation is called.
+/// The name of a kind of operation.
 pub(crate) fn kind(kind: &str) -> String {
     match kind {
         "provision" => "Provisioning".into(),

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 use strum::{EnumString, IntoStaticStr};
 
-/// What is done to each runtime.
+/// The kind of an upgrade.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
 #[serde(rename_all = "camelCase")]
 #[strum(serialize_all = "camelCase")]
@@ -59,18 +59,29 @@ impl Kind {
 }
 
 impl State {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Pending,
+        Self::InProgress,
+        Self::Canceling,
+        Self::Retrying,
+        Self::Canceled,
+        Self::Succeeded,
+        Self::Failed,
+    ];
+
     /// Its word in the API.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 
-    /// Whether nothing happens any more unless somebody asks for it.
+    /// Whether nothing happens any more without a request.
     pub const fn is_final(self) -> bool {
         matches!(self, Self::Canceled | Self::Succeeded | Self::Failed)
     }
 }
 
-/// What an orchestration shall do. Fields that are not known are left out.
+/// The parameters of an orchestration. Unknown fields are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Parameters {
@@ -90,7 +101,7 @@ pub struct Parameters {
     /// Whether customers are notified; without a value, they are where SPC is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notification: Option<bool>,
-    /// What is tried again. Clients expect the object to be there.
+    /// The retried operations. Clients expect the object to be present.
     pub retryoperation: RetryOperation,
 }
 
@@ -98,7 +109,7 @@ pub struct Parameters {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Targets {
-    /// Those that one of these fits.
+    /// Runtimes that match one of these targets.
     #[serde(deserialize_with = "or_default")]
     pub include: Vec<Target>,
     /// Without those that one of these fits.
@@ -106,7 +117,7 @@ pub struct Targets {
     pub exclude: Vec<Target>,
 }
 
-/// What a runtime has to fit: everything that is given.
+/// The properties that a runtime must match: all that are given.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Target {
@@ -184,7 +195,7 @@ impl Default for Strategy {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Parallel {
-    /// So many; nothing stands for one.
+    /// The number; absent means one.
     pub workers: i64,
 }
 
@@ -192,7 +203,7 @@ pub struct Parallel {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Budget {
-    /// So many.
+    /// A number.
     Number(i64),
     /// A number, or a percentage: `"10%"`.
     Text(String),

@@ -1,7 +1,7 @@
 //! What a caller may ask for, as it is sent, stored and given back.
 //!
 //! Absent and empty differ: an order without administrators is not the order with an empty list of them. What the broker
-//! makes of an order is [`Resolved`].
+//! makes of an order is [`ResolvedOrder`].
 
 mod object;
 mod oidc;
@@ -9,7 +9,7 @@ mod resolved;
 mod sensitive;
 
 pub use oidc::{Oidc, SIGNING_ALGORITHMS};
-pub use resolved::{Cluster, Resolved, Subnets, Zone};
+pub use resolved::{Cluster, ResolvedOrder, Subnets, Zone};
 pub use sensitive::Sensitive;
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Provisioning {
-    /// What the cluster is called by its owner.
+    /// The name that the owner gave the cluster.
     #[serde(deserialize_with = "null_is_empty")]
     pub name: String,
     /// The fewest nodes.
@@ -39,7 +39,7 @@ pub struct Provisioning {
     /// The provider's region, or for trials a part of the world.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<String>,
-    /// What the cluster is for, in Gardener's words.
+    /// The purpose of the cluster, in Gardener's words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub purpose: Option<String>,
     /// The size of each node's disk.
@@ -63,7 +63,7 @@ pub struct Provisioning {
     /// The version whose overrides are used, where orders may choose it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overrides_version: Option<String>,
-    /// Who administers the cluster.
+    /// The administrators of the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub administrators: Option<Vec<String>>,
     /// The provider of a trial, by its label.
@@ -78,7 +78,7 @@ pub struct Provisioning {
     /// The domain of a cluster that the order brings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shoot_domain: Option<String>,
-    /// Who issues the tokens that the cluster accepts.
+    /// The OIDC issuer of the cluster.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "object::optional")]
     pub oidc: Option<Oidc>,
 }
@@ -102,13 +102,13 @@ pub struct Update {
     /// The type of every node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine_type: Option<String>,
-    /// Who administers the cluster; an empty list changes nothing.
+    /// The administrators of the cluster; an empty list changes nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub administrators: Option<Vec<String>>,
     /// The kubeconfig of a cluster that the order brought, in base64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kubeconfig: Option<Sensitive>,
-    /// Who issues the tokens that the cluster accepts.
+    /// The OIDC issuer of the cluster.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "object::optional")]
     pub oidc: Option<Oidc>,
     /// Ends a trial for good.
@@ -117,7 +117,7 @@ pub struct Update {
 }
 
 impl Provisioning {
-    /// What may be shown to the caller: everything but the kubeconfig.
+    /// The parameters without the kubeconfig, as callers may see them.
     pub fn shown(&self) -> Self {
         Self { kubeconfig: None, ..self.clone() }
     }

@@ -42,7 +42,7 @@ impl Provider {
         self.into()
     }
 
-    /// The word in orders and in what is told about them: `AWS`.
+    /// The word in orders and in responses: `AWS`.
     pub fn label(self) -> &'static str {
         match self {
             Self::Aws => "AWS",

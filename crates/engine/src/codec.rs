@@ -43,7 +43,7 @@ impl Codec {
     }
 }
 
-/// What `stored` has and `known` has not, object by object.
+/// The fields of `stored` that `known` lacks, object by object.
 fn beyond(stored: Value, known: &Value) -> Option<Value> {
     let (Value::Object(stored), Value::Object(known)) = (stored, known) else { return None };
     let rest: Map<String, Value> = stored
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[derive(Serialize, Deserialize)]
-    struct Old {
+    struct OldData {
         runtime: Inner,
     }
 
@@ -88,7 +88,7 @@ mod tests {
     fn p22_fields_of_a_newer_program_survive_an_older_one() {
         let newer = br#"{"runtime":{"id":1,"zone":"a"},"licence":"x"}"#;
 
-        let (mut data, codec) = Codec::decode::<Old>("data", newer).unwrap();
+        let (mut data, codec) = Codec::decode::<OldData>("data", newer).unwrap();
         data.runtime.id = 2;
         let written: Value = serde_json::from_slice(&codec.encode(&data).unwrap()).unwrap();
 
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn unreadable_data_is_a_clear_failure() {
-        let failure = Codec::decode::<Old>("data", b"{}").err().unwrap();
+        let failure = Codec::decode::<OldData>("data", b"{}").err().unwrap();
 
         assert!(failure.message.contains("runtime"), "{failure}");
     }

@@ -9,13 +9,13 @@ use tracing::{debug, warn};
 
 use crate::{
     lease::Lease,
-    planted::Planted,
-    storage::{Cancel, Commit, Landed, Storage, StorageError},
+    planted::PlantedBug,
+    storage::{Cancel, Commit, CommitResult, Storage, StorageError},
 };
 
-/// What became of one result.
+/// How one result was stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Stored {
+pub(crate) enum SaveResult {
     /// It is stored.
     Yes { journal: i64, cancel: Option<Cancel> },
     /// The operation is not held here any more.
@@ -26,7 +26,7 @@ pub(crate) enum Stored {
 
 struct Job {
     commit: Commit,
-    answer: oneshot::Sender<Stored>,
+    answer: oneshot::Sender<SaveResult>,
 }
 
 /// The queue in front of the store.
@@ -41,7 +41,7 @@ impl Committer {
         clock: Clock,
         batch: usize,
         at_once: usize,
-        planted: Planted,
+        planted: PlantedBug,
     ) -> Self {
         let (line, mut jobs) = mpsc::channel::<Job>(batch.max(1) * 16);
         tokio::spawn(async move {
@@ -71,12 +71,12 @@ impl Committer {
     }
 
     /// Stores one result.
-    pub(crate) async fn store(&self, commit: Commit) -> Stored {
+    pub(crate) async fn store(&self, commit: Commit) -> SaveResult {
         let (answer, answered) = oneshot::channel();
         if self.0.send(Job { commit, answer }).await.is_err() {
-            return Stored::NotHeld;
+            return SaveResult::NotHeld;
         }
-        answered.await.unwrap_or(Stored::NotHeld)
+        answered.await.unwrap_or(SaveResult::NotHeld)
     }
 }
 
@@ -84,7 +84,7 @@ struct Work<S> {
     storage: Arc<S>,
     lease: Arc<Lease>,
     clock: Clock,
-    planted: Planted,
+    planted: PlantedBug,
 }
 
 impl<S: Storage> Work<S> {
@@ -94,7 +94,7 @@ impl<S: Storage> Work<S> {
         let mut in_doubt = false;
         while !jobs.is_empty() {
             if !self.may_write() {
-                return answer_all(jobs, &Stored::NotHeld);
+                return answer_all(jobs, &SaveResult::NotHeld);
             }
             let commits: Vec<Commit> = jobs.iter().map(|job| job.commit.clone()).collect();
             match self.storage.commit(self.lease.replica, &commits).await {
@@ -105,11 +105,11 @@ impl<S: Storage> Work<S> {
                     }
                     in_doubt = false;
                 }
-                Err(StorageError::Unknown(_)) if self.planted.is(Planted::UnknownIsDone) => {
-                    return answer_all(jobs, &Stored::Yes { journal: 0, cancel: None });
+                Err(StorageError::Unknown(_)) if self.planted.is(PlantedBug::UnknownIsDone) => {
+                    return answer_all(jobs, &SaveResult::Yes { journal: 0, cancel: None });
                 }
-                Err(StorageError::Unknown(_)) if self.planted.is(Planted::UnknownIsFailed) => {
-                    return answer_all(jobs, &Stored::Rejected("no answer".into()));
+                Err(StorageError::Unknown(_)) if self.planted.is(PlantedBug::UnknownIsFailed) => {
+                    return answer_all(jobs, &SaveResult::Rejected("no answer".into()));
                 }
                 Err(StorageError::Unknown(reason)) => {
                     warn!(%reason, results = jobs.len(), "a commit got no answer, looking it up");
@@ -122,14 +122,14 @@ impl<S: Storage> Work<S> {
                     self.rest(&mut pause).await;
                 }
                 Err(StorageError::Refused(reason)) => {
-                    return answer_all(jobs, &Stored::Rejected(reason));
+                    return answer_all(jobs, &SaveResult::Rejected(reason));
                 }
             }
         }
     }
 
     fn may_write(&self) -> bool {
-        self.lease.is_valid() || self.planted.is(Planted::NoFence)
+        self.lease.is_valid() || self.planted.is(PlantedBug::NoFence)
     }
 
     /// Answers what is known to have landed or to be lost; returns what has to be tried again.
@@ -138,7 +138,7 @@ impl<S: Storage> Work<S> {
         let mut pause = Duration::from_millis(20);
         let seen = loop {
             if !self.lease.is_valid() {
-                answer_all(jobs, &Stored::NotHeld);
+                answer_all(jobs, &SaveResult::NotHeld);
                 return Vec::new();
             }
             match self.storage.look(&ids).await {
@@ -156,14 +156,14 @@ impl<S: Storage> Work<S> {
             });
             match mine {
                 Some(seen) if seen.serial == job.commit.serial + 1 => {
-                    let stored = Stored::Yes { journal: seen.journal, cancel: seen.cancel };
+                    let stored = SaveResult::Yes { journal: seen.journal, cancel: seen.cancel };
                     let _ = job.answer.send(stored);
                 }
                 Some(seen) if seen.serial == job.commit.serial && seen.owner_alive => {
                     open.push(job);
                 }
                 _ => {
-                    let _ = job.answer.send(Stored::NotHeld);
+                    let _ = job.answer.send(SaveResult::NotHeld);
                 }
             }
         }
@@ -182,24 +182,24 @@ impl<S: Storage> Work<S> {
 
 /// Answers the landed ones. A result that was fenced while in doubt may be our own earlier try: it is
 /// returned, to be looked up.
-fn answer(jobs: Vec<Job>, landed: Vec<Landed>, in_doubt: bool) -> Vec<Job> {
+fn answer(jobs: Vec<Job>, landed: Vec<CommitResult>, in_doubt: bool) -> Vec<Job> {
     let mut doubtful = Vec::new();
     for (job, landed) in jobs.into_iter().zip(landed) {
         let stored = match landed {
-            Landed::Yes { journal, cancel } => Stored::Yes { journal, cancel },
-            Landed::Fenced if in_doubt => {
+            CommitResult::Yes { journal, cancel } => SaveResult::Yes { journal, cancel },
+            CommitResult::Fenced if in_doubt => {
                 doubtful.push(job);
                 continue;
             }
-            Landed::Fenced => Stored::NotHeld,
-            Landed::Rejected(reason) => Stored::Rejected(reason),
+            CommitResult::Fenced => SaveResult::NotHeld,
+            CommitResult::Rejected(reason) => SaveResult::Rejected(reason),
         };
         let _ = job.answer.send(stored);
     }
     doubtful
 }
 
-fn answer_all(jobs: Vec<Job>, stored: &Stored) {
+fn answer_all(jobs: Vec<Job>, stored: &SaveResult) {
     for job in jobs {
         let _ = job.answer.send(stored.clone());
     }

@@ -12,10 +12,10 @@ use jiff::Timestamp;
 
 use crate::{
     plan::Shape,
-    planted::Planted,
+    planted::PlantedBug,
     position::{Position, State},
     step::Ending,
-    storage::{Cancel, Outcome, Skip, Then},
+    storage::{AfterCommit, Cancel, Outcome, Skip},
 };
 
 use at::At;
@@ -34,7 +34,7 @@ pub enum RunEnd {
     Transient {
         /// What went wrong.
         failure: Failure,
-        /// What the other side said about when to come back.
+        /// The `Retry-After` of the response.
         retry_after: Option<Duration>,
     },
     /// It failed for good.
@@ -43,7 +43,7 @@ pub enum RunEnd {
     Panicked(String),
 }
 
-/// What the decision depends on beside position and result.
+/// Input of a decision, beside position and result.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading {
     /// The time.
@@ -59,16 +59,16 @@ pub struct Reading {
     /// Whether the awaited signal was given while the step ran.
     pub signalled: bool,
     /// A bug, in tests.
-    pub planted: Planted,
+    pub planted: PlantedBug,
 }
 
-/// What happens next.
+/// The next move.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Move {
     /// Where the operation stands now.
     pub position: Position,
     /// Whether it goes on, sleeps or ends.
-    pub then: Then,
+    pub then: AfterCommit,
     /// How the run is recorded.
     pub outcome: Outcome,
     /// Why, for people.
@@ -79,7 +79,7 @@ pub struct Move {
     pub keep_memory: bool,
 }
 
-/// What to do with an operation that was just claimed, or whose stage was just closed.
+/// The first move for an operation that was just claimed, or whose stage was just closed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Start {
     /// Run this step: indices of stage and step.
@@ -148,7 +148,7 @@ fn paced(interval: Duration, pace: f64, waited: Duration) -> Duration {
     interval.div_f64(pace).max(least.min(interval))
 }
 
-/// What follows from a run of the step at `stage`, `step`.
+/// Decides what follows a run of the step at `stage`, `step`.
 pub fn decide(
     shape: &Shape,
     (stage, step): (usize, usize),
@@ -206,7 +206,7 @@ pub fn decide(
     }
 }
 
-/// What follows from a request not to run the step at `stage`, `step` any more.
+/// Decides what follows a request to skip the step at `stage`, `step`.
 pub fn skip(
     shape: &Shape,
     (stage, step): (usize, usize),
@@ -239,7 +239,14 @@ fn end(
         State::Succeeded => None,
         _ => failure.clone().or(position.failure),
     };
-    Move { position, then: Then::End, outcome, reason: Some(reason), failure, keep_memory: false }
+    Move {
+        position,
+        then: AfterCommit::End,
+        outcome,
+        reason: Some(reason),
+        failure,
+        keep_memory: false,
+    }
 }
 
 /// An operation whose first step only waits has not begun; one whose first step was done, or failed, has.

@@ -20,17 +20,17 @@ use crate::{
     events::Event,
     guard::WhileHeld,
     hooks::{Flow, Hooks, Point},
-    landing::{Finding, Hand, subject},
+    landing::{Finding, OperationInHand, subject},
     lanes::Lanes,
     lease::Lease,
     memory::Memories,
-    opened::{AnyPlan, Ran, Who},
-    planted::Planted,
+    opened::{AnyPlan, OperationNames, RunResult},
+    planted::PlantedBug,
     settings::Settings,
     signals::Signals,
     step::Ending,
-    storage::{Held, OperationId, Then},
-    watch::Watch,
+    storage::{AfterCommit, HeldOperation, OperationId},
+    watch::{Watch, WatchGuard},
 };
 
 /// Everything that one incarnation of a replica works with.
@@ -54,7 +54,7 @@ pub(crate) struct Incarnation {
 
 /// How a drive ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Drove {
+pub(crate) enum DriveResult {
     /// It sleeps until then.
     Sleeps(Timestamp),
     /// It is final.
@@ -67,15 +67,19 @@ pub(crate) enum Drove {
 
 impl Incarnation {
     /// Takes an operation forward. Never panics: a step that does only fails its own operation.
-    pub(crate) async fn drive(self: Arc<Self>, held: Held) -> Drove {
+    pub(crate) async fn drive(
+        self: Arc<Self>,
+        held: HeldOperation,
+        watched: WatchGuard,
+    ) -> DriveResult {
         let id = held.id;
-        let Some(mut hand) = self.take_up(held) else { return Drove::Left };
+        let Some(mut hand) = self.take_up(held, watched) else { return DriveResult::Left };
         if self.crashes(Point::AfterClaim, id, "").await {
-            return Drove::Left;
+            return DriveResult::Left;
         }
         loop {
             if !self.works() || hand.watched.stopped.is_cancelled() {
-                return Drove::Left;
+                return DriveResult::Left;
             }
             let shape = hand.plan.shape().clone();
             let now = self.clock.now();
@@ -94,7 +98,7 @@ impl Incarnation {
             hand.position = *position;
             if let Some(skipped) = self.skip(&mut hand, (stage, step), now).await {
                 match skipped {
-                    Drove::Goes => continue,
+                    DriveResult::Goes => continue,
                     drove => return drove,
                 }
             }
@@ -111,24 +115,24 @@ impl Incarnation {
                 }
             }
             match self.run(&mut hand, (stage, step)).await {
-                Some(Then::Hold) => {}
-                Some(Then::Sleep { until, .. }) => return Drove::Sleeps(until),
-                Some(Then::End) => return Drove::Ended,
-                None => return Drove::Left,
+                Some(AfterCommit::Hold) => {}
+                Some(AfterCommit::Sleep { until, .. }) => return DriveResult::Sleeps(until),
+                Some(AfterCommit::End) => return DriveResult::Ended,
+                None => return DriveResult::Left,
             }
         }
     }
 
-    fn take_up(&self, held: Held) -> Option<Hand> {
+    fn take_up(&self, held: HeldOperation, watched: WatchGuard) -> Option<OperationInHand> {
         let plan = self.plans.get(&held.kind)?.clone();
         let mut position = held.position;
         let kept = self.memories.take(held.id, held.epoch, position.stage.as_deref());
-        if self.settings.planted.is(Planted::LimitsInMemory) && kept.is_none() {
+        if self.settings.planted.is(PlantedBug::LimitsInMemory) && kept.is_none() {
             position.clocks.clear();
             position.started_at = position.started_at.map(|_| self.clock.now());
         }
-        Some(Hand {
-            who: Who {
+        Some(OperationInHand {
+            who: OperationNames {
                 id: held.id,
                 root: held.root,
                 instance: held.instance.into(),
@@ -151,12 +155,12 @@ impl Incarnation {
             cancel: held.cancel,
             skip: held.skip,
             memory: kept.map(|kept| (kept.memory, kept.since)),
-            watched: self.watch.watch(held.id, held.epoch),
+            watched,
         })
     }
 
     /// Runs one step and commits its result. `None`: the operation is not held any more.
-    async fn run(&self, hand: &mut Hand, at: (usize, usize)) -> Option<Then> {
+    async fn run(&self, hand: &mut OperationInHand, at: (usize, usize)) -> Option<AfterCommit> {
         let shape = hand.plan.shape().clone();
         let (stage, step) = (&shape.stages[at.0], &shape.stages[at.0].steps[at.1]);
         let place = tokio::select! {
@@ -220,12 +224,12 @@ impl Incarnation {
     /// A change to another row was refused: the run counts as failed, its data is dropped.
     async fn commit_rejection(
         &self,
-        hand: &mut Hand,
+        hand: &mut OperationInHand,
         at: (usize, usize),
         reason: String,
         began_at: Timestamp,
         number: i64,
-    ) -> Option<Then> {
+    ) -> Option<AfterCommit> {
         let shape = hand.plan.shape().clone();
         let (stage, step) = (&shape.stages[at.0], &shape.stages[at.0].steps[at.1]);
         warn!(operation.id = %hand.who.id, step = step.name, reason, "the store refused the result");
@@ -252,11 +256,11 @@ impl Incarnation {
     /// `None`: the operation is not held any more. `Err`: the run was lost with its data.
     async fn run_in_its_own_task(
         &self,
-        hand: &mut Hand,
+        hand: &mut OperationInHand,
         at: (usize, usize),
         number: i64,
         now: Timestamp,
-    ) -> Option<Result<Ran, RunEnd>> {
+    ) -> Option<Result<RunResult, RunEnd>> {
         let opened = hand.opened.take()?;
         let memory = hand.memory.take().map(|(memory, _)| memory);
         let step = hand.plan.shape().stages[at.0].steps[at.1].clone();
@@ -268,7 +272,7 @@ impl Incarnation {
             epoch: hand.epoch,
             replica: self.lease.replica,
             calls: Arc::default(),
-            key_per_run: self.settings.planted.is(Planted::KeyPerRun),
+            key_per_run: self.settings.planted.is(PlantedBug::KeyPerRun),
             guard: Arc::new(WhileHeld {
                 lease: self.lease.clone(),
                 hooks: self.hooks.clone(),
@@ -293,7 +297,7 @@ impl Incarnation {
                     Err(gone) if gone.is_panic() => {
                         let message = panic_message(&*gone.into_panic());
                         error!(operation.id = %hand.who.id, step = step.name, message, "step {} panicked", step.name);
-                        assert!(!self.settings.planted.is(Planted::PanicEscapes), "planted");
+                        assert!(!self.settings.planted.is(PlantedBug::PanicEscapes), "planted");
                         Err(RunEnd::Panicked(message))
                     }
                     Err(_) => return None,
@@ -330,7 +334,7 @@ impl Incarnation {
     fn works(&self) -> bool {
         !self.stopping.is_cancelled()
             && !self.crashed.is_cancelled()
-            && (self.lease.is_valid() || self.settings.planted.is(Planted::NoFence))
+            && (self.lease.is_valid() || self.settings.planted.is(PlantedBug::NoFence))
     }
 
     /// Resolves when no further run may begin, and a waiting one should leave.
@@ -343,7 +347,7 @@ impl Incarnation {
     }
 
     async fn lost(&self) {
-        if self.settings.planted.is(Planted::NoFence) {
+        if self.settings.planted.is(PlantedBug::NoFence) {
             return std::future::pending().await;
         }
         self.lease.is_lost().await;
@@ -359,7 +363,7 @@ impl Incarnation {
 }
 
 /// Aborts its task when dropped.
-struct Abort(JoinHandle<Ran>);
+struct Abort(JoinHandle<RunResult>);
 
 impl Drop for Abort {
     fn drop(&mut self) {

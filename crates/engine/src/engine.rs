@@ -15,7 +15,7 @@ use crate::{
     events::Event,
     explain::{self, Explanation},
     hooks::Hooks,
-    opened::{AnyPlan, Served},
+    opened::{AnyPlan, ServedPlan},
     operation::Operation,
     plan::{Plan, PlanError, Shape},
     position::State,
@@ -48,7 +48,7 @@ impl<S: Storage> Builder<S> {
         plan: Plan<O>,
         env: Arc<O::Env>,
     ) -> Result<Self, PlanError> {
-        let served = Served { plan: plan.check()?, env };
+        let served = ServedPlan { plan: plan.check()?, env };
         self.plans.insert(O::KIND.to_owned(), Arc::new(served));
         Ok(self)
     }
@@ -130,13 +130,13 @@ impl<S> Clone for Engine<S> {
 pub struct Order<O: Operation> {
     /// Its id.
     pub id: OperationId,
-    /// What it works on.
+    /// The instance.
     pub instance: String,
     /// The tenant.
     pub lane: String,
-    /// What was asked for.
+    /// The request.
     pub input: O::Input,
-    /// What is known already.
+    /// The details that are known already.
     pub data: O::Data,
     /// A keyed digest of the request.
     pub digest: Option<Vec<u8>>,
@@ -243,7 +243,7 @@ impl<S: Storage> Engine<S> {
         self.replica.storage.signal(signal).await
     }
 
-    /// What happens from now on, after each commit of this replica. Slow readers miss events.
+    /// Events from now on, after each commit of this replica. Slow readers miss events.
     pub fn events(&self) -> broadcast::Receiver<Arc<Event>> {
         self.replica.events.subscribe()
     }

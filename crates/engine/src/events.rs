@@ -14,7 +14,7 @@ use crate::{
 pub struct Event {
     /// The operation.
     pub operation: OperationId,
-    /// What it works on.
+    /// The instance.
     pub instance: String,
     /// Which plan it follows.
     pub kind: String,

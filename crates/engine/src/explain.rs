@@ -9,7 +9,7 @@ use crate::{plan::Shape, position::State, retry::AtLimit, storage::Snapshot};
 /// Why an operation does not go on right now.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
-    /// What it is about.
+    /// Its kind.
     pub kind: Standstill,
     /// Why, for people.
     pub reason: String,
@@ -23,7 +23,7 @@ pub struct Explanation {
     pub place: Option<String>,
     /// When the step's limit is reached, unless the operation's comes first.
     pub limit_at: Option<Timestamp>,
-    /// What happens then.
+    /// The action at the limit.
     pub at_limit: Option<String>,
     /// The last failure.
     pub failure: Option<Failure>,

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     hooks::{Flow, Hooks, Point},
     lease::Lease,
-    planted::Planted,
+    planted::PlantedBug,
 };
 
 /// Lets calls begin only while the operation is held.
@@ -19,7 +19,7 @@ pub(crate) struct WhileHeld {
     pub(crate) crashed: CancellationToken,
     /// Set when the operation is not held here any more.
     pub(crate) stopped: CancellationToken,
-    pub(crate) planted: Planted,
+    pub(crate) planted: PlantedBug,
 }
 
 impl WhileHeld {
@@ -41,7 +41,7 @@ impl WhileHeld {
         if self.stopped.is_cancelled() {
             return Verdict::Stop;
         }
-        if self.lease.is_valid() || self.planted.is(Planted::NoFence) {
+        if self.lease.is_valid() || self.planted.is(PlantedBug::NoFence) {
             Verdict::Go
         } else {
             Verdict::Stop

@@ -39,7 +39,7 @@ impl Point {
     ];
 }
 
-/// What a test wants to happen at a point.
+/// The effect of a test hook at a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
     /// Go on.

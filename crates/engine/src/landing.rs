@@ -6,25 +6,25 @@ use jiff::Timestamp;
 use tracing::{info, warn};
 
 use crate::{
-    committer::Stored,
+    committer::SaveResult,
     decide::{self, Move},
-    drive::{Drove, Incarnation},
+    drive::{DriveResult, Incarnation},
     events::Event,
     hooks::Point,
-    memory::Kept,
-    opened::{AnyPlan, Memory, Opened, Who},
+    memory::StageMemory,
+    opened::{AnyPlan, Memory, OpenOperation, OperationNames},
     position::Position,
     saving::{SaveError, SaveRequest},
-    storage::{Cancel, Change, Commit, Outcome, Run, Skip, Then},
-    watch::Watched,
+    storage::{AfterCommit, Cancel, Change, Commit, Outcome, Run, Skip},
+    watch::WatchGuard,
 };
 
 /// One operation in hand.
-pub(crate) struct Hand {
-    pub(crate) who: Who,
+pub(crate) struct OperationInHand {
+    pub(crate) who: OperationNames,
     pub(crate) kind: String,
     pub(crate) plan: Arc<dyn AnyPlan>,
-    pub(crate) opened: Option<Box<dyn Opened>>,
+    pub(crate) opened: Option<Box<dyn OpenOperation>>,
     pub(crate) input: Vec<u8>,
     pub(crate) data: Vec<u8>,
     pub(crate) epoch: i64,
@@ -37,7 +37,7 @@ pub(crate) struct Hand {
     pub(crate) memory: Option<(Memory, Timestamp)>,
     /// The step of the journal's last entry and the subject of its reason, if that was a wait.
     pub(crate) last_wait: Option<(String, String)>,
-    pub(crate) watched: Watched,
+    pub(crate) watched: WatchGuard,
 }
 
 /// What a reason for waiting is about. Behind the first colon stands how far it is, which changes while the wait is the same.
@@ -53,12 +53,12 @@ pub(crate) struct Finding {
     pub(crate) number: i64,
     pub(crate) data: Option<Vec<u8>>,
     pub(crate) changes: Vec<Change>,
-    /// What the step left for people.
+    /// The step's note for people.
     pub(crate) note: Option<String>,
 }
 
-/// What is recorded of a step that was not run.
-fn nothing_ran(hand: &Hand, now: Timestamp) -> Finding {
+/// The finding of a step that was not run.
+fn nothing_ran(hand: &OperationInHand, now: Timestamp) -> Finding {
     Finding {
         stage: hand.position.stage.clone().unwrap_or_default(),
         step: hand.position.step.clone().unwrap_or_default(),
@@ -72,21 +72,25 @@ fn nothing_ran(hand: &Hand, now: Timestamp) -> Finding {
 
 impl Incarnation {
     /// Commits data in the middle of a run. `None`: the operation is not held any more.
-    pub(crate) async fn save(&self, hand: &mut Hand, request: SaveRequest) -> Option<()> {
+    pub(crate) async fn save(
+        &self,
+        hand: &mut OperationInHand,
+        request: SaveRequest,
+    ) -> Option<()> {
         let data = request.data;
         let commit = Commit {
             id: hand.who.id,
             epoch: hand.epoch,
             serial: hand.serial,
             position: hand.position.clone(),
-            then: Then::Hold,
+            then: AfterCommit::Hold,
             run: None,
             data: data.clone(),
             data_version: hand.plan.version(),
             changes: request.changes,
         };
         let answer = match self.store(commit).await {
-            Stored::Yes { journal, cancel } => {
+            SaveResult::Yes { journal, cancel } => {
                 hand.serial += 1;
                 hand.journal = journal;
                 hand.cancel = cancel;
@@ -95,8 +99,8 @@ impl Incarnation {
                 }
                 Ok(())
             }
-            Stored::NotHeld => Err(SaveError::NotHeld),
-            Stored::Rejected(reason) => Err(SaveError::Refused(reason)),
+            SaveResult::NotHeld => Err(SaveError::NotHeld),
+            SaveResult::Rejected(reason) => Err(SaveError::Refused(reason)),
         };
         let held = answer != Err(SaveError::NotHeld);
         let _ = request.answer.send(answer);
@@ -104,34 +108,34 @@ impl Incarnation {
     }
 
     /// Stores a result, unless the lease ends first: a store that hangs must not keep the driver.
-    async fn store(&self, commit: Commit) -> Stored {
+    async fn store(&self, commit: Commit) -> SaveResult {
         tokio::select! {
             biased;
-            () = self.is_over() => Stored::NotHeld,
+            () = self.is_over() => SaveResult::NotHeld,
             stored = self.committer.store(commit) => stored,
         }
     }
 
     pub(crate) async fn end_at_boundary(
         &self,
-        hand: &mut Hand,
+        hand: &mut OperationInHand,
         ended: Move,
         now: Timestamp,
-    ) -> Drove {
+    ) -> DriveResult {
         let result = nothing_ran(hand, now);
         match self.commit(hand, ended, result, now).await {
-            Ok(Some(_)) => Drove::Ended,
-            _ => Drove::Left,
+            Ok(Some(_)) => DriveResult::Ended,
+            _ => DriveResult::Left,
         }
     }
 
     /// Passes the step at `at` over if that was asked for; `None` when it was not.
     pub(crate) async fn skip(
         &self,
-        hand: &mut Hand,
+        hand: &mut OperationInHand,
         at: (usize, usize),
         now: Timestamp,
-    ) -> Option<Drove> {
+    ) -> Option<DriveResult> {
         let shape = hand.plan.shape().clone();
         let (stage, step) = (&shape.stages[at.0].name, &shape.stages[at.0].steps[at.1].name);
         let skip = hand.skip.clone().filter(|skip| skip.is_of(stage, step))?;
@@ -143,26 +147,26 @@ impl Incarnation {
         }
         let result = nothing_ran(hand, now);
         Some(match self.commit(hand, moved, result, now).await {
-            Ok(Some(Then::Hold)) => Drove::Goes,
-            Ok(Some(_)) => Drove::Ended,
-            _ => Drove::Left,
+            Ok(Some(AfterCommit::Hold)) => DriveResult::Goes,
+            Ok(Some(_)) => DriveResult::Ended,
+            _ => DriveResult::Left,
         })
     }
 
     /// Commits a move. `Ok(None)`: not held any more. `Err`: a change was refused, nothing is stored.
     pub(crate) async fn commit(
         &self,
-        hand: &mut Hand,
+        hand: &mut OperationInHand,
         moved: Move,
         result: Finding,
         now: Timestamp,
-    ) -> Result<Option<Then>, String> {
+    ) -> Result<Option<AfterCommit>, String> {
         let step = result.step.clone();
         if self.crashes(Point::BeforeCommit, hand.who.id, &step).await {
             return Ok(None);
         }
         let next_at = match &moved.then {
-            Then::Sleep { until, .. } => Some(*until),
+            AfterCommit::Sleep { until, .. } => Some(*until),
             _ => None,
         };
         let this_wait = (moved.outcome == Outcome::Wait && next_at.is_some())
@@ -192,23 +196,23 @@ impl Incarnation {
             changes: result.changes,
         };
         // The memory goes to the shelf first: the operation may be due again before this returns.
-        if let (Then::Sleep { .. }, Some((memory, since)), Some(stage)) =
+        if let (AfterCommit::Sleep { .. }, Some((memory, since)), Some(stage)) =
             (&moved.then, hand.memory.take_if(|_| next_at.is_some()), &moved.position.stage)
         {
-            let kept = Kept { epoch: hand.epoch, stage: stage.clone(), since, memory };
+            let kept = StageMemory { epoch: hand.epoch, stage: stage.clone(), since, memory };
             self.memories.put(hand.who.id, kept);
         }
         match self.store(commit).await {
-            Stored::NotHeld => {
+            SaveResult::NotHeld => {
                 info!(operation.id = %hand.who.id, step, "the operation is not held here any more");
                 self.memories.take(hand.who.id, hand.epoch, None);
                 return Ok(None);
             }
-            Stored::Rejected(reason) => {
+            SaveResult::Rejected(reason) => {
                 self.memories.take(hand.who.id, hand.epoch, None);
                 return Err(reason);
             }
-            Stored::Yes { journal, cancel } => {
+            SaveResult::Yes { journal, cancel } => {
                 hand.serial += 1;
                 hand.journal = journal;
                 hand.cancel = cancel;
@@ -229,7 +233,7 @@ impl Incarnation {
         Ok(Some(moved.then))
     }
 
-    fn tell(&self, hand: &Hand, run: Run) {
+    fn tell(&self, hand: &OperationInHand, run: Run) {
         if let Some(failure) = &run.failure {
             warn!(operation.id = %hand.who.id, step = run.step, outcome = run.outcome.as_str(),
                 error_component = failure.component, error_reason = failure.reason,

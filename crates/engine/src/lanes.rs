@@ -13,9 +13,9 @@ use tokio::sync::oneshot;
 
 /// Hands out places.
 #[derive(Clone)]
-pub(crate) struct Lanes(Arc<Mutex<Places>>);
+pub(crate) struct Lanes(Arc<Mutex<LaneTable>>);
 
-struct Places {
+struct LaneTable {
     all: usize,
     kept_free: usize,
     taken: usize,
@@ -27,11 +27,11 @@ struct Places {
 #[derive(Default)]
 struct Lane {
     running: usize,
-    waiting: VecDeque<oneshot::Sender<Place>>,
+    waiting: VecDeque<oneshot::Sender<LanePermit>>,
 }
 
 /// The right to run one step; given back when dropped.
-pub(crate) struct Place {
+pub(crate) struct LanePermit {
     lanes: Option<Lanes>,
     lane: Arc<str>,
 }
@@ -41,7 +41,7 @@ impl Lanes {
         let all = all.max(1);
         let kept_free = if fair && all >= 4 { (all / 10).max(1) } else { 0 };
         let last: Arc<str> = Arc::from("");
-        Self(Arc::new(Mutex::new(Places {
+        Self(Arc::new(Mutex::new(LaneTable {
             all,
             kept_free,
             taken: 0,
@@ -52,7 +52,7 @@ impl Lanes {
     }
 
     /// Waits for a place.
-    pub(crate) async fn place(&self, lane: &Arc<str>) -> Place {
+    pub(crate) async fn place(&self, lane: &Arc<str>) -> LanePermit {
         let (grant, granted) = oneshot::channel();
         {
             let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,7 +63,7 @@ impl Lanes {
         match granted.await {
             Ok(place) => place,
             // Cannot happen while `self` lives; a place of its own does no harm.
-            Err(_) => Place { lanes: None, lane: lane.clone() },
+            Err(_) => LanePermit { lanes: None, lane: lane.clone() },
         }
     }
 
@@ -73,11 +73,11 @@ impl Lanes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).taken
     }
 
-    fn hand_out(&self, places: &mut Places) {
+    fn hand_out(&self, places: &mut LaneTable) {
         while let Some(key) = places.next() {
             let Some(lane) = places.lanes.get_mut(&key) else { break };
             let Some(waiting) = lane.waiting.pop_front() else { break };
-            let place = Place { lanes: Some(self.clone()), lane: key.clone() };
+            let place = LanePermit { lanes: Some(self.clone()), lane: key.clone() };
             match waiting.send(place) {
                 Ok(()) => {
                     lane.running += 1;
@@ -94,7 +94,7 @@ impl Lanes {
     }
 }
 
-impl Places {
+impl LaneTable {
     /// The next lane in circular order that wants a place and may have one.
     fn next(&self) -> Option<Arc<str>> {
         let wants = |(_, lane): &(&Arc<str>, &Lane)| {
@@ -117,7 +117,7 @@ impl Places {
     }
 }
 
-impl Drop for Place {
+impl Drop for LanePermit {
     fn drop(&mut self) {
         let Some(lanes) = self.lanes.take() else { return };
         let mut places = lanes.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -2,6 +2,9 @@
 //!
 //! Judged here by a monotonic clock that started *before* the renewal was sent, so a replica stops by
 //! itself before its lease can have expired in the store.
+//!
+//! What a reader would get wrong: a heartbeat counts only when the look for lost operations after it was answered too. So an
+//! operation that was abandoned is known here, or the lease is over, before the lease ends that was stored at that moment.
 
 use std::{
     sync::{
@@ -15,7 +18,10 @@ use base::Clock;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
-use crate::storage::{Heart, ReplicaId};
+use crate::{
+    storage::{Beat, Heart, ReplicaId, StorageError},
+    watch::Watch,
+};
 
 /// The lease of one incarnation.
 pub(crate) struct Lease {
@@ -78,7 +84,7 @@ impl Lease {
     }
 
     /// Renews the lease until it is lost or given up.
-    pub(crate) async fn keep(self: Arc<Self>, mut heart: impl Heart) {
+    pub(crate) async fn keep(self: Arc<Self>, mut heart: impl Heart, watch: &Watch) {
         let pause = self.length / 4;
         loop {
             tokio::select! {
@@ -90,7 +96,7 @@ impl Lease {
             let beat = tokio::select! {
                 biased;
                 () = self.lost.cancelled() => return,
-                beat = heart.beat(self.replica, self.length) => beat,
+                beat = self.beat(&mut heart, watch, sent) => beat,
                 // A store that does not answer must not keep this replica believing in its lease.
                 () = self.clock.sleep(self.left()) => {
                     warn!(replica = %self.replica, "the heartbeat got no answer in time");
@@ -98,10 +104,7 @@ impl Lease {
                 }
             };
             match beat {
-                Ok(beat) if beat.alive => {
-                    self.clock.synchronise(beat.now, sent);
-                    self.extend(sent);
-                }
+                Ok(beat) if beat.alive => self.extend(sent),
                 Ok(_) => {
                     warn!(replica = %self.replica, "the store says that the lease is over");
                     return self.lose();
@@ -116,6 +119,22 @@ impl Lease {
                 }
             }
         }
+    }
+
+    /// Renews the lease in the store, then looks for lost operations: in this order, so that what was abandoned before the
+    /// renewal is seen by the look.
+    async fn beat(
+        &self,
+        heart: &mut impl Heart,
+        watch: &Watch,
+        sent: Duration,
+    ) -> Result<Beat, StorageError> {
+        let beat = heart.beat(self.replica, self.length).await?;
+        if beat.alive {
+            self.clock.synchronise(beat.now, sent);
+            watch.look(heart, self.replica, &self.clock).await?;
+        }
+        Ok(beat)
     }
 }
 

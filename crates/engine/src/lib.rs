@@ -40,7 +40,7 @@ pub use events::Event;
 pub use explain::{Explanation, explain};
 pub use operation::Operation;
 pub use plan::{Condition, Plan, PlannedStep, Shape};
-pub use planted::Planted;
+pub use planted::PlantedBug;
 pub use position::{Position, State, StepClock};
 pub use retry::{AtLimit, Retry};
 pub use settings::{HeartPlace, Settings};

@@ -10,14 +10,14 @@ use jiff::Timestamp;
 use crate::{opened::Memory, storage::OperationId};
 
 /// The memory of one stage of one operation, under one epoch.
-pub(crate) struct Kept {
+pub(crate) struct StageMemory {
     pub(crate) epoch: i64,
     pub(crate) stage: String,
     pub(crate) since: Timestamp,
     pub(crate) memory: Memory,
 }
 
-/// What sleeping operations remember; the oldest is forgotten when there is no room.
+/// Stage memory of sleeping operations; the oldest is evicted when there is no room.
 pub(crate) struct Memories {
     most: usize,
     kept: Mutex<Shelf>,
@@ -26,7 +26,7 @@ pub(crate) struct Memories {
 #[derive(Default)]
 struct Shelf {
     tickets: u64,
-    by_operation: HashMap<OperationId, (u64, Kept)>,
+    by_operation: HashMap<OperationId, (u64, StageMemory)>,
     by_age: BTreeMap<u64, OperationId>,
 }
 
@@ -35,7 +35,7 @@ impl Memories {
         Self { most, kept: Mutex::default() }
     }
 
-    pub(crate) fn put(&self, id: OperationId, kept: Kept) {
+    pub(crate) fn put(&self, id: OperationId, kept: StageMemory) {
         let mut shelf = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let shelf = &mut *shelf;
         shelf.tickets += 1;
@@ -50,7 +50,12 @@ impl Memories {
     }
 
     /// Takes the memory if it is of this epoch and stage; any other is dropped.
-    pub(crate) fn take(&self, id: OperationId, epoch: i64, stage: Option<&str>) -> Option<Kept> {
+    pub(crate) fn take(
+        &self,
+        id: OperationId,
+        epoch: i64,
+        stage: Option<&str>,
+    ) -> Option<StageMemory> {
         let mut shelf = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let (ticket, kept) = shelf.by_operation.remove(&id)?;
         shelf.by_age.remove(&ticket);
@@ -62,8 +67,8 @@ impl Memories {
 mod tests {
     use super::*;
 
-    fn kept(epoch: i64) -> Kept {
-        Kept { epoch, stage: "s".into(), since: Timestamp::UNIX_EPOCH, memory: Box::new(()) }
+    fn kept(epoch: i64) -> StageMemory {
+        StageMemory { epoch, stage: "s".into(), since: Timestamp::UNIX_EPOCH, memory: Box::new(()) }
     }
 
     #[test]

@@ -25,15 +25,15 @@ pub(crate) trait AnyPlan: Send + Sync {
     fn shape(&self) -> &Arc<Shape>;
     fn open(
         self: Arc<Self>,
-        who: Who,
+        who: OperationNames,
         input: &[u8],
         data: &[u8],
-    ) -> Result<Box<dyn Opened>, Failure>;
+    ) -> Result<Box<dyn OpenOperation>, Failure>;
 }
 
 /// The names of an operation.
 #[derive(Debug, Clone)]
-pub(crate) struct Who {
+pub(crate) struct OperationNames {
     pub(crate) id: OperationId,
     pub(crate) root: OperationId,
     pub(crate) instance: Arc<str>,
@@ -41,7 +41,7 @@ pub(crate) struct Who {
 }
 
 /// An operation that can run a step.
-pub(crate) trait Opened: Send {
+pub(crate) trait OpenOperation: Send {
     /// Runs one step; the operation comes back with the result.
     fn run(
         self: Box<Self>,
@@ -49,12 +49,12 @@ pub(crate) trait Opened: Send {
         memory: Option<Memory>,
         now: Timestamp,
         line: mpsc::Sender<SaveRequest>,
-    ) -> Pin<Box<dyn Future<Output = Ran> + Send>>;
+    ) -> Pin<Box<dyn Future<Output = RunResult> + Send>>;
 }
 
-/// What a run left behind.
-pub(crate) struct Ran {
-    pub(crate) opened: Box<dyn Opened>,
+/// The result of a run.
+pub(crate) struct RunResult {
+    pub(crate) opened: Box<dyn OpenOperation>,
     pub(crate) memory: Memory,
     /// `None` when the operation turned out not to be held any more.
     pub(crate) end: Option<RunEnd>,
@@ -67,12 +67,12 @@ pub(crate) struct Ran {
 }
 
 /// A plan and what its steps may reach.
-pub(crate) struct Served<O: Operation> {
+pub(crate) struct ServedPlan<O: Operation> {
     pub(crate) plan: CheckedPlan<O>,
     pub(crate) env: Arc<O::Env>,
 }
 
-impl<O: Operation> AnyPlan for Served<O> {
+impl<O: Operation> AnyPlan for ServedPlan<O> {
     fn version(&self) -> i32 {
         O::VERSION
     }
@@ -83,10 +83,10 @@ impl<O: Operation> AnyPlan for Served<O> {
 
     fn open(
         self: Arc<Self>,
-        who: Who,
+        who: OperationNames,
         input: &[u8],
         data: &[u8],
-    ) -> Result<Box<dyn Opened>, Failure> {
+    ) -> Result<Box<dyn OpenOperation>, Failure> {
         let (input, _) = Codec::decode::<O::Input>("input", input)?;
         let (typed, codec) = Codec::decode::<O::Data>("data", data)?;
         Ok(Box::new(Open::<O> {
@@ -101,22 +101,22 @@ impl<O: Operation> AnyPlan for Served<O> {
 }
 
 struct Open<O: Operation> {
-    served: Arc<Served<O>>,
-    who: Who,
+    served: Arc<ServedPlan<O>>,
+    who: OperationNames,
     input: Arc<O::Input>,
     data: O::Data,
     codec: Codec,
     saved: Vec<u8>,
 }
 
-impl<O: Operation> Opened for Open<O> {
+impl<O: Operation> OpenOperation for Open<O> {
     fn run(
         self: Box<Self>,
         at: (usize, usize),
         memory: Option<Memory>,
         now: Timestamp,
         line: mpsc::Sender<SaveRequest>,
-    ) -> Pin<Box<dyn Future<Output = Ran> + Send>> {
+    ) -> Pin<Box<dyn Future<Output = RunResult> + Send>> {
         Box::pin(self.run_typed(at, memory, now, line))
     }
 }
@@ -128,7 +128,7 @@ impl<O: Operation> Open<O> {
         memory: Option<Memory>,
         now: Timestamp,
         line: mpsc::Sender<SaveRequest>,
-    ) -> Ran {
+    ) -> RunResult {
         let Self { served, who, input, mut data, codec, saved } = self;
         let mut memory: Box<O::Memory> =
             memory.and_then(|memory| memory.downcast().ok()).unwrap_or_default();
@@ -172,6 +172,6 @@ impl<O: Operation> Open<O> {
             Err(failure) => (end.map(|_| RunEnd::Fatal(failure)), codec, saved, false),
         };
         let opened = Box::new(Self { served, who, input, data, codec, saved: bytes.clone() });
-        Ran { opened, memory, end, data: bytes, changed, changes, notes }
+        RunResult { opened, memory, end, data: bytes, changed, changes, notes }
     }
 }

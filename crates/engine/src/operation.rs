@@ -9,12 +9,12 @@ pub trait Operation: Send + Sync + 'static {
     /// The version of `Data`. Raised when an older program could not work with what this one writes;
     /// new optional fields need no new version, because unknown fields survive.
     const VERSION: i32 = 1;
-    /// What was asked for. Never changes, and is sealed.
+    /// The request. Never changes, and is sealed.
     type Input: Serialize + DeserializeOwned + Send + Sync;
-    /// What the steps have learnt so far. Saved with every outcome.
+    /// Data of the steps. Saved with every outcome.
     type Data: Serialize + DeserializeOwned + Send + Sync;
-    /// What must not be saved: lives while one replica works on one stage.
+    /// Memory that is never saved: it lives while one replica works on one stage.
     type Memory: Default + Send + 'static;
-    /// What steps may reach: clients and settings.
+    /// The environment of the steps: clients and settings.
     type Env: Send + Sync + 'static;
 }

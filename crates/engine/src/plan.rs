@@ -175,7 +175,7 @@ pub trait InPlan<O: Operation, M> {
 /// A step as its author wrote it.
 pub struct AsWritten;
 /// A step that was refined in the plan.
-pub struct Refined;
+pub struct RefinedStep;
 
 impl<O: Operation, S: Step<O>> InPlan<O, AsWritten> for S {
     fn planned(self) -> PlannedStep<O> {
@@ -183,13 +183,13 @@ impl<O: Operation, S: Step<O>> InPlan<O, AsWritten> for S {
     }
 }
 
-impl<O: Operation> InPlan<O, Refined> for PlannedStep<O> {
+impl<O: Operation> InPlan<O, RefinedStep> for PlannedStep<O> {
     fn planned(self) -> PlannedStep<O> {
         self
     }
 }
 
-/// What an operation does: stages of steps, within a limit.
+/// A plan: stages of steps, within a limit.
 pub struct Plan<O: Operation> {
     limit: Duration,
     stages: Vec<(&'static str, Vec<PlannedStep<O>>)>,

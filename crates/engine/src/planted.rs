@@ -1,6 +1,6 @@
 //! Known bugs that tests plant to prove that the checks can fail.
 //!
-//! A value, never a build feature: production starts with [`Planted::Nothing`].
+//! A value, never a build feature: production starts with [`PlantedBug::Nothing`].
 
 use std::str::FromStr;
 
@@ -8,7 +8,7 @@ use crate::position::UnknownWord;
 
 /// A bug to plant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Planted {
+pub enum PlantedBug {
     /// No bug.
     #[default]
     Nothing,
@@ -46,17 +46,21 @@ pub enum Planted {
     TakeoverUnrecorded,
     /// Kinds and versions are not looked at when claiming.
     ClaimsAnything,
-    /// What is held without being in hand is never let go.
+    /// Stray operations, held but not in hand, are never released.
     StraysKept,
     /// A transaction that was begun and given up stays open on its pooled connection.
     TransactionLeftOpen,
-    /// Nobody looks for what an operator has abandoned: its step goes on.
+    /// No replica looks for abandoned operations: the step of one goes on.
     AbandonedGoOn,
+    /// The lease is renewed although the look for lost operations had no answer.
+    UnansweredLooksCount,
+    /// What is claimed runs, although its answer came after a look that did not name it.
+    LateClaimsRun,
 }
 
-impl Planted {
+impl PlantedBug {
     /// All bugs.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 22] = [
         Self::NoFence,
         Self::StageClosedEarly,
         Self::ManyRunning,
@@ -77,6 +81,8 @@ impl Planted {
         Self::StraysKept,
         Self::TransactionLeftOpen,
         Self::AbandonedGoOn,
+        Self::UnansweredLooksCount,
+        Self::LateClaimsRun,
     ];
 
     /// Whether this is the planted bug.
@@ -85,7 +91,7 @@ impl Planted {
     }
 }
 
-impl FromStr for Planted {
+impl FromStr for PlantedBug {
     type Err = UnknownWord;
 
     fn from_str(word: &str) -> Result<Self, UnknownWord> {

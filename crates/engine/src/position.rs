@@ -20,7 +20,7 @@ pub enum State {
     /// Ended badly. Final.
     #[serde(rename = "failed")]
     Failed,
-    /// Ended because somebody asked for it. Final.
+    /// Ended by request. Final.
     #[serde(rename = "canceled")]
     Canceled,
 }

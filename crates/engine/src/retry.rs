@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-/// What happens when a step's limit is reached.
+/// The action when a step's limit is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AtLimit {
     /// The operation fails.
@@ -25,13 +25,15 @@ pub struct Retry {
     pub poll: Duration,
     /// The longest interval while waiting.
     pub poll_most: Duration,
+    /// The interval while waiting is this part of the time waited.
+    pub poll_part: u32,
     /// How long it may fail in a row.
     pub failing_for: Duration,
     /// How long it may wait; without it, the operation's limit is the only one.
     pub waiting_for: Option<Duration>,
     /// How long one run may take.
     pub deadline: Duration,
-    /// What happens when a limit is reached.
+    /// The action when a limit is reached.
     pub at_limit: AtLimit,
 }
 
@@ -42,6 +44,7 @@ impl Retry {
         back_off_most: Duration::from_secs(60),
         poll: Duration::from_secs(1),
         poll_most: Duration::from_secs(30),
+        poll_part: 4,
         failing_for: Duration::from_secs(30 * 60),
         waiting_for: None,
         deadline: Duration::from_secs(120),
@@ -67,6 +70,12 @@ impl Retry {
     /// Intervals while waiting, from `first` growing up to `most`.
     pub const fn polling(self, first: Duration, most: Duration) -> Self {
         Self { poll: first, poll_most: most, ..self }
+    }
+
+    /// The interval while waiting grows to a tenth of the time waited instead of a quarter: for waits that end within seconds or
+    /// minutes and of which nobody sends a signal.
+    pub const fn closely(self) -> Self {
+        Self { poll_part: 10, ..self }
     }
 
     /// Gives up after failing in a row for this long.
@@ -102,7 +111,7 @@ impl Retry {
 
     /// The interval while waiting, when the step has been waiting for `waiting`.
     pub fn while_waiting(&self, waiting: Duration) -> Duration {
-        (waiting / 4).clamp(self.poll.min(self.poll_most), self.poll_most)
+        (waiting / self.poll_part.max(1)).clamp(self.poll.min(self.poll_most), self.poll_most)
     }
 }
 
@@ -138,5 +147,23 @@ mod tests {
         assert_eq!(Retry::DEFAULT.while_waiting(Duration::ZERO), SECOND);
         assert_eq!(Retry::DEFAULT.while_waiting(40 * SECOND), 10 * SECOND);
         assert_eq!(Retry::DEFAULT.while_waiting(3600 * SECOND), 30 * SECOND);
+    }
+
+    #[test]
+    fn close_polling_is_late_by_a_tenth_and_is_bounded() {
+        let close = Retry::DEFAULT.polling(SECOND / 2, 30 * SECOND).closely();
+        assert_eq!(close.while_waiting(Duration::ZERO), SECOND / 2);
+        assert_eq!(close.while_waiting(40 * SECOND), 4 * SECOND);
+
+        let polls_within = |retry: Retry, end: Duration| {
+            let (mut waiting, mut polls) = (Duration::ZERO, 0);
+            while waiting < end {
+                waiting += retry.while_waiting(waiting);
+                polls += 1;
+            }
+            polls
+        };
+        let hour = 3600 * SECOND;
+        assert_eq!(polls_within(close, hour) - polls_within(Retry::DEFAULT, hour), 27);
     }
 }

@@ -14,7 +14,7 @@ pub(crate) enum SaveError {
     Refused(String),
 }
 
-/// What a step asks its driver to commit.
+/// A commit that a step requests from its driver.
 pub(crate) struct SaveRequest {
     pub(crate) data: Option<Vec<u8>>,
     pub(crate) changes: Vec<Change>,

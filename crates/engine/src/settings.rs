@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::planted::Planted;
+use crate::planted::PlantedBug;
 
 /// How one replica works. Every default serves a production replica.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ pub struct Settings {
     /// Where the heartbeat runs.
     pub heart: HeartPlace,
     /// A bug, in tests.
-    pub planted: Planted,
+    pub planted: PlantedBug,
 }
 
 /// Where the heartbeat runs.
@@ -62,7 +62,7 @@ impl Default for Settings {
             keep_journal: Duration::from_secs(14 * 24 * 3600),
             seed: None,
             heart: HeartPlace::Thread,
-            planted: Planted::Nothing,
+            planted: PlantedBug::Nothing,
         }
     }
 }

@@ -15,9 +15,9 @@ use crate::{
     storage::{Change, OperationId},
 };
 
-/// What one run of a step sees.
+/// The context of one run of a step.
 pub struct Cx<'a, O: Operation> {
-    /// What was asked for.
+    /// The request.
     pub input: &'a O::Input,
     /// Saved with every outcome, and by [`Cx::save`].
     pub data: &'a mut O::Data,
@@ -33,7 +33,7 @@ pub struct Cx<'a, O: Operation> {
     pub operation: OperationId,
     /// The operation that this one continues, or itself.
     pub root: OperationId,
-    /// What the operation works on.
+    /// The instance.
     pub instance: &'a str,
     /// The tenant.
     pub lane: &'a str,
@@ -180,7 +180,7 @@ pub enum Ending {
     },
 }
 
-/// What a step waits for.
+/// A wait of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
     /// For people: "the cluster is being made: 40 %". Waits whose reasons differ only behind the first colon are one
@@ -188,7 +188,7 @@ pub struct Waiting {
     pub reason: Cow<'static, str>,
     /// When to look again at the latest; the step's polling interval when absent.
     pub at_latest: Option<Duration>,
-    /// What may wake it earlier.
+    /// The signal that wakes it earlier.
     pub signal: Option<String>,
 }
 

@@ -21,8 +21,8 @@ mod rows;
 pub use acceptance::{Acceptance, NewOperation, Pairs, Unfinished, Verdict};
 pub use journal::{Entry, EntryEvent, Outcome, Run};
 pub use rows::{
-    Ask, Beat, Cancel, Change, Claimed, Commit, Held, Joined, Landed, Seen, Skip, Snapshot, Then,
-    Wake,
+    AfterCommit, Beat, Cancel, Change, ClaimRequest, ClaimResult, Commit, CommitResult,
+    HeldOperation, JoinedReplica, OwnershipView, Skip, Snapshot, Wake,
 };
 
 /// Names one operation.
@@ -30,14 +30,9 @@ pub type OperationId = Uuid;
 /// Names one incarnation of one replica.
 pub type ReplicaId = Uuid;
 
-/// How often a replica looks whether what it has in hand is still its own.
-pub const LOOK: Duration = Duration::from_secs(2);
-/// After an operation that was held is abandoned, nothing of its instance begins for so long: its step is gone then.
-pub const STOPPED_AFTER: Duration = LOOK.saturating_mul(2);
-
 /// Everything the engine needs of a store.
 pub trait Storage: Send + Sync + 'static {
-    /// The part that renews the lease, on a connection of its own.
+    /// The part that renews the lease and looks for lost operations, on a connection of its own.
     type Heart: Heart;
 
     /// Registers a new incarnation. Earlier incarnations of the same name lose their leases at once.
@@ -45,7 +40,7 @@ pub trait Storage: Send + Sync + 'static {
         &self,
         name: &str,
         lease: Duration,
-    ) -> impl Future<Output = Result<Joined, StorageError>> + Send;
+    ) -> impl Future<Output = Result<JoinedReplica, StorageError>> + Send;
 
     /// Opens the connection that renews the lease; called on the thread that will use it.
     fn heart(&self) -> impl Future<Output = Result<Self::Heart, StorageError>> + Send;
@@ -73,20 +68,23 @@ pub trait Storage: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Vec<(OperationId, i64)>, StorageError>> + Send;
 
     /// Hands due operations to a replica, fairly between lanes, and marks them held.
-    fn claim(&self, ask: &Ask<'_>) -> impl Future<Output = Result<Claimed, StorageError>> + Send;
+    fn claim(
+        &self,
+        ask: &ClaimRequest<'_>,
+    ) -> impl Future<Output = Result<ClaimResult, StorageError>> + Send;
 
     /// Writes results, each fenced on its own; one answer per commit, in order.
     fn commit(
         &self,
         replica: ReplicaId,
         batch: &[Commit],
-    ) -> impl Future<Output = Result<Vec<Landed>, StorageError>> + Send;
+    ) -> impl Future<Output = Result<Vec<CommitResult>, StorageError>> + Send;
 
     /// Reads what a commit with an unknown result left behind; one answer per id, in order.
     fn look(
         &self,
         ids: &[OperationId],
-    ) -> impl Future<Output = Result<Vec<Option<Seen>>, StorageError>> + Send;
+    ) -> impl Future<Output = Result<Vec<Option<OwnershipView>>, StorageError>> + Send;
 
     /// Accepts an operation, or does not, as `pairs` says about the unfinished ones of its instance.
     fn accept(
@@ -112,7 +110,8 @@ pub trait Storage: Send + Sync + 'static {
 
     /// Ends an operation as failed, whatever its step does: its epoch is raised, so that its owner writes nothing more. The
     /// next operation of the instance is admitted. When it was held, whatever is admitted or accepted next of the instance is due
-    /// [`STOPPED_AFTER`] later. `false` when it is final or unknown.
+    /// when the owner's lease ends as it is stored now. A heartbeat that renews this lease later finds the operation lost.
+    /// `false` when it is final or unknown.
     fn abandon(
         &self,
         id: OperationId,
@@ -154,7 +153,7 @@ pub trait Storage: Send + Sync + 'static {
     fn wakes(&self) -> broadcast::Receiver<Wake>;
 }
 
-/// Renews one lease.
+/// Renews one lease, without waiting for a connection that others use.
 pub trait Heart: Send + 'static {
     /// Renews the lease if it still lives, and tells the store's time.
     fn beat(
@@ -162,6 +161,13 @@ pub trait Heart: Send + 'static {
         replica: ReplicaId,
         lease: Duration,
     ) -> impl Future<Output = Result<Beat, StorageError>> + Send;
+
+    /// The same as [`Storage::lost`].
+    fn lost(
+        &mut self,
+        replica: ReplicaId,
+        in_hand: &[(OperationId, i64)],
+    ) -> impl Future<Output = Result<Vec<(OperationId, i64)>, StorageError>> + Send;
 }
 
 /// A failed call of the store.

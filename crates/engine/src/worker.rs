@@ -19,14 +19,14 @@ use crate::{
     lease::Lease,
     memory::Memories,
     opened::AnyPlan,
-    planted::Planted,
+    planted::PlantedBug,
     settings::Settings,
     signals::Signals,
     storage::{ReplicaId, Storage, StorageError},
-    watch::keep_looking,
+    watch::Watch,
 };
 
-/// What all incarnations of a replica share.
+/// State that all incarnations of a replica share.
 pub(crate) struct Replica<S> {
     pub(crate) storage: Arc<S>,
     pub(crate) clock: Clock,
@@ -81,7 +81,7 @@ impl<S: Storage> Replica<S> {
                 warn!(%error, "the lease could not be given back, it will run out");
             }
         };
-        if self.settings.planted.is(Planted::LeaseReleasedEarly) {
+        if self.settings.planted.is(PlantedBug::LeaseReleasedEarly) {
             leave.await;
             drives.wait().await;
             return incarnation.lease.lose();
@@ -126,9 +126,8 @@ impl<S: Storage> Replica<S> {
         };
         self.clock.synchronise(joined.now, sent);
         let lease = Lease::granted(joined.replica, self.clock.clone(), self.settings.lease, sent);
-        self.start_heart(&lease);
         let incarnation = Arc::new(self.incarnate(lease));
-        tokio::spawn(keep_looking(self.storage.clone(), self.clock.clone(), incarnation.clone()));
+        self.start_heart(&incarnation);
         Some(incarnation)
     }
 
@@ -147,10 +146,10 @@ impl<S: Storage> Replica<S> {
             lease,
             clock: self.clock.clone(),
             plans: self.plans.clone(),
-            lanes: Lanes::new(workers, !planted.is(Planted::Unfair)),
+            lanes: Lanes::new(workers, !planted.is(PlantedBug::Unfair)),
             memories: Memories::new(memories),
             signals: Arc::new(Signals::default()),
-            watch: Arc::default(),
+            watch: Arc::new(Watch::new(planted)),
             events: self.events.clone(),
             settings: self.settings.clone(),
             random: self.random.clone(),

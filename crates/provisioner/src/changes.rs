@@ -2,7 +2,7 @@
 //!
 //! What a reader would get wrong: a caller that waits costs an entry in a table, not a query, a task or a connection to the database. What
 //! this replica commits is told by the engine; what other replicas commit is seen by one shared look at all awaited operations. Both
-//! go on only while somebody waits. A wake-up says that it is worth looking again, not that something is different.
+//! go on only while callers wait. A wake-up says that it is worth looking again, not that something is different.
 
 use std::{
     collections::HashMap,
@@ -34,15 +34,15 @@ struct Shared {
 
 #[derive(Default)]
 struct Table {
-    awaited: HashMap<OperationId, Awaited>,
+    awaited: HashMap<OperationId, AwaitedOperation>,
     /// How many callers there are.
     callers: usize,
-    /// Whether somebody looks after the table.
+    /// Whether a task polls the table.
     tended: bool,
 }
 
-/// One operation that somebody waits for.
-struct Awaited {
+/// One operation that callers wait for.
+struct AwaitedOperation {
     bell: watch::Sender<()>,
     callers: usize,
     /// The epoch and the serial that the last look has found.
@@ -69,7 +69,7 @@ impl Changes {
             return None;
         }
         table.callers += 1;
-        let awaited = table.awaited.entry(operation).or_insert_with(|| Awaited {
+        let awaited = table.awaited.entry(operation).or_insert_with(|| AwaitedOperation {
             bell: watch::Sender::new(()),
             callers: 0,
             last: None,
@@ -152,7 +152,7 @@ impl Shared {
     }
 }
 
-/// Rings for everybody whose operation may have changed, for as long as somebody waits.
+/// Wakes all waiting callers whose operation may have changed.
 async fn tend(shared: Arc<Shared>, mut events: tokio::sync::broadcast::Receiver<Arc<Event>>) {
     let mut next = shared.clock.now() + LOOK;
     loop {

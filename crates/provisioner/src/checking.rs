@@ -54,7 +54,7 @@ pub struct Defaults {
     pub floating_pool_name: String,
     /// The cloud profile of `OpenStack`.
     pub cloud_profile_name: String,
-    /// What is installed when nobody says what.
+    /// Components that are installed by default.
     pub kyma_lite: Vec<configuration::Component>,
 }
 
@@ -88,18 +88,18 @@ impl Default for Defaults {
 
 /// Where the fields of a cluster are in a request.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct FieldPaths {
     cluster: &'static str,
     administrators: &'static str,
 }
 
 /// In the request for a new runtime.
-const NEW: Place = Place {
+const NEW: FieldPaths = FieldPaths {
     cluster: "clusterConfig.gardenerConfig",
     administrators: "clusterConfig.administrators",
 };
 
-/// What a new runtime is to be, with every default filled in.
+/// The configuration of a new runtime, with every default filled in.
 pub fn provision(
     request: requests::Provision,
     defaults: &Defaults,
@@ -123,7 +123,7 @@ pub fn provision(
 }
 
 /// The rules for values, the same for new runtimes and for changed ones.
-fn check(configuration: &Configuration, place: Place) -> Result<(), Error> {
+fn check(configuration: &Configuration, place: FieldPaths) -> Result<(), Error> {
     cluster::check(&configuration.cluster, place.cluster)?;
     names::administrators(&configuration.administrators, place.administrators)
 }

@@ -1,14 +1,14 @@
-//! What is stored about a runtime beside its row: sealed, because overrides may hold secrets.
+//! The stored document of a runtime beside its row: sealed, because overrides may hold secrets.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::configuration::{Configuration, Kyma};
 
-/// What is stored about a runtime.
+/// The stored document of a runtime.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Document {
-    /// What was asked for last.
+    /// The configuration of the last request.
     pub configuration: Configuration,
     /// The last upgrade of Kyma, for taking it back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -20,7 +20,7 @@ pub struct Document {
 pub struct Upgrade {
     /// The operation.
     pub operation: Uuid,
-    /// What counted before it.
+    /// The previous configuration.
     pub before: Kyma,
 }
 

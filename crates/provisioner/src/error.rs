@@ -57,7 +57,7 @@ pub struct Error {
     pub code: Code,
     /// A stable word for it.
     pub reason: String,
-    /// Whose fault it is.
+    /// The component that failed.
     pub component: String,
 }
 
@@ -152,5 +152,30 @@ pub fn component(system: &str) -> &str {
         "gardener" => "k8s client - gardener",
         "runtime" => "k8s client - cluster",
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{io, sync::Arc};
+
+    use clients::Component;
+
+    use super::*;
+
+    #[test]
+    fn the_cause_of_a_failed_connection_is_not_told() {
+        let cause = io::Error::other("connecting to 10.1.2.3:443: connection refused");
+        let failed = ClientError {
+            source: Some(Arc::new(cause)),
+            ..ClientError::new(Component::DIRECTOR, Kind::Unavailable, "registering a runtime")
+        };
+
+        // The text of a runtime's connection status, too.
+        let text = failed.to_string();
+        let told = Error::from(failed);
+
+        assert_eq!(text, "director: registering a runtime: unavailable");
+        assert_eq!((told.message, told.reason), (text, "unavailable".to_owned()));
     }
 }

@@ -163,7 +163,7 @@ impl Import<'_> {
         Ok((imported, findings))
     }
 
-    /// What is to be done about operations that had not ended; an error when the runtime is left to the original.
+    /// The handling of operations that had not ended; an error when the runtime is left to the original.
     fn unfinished(&self, row: &ProvisionerCluster) -> Result<Vec<Finding>, Finding> {
         let mut findings = Vec::new();
         for it in
@@ -204,7 +204,7 @@ fn leave_out(report: &mut Report, finding: Finding) {
     report.add(finding);
 }
 
-/// What a runtime is called in findings.
+/// The name of a runtime in findings.
 fn subject(id: &str) -> String {
     format!("runtime {id}")
 }

@@ -4,7 +4,7 @@ use clients::runtime::{Install, Module, Override, Scope};
 
 use crate::configuration::{ConflictStrategy, Entry, Kyma, Profile};
 
-/// What the installer is told.
+/// The input of the installer.
 pub(crate) fn install(kyma: &Kyma) -> Install {
     let profile = kyma.profile.map(|profile| match profile {
         Profile::Evaluation => "evaluation",
@@ -16,7 +16,7 @@ pub(crate) fn install(kyma: &Kyma) -> Install {
         source_url: component.source_url.clone(),
     });
     let global = scope(None, &kyma.configuration, kyma.conflict_strategy);
-    // What is said for all components is about their common overrides; a component that says nothing merges.
+    // The strategy for all components is for their common overrides; a component without one merges.
     let own = kyma.components.iter().map(|component| {
         scope(Some(&component.component), &component.configuration, component.conflict_strategy)
     });

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// How long each stage may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct StageLimits {
     pub cluster_domain: Duration,
     pub cluster_creation: Duration,
     pub bindings_creation: Duration,
@@ -26,7 +26,7 @@ const fn mins(minutes: u64) -> Duration {
     Duration::from_secs(minutes * 60)
 }
 
-impl Default for Limits {
+impl Default for StageLimits {
     fn default() -> Self {
         Self {
             cluster_domain: mins(10),
@@ -50,7 +50,7 @@ impl Default for Limits {
 
 /// The longest that each operation may take. Callers that wait for an operation must wait longer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Longest {
+pub struct LongestOperations {
     pub provisioning: Duration,
     pub upgrade: Duration,
     pub upgrade_shoot: Duration,
@@ -59,7 +59,7 @@ pub struct Longest {
     pub reconnection: Duration,
 }
 
-impl Limits {
+impl StageLimits {
     /// The longest that provisioning may take.
     pub fn provisioning(&self) -> Duration {
         self.cluster_domain * 2
@@ -100,8 +100,8 @@ impl Limits {
     }
 
     /// The longest that each operation may take.
-    pub fn longest(&self) -> Longest {
-        Longest {
+    pub fn longest(&self) -> LongestOperations {
+        LongestOperations {
             provisioning: self.provisioning(),
             upgrade: self.upgrade(),
             upgrade_shoot: self.upgrade_shoot(),

@@ -1,4 +1,4 @@
-//! What the provisioner does: one plan per kind of operation, one file per step.
+//! Operations of the provisioner: one plan per kind of operation, one file per step.
 //!
 //! What a reader would get wrong: all operations share input, data, memory and surroundings, so that a
 //! step can stand in several plans. What differs is the plan.
@@ -35,20 +35,20 @@ use own_shoot::{needed_shoot, shoot, shoot_to_remove};
 /// Under which name clusters remember which fields are ours.
 pub const OWNER: &str = "kcp-provisioner";
 
-/// What was asked for.
+/// The request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Input {
     /// The runtime.
     pub target: Target,
-    /// What it is to be when the operation has succeeded.
+    /// The document after the operation has succeeded.
     pub document: Document,
-    /// What callers know the operation as.
+    /// The operation type that callers see.
     pub known_as: OperationType,
     /// Whether Kyma is installed, upgraded or removed on the way.
     pub kyma: bool,
     /// Whether the Shoot is changed on the way.
     pub shoot: bool,
-    /// What callers are told before anything has happened.
+    /// The message before the first run.
     pub first_message: String,
     /// Versions that the caller named; the cluster's own may be higher.
     #[serde(default, skip_serializing_if = "Versions::is_empty")]
@@ -61,10 +61,10 @@ pub struct Input {
 /// Versions that a caller names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Versions {
-    /// Of Kubernetes.
+    /// The Kubernetes version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kubernetes: Option<String>,
-    /// Of the machine image.
+    /// The version of the machine image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_image: Option<String>,
 }
@@ -112,7 +112,7 @@ impl Target {
     }
 }
 
-/// What the steps have learnt.
+/// Data of the steps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Data {
     /// The cluster's domain.
@@ -124,15 +124,18 @@ pub struct Data {
     /// The generation of the Shoot that has our change in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generation: Option<i64>,
+    /// Whether an issuer that is in force was changed, and the Shoot not reconciled with it yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub issuer_changed: bool,
     /// When the agent got its last token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_configured_at: Option<Timestamp>,
-    /// What callers should know besides how it went.
+    /// Notes for callers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// What is never stored with an operation.
+/// Memory; never stored with an operation.
 #[derive(Default)]
 pub struct Memory {
     /// The runtime's kubeconfig.
@@ -166,26 +169,26 @@ async fn runtime<O: OnRuntime>(cx: &mut Cx<'_, O>) -> Result<Runtime, StepError>
         Some(kubeconfig) => kubeconfig.clone(),
         None => cx.env.kubeconfig(&cx.input.target, cx.now, cx.memory.refused).await?,
     };
-    let cluster = cx.env.clusters.get(&kubeconfig).await.map_err(calling)?;
+    let cluster = cx.env.clusters.get(&kubeconfig).await.map_err(as_step_error)?;
     cx.memory.kubeconfig = Some(kubeconfig);
     cx.memory.refused = false;
     Ok(Runtime::new(cluster, OWNER))
 }
 
-/// A failed call into the runtime. When it does not know us any more, the next run asks for another way
-/// in.
-fn inside<O: OnRuntime>(cx: &mut Cx<'_, O>, error: ClientError) -> StepError {
+/// A failed call into the runtime. When the runtime rejects our credentials, the next run asks for another
+/// kubeconfig.
+fn on_runtime_error<O: OnRuntime>(cx: &mut Cx<'_, O>, error: ClientError) -> StepError {
     if error.kind == Kind::Unauthorized {
         if let Some(kubeconfig) = cx.memory.kubeconfig.take() {
             cx.env.clusters.forget(&kubeconfig);
         }
         cx.memory.refused = true;
     }
-    calling(error)
+    as_step_error(error)
 }
 
 /// A failed call, under the component that clients know.
-fn calling(error: ClientError) -> StepError {
+fn as_step_error(error: ClientError) -> StepError {
     let named = |mut failure: base::Failure| {
         failure.component = component(&failure.component).to_owned();
         failure
@@ -206,7 +209,12 @@ fn stored(document: &Document) -> Result<StoredDocument, StepError> {
 
 /// Shows what Gardener warned of with the run.
 fn note_warnings<O: OnRuntime>(cx: &mut Cx<'_, O>, written: &Shoot) {
-    for warning in &written.warnings {
+    note_all(cx, &written.warnings);
+}
+
+/// The same for writes that answer with warnings alone.
+fn note_all<O: OnRuntime>(cx: &mut Cx<'_, O>, warnings: &[String]) {
+    for warning in warnings {
         cx.note(format!("Gardener warns: {warning}"));
     }
 }

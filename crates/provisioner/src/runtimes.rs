@@ -26,7 +26,7 @@ use store::{EngineStore, ProvisionerStore};
 use crate::{
     changes::Changes,
     checking::Defaults,
-    limits::{Limits, Longest},
+    limits::{LongestOperations, StageLimits},
     operations::Env,
 };
 pub use operation_change::Follow;
@@ -63,18 +63,18 @@ impl std::ops::Deref for Inner {
     }
 }
 
-/// What the provisioner is made of.
+/// The services and settings of the provisioner.
 pub struct Parts {
     /// Its rows.
     pub store: ProvisionerStore,
-    /// What works through its operations.
+    /// The engine.
     pub engine: Engine<EngineStore>,
-    /// What it may reach.
+    /// Its clients and settings.
     pub env: Arc<Env>,
-    /// What requests may leave out.
+    /// Defaults for fields that requests leave out.
     pub defaults: Defaults,
     /// How long operations may take.
-    pub limits: Limits,
+    pub limits: StageLimits,
     /// The time.
     pub clock: Clock,
 }
@@ -87,11 +87,11 @@ impl Provisioner {
     }
 
     /// The longest that its operations may take.
-    pub fn longest(&self) -> Longest {
+    pub fn longest(&self) -> LongestOperations {
         self.0.limits.longest()
     }
 
-    /// What it is made of.
+    /// Its services and settings.
     pub fn parts(&self) -> &Parts {
         &self.0.parts
     }

@@ -41,7 +41,7 @@ pub use self::{
 };
 use crate::configuration::{Cluster, Configuration, Provider as Special};
 
-/// What is the same for all Shoots of this provisioner.
+/// Rules that are the same for all Shoots of this provisioner.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
     /// Gardener's project; Shoots stand in the namespace `garden-<project>`.
@@ -61,7 +61,7 @@ pub struct Window {
     pub end: String,
 }
 
-/// Whose Shoot it is.
+/// The owner of a Shoot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owner<'a> {
     /// The global account.
@@ -74,7 +74,7 @@ pub struct Owner<'a> {
     pub operation_id: &'a str,
 }
 
-/// What a provider adds to a Shoot.
+/// The part of a Shoot that a provider adds.
 struct Part {
     profile: String,
     nodes: String,

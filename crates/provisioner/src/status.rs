@@ -60,7 +60,7 @@ pub struct LastError {
 
 /// Which parts of a runtime's status are wanted: others have to be asked for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parts {
+pub struct StatusFields {
     /// The way in.
     pub kubeconfig: bool,
     /// How its agent is doing.
@@ -69,7 +69,7 @@ pub struct Parts {
     pub hibernation: bool,
 }
 
-impl Parts {
+impl StatusFields {
     /// All of them.
     pub const ALL: Self = Self { kubeconfig: true, connection: true, hibernation: true };
     /// What we know by ourselves.

@@ -1,23 +1,23 @@
-//! Whose tokens open doors, and which peers need none, as the settings say.
+//! Accepted issuers, and peers that need no token, from the settings.
 
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use anyhow::{Context, ensure};
-use api::{Peer, Trusted, Verifier, auth::RESERVED_CLAIMS};
+use api::{Peer, TrustedIssuer, Verifier, auth::RESERVED_CLAIMS};
 use base::{Clock, PlaintextHosts};
 use clients::kubernetes::Network;
 use url::Url;
 
 use crate::settings::access::{Audience, IssuerSettings, PeerSettings};
 
-/// Who may enter a service.
+/// Access to a service.
 #[derive(Debug, Clone)]
 pub(crate) struct Doors {
-    /// Whose tokens are accepted.
+    /// Issuers whose tokens are accepted.
     pub(crate) issuers: Vec<IssuerSettings>,
-    /// Whom tokens must be for, unless their issuer's table says it.
+    /// The audience of tokens, unless their issuer's table has one.
     pub(crate) audience: String,
-    /// Who needs no token.
+    /// Peers that need no token.
     pub(crate) peers: Vec<PeerSettings>,
 }
 
@@ -36,7 +36,7 @@ impl Doors {
         Ok(Arc::new(verifier.trusting(peers)))
     }
 
-    /// What a start would refuse.
+    /// Checks everything that a start would refuse.
     pub(crate) fn check(&self, plaintext: &PlaintextHosts) -> anyhow::Result<()> {
         let mut named = BTreeSet::new();
         for IssuerSettings { url, tenant_claim, .. } in &self.issuers {
@@ -80,7 +80,7 @@ impl Doors {
         self.issuers.is_empty() && self.peers.is_empty()
     }
 
-    /// What is less strict than usual, in plain words.
+    /// Settings that are less strict than usual, in plain words.
     pub(crate) fn exceptions(&self) -> Vec<String> {
         let unchecked = self.issuers.iter().filter(|issuer| issuer.audience == Some(Audience::Any));
         let unchecked = unchecked
@@ -99,9 +99,9 @@ impl Doors {
     }
 }
 
-fn trusted(issuer: IssuerSettings, audience: &str, plaintext: &PlaintextHosts) -> Trusted {
+fn trusted(issuer: IssuerSettings, audience: &str, plaintext: &PlaintextHosts) -> TrustedIssuer {
     let IssuerSettings { url, audience: own, tenant_claim, any_tenant, groups } = issuer;
-    Trusted {
+    TrustedIssuer {
         issuer: url,
         audiences: match own {
             None => Some(vec![audience.to_owned()]),

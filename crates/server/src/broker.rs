@@ -1,13 +1,15 @@
 //! The environment broker as a service: its database, its engine, what it reaches, what it answers.
 
-mod cleaned;
+mod job_clients;
 pub(crate) mod outside;
 
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context, ensure};
 use api::{
-    Credentials, RequireScope, Verifier, osb,
+    Credentials, RequireScope, Verifier,
+    origins::Origins,
+    osb,
     router::{
         self, answers as answer_routes, expiry, fleet, history, jobs as job_routes, kubeconfigs,
         leftovers, platforms, runtimes, shielded,
@@ -25,8 +27,8 @@ use broker::{
     instances::{Broker, Parts},
     jobs::{self, Jobs},
     operations::{
-        self as steps, Env, Limits, deprovisioning, orchestration, provisioning, update,
-        upgrade_cluster, upgrade_kyma,
+        self as steps, Env, ProvisioningLimits, deprovisioning, orchestration, provisioning,
+        update, upgrade_cluster, upgrade_kyma,
     },
     orchestrations::{self, Orchestrations},
 };
@@ -42,10 +44,10 @@ use crate::{
     keys,
     metrics::{self, Metrics},
     patience::Patience,
-    place::Place,
-    readiness::Working,
+    readiness::EngineReadiness,
+    service_context::ServiceContext,
     serving::Serving,
-    settings::{DatabaseSettings, OperationSettings},
+    settings::OperationSettings,
     shutdown,
     sign_in::{self, SignIn},
     systems::{SystemSettings, Systems},
@@ -73,6 +75,8 @@ pub(crate) struct Service {
     pub(crate) unfinished: u64,
     /// Whether platforms need not say `accepts_incomplete`.
     assume_async: bool,
+    /// The origins whose pages may fetch kubeconfigs.
+    origins: Origins,
 }
 
 impl Service {
@@ -80,18 +84,17 @@ impl Service {
     pub(crate) async fn start(
         settings: &Settings,
         systems: &SystemSettings,
-        place: Place,
+        place: ServiceContext,
         clock: &Clock,
     ) -> anyhow::Result<Self> {
         let (catalog, offer) = outside::catalog(settings)?;
+        let origins = settings.bindings.origins()?;
         settings.jobs.check(&catalog, &settings.catalog.expiring_plans)?;
         let limits = outside::limits(settings, systems)?;
         let metrics = Arc::new(Metrics::default());
         let gates = Gates::observed(clock, settings.transport.hosts(), metrics.calls());
         let reached = Systems::open(systems, &gates).await.context("the settings are not valid")?;
-        // Where the database and its keys are was decided when the place was made.
-        let DatabaseSettings { url: _, schema, connections, sealing_keys: _ } = &settings.database;
-        let engine = place.store("broker", connections.get(), schema, Set::Broker).await?;
+        let engine = place.store("broker", settings.database.tables(), Set::Broker).await?;
         let store = BrokerStore::new(engine, clock.clone());
         let operations = store.engine().clone();
         let (env, cleaned) = outside::env(settings, reached, catalog.clone(), &store, &gates)?;
@@ -132,7 +135,7 @@ impl Service {
         let answers = Answers::new(Operations::new(engine.clone()), jobs.clone(), &job_env);
         let mut chores = JoinSet::new();
         let audit = Operations::new(engine.clone()).audit();
-        chores.spawn(auditing::keep(audit, clock.clone(), settings.operations.keep_audit));
+        chores.spawn(auditing::keep(audit, clock.clone(), settings.operations.times().keep_audit));
         chores.spawn(maintenance::keep(ending));
         chores.spawn(orchestrations::wake_drivers(orchestrations.clone(), engine.events()));
         chores.spawn(jobs::keep(jobs.clone()));
@@ -151,10 +154,11 @@ impl Service {
             metrics,
             unfinished,
             assume_async,
+            origins,
         })
     }
 
-    /// What it answers, without the layers around it.
+    /// Its routes, without the layers around them.
     pub(crate) fn routes(&self, verifier: &Arc<Verifier>, known: Vec<Credentials>) -> Router {
         let counted = self.metrics.clone();
         tokio::spawn(counted.clone().count(self.engine.events()));
@@ -170,7 +174,7 @@ impl Service {
         });
         router::broker(router::BrokerParts {
             operations: self.operations(),
-            readiness: Arc::new(Working(self.engine.clone())),
+            readiness: Arc::new(EngineReadiness(self.engine.clone())),
             verifier: verifier.clone(),
         })
         .merge(history(self.operations(), self.broker.clone(), verifier.clone()))
@@ -188,11 +192,12 @@ impl Service {
         .merge(kubeconfigs(api::kubeconfig::Parts {
             bindings: self.bindings.clone(),
             verifier: verifier.clone(),
+            origins: self.origins.clone(),
         }))
         .layer(Extension(self.operations().audit()))
     }
 
-    /// What the console shows of it.
+    /// Its part of the console.
     pub(crate) fn console(&self, landscape: Option<Landscape>, services: Vec<Shown>) -> Console {
         Console::new(console::Parts {
             operations: self.operations(),
@@ -225,7 +230,7 @@ impl Service {
 /// The plans of orders, changes, upgrades and removals: today's, or the legacy ones.
 fn serve(
     engine: Builder<EngineStore>,
-    limits: &Limits,
+    limits: &ProvisioningLimits,
     env: &Arc<Env>,
     settings: &Settings,
 ) -> anyhow::Result<Builder<EngineStore>> {
@@ -281,7 +286,7 @@ async fn unfinished(operations: &EngineStore) -> anyhow::Result<u64> {
     Ok(ordered.map(|one| one.operations).sum())
 }
 
-/// What a start would refuse, as far as that can be told without anything outside.
+/// Checks everything that a start would refuse, as far as that is possible without outside systems.
 pub(crate) fn check(settings: &Settings) -> anyhow::Result<()> {
     let (catalog, _) = outside::catalog(settings)?;
     settings.jobs.check(&catalog, &settings.catalog.expiring_plans)?;
@@ -290,7 +295,7 @@ pub(crate) fn check(settings: &Settings) -> anyhow::Result<()> {
     sign_in::check(settings)
 }
 
-/// Runs a broker until somebody asks it to stop: `kcp broker`.
+/// Runs a broker until it is asked to stop: `kcp broker`.
 pub async fn run(settings: Settings) -> anyhow::Result<()> {
     let clock = Clock::running();
     let access = &settings.access;
@@ -310,7 +315,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     let sign_in = SignIn::new(&settings, &verifier, sealer.clone(), &clock)?;
     let url = settings.database.url.clone();
     let speed = Speed::Times(settings.operations.pace);
-    let place = Place { url, sealer, replica: None, speed };
+    let place = ServiceContext { url, sealer, replica: None, speed };
     let listener = TcpListener::bind(settings.listen)
         .await
         .with_context(|| format!("{} cannot be listened on", settings.listen))?;
@@ -325,9 +330,9 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     tracing::info!(%address, "the broker answers");
     let comparing =
         tokio::spawn(Patience::of(&settings).tell(service.provisioner.clone(), clock.clone()));
-    shutdown::asked().await?;
+    shutdown::requested().await?;
     comparing.abort();
-    let drain = settings.operations.drain;
+    let drain = settings.operations.times().drain;
     serving.stop(GRACE.min(drain)).await;
     service.stop(drain).await;
     Ok(())

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use base::{Clock, failure::chain};
 use broker::answers::Gauges;
-use store::operations::{Operations, OperationsError, Usuals};
+use store::operations::{Operations, OperationsError, UsualDurations};
 
 use crate::metrics::Metrics;
 
@@ -51,7 +51,7 @@ pub(crate) async fn keep(operations: Operations, metrics: Arc<Metrics>, clock: C
 
 async fn numbers(
     operations: &Operations,
-    usuals: &mut Option<Usuals>,
+    usuals: &mut Option<UsualDurations>,
 ) -> Result<Gauges, OperationsError> {
     let known = match usuals.take() {
         Some(known) => known,

@@ -7,9 +7,9 @@ use std::{num::NonZeroUsize, sync::Arc};
 use anyhow::{Context, ensure};
 use base::{Clock, PlaintextHosts};
 use clients::{
-    Component, Gate, Limits,
+    CallLimits, Component, Gate,
     kubernetes::Clusters,
-    observer::{Observer, Unobserved},
+    observer::{NoObserver, Observer},
 };
 use serde::Deserialize;
 use url::Url;
@@ -25,7 +25,7 @@ pub struct Gates {
 impl Gates {
     /// Gates whose calls nobody counts: for `kcp check` and tests.
     pub fn unobserved(clock: &Clock, plaintext: PlaintextHosts) -> Self {
-        Self::observed(clock, plaintext, Arc::new(Unobserved))
+        Self::observed(clock, plaintext, Arc::new(NoObserver))
     }
 
     /// Gates whose calls are counted.
@@ -37,22 +37,22 @@ impl Gates {
         Self { clock: clock.clone(), observer, plaintext }
     }
 
-    /// What all of them go by.
+    /// The clock.
     pub(crate) fn clock(&self) -> &Clock {
         &self.clock
     }
 
     pub(crate) fn gate(&self, component: Component) -> Arc<Gate> {
-        self.limited(component, Limits::DEFAULT)
+        self.limited(component, CallLimits::DEFAULT)
     }
 
-    pub(crate) fn limited(&self, component: Component, limits: Limits) -> Arc<Gate> {
+    pub(crate) fn limited(&self, component: Component, limits: CallLimits) -> Arc<Gate> {
         Gate::observed(component, limits, self.clock.clone(), self.observer.clone())
     }
 
     /// Clients of many clusters.
     pub(crate) fn clusters(&self, component: Component, kept: NonZeroUsize) -> Clusters {
-        let clusters = Clusters::new(component, Limits::CLUSTER, self.clock.clone(), kept);
+        let clusters = Clusters::new(component, CallLimits::CLUSTER, self.clock.clone(), kept);
         clusters.observed(self.observer.clone())
     }
 
@@ -70,10 +70,10 @@ impl Gates {
         #[derive(Deserialize)]
         struct Kubeconfig {
             #[serde(default)]
-            clusters: Vec<Named>,
+            clusters: Vec<KubeconfigCluster>,
         }
         #[derive(Deserialize)]
-        struct Named {
+        struct KubeconfigCluster {
             cluster: Option<Server>,
         }
         #[derive(Deserialize)]

@@ -14,7 +14,7 @@ use store::{
 };
 
 use crate::{
-    Settings, Speed, broker::outside, keys, place::Place,
+    Settings, Speed, broker::outside, keys, service_context::ServiceContext,
     settings::provisioner::ProvisionerSettings,
 };
 
@@ -62,8 +62,7 @@ pub async fn keb(settings: &Settings, source: &Source) -> anyhow::Result<Report>
     let clock = Clock::running();
     let database = &settings.database;
     let place = place(&database.url, &database.sealing_keys)?;
-    let connections = database.connections.get();
-    let engine = place.store("broker", connections, &database.schema, Set::Broker).await?;
+    let engine = place.store("broker", database.tables(), Set::Broker).await?;
     let store = BrokerStore::new(engine, clock.clone());
     let import = broker::import::Import {
         store: &store,
@@ -86,9 +85,7 @@ pub async fn provisioner(
     let clock = Clock::running();
     let database = &settings.database;
     let place = place(&database.url, &database.sealing_keys)?;
-    let connections = database.connections.get();
-    let engine =
-        place.store("provisioner", connections, &database.schema, Set::Provisioner).await?;
+    let engine = place.store("provisioner", database.tables(), Set::Provisioner).await?;
     let store = ProvisionerStore::new(engine, clock);
     let import = provisioner::import::Import {
         store: &store,
@@ -101,7 +98,10 @@ pub async fn provisioner(
     Ok(report?)
 }
 
-fn place(url: &SecretString, sealing_keys: &std::path::Path) -> anyhow::Result<Place> {
+fn place(url: &SecretString, sealing_keys: &std::path::Path) -> anyhow::Result<ServiceContext> {
     let sealer = keys::read(sealing_keys)?;
-    Ok(Place { url: url.clone(), sealer, replica: None, speed: Speed::Times(1.0) })
+    Ok(ServiceContext { url: url.clone(), sealer, replica: None, speed: Speed::Times(1.0) })
 }
+
+#[cfg(test)]
+mod tests;

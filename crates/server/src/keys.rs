@@ -1,4 +1,4 @@
-//! The keys that seal secrets: read at every start, made only when somebody asks for it.
+//! The keys that seal secrets: read at every start, generated only on request.
 //!
 //! What a reader would get wrong: a service never makes its keys. With a new one, everything that is stored could not be
 //! opened any more, and other replicas could not open what this one stores.
@@ -10,7 +10,7 @@ use secrecy::SecretString;
 pub use store::Set;
 use store::{
     Database, Options, Sealer,
-    rotate::{self, Rotated, Rotation},
+    rotate::{self, Rotation, RotationReport},
     sealed::Keys,
 };
 
@@ -39,7 +39,7 @@ pub fn add(path: &Path) -> anyhow::Result<String> {
 
 /// A database whose values are to be sealed with the first of the keys.
 #[derive(Debug)]
-pub struct Sealed<'a> {
+pub struct SealedDatabase<'a> {
     /// Where it is.
     pub url: &'a SecretString,
     /// The schema to work in (PostgreSQL only).
@@ -52,7 +52,7 @@ pub struct Sealed<'a> {
 
 /// Seals everything with the first key, and forgets the others when nothing needs them any more: `kcp keys rotate`.
 /// Services may go on working meanwhile.
-pub async fn rotate(sealed: Sealed<'_>) -> anyhow::Result<Rotated> {
+pub async fn rotate(sealed: SealedDatabase<'_>) -> anyhow::Result<RotationReport> {
     let sealer = read(sealed.keys)?;
     let options =
         Options { schema: Some(sealed.schema.to_owned()), ..Options::new(sealed.url.clone()) };
@@ -63,7 +63,7 @@ pub async fn rotate(sealed: Sealed<'_>) -> anyhow::Result<Rotated> {
     }
     let columns = rotate::columns_of(sealed.set);
     database.check_keys(&sealer, &columns).await.context("the sealing keys cannot be used")?;
-    let mut all = Rotated::default();
+    let mut all = RotationReport::default();
     loop {
         let rotated = Rotation::new(&database, &sealer, &columns).run().await?;
         all.resealed += rotated.resealed;
@@ -91,7 +91,7 @@ pub(crate) fn read_or_make(path: &Path) -> anyhow::Result<Sealer> {
 #[cfg(test)]
 mod tests {
     use engine::{
-        Planted, Storage as _,
+        PlantedBug, Storage as _,
         storage::{NewOperation, Verdict},
     };
     use store::{EngineStore, engine::Time, testing::Databases};
@@ -120,7 +120,7 @@ mod tests {
                 digest: None,
             };
             let store = |sealer| {
-                EngineStore::new(database.clone(), sealer, Time::Database, Planted::Nothing)
+                EngineStore::new(database.clone(), sealer, Time::Database, PlantedBug::Nothing)
             };
             store(read(&path).unwrap()).accept(operation, &|_| Verdict::Queue).await.unwrap();
 
@@ -131,7 +131,8 @@ mod tests {
             assert!(lines[0].starts_with(&id_of_new));
             std::fs::write(&path, lines.join("\n")).unwrap();
             let url = SecretString::from(test.url());
-            let sealed = Sealed { url: &url, schema: "broker", keys: &path, set: Set::Broker };
+            let sealed =
+                SealedDatabase { url: &url, schema: "broker", keys: &path, set: Set::Broker };
             let rotated = rotate(sealed).await.unwrap();
             assert_eq!((rotated.resealed, rotated.is_complete()), (2, true));
 

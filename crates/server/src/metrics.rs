@@ -1,4 +1,4 @@
-//! Metrics: what the engine's events say, and what is unfinished when somebody asks.
+//! Metrics: from the engine's events, and of unfinished operations at each scrape.
 
 mod answers;
 mod calls;
@@ -27,7 +27,7 @@ use prometheus_client::{
     },
     registry::Registry,
 };
-use store::{EngineStore, engine::Counted};
+use store::{EngineStore, engine::OperationCount};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -38,7 +38,7 @@ struct Run {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Stand {
+struct OperationLabels {
     kind: String,
     state: &'static str,
 }
@@ -48,8 +48,8 @@ pub struct Metrics {
     registry: Registry,
     runs: Family<Run, Counter>,
     durations: Family<Run, Histogram>,
-    ended: Family<Stand, Counter>,
-    unfinished: Family<Stand, Gauge<f64, AtomicU64>>,
+    ended: Family<OperationLabels, Counter>,
+    unfinished: Family<OperationLabels, Gauge<f64, AtomicU64>>,
     missed: Counter,
     /// Connections that came back to their pool inside of a transaction.
     in_transaction: Counter,
@@ -58,7 +58,7 @@ pub struct Metrics {
     answers: answers::AnswerMetrics,
     /// Gauges by kind, under the names that dashboards of the reference know.
     in_progress: Vec<(&'static str, Gauge)>,
-    /// What the provisioner has computed about its operations.
+    /// Gauges that the provisioner has computed about its operations.
     kept: Mutex<Gauges>,
     /// Held while numbers are taken over and printed: another scrape would find them half.
     printing: Mutex<()>,
@@ -137,7 +137,7 @@ impl Metrics {
         metrics
     }
 
-    /// Whom gates tell about calls.
+    /// The observer of calls.
     pub(crate) fn calls(&self) -> Arc<dyn Observer> {
         Arc::new(self.calls.clone())
     }
@@ -163,7 +163,7 @@ impl Metrics {
         self.durations.get_or_create(&run).observe(took);
         self.runs.get_or_create(&run).inc();
         if event.state.is_final() {
-            let stand = Stand { kind: event.kind.clone(), state: event.state.as_str() };
+            let stand = OperationLabels { kind: event.kind.clone(), state: event.state.as_str() };
             self.ended.get_or_create(&stand).inc();
         }
     }
@@ -189,7 +189,7 @@ impl Metrics {
             gauge.set(i64::try_from(sum).unwrap_or(i64::MAX));
         }
         for one in reading.unfinished {
-            let stand = Stand { kind: one.kind, state: one.state.as_str() };
+            let stand = OperationLabels { kind: one.kind, state: one.state.as_str() };
             #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
             self.unfinished.get_or_create(&stand).set(one.operations as f64);
         }
@@ -201,12 +201,12 @@ impl Metrics {
     }
 }
 
-/// What a scrape takes over.
+/// The values of a scrape.
 #[derive(Default)]
 struct Reading {
     jobs: Vec<JobView>,
     gauges: Gauges,
-    unfinished: Vec<Counted>,
+    unfinished: Vec<OperationCount>,
     /// Connections that came back to their pool inside of a transaction, so far.
     in_transaction: u64,
 }
@@ -270,7 +270,7 @@ mod tests {
         let metrics = Metrics::of_provisioner();
         // What has no value yet is not printed.
         let run = Run { kind: "a".into(), step: "b".into(), outcome: "done" };
-        let stand = Stand { kind: "a".into(), state: "failed" };
+        let stand = OperationLabels { kind: "a".into(), state: "failed" };
         metrics.runs.get_or_create(&run).inc();
         metrics.durations.get_or_create(&run).observe(1.0);
         metrics.ended.get_or_create(&stand).inc();

@@ -18,13 +18,16 @@ const PAUSE: Duration = Duration::from_secs(30);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
     runtime: Duration,
+    update: Duration,
+    upgrade: Duration,
     removal: Duration,
 }
 
 /// The longest that the provisioner may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Longest {
+struct ProvisionerLimits {
     provisioning: Duration,
+    upgrade_shoot: Duration,
     deprovisioning: Duration,
 }
 
@@ -32,14 +35,22 @@ impl Patience {
     /// The patience of a broker.
     pub fn of(settings: &Settings) -> Self {
         let runtimes = &settings.runtimes;
-        Self { runtime: runtimes.limit, removal: runtimes.removal_limit }
+        Self {
+            runtime: runtimes.limit,
+            update: runtimes.update_limit,
+            upgrade: runtimes.upgrade_limit,
+            removal: runtimes.removal_limit,
+        }
     }
 
     /// Whether it is long enough for a provisioner with these settings.
     pub fn check(self, provisioner: &ProvisionerSettings) -> anyhow::Result<()> {
         let longest = provisioner.limits.limits().longest();
-        let (provisioning, deprovisioning) = (longest.provisioning, longest.deprovisioning);
-        self.suffices(Longest { provisioning, deprovisioning })
+        self.suffices(ProvisionerLimits {
+            provisioning: longest.provisioning,
+            upgrade_shoot: longest.upgrade_shoot,
+            deprovisioning: longest.deprovisioning,
+        })
     }
 
     /// The same for the provisioner that is asked. That it does not answer is told elsewhere.
@@ -49,8 +60,9 @@ impl Patience {
     ) -> Result<anyhow::Result<()>, clients::Error> {
         let Some(limits) = provisioner.limits().await? else { return Ok(Ok(())) };
         let seconds = |seconds: u32| Duration::from_secs(seconds.into());
-        Ok(self.suffices(Longest {
+        Ok(self.suffices(ProvisionerLimits {
             provisioning: seconds(limits.provisioning),
+            upgrade_shoot: seconds(limits.upgrade_shoot),
             deprovisioning: seconds(limits.deprovisioning),
         }))
     }
@@ -69,9 +81,11 @@ impl Patience {
         }
     }
 
-    fn suffices(self, longest: Longest) -> anyhow::Result<()> {
+    fn suffices(self, longest: ProvisionerLimits) -> anyhow::Result<()> {
         let pairs = [
             ("limit", self.runtime, "make", longest.provisioning),
+            ("update_limit", self.update, "change", longest.upgrade_shoot),
+            ("upgrade_limit", self.upgrade, "change", longest.upgrade_shoot),
             ("removal_limit", self.removal, "remove", longest.deprovisioning),
         ];
         for (setting, waits, does, takes) in pairs {
@@ -126,6 +140,14 @@ mod tests {
         let text =
             "runtimes.removal_limit is 1h 30m, but the provisioner may take 4h 55m to remove";
         assert!(removal.contains(text), "{removal}");
+        for setting in ["update_limit", "upgrade_limit"] {
+            let short = format!("[runtimes]\n{setting} = \"40m\"\n");
+            let change = both(&short, "").unwrap_err().to_string();
+            let text = format!(
+                "runtimes.{setting} is 40m, but the provisioner may take 1h 45m to change a runtime"
+            );
+            assert!(change.contains(&text), "{change}");
+        }
         both(
             "[runtimes]\nlimit = \"26h\"\n[operations]\nlimit = \"40h\"\n",
             "[limits]\ninstallation = \"22h\"\n",

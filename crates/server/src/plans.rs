@@ -12,16 +12,16 @@ use std::{collections::BTreeSet, path::Path, sync::Arc};
 use anyhow::Context;
 use broker::jobs;
 use broker::operations::{
-    Limits as ProvisioningLimits, System, Systems,
-    deprovisioning::{self, Limits as DeprovisioningLimits},
+    ProvisioningLimits, System, Systems,
+    deprovisioning::{self, DeprovisioningLimits},
     orchestration,
     provisioning::{self, legacy},
-    update::{self, Limits as UpdateLimits},
-    upgrade_cluster::{self, Limits as ClusterLimits},
-    upgrade_kyma::{self, Limits as KymaLimits},
+    update::{self, UpdateLimits},
+    upgrade_cluster::{self, UpgradeClusterLimits as ClusterLimits},
+    upgrade_kyma::{self, UpgradeKymaLimits as KymaLimits},
 };
 use engine::{Operation, Plan, Shape, plan::PlanError};
-use provisioner::{limits::Limits as RuntimeLimits, operations as runtime};
+use provisioner::{limits::StageLimits as RuntimeLimits, operations as runtime};
 
 pub use printed::{HEAD, json, markdown, notes, rows, span};
 
@@ -31,7 +31,7 @@ use crate::{
     systems::Section as _,
 };
 
-/// Whose plan it is.
+/// The service of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Service {
     /// The environment broker.
@@ -52,19 +52,19 @@ impl Service {
 
 /// A plan with its name.
 #[derive(Debug, Clone)]
-pub struct Named {
-    /// What people ask for it by.
+pub struct NamedPlan {
+    /// Its name for people.
     pub name: &'static str,
-    /// Whose plan it is.
+    /// The service of a plan.
     pub service: Service,
-    /// What it does, in a sentence.
+    /// A sentence about it.
     pub about: &'static str,
     /// Its stages, steps and limits.
     pub shape: Arc<Shape>,
 }
 
-/// What the broker's plans depend on.
-struct There {
+/// Input of the broker's plans.
+struct PlanInputs {
     systems: Systems,
     provisioning: ProvisioningLimits,
     removal: DeprovisioningLimits,
@@ -73,7 +73,7 @@ struct There {
     cluster: ClusterLimits,
 }
 
-impl There {
+impl PlanInputs {
     /// Every system, and otherwise the defaults.
     fn everything() -> Self {
         Self {
@@ -113,14 +113,14 @@ impl There {
 }
 
 /// All plans with their defaults, as they are where every outside system is configured.
-pub fn all() -> Result<Vec<Named>, PlanError> {
-    let mut all = broker(&There::everything())?;
+pub fn all() -> Result<Vec<NamedPlan>, PlanError> {
+    let mut all = broker(&PlanInputs::everything())?;
     all.extend(runtimes(&RuntimeLimits::default())?);
     Ok(all)
 }
 
 /// One plan: with its defaults and everything configured, or as the service that has this settings file follows it.
-pub fn find(name: &str, file: Option<&Path>) -> anyhow::Result<Named> {
+pub fn find(name: &str, file: Option<&Path>) -> anyhow::Result<NamedPlan> {
     let known = all()?;
     let Some(found) = known.iter().find(|plan| plan.name == name) else {
         let names: Vec<&str> = known.iter().map(|plan| plan.name).collect();
@@ -128,7 +128,7 @@ pub fn find(name: &str, file: Option<&Path>) -> anyhow::Result<Named> {
     };
     let Some(file) = file else { return Ok(found.clone()) };
     let followed = match found.service {
-        Service::Broker => broker(&There::of(&settings::load(Some(file))?)?)?,
+        Service::Broker => broker(&PlanInputs::of(&settings::load(Some(file))?)?)?,
         Service::Provisioner => runtimes(&provisioner_settings::load(Some(file))?.limits.limits())?,
     };
     followed.into_iter().find(|plan| plan.name == name).context("every service has all its plans")
@@ -137,24 +137,24 @@ pub fn find(name: &str, file: Option<&Path>) -> anyhow::Result<Named> {
 /// The outside systems that the plans of a broker with these settings call.
 pub fn called(settings: &Settings) -> anyhow::Result<BTreeSet<String>> {
     let legacy = settings.runtimes.legacy;
-    let followed = broker(&There::of(settings)?)?.into_iter();
+    let followed = broker(&PlanInputs::of(settings)?)?.into_iter();
     // Changes and upgrades are the same for all runtimes.
-    let is_followed = |plan: &Named| {
+    let is_followed = |plan: &NamedPlan| {
         plan.name.starts_with("up")
             || ["orchestration", "job"].contains(&plan.name)
             || plan.name.starts_with("legacy-") == legacy
     };
     let followed = followed.filter(is_followed);
-    let calls = |plan: Named| {
+    let calls = |plan: NamedPlan| {
         let steps = plan.shape.stages.iter().flat_map(|stage| &stage.steps);
         steps.flat_map(|step| step.calls.clone()).collect::<Vec<_>>()
     };
     Ok(followed.flat_map(calls).collect())
 }
 
-fn broker(there: &There) -> Result<Vec<Named>, PlanError> {
-    let There { systems, provisioning: limits, removal, update, kyma, cluster } = *there;
-    let named = |name, about, shape| Named { name, service: Service::Broker, about, shape };
+fn broker(there: &PlanInputs) -> Result<Vec<NamedPlan>, PlanError> {
+    let PlanInputs { systems, provisioning: limits, removal, update, kyma, cluster } = *there;
+    let named = |name, about, shape| NamedPlan { name, service: Service::Broker, about, shape };
     Ok(vec![
         named(
             "provisioning",
@@ -200,11 +200,12 @@ fn broker(there: &There) -> Result<Vec<Named>, PlanError> {
     ])
 }
 
-fn runtimes(limits: &RuntimeLimits) -> Result<Vec<Named>, PlanError> {
+fn runtimes(limits: &RuntimeLimits) -> Result<Vec<NamedPlan>, PlanError> {
     use runtime::{
         deprovisioning, hibernation, provisioning, reconnection, upgrade, upgrade_shoot,
     };
-    let named = |name, about, shape| Named { name, service: Service::Provisioner, about, shape };
+    let named =
+        |name, about, shape| NamedPlan { name, service: Service::Provisioner, about, shape };
     Ok(vec![
         named(
             "runtime-provision",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use api::{
-    Limits as RequestLimits, RequireScope, Verifier,
+    RequestLimits, RequireScope, Verifier,
     graphql::QueryLimits,
     router::{ProvisionerParts, history_of_runtimes, provisioner, shielded, unsticking, watching},
     scope,
@@ -16,7 +16,7 @@ use base::Clock;
 use engine::Engine;
 use provisioner::{
     Parts, Provisioner,
-    chores::{abandoned_intents, failed_runtimes, shoot_signals},
+    chores::{abandoned_intents, failed_runtimes, garden_features, shoot_signals},
     operations::{deprovisioning, hibernation, provisioning, reconnection, upgrade, upgrade_shoot},
 };
 use store::{EngineStore, ProvisionerStore, Set};
@@ -27,13 +27,13 @@ use crate::{
     gates::Gates,
     keys,
     metrics::{self, Metrics},
-    place::Place,
-    readiness::Working,
+    readiness::EngineReadiness,
+    service_context::ServiceContext,
     serving::Serving,
-    settings::provisioner::{Database, Operations, ProvisionerSettings},
+    settings::provisioner::{Operations, ProvisionerSettings},
     shutdown,
 };
-pub(crate) use outside::Outside;
+pub(crate) use outside::ProvisionerAddresses;
 #[cfg(test)]
 pub(crate) use outside::defaults;
 
@@ -52,17 +52,15 @@ impl Service {
     /// Opens the database and begins to work.
     pub(crate) async fn start(
         settings: &ProvisionerSettings,
-        place: Place,
-        outside: Outside,
+        place: ServiceContext,
+        outside: ProvisionerAddresses,
         clock: &Clock,
     ) -> anyhow::Result<Self> {
         let limits = settings.limits.limits();
         let metrics = Arc::new(Metrics::of_provisioner());
         let gates = Gates::observed(clock, settings.transport.hosts(), metrics.calls());
-        // Where the database and its keys are was decided when the place was made.
-        let Database { url: _, schema, connections, sealing_keys: _ } = &settings.database;
-        let engine =
-            place.store("provisioner", connections.get(), schema, Set::Provisioner).await?;
+        let tables = settings.database.tables();
+        let engine = place.store("provisioner", tables, Set::Provisioner).await?;
         let store = ProvisionerStore::new(engine, clock.clone());
         let storage = store.engine().clone();
         let env = Arc::new(outside.env(settings, store.clone(), &gates).await?);
@@ -87,6 +85,7 @@ impl Service {
         });
         let mut chores = JoinSet::new();
         chores.spawn(shoot_signals::follow(env.gardener.clone(), engine.clone()));
+        chores.spawn(garden_features::keep(env.gardener.clone(), clock.clone()));
         chores.spawn(failed_runtimes::keep(provisioner.clone()));
         chores.spawn(abandoned_intents::keep(provisioner.clone()));
         let operations = store::operations::Operations::new(engine.clone());
@@ -94,12 +93,12 @@ impl Service {
         chores.spawn(auditing::keep(
             operations.audit(),
             clock.clone(),
-            settings.operations.keep_audit,
+            settings.operations.times().keep_audit,
         ));
         Ok(Self { engine, provisioner, chores, metrics })
     }
 
-    /// What it answers, with the layers around it.
+    /// Its routes, with the layers around them.
     pub(crate) fn router(&self, verifier: &Arc<Verifier>, limits: RequestLimits) -> Router {
         let counted = self.metrics.clone();
         tokio::spawn(counted.clone().count(self.engine.events()));
@@ -107,7 +106,7 @@ impl Service {
             .around(metrics::router(counted, self.engine.clone()));
         let routes = provisioner(ProvisionerParts {
             provisioner: self.provisioner.clone(),
-            readiness: Arc::new(Working(self.engine.clone())),
+            readiness: Arc::new(EngineReadiness(self.engine.clone())),
             verifier: verifier.clone(),
             limits: query_limits(limits.time),
         });
@@ -119,7 +118,7 @@ impl Service {
         shielded(routes.merge(metrics).merge(operations).layer(Extension(audit)), limits)
     }
 
-    /// Answers those who wait for a change: requests end soon.
+    /// Answers callers that wait for a change: requests end soon.
     pub(crate) fn end_waits(&self) {
         self.provisioner.end_waits();
     }
@@ -132,7 +131,7 @@ impl Service {
     }
 }
 
-/// What queries may cost, when a request may take so long.
+/// Limits of queries, for this limit of a request.
 fn query_limits(request: std::time::Duration) -> QueryLimits {
     let wait = QueryLimits::DEFAULT.wait.min(request * 2 / 3);
     QueryLimits { wait, ..QueryLimits::DEFAULT }
@@ -156,7 +155,7 @@ fn engine_settings(
     }
 }
 
-/// Runs a provisioner until somebody asks it to stop: `kcp provisioner`.
+/// Runs a provisioner until it is asked to stop: `kcp provisioner`.
 pub async fn run(settings: ProvisionerSettings) -> anyhow::Result<()> {
     let clock = Clock::running();
     let (access, transport) = (&settings.access, &settings.transport);
@@ -167,11 +166,11 @@ pub async fn run(settings: ProvisionerSettings) -> anyhow::Result<()> {
     for exception in settings.exceptions()? {
         tracing::warn!("{exception}, because the settings say so");
     }
-    let outside = Outside::configured(&settings).await?;
+    let outside = ProvisionerAddresses::configured(&settings).await?;
     let sealer = keys::read(&settings.database.sealing_keys)?;
     let speed = Speed::Times(settings.operations.pace);
     let url = settings.database.url.clone();
-    let place = Place { url, sealer, replica: None, speed };
+    let place = ServiceContext { url, sealer, replica: None, speed };
     let listener = TcpListener::bind(settings.listen)
         .await
         .with_context(|| format!("{} cannot be listened on", settings.listen))?;
@@ -180,9 +179,9 @@ pub async fn run(settings: ProvisionerSettings) -> anyhow::Result<()> {
     let address = listener.local_addr()?;
     serving.add("the provisioner", listener, service.router(&verifier, limits), acceptance);
     tracing::info!(%address, "the provisioner answers");
-    shutdown::asked().await?;
+    shutdown::requested().await?;
     service.end_waits();
-    let drain = settings.operations.drain;
+    let drain = settings.operations.times().drain;
     serving.stop(GRACE.min(drain)).await;
     service.stop(drain).await;
     Ok(())

@@ -6,16 +6,16 @@ use api::health::Readiness;
 use engine::Engine;
 use store::EngineStore;
 
-type Parts<'a> = Pin<Box<dyn Future<Output = BTreeMap<&'static str, bool>> + Send + 'a>>;
+type ReadinessFuture<'a> = Pin<Box<dyn Future<Output = BTreeMap<&'static str, bool>> + Send + 'a>>;
 
 /// How long the database may take to show that it is there.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A service with a database and an engine.
-pub(crate) struct Working(pub(crate) Engine<EngineStore>);
+pub(crate) struct EngineReadiness(pub(crate) Engine<EngineStore>);
 
-impl Readiness for Working {
-    fn parts(&self) -> Parts<'_> {
+impl Readiness for EngineReadiness {
+    fn parts(&self) -> ReadinessFuture<'_> {
         Box::pin(async {
             let ping = self.0.storage().database().ping();
             let database = tokio::time::timeout(PATIENCE, ping).await;
@@ -30,7 +30,7 @@ impl Readiness for Working {
 pub(crate) struct Always;
 
 impl Readiness for Always {
-    fn parts(&self) -> Parts<'_> {
+    fn parts(&self) -> ReadinessFuture<'_> {
         Box::pin(std::future::ready(BTreeMap::new()))
     }
 }

@@ -44,7 +44,7 @@ pub(crate) struct ConnectionLimits {
 }
 
 impl ConnectionLimits {
-    /// What suits most listeners.
+    /// Defaults for most listeners.
     #[cfg_attr(not(feature = "landscape"), expect(dead_code, reason = "only `kcp up` uses it"))]
     pub(crate) const DEFAULT: Self = Self {
         total: 1_024,
@@ -102,7 +102,7 @@ pub(crate) struct Acceptance {
 /// A connection with something around it, and what its requests carry because of that.
 pub(crate) type Wrapper = fn(TcpStream) -> (Box<dyn Stream>, Extensions);
 
-/// What can be read from and written to.
+/// A byte stream.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}

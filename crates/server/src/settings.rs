@@ -26,7 +26,11 @@ use confique::Config;
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use crate::{access::Doors, systems::SystemSettings};
+use crate::{
+    access::Doors,
+    service_context::{ServiceTimes, Tables},
+    systems::SystemSettings,
+};
 use access::{IssuerSettings, PeerSettings};
 use values::{friendly, lease, log_filter, pace};
 
@@ -43,16 +47,16 @@ pub struct Settings {
     /// How operations are worked through.
     #[config(nested)]
     pub operations: OperationSettings,
-    /// Whose tokens are accepted.
+    /// Issuers whose tokens are accepted.
     #[config(nested)]
     pub access: AccessSettings,
-    /// What can be ordered.
+    /// The catalog.
     #[config(nested)]
     pub catalog: orders::CatalogSettings,
-    /// What orders become.
+    /// Settings of runtimes.
     #[config(nested)]
     pub runtimes: orders::RuntimeSettings,
-    /// What owners are told.
+    /// Settings of responses to owners.
     #[config(nested)]
     pub answers: orders::AnswerSettings,
     /// Which instances can be bound, and how.
@@ -67,7 +71,7 @@ pub struct Settings {
     /// The Service Manager; legacy.
     #[config(nested)]
     pub service_manager: orders::ServiceManagerSettings,
-    /// What one request may cost.
+    /// Limits of one request.
     #[config(nested)]
     pub requests: RequestSettings,
     /// Connections to the API.
@@ -76,7 +80,7 @@ pub struct Settings {
     /// Which links use TLS.
     #[config(nested)]
     pub transport: links::TransportSettings,
-    /// What is said about it all.
+    /// Logs, traces and metrics.
     #[config(nested)]
     pub telemetry: TelemetrySettings,
     /// The outside systems. A section of which nothing is given is a system that is not called.
@@ -138,7 +142,22 @@ pub struct OperationSettings {
     pub keep_audit: Duration,
 }
 
-/// Whose tokens are accepted.
+impl DatabaseSettings {
+    /// As the service opens it. Where it is and what seals it is part of the service's context.
+    pub(crate) fn tables(&self) -> Tables<'_> {
+        let Self { url: _, schema, connections, sealing_keys: _ } = self;
+        Tables { connections: connections.get(), schema }
+    }
+}
+
+impl OperationSettings {
+    /// What is not for the engine and not for the plans.
+    pub(crate) fn times(&self) -> ServiceTimes {
+        ServiceTimes { keep_audit: self.keep_audit, drain: self.drain }
+    }
+}
+
+/// Issuers whose tokens are accepted.
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct AccessSettings {
@@ -157,7 +176,7 @@ pub struct AccessSettings {
     /// ```
     #[config(env = "KCP_BROKER_ISSUERS", default = [], parse_env = confique::env::parse::list_by_comma)]
     pub issuers: Vec<IssuerSettings>,
-    /// Whom tokens must be for, unless their issuer's table says it.
+    /// The audience of tokens, unless their issuer's table has one.
     #[config(env = "KCP_BROKER_AUDIENCE", default = "kcp")]
     pub audience: String,
     /// Services that need no token, because the network in front of the API has checked who they are: a mesh, of which loopback is the
@@ -186,14 +205,23 @@ pub struct AccessSettings {
 }
 
 impl AccessSettings {
-    /// Who may enter with a token, or as a trusted peer.
+    /// Access by token, or as a trusted peer.
     pub(crate) fn doors(&self) -> Doors {
         let Self { issuers, audience, peers, .. } = self;
         Doors { issuers: issuers.clone(), audience: audience.clone(), peers: peers.clone() }
     }
+
+    /// That the platform's user speaks for everybody, in plain words, where it does.
+    fn unbound_platform(&self) -> Option<String> {
+        let Self { platform_user, platform_tenant, .. } = self;
+        let user = platform_user.as_ref().filter(|_| platform_tenant.is_none())?;
+        Some(format!(
+            "the platform user {user} speaks for all global accounts with its password (access.platform_tenant is not set)"
+        ))
+    }
 }
 
-/// What one request may cost.
+/// Limits of one request.
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct RequestSettings {
@@ -208,7 +236,7 @@ pub struct RequestSettings {
     pub time: Duration,
 }
 
-/// What is said about it all.
+/// Logs, traces and metrics.
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct TelemetrySettings {
@@ -222,7 +250,7 @@ pub struct TelemetrySettings {
 
 impl RequestSettings {
     /// As the API takes them.
-    pub(crate) fn limits(&self) -> anyhow::Result<api::Limits> {
+    pub(crate) fn limits(&self) -> anyhow::Result<api::RequestLimits> {
         let Self { body, body_time, time } = self;
         request_limits(*body, *body_time, *time)
     }
@@ -233,9 +261,9 @@ pub(crate) fn request_limits(
     body: NonZeroU32,
     body_time: Duration,
     time: Duration,
-) -> anyhow::Result<api::Limits> {
+) -> anyhow::Result<api::RequestLimits> {
     anyhow::ensure!(body_time < time, "requests.body_time must be less than requests.time");
-    Ok(api::Limits { body: body.get() as usize, body_time, time })
+    Ok(api::RequestLimits { body: body.get() as usize, body_time, time })
 }
 
 /// How log lines look.
@@ -277,7 +305,9 @@ impl Settings {
 
     /// What is less strict than usual because the settings say so, in plain words.
     pub(crate) fn exceptions(&self) -> anyhow::Result<Vec<String>> {
-        self.transport.exceptions(self.listen, &self.access.doors())
+        let mut exceptions = self.transport.exceptions(self.listen, &self.access.doors())?;
+        exceptions.extend(self.access.unbound_platform());
+        Ok(exceptions)
     }
 
     /// The gates for checks, which nobody counts.

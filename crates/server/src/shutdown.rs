@@ -4,7 +4,7 @@ use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Comes back with SIGINT or SIGTERM.
-pub async fn asked() -> anyhow::Result<()> {
+pub async fn requested() -> anyhow::Result<()> {
     let mut terminate =
         signal(SignalKind::terminate()).context("SIGTERM cannot be listened for")?;
     tokio::select! {

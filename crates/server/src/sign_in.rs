@@ -38,6 +38,8 @@ const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
 const SIGN_IN: &str = "/console/sign-in";
 const SIGNED_IN: &str = "/console/signed-in";
 const SIGN_OUT: &str = "/console/sign-out";
+/// The largest form that is kept for its sender.
+const LARGEST_FORM: usize = 256 * 1024;
 
 /// How people sign in.
 pub(crate) struct SignIn {
@@ -49,14 +51,14 @@ pub(crate) struct SignIn {
 
 /// Between the way to the issuer and the way back.
 #[derive(Serialize, Deserialize)]
-struct Begun {
+struct PendingSignIn {
     state: String,
     verifier: String,
     to: String,
     until: Timestamp,
 }
 
-/// Who has signed in.
+/// The session of a user.
 #[derive(Serialize, Deserialize)]
 struct Session {
     name: String,
@@ -127,7 +129,7 @@ impl SignIn {
     }
 }
 
-/// What the settings say about the issuer; none when they name no address of the console.
+/// The issuer's settings; none when they name no address of the console.
 fn configured(settings: &Settings) -> anyhow::Result<Option<Provider>> {
     let ConsoleSettings { url, client_id, client_secret, issuer, scopes } = &settings.console;
     let Some(url) = url else { return Ok(None) };
@@ -149,16 +151,17 @@ fn configured(settings: &Settings) -> anyhow::Result<Option<Provider>> {
         back: format!("{}{SIGNED_IN}", parsed.origin().ascii_serialization()),
         hosts,
         http: provider::client()?,
-        known: provider::Known::default(),
+        known: provider::CachedEndpoints::default(),
     }))
 }
 
-/// What a start would refuse.
+/// Checks everything that a start would refuse.
 pub(crate) fn check(settings: &Settings) -> anyhow::Result<()> {
     configured(settings).map(drop)
 }
 
-/// Lets those through who have signed in; sends pages to the sign-in, and tells everything else that there is no session.
+/// Lets those through who have signed in; sends pages to the sign-in, keeps forms for their senders, and tells everything else that
+/// there is no session.
 async fn with_session(
     State(sign_in): State<Arc<SignIn>>,
     mut request: Request,
@@ -171,13 +174,14 @@ async fn with_session(
         let page = request.method() == Method::GET
             && navigates
             && request.uri().path() != "/console/events";
+        if request.method() == Method::POST && navigates {
+            return form_without_session(request).await;
+        }
         if !page {
             return StatusCode::UNAUTHORIZED.into_response();
         }
         let to = request.uri().path_and_query().map_or("/", |to| to.as_str());
-        let query: String =
-            form_urlencoded::Serializer::new(String::new()).append_pair("to", to).finish();
-        return redirect(&format!("{SIGN_IN}?{query}"), None);
+        return redirect(&sign_in_address(to), None);
     };
     request.extensions_mut().insert(Person {
         name: session.name,
@@ -190,16 +194,46 @@ async fn with_session(
     next.run(request).await
 }
 
+/// The way to the sign-in, and from there to a page.
+fn sign_in_address(to: &str) -> String {
+    let query: String =
+        form_urlencoded::Serializer::new(String::new()).append_pair("to", to).finish();
+    format!("{SIGN_IN}?{query}")
+}
+
+/// A page that keeps the fields of a form until its sender has signed in again. It is not sent on to the sign-in: browsers do not let a
+/// form end at another host, which the issuer is.
+async fn form_without_session(request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let action = head.uri.path_and_query().map_or("/", |it| it.as_str());
+    let site = head.headers.get("sec-fetch-site");
+    let is_own = site.is_none_or(|site| site == "same-origin") && action != SIGN_OUT;
+    let body = axum::body::to_bytes(body, LARGEST_FORM).await.unwrap_or_default();
+    let fields: Vec<(String, String)> =
+        if is_own { form_urlencoded::parse(&body).into_owned().collect() } else { Vec::new() };
+    let page = page_of_form(&head.headers).unwrap_or_else(|| "/".into());
+    console::session_over(action, &fields, &sign_in_address(&page))
+}
+
+/// The page of ours that a form was on, as the browser says.
+fn page_of_form(headers: &HeaderMap) -> Option<String> {
+    let from = Url::parse(headers.get(header::REFERER)?.to_str().ok()?).ok()?;
+    let host = headers.get(header::HOST)?.to_str().ok()?;
+    let is_here = from[url::Position::BeforeHost..url::Position::AfterPort] == *host;
+    let to = from[url::Position::BeforePath..url::Position::AfterQuery].to_owned();
+    (is_here && is_ours(&to)).then_some(to)
+}
+
 #[derive(Deserialize)]
-struct Beginning {
+struct SignInQuery {
     #[serde(default)]
     to: String,
 }
 
-async fn begin(State(sign_in): State<Arc<SignIn>>, Query(asked): Query<Beginning>) -> Response {
+async fn begin(State(sign_in): State<Arc<SignIn>>, Query(asked): Query<SignInQuery>) -> Response {
     // Two of them, because one has 122 random bits and a verifier needs 256 to be beyond doubt.
     let random = || format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
-    let begun = Begun {
+    let begun = PendingSignIn {
         state: random(),
         verifier: random(),
         to: if is_ours(&asked.to) { asked.to } else { "/".into() },
@@ -224,18 +258,21 @@ async fn finish(
     headers: HeaderMap,
     Query(answer): Query<Answer>,
 ) -> Response {
-    let begun = sign_in.cookies.open::<Begun>(&headers, SIGNING_IN);
+    let begun = sign_in.cookies.open::<PendingSignIn>(&headers, SIGNING_IN);
     let begun = begun
         .filter(|it| it.until > sign_in.clock.now() && Some(&it.state) == answer.state.as_ref());
     let Some(begun) = begun else {
-        return told(
+        return text_response(
             StatusCode::BAD_REQUEST,
             "the sign-in took too long, or was begun in another browser",
         );
     };
     let Some(code) = answer.code else {
         let why = answer.error_description.or(answer.error).unwrap_or_default();
-        return told(StatusCode::FORBIDDEN, &format!("the issuer refused the sign-in: {why}"));
+        return text_response(
+            StatusCode::FORBIDDEN,
+            &format!("the issuer refused the sign-in: {why}"),
+        );
     };
     let tokens = match sign_in.provider.redeem(&code, &begun.verifier).await {
         Ok(tokens) => tokens,
@@ -243,14 +280,18 @@ async fn finish(
     };
     let Some(principal) = sign_in.principal(tokens).await else {
         let text = "the issuer's tokens are not accepted here; the log says why";
-        return told(StatusCode::FORBIDDEN, text);
+        return text_response(StatusCode::FORBIDDEN, text);
     };
     tracing::info!(target: "audit", subject = principal.subject, issuer = principal.issuer, "signed in to the console");
-    let session = sign_in.cookies.sealed(SESSION, &session(principal));
+    let before = sign_in.cookies.open(&headers, SESSION);
+    let session = sign_in.cookies.sealed(SESSION, &session(principal, before));
     redirect(&begun.to, Some(session))
 }
 
-fn session(principal: Principal) -> Session {
+/// A new session. The forms of the same user's session before it stay good: they may be open in another tab.
+fn session(principal: Principal, before: Option<Session>) -> Session {
+    let is_same = |it: &Session| it.name == principal.subject && it.issuer == principal.issuer;
+    let form = before.filter(is_same).map_or_else(|| Uuid::new_v4().to_string(), |it| it.form);
     // What the console never asks for need not travel with each request.
     let scopes = principal.scopes.into_iter().filter(|it| console::SCOPES.contains(&it.as_str()));
     Session {
@@ -259,12 +300,12 @@ fn session(principal: Principal) -> Session {
         scopes: scopes.collect(),
         tenant: principal.tenant,
         until: principal.until,
-        form: Uuid::new_v4().to_string(),
+        form,
     }
 }
 
 async fn sign_out(Extension(sign_in): Extension<Arc<SignIn>>, _: Fields) -> Response {
-    let mut response = told(StatusCode::OK, "signed out");
+    let mut response = text_response(StatusCode::OK, "signed out");
     response.headers_mut().insert(header::SET_COOKIE, sign_in.cookies.ended(SESSION));
     response
 }
@@ -290,10 +331,10 @@ fn redirect(to: &str, cookie: Option<HeaderValue>) -> Response {
 
 fn unavailable(error: &anyhow::Error) -> Response {
     tracing::warn!(error = format!("{error:#}"), "the issuer of the console cannot be used");
-    told(StatusCode::BAD_GATEWAY, "the issuer does not answer; try again in a moment")
+    text_response(StatusCode::BAD_GATEWAY, "the issuer does not answer; try again in a moment")
 }
 
 /// A text with a way back.
-fn told(status: StatusCode, text: &str) -> Response {
+fn text_response(status: StatusCode, text: &str) -> Response {
     (status, console::notice(text, SIGN_IN)).into_response()
 }

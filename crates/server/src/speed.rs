@@ -5,7 +5,7 @@ use std::{str::FromStr, time::Duration};
 /// How fast the simulated world is. Limits are never scaled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Speed {
-    /// So many times the watchable default.
+    /// This many times the watchable default.
     Times(f64),
     /// Without any simulated delay.
     Max,

@@ -33,7 +33,7 @@ pub use self::{
     check::{CheckResult, provisioner as check_provisioner},
     documented::table,
 };
-use self::{check::Check, opening::Opening};
+use self::{check::Check, opening::ClientBuilder};
 use crate::gates::Gates;
 
 /// Makes settings, clients, checks and descriptions of a list of systems. A module of that name has `Section`, `Client`,
@@ -72,12 +72,12 @@ macro_rules! systems {
                 let mut systems = Self::default();
                 $(if $cluster.is_given() {
                     let section = stringify!($cluster);
-                    let opening = Opening { section, gates, opened: &systems };
+                    let opening = ClientBuilder { section, gates, opened: &systems };
                     systems.$cluster = Some($cluster::open($cluster, &opening).await?);
                 })*
                 $(if $service.is_given() {
                     let section = stringify!($service);
-                    let opening = Opening { section, gates, opened: &systems };
+                    let opening = ClientBuilder { section, gates, opened: &systems };
                     systems.$service = Some($service::open($service, &opening)?);
                 })*
                 Ok(systems)

@@ -4,16 +4,22 @@
 //! anything is started; the connection file appears when all of it answers, and not before.
 
 #[cfg(test)]
-mod access_tests;
+pub(crate) mod access_tests;
 mod alone;
+#[cfg(test)]
+mod audited_tests;
 mod broker;
 mod connection;
+#[cfg(test)]
+pub(crate) mod console_tests;
 #[cfg(test)]
 mod documents_tests;
 mod files;
 mod folder;
 mod greeting;
 mod landscape;
+#[cfg(test)]
+mod operators_tests;
 mod provisioner;
 #[cfg(test)]
 mod tenants_tests;
@@ -42,7 +48,7 @@ use crate::{
 use folder::Folder;
 use greeting::Greeting;
 
-pub use alone::{Alone, run as run_landscape};
+pub use alone::{LandscapeOptions, run as run_landscape};
 pub use connection::Connection;
 pub use landscape::definitions;
 pub use simulators::garden::Version as GardenerVersion;
@@ -54,7 +60,22 @@ const OPERATOR_ACCESS: Duration = Duration::from_hours(8);
 /// How long the engine may take to get its first lease.
 const START: Duration = Duration::from_secs(30);
 
-/// What `kcp up` was asked for.
+/// What the simulated garden plays.
+#[derive(Debug, Clone, Copy)]
+pub struct GardenOptions {
+    /// Which Gardener it is.
+    pub version: GardenerVersion,
+    /// Whether it has the webhooks of the providers' extensions.
+    pub webhooks: bool,
+}
+
+impl Default for GardenOptions {
+    fn default() -> Self {
+        Self { version: GardenerVersion::default(), webhooks: true }
+    }
+}
+
+/// Options of `kcp up`.
 #[derive(Debug)]
 pub struct Options {
     /// The first of its ports.
@@ -65,8 +86,8 @@ pub struct Options {
     pub database: Option<SecretString>,
     /// How fast the simulated world is.
     pub speed: Speed,
-    /// Which Gardener the simulated garden plays.
-    pub gardener: GardenerVersion,
+    /// What the simulated garden plays.
+    pub garden: GardenOptions,
     /// Everything else.
     pub settings: Settings,
     /// Everything else of the provisioner.
@@ -88,7 +109,7 @@ pub struct Up {
     drain: Duration,
 }
 
-/// Runs it until somebody asks it to stop.
+/// Runs it until it is asked to stop.
 pub async fn run(options: Options) -> anyhow::Result<()> {
     let up = Up::start(options).await?;
     greeting::print(&Greeting {
@@ -97,11 +118,11 @@ pub async fn run(options: Options) -> anyhow::Result<()> {
         speed: up.speed,
         unfinished: up.broker.unfinished,
     });
-    crate::shutdown::asked().await?;
+    crate::shutdown::requested().await?;
     eprintln!("stopping; once more stops at once");
     tokio::select! {
         () = up.stop() => Ok(()),
-        again = crate::shutdown::asked() => {
+        again = crate::shutdown::requested() => {
             again?;
             anyhow::bail!("stopped at once; what was running is taken up at the next start")
         }
@@ -116,7 +137,7 @@ impl Up {
     }
 
     async fn begin(options: Options) -> anyhow::Result<Self> {
-        let Options { port, data, database, speed, gardener, mut settings, provisioner } = options;
+        let Options { port, data, database, speed, garden, mut settings, provisioner } = options;
         // Clusters that are brought along stand on this machine too.
         settings.catalog.customer_networks.extend(["127.0.0.0/8", "::1/128"].map(str::to_owned));
         settings.bindings.enabled.get_or_insert(true);
@@ -144,17 +165,17 @@ impl Up {
         let mut serving = Serving::new(&clock);
         let routes = landscape::router(&landscape);
         serving.add("the landscape", landscape_port, routes, landscape::ACCEPTANCE);
-        let clusters = landscape::clusters(&folder, &landscape, gardener, clusters_port).await?;
+        let clusters = landscape::clusters(&folder, &landscape, garden, clusters_port).await?;
         // The landscape's issuer, and all that the settings name.
         let mut doors = settings.access.doors();
-        doors.issuers.push(landscape::trusted(&connection.landscape, &doors.audience));
         let hosts = settings.transport.hosts();
         // The two services have the same issuers, and peers of their own.
-        let inner = Doors { peers: provisioner.access.peers.clone(), ..doors.clone() };
-        for (service, doors) in [("broker", &doors), ("provisioner", &inner)] {
+        let mut inner = Doors { peers: provisioner.access.peers.clone(), ..doors.clone() };
+        for (service, doors) in [("broker", &mut doors), ("provisioner", &mut inner)] {
             for exception in doors.exceptions() {
                 tracing::warn!("{service}: {exception}, because the settings say so");
             }
+            doors.issuers.push(landscape::trusted(&connection.landscape));
         }
         let (verifier, inner) = (doors.verifier(&hosts, &clock)?, inner.verifier(&hosts, &clock)?);
         let runtimes = provisioner::start(
@@ -188,7 +209,7 @@ impl Up {
         wait_for_lease(&runtimes.engine).await?;
         wait_for_lease(&broker.engine).await?;
         connection.write(&folder)?;
-        let drain = settings.operations.drain;
+        let drain = settings.operations.times().drain;
         let provisioner = runtimes;
         Ok(Self {
             connection,

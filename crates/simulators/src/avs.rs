@@ -20,7 +20,7 @@ use base::Clock;
 
 use crate::{
     issuer::Issuer,
-    landscape::{Mounted, World},
+    landscape::{MountedSystem, SystemContext},
     store::{Error, Store},
 };
 use evaluations::Evaluations;
@@ -78,9 +78,9 @@ pub fn router(avs: Arc<Avs>) -> Router {
         .with_state(avs)
 }
 
-pub(crate) fn mounted(world: &World<'_>) -> Result<Mounted, Error> {
+pub(crate) fn mounted(world: &SystemContext<'_>) -> Result<MountedSystem, Error> {
     let path = world.folder.join("avs.log");
     let avs = Avs::open(Settings::default(), &path, world.issuer.clone(), world.clock.clone())?;
     let avs = Arc::new(avs);
-    Ok(Mounted::new(avs.clone(), router(avs)))
+    Ok(MountedSystem::new(avs.clone(), router(avs)))
 }

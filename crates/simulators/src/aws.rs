@@ -23,7 +23,7 @@ use url::form_urlencoded;
 
 use crate::{
     issuer::Issuer,
-    landscape::{Mounted, World},
+    landscape::{MountedSystem, SystemContext},
     pace::Pace,
     store::{Error, Store},
 };
@@ -82,11 +82,11 @@ impl Aws {
 }
 
 /// The EC2 of a landscape.
-pub(crate) fn mounted(world: &World<'_>) -> Result<Mounted, Error> {
+pub(crate) fn mounted(world: &SystemContext<'_>) -> Result<MountedSystem, Error> {
     let path = world.folder.join("aws.log");
     let (issuer, clock, pace) = (world.issuer.clone(), world.clock.clone(), world.pace.clone());
     let aws = Arc::new(Aws::open(Settings::default(), &path, issuer, clock, pace)?);
-    Ok(Mounted::new(aws.clone(), router(aws)))
+    Ok(MountedSystem::new(aws.clone(), router(aws)))
 }
 
 /// EC2's one route.

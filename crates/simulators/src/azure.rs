@@ -22,7 +22,7 @@ use base::Clock;
 
 use crate::{
     issuer::Issuer,
-    landscape::{Mounted, World},
+    landscape::{MountedSystem, SystemContext},
     pace::Pace,
     store::{Error, Store},
 };
@@ -99,11 +99,11 @@ impl Azure {
 }
 
 /// The Azure of a landscape.
-pub(crate) fn mounted(world: &World<'_>) -> Result<Mounted, Error> {
+pub(crate) fn mounted(world: &SystemContext<'_>) -> Result<MountedSystem, Error> {
     let path = world.folder.join("azure.log");
     let (issuer, clock, pace) = (world.issuer.clone(), world.clock.clone(), world.pace.clone());
     let azure = Arc::new(Azure::open(Settings::default(), &path, issuer, clock, pace)?);
-    Ok(Mounted::new(azure.clone(), router(azure)))
+    Ok(MountedSystem::new(azure.clone(), router(azure)))
 }
 
 /// Azure's routes. Paths are the same in any case; the spellings in use are here.

@@ -22,7 +22,7 @@ use base::Clock;
 
 use crate::{
     issuer::Issuer,
-    landscape::{Mounted, World},
+    landscape::{MountedSystem, SystemContext},
     pace::Pace,
     store::{Error, Store},
 };
@@ -40,7 +40,7 @@ pub struct Settings {
     pub retention: Duration,
     /// How long a cursor is good.
     pub cursor: Duration,
-    /// What a subaccount may have if nobody said otherwise.
+    /// The default entitlement of a subaccount.
     pub entitlement: f64,
 }
 
@@ -82,11 +82,11 @@ impl Cis {
 }
 
 /// The services of a landscape.
-pub(crate) fn mounted(world: &World<'_>) -> Result<Mounted, Error> {
+pub(crate) fn mounted(world: &SystemContext<'_>) -> Result<MountedSystem, Error> {
     let path = world.folder.join("cis.log");
     let (issuer, clock, pace) = (world.issuer.clone(), world.clock.clone(), world.pace.clone());
     let cis = Arc::new(Cis::open(Settings::default(), &path, issuer, clock, pace)?);
-    Ok(Mounted::new(cis.clone(), router(cis)))
+    Ok(MountedSystem::new(cis.clone(), router(cis)))
 }
 
 /// The services' routes.

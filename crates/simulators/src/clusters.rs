@@ -37,16 +37,16 @@ use crate::{
 use marks::Marks;
 use object_path::{CONTROL_PLANE, GARDEN};
 use own::Password;
-use reach::{Reach, Why};
+use reach::{OutageReason, Reachability};
 use watched::Layers;
 
 pub(crate) use leads::{Leads, Visits, open_elsewhere};
-pub use own::Unreached;
-pub use rest::Rest;
+pub use own::ClusterAccessError;
+pub use rest::RuntimeAccess;
 
 /// The control plane's namespace in its own cluster.
 const SYSTEM_NAMESPACE: &str = "kcp-system";
-/// Who administers the clusters from outside.
+/// The administrator of the clusters.
 const ADMINISTRATOR: &str = "kcp-admin";
 
 /// How the clusters are furnished, and how long things take in them.
@@ -74,17 +74,17 @@ pub enum Error {
     Cluster(#[from] Status),
     /// A cluster cannot be spoken to.
     #[error("a cluster cannot be spoken to")]
-    Unreached(#[from] Unreached),
+    Unreached(#[from] ClusterAccessError),
     /// The garden cannot be furnished.
     #[error("the garden cannot be furnished")]
     Garden(#[from] garden::Error),
 }
 
-/// What controllers and systems know of the clusters.
-struct Known {
+/// The context of controllers and systems.
+struct ClusterContext {
     server: Server,
     password: Password,
-    reach: Arc<Reach>,
+    reach: Arc<Reachability>,
     wakes: Wakes,
     garden: garden::Settings,
     lifecycle_manager: lifecycle_manager::Settings,
@@ -94,7 +94,7 @@ struct Known {
 
 /// The running clusters.
 pub struct Clusters {
-    known: Arc<Known>,
+    known: Arc<ClusterContext>,
     controllers: Controllers,
     gardener: Mutex<Option<garden::Controller>>,
     cleaning: Mutex<Option<garden::Cleaning>>,
@@ -122,7 +122,7 @@ impl Clusters {
         let (password, marks) = (Password::new(), Arc::new(Marks::default()));
         std::fs::create_dir_all(folder)
             .map_err(|source| store::Error::File { path: folder.to_owned(), source })?;
-        let reach = Arc::new(Reach::open(&folder.join("reach.log"))?);
+        let reach = Arc::new(Reachability::open(&folder.join("reach.log"))?);
         let layers = Layers {
             password: password.clone(),
             marks: marks.clone(),
@@ -133,7 +133,7 @@ impl Clusters {
         };
         let server = serve(folder, &clock, catalog, listener, layers).await?;
         let _ = marks.server.set(server.clone());
-        let known = Arc::new(Known {
+        let known = Arc::new(ClusterContext {
             server,
             password,
             reach,
@@ -205,8 +205,8 @@ impl Clusters {
     }
 
     /// Tells whether something is still going on.
-    pub fn rest(&self) -> Rest {
-        Rest(self.known.clone())
+    pub fn rest(&self) -> RuntimeAccess {
+        RuntimeAccess(self.known.clone())
     }
 
     /// Stops the controllers wherever they are, ends watches and requests, closes the port.
@@ -240,8 +240,8 @@ async fn serve(
     Server::start(settings, clock.clone(), catalog, listener, wrap).await
 }
 
-impl Known {
-    /// What must be there before anybody looks.
+impl ClusterContext {
+    /// Creates the objects that must exist first.
     async fn make(&self) -> Result<(), Error> {
         self.server.create_cluster(GARDEN)?;
         self.server.create_cluster(CONTROL_PLANE)?;
@@ -254,12 +254,12 @@ impl Known {
         Ok(garden::furnish(&self.client(GARDEN).await?, &self.garden).await?)
     }
 
-    /// What operators put into the control plane's cluster.
+    /// Creates the objects that operators put into the control plane's cluster.
     fn furnish_control_plane(&self) -> Result<(), Status> {
         lifecycle_manager::furnish(&self.server, CONTROL_PLANE, SYSTEM_NAMESPACE)
     }
 
-    async fn client(&self, cluster: &str) -> Result<Client, Unreached> {
+    async fn client(&self, cluster: &str) -> Result<Client, ClusterAccessError> {
         self.password.client(&self.server, cluster).await
     }
 
@@ -291,7 +291,7 @@ impl Known {
     }
 }
 
-impl garden::Runtimes for Known {
+impl garden::Runtimes for ClusterContext {
     fn create(&self, cluster: &str) -> Result<(), String> {
         if cluster == GARDEN || cluster == CONTROL_PLANE {
             return Err(format!("{cluster} is not a name for a runtime"));
@@ -308,7 +308,7 @@ impl garden::Runtimes for Known {
     }
 
     fn set_reachable(&self, cluster: &str, reachable: bool) {
-        if let Err(error) = self.reach.set(cluster, Why::Hibernated, reachable) {
+        if let Err(error) = self.reach.set(cluster, OutageReason::Hibernated, reachable) {
             tracing::error!(%error, cluster, "whether a runtime can be reached cannot be kept");
         }
     }
@@ -351,12 +351,12 @@ impl garden::Runtimes for Known {
     }
 }
 
-impl Doors for Known {
+impl Doors for ClusterContext {
     fn open<'a>(&'a self, runtime: &'a str) -> BoxFuture<'a, Option<Client>> {
         async move {
             match self.client(runtime).await {
                 Ok(client) => Some(client),
-                Err(Unreached::Missing(_)) => None,
+                Err(ClusterAccessError::Missing(_)) => None,
                 Err(error) => {
                     tracing::error!(%error, runtime, "a runtime cannot be opened");
                     None

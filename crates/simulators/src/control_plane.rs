@@ -1,4 +1,4 @@
-//! What operators keep in the control plane's cluster for the broker: overrides of Kyma's defaults.
+//! Objects in the control plane's cluster for the broker: overrides of Kyma's defaults.
 //!
 //! Nothing that is there is overwritten, so what was changed since stays changed.
 

@@ -1,6 +1,6 @@
 //! The Director: a registry of runtimes behind GraphQL, one world per tenant.
 //!
-//! What a reader would get wrong: time passes only when somebody looks. A runtime whose agent would
+//! What a reader would get wrong: time passes only when a caller looks. A runtime whose agent would
 //! have connected by now is connected right before the next call is answered.
 
 mod access;
@@ -68,7 +68,7 @@ pub struct Director {
 }
 
 #[derive(Clone)]
-struct Served {
+struct SchemaState {
     director: Arc<Director>,
     schema: Schema<Query, Mutation, EmptySubscription>,
 }
@@ -133,6 +133,6 @@ pub fn router(director: Arc<Director>) -> Router {
         .finish();
     Router::new()
         .route("/director/graphql", post(access::graphql))
-        .with_state(Served { director: director.clone(), schema })
+        .with_state(SchemaState { director: director.clone(), schema })
         .merge(connector::router(director))
 }

@@ -18,7 +18,7 @@ use axum::{
 
 use crate::{
     issuer::Issuer,
-    landscape::{Mounted, World},
+    landscape::{MountedSystem, SystemContext},
     store::{Error, Store},
 };
 use tenants::Tenants;
@@ -68,8 +68,8 @@ pub fn router(edp: Arc<Edp>) -> Router {
         .with_state(edp)
 }
 
-pub(crate) fn mounted(world: &World<'_>) -> Result<Mounted, Error> {
+pub(crate) fn mounted(world: &SystemContext<'_>) -> Result<MountedSystem, Error> {
     let path = world.folder.join("edp.log");
     let edp = Arc::new(Edp::open(Settings::default(), &path, world.issuer.clone())?);
-    Ok(Mounted::new(edp.clone(), router(edp)))
+    Ok(MountedSystem::new(edp.clone(), router(edp)))
 }

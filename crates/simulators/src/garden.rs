@@ -36,6 +36,8 @@ pub use version::{UnknownVersion, Version};
 
 /// The cluster in which the kinds and rules hold.
 pub const CLUSTER: &str = "garden";
+/// The Kubernetes that a garden runs on; `/version` names the Gardener behind it.
+const KUBERNETES: &str = "1.32.0";
 /// Without this annotation set to `true`, a Shoot is not deleted.
 pub const CONFIRMATION: &str = "confirmation.gardener.cloud/deletion";
 /// Asks for another go: `retry`, `reconcile` or `maintain`.
@@ -79,6 +81,8 @@ pub fn catalog(catalog: cluster::Catalog, settings: &Settings) -> cluster::Catal
     let place = || cluster::Where::Only(CLUSTER.to_owned());
     let all = kinds::all(settings.version).into_iter();
     let catalog = all.fold(catalog, |catalog, kind| catalog.kind(place(), kind));
+    let version = format!("{KUBERNETES}+gardener.{}", settings.version.release());
+    let catalog = catalog.version(place(), move |_, _| Some(version.clone()));
     let catalog = admission::add(catalog, &place(), settings);
     access::add(catalog, &place(), settings)
 }

@@ -24,7 +24,7 @@ use secrecy::SecretString;
 use uuid::Builder;
 
 use crate::{
-    landscape::{Mounted, World},
+    landscape::{MountedSystem, SystemContext},
     store::{Error, Store},
 };
 use providers::Providers;
@@ -97,7 +97,7 @@ pub fn router(ias: Arc<Ias>) -> Router {
         .with_state(ias)
 }
 
-pub(crate) fn mounted(world: &World<'_>) -> Result<Mounted, Error> {
+pub(crate) fn mounted(world: &SystemContext<'_>) -> Result<MountedSystem, Error> {
     let ias = Arc::new(Ias::open(Settings::default(), &world.folder.join("ias.log"))?);
-    Ok(Mounted::new(ias.clone(), router(ias)))
+    Ok(MountedSystem::new(ias.clone(), router(ias)))
 }

@@ -14,7 +14,7 @@ mod grants;
 mod key;
 mod pages;
 mod records;
-mod registered;
+mod registered_clients;
 mod verify;
 
 use std::{
@@ -35,7 +35,7 @@ use records::{Event, Records};
 
 pub use claims::Claims;
 pub use key::{KeyError, SigningKey};
-pub use verify::{Unverified, Verified};
+pub use verify::{TokenSubject, Unverified};
 
 /// How long a token stays valid unless told otherwise.
 pub const ONE_DAY: Duration = Duration::from_hours(24);
@@ -168,7 +168,7 @@ impl Issuer {
         Ok(self.known.settle(|_| vec![Event::LifetimeSet { seconds }])?)
     }
 
-    /// Makes new tokens for somebody else; `None` is the usual audience.
+    /// Makes new tokens for another audience; `None` is the usual one.
     pub fn set_audience(&self, audience: Option<Vec<String>>) -> Result<(), OpenError> {
         Ok(self.known.settle(|_| vec![Event::AudienceSet { audience }])?)
     }

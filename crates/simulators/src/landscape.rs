@@ -37,7 +37,7 @@ use crate::{
     trouble::{self, Troubles},
 };
 use error::Error;
-pub(crate) use mounted::{Mounted, World};
+pub(crate) use mounted::{MountedSystem, SystemContext};
 
 /// The scope that shows the landscape.
 pub const READ: &str = "landscape:read";
@@ -66,7 +66,7 @@ pub struct Settings {
 pub struct Landscape {
     issuer: Arc<Issuer>,
     director: Arc<Director>,
-    mounted: Vec<Mounted>,
+    mounted: Vec<MountedSystem>,
     /// Systems that answer on ports of their own.
     attached: OnceLock<Vec<Arc<dyn System>>>,
     /// The kubeconfigs of runtimes, for systems that work in them.
@@ -97,11 +97,12 @@ impl Landscape {
             pace.clone(),
         )?);
         let mut mounted = vec![
-            Mounted::new(issuer.clone(), issuer::router(issuer.clone())),
-            Mounted::new(director.clone(), director::router(director.clone())),
+            MountedSystem::new(issuer.clone(), issuer::router(issuer.clone())),
+            MountedSystem::new(director.clone(), director::router(director.clone())),
         ];
         let visits = Arc::default();
-        let world = World { folder, issuer: &issuer, clock: &clock, pace: &pace, visits: &visits };
+        let world =
+            SystemContext { folder, issuer: &issuer, clock: &clock, pace: &pace, visits: &visits };
         mounted.extend(world.systems()?);
         for change in mounted.iter().filter_map(|mounted| mounted.system.found()) {
             ledger.make_good(&change)?;
@@ -184,7 +185,7 @@ impl Landscape {
         found.ok_or_else(|| Error::NotFound(format!("system {name}")))
     }
 
-    fn watched(&self, mounted: &Mounted) -> Router {
+    fn watched(&self, mounted: &MountedSystem) -> Router {
         let (ledger, troubles) = (self.ledger.clone(), self.troubles.clone());
         let (routes, name) = (mounted.routes.clone(), mounted.system.name());
         trouble::around(routes, name, ledger, troubles, self.clock.clone())

@@ -22,7 +22,7 @@ use crate::store::{Change, Error};
 use segments::Segments;
 
 pub use entry::{About, Entry, Filter, Phase};
-pub use segments::Room;
+pub use segments::LedgerLimits;
 pub(crate) use stream::follow;
 
 /// How many lines are looked at for one page.
@@ -64,11 +64,11 @@ pub struct Page {
 impl Ledger {
     /// Opens the ledger whose first file is `path`, or begins one.
     pub fn open(path: &Path, clock: Clock) -> Result<Self, Error> {
-        Self::with_room(path, clock, Room::default())
+        Self::with_room(path, clock, LedgerLimits::default())
     }
 
     /// The same, with so much room.
-    pub fn with_room(path: &Path, clock: Clock, room: Room) -> Result<Self, Error> {
+    pub fn with_room(path: &Path, clock: Clock, room: LedgerLimits) -> Result<Self, Error> {
         let book = Segments::open(path, room)?;
         let last = watch::Sender::new(book.last);
         Ok(Self { clock, book: Mutex::new(book), last })

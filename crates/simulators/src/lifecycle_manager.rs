@@ -20,7 +20,7 @@ pub use kinds::definitions;
 pub(crate) use furnish::furnish;
 pub(crate) use scenario::WORDS;
 
-/// What shall happen to a Kyma other than the usual: an annotation.
+/// The annotation with the scenario of a Kyma.
 pub const SCENARIO: &str = "landscape.kcp.dev/scenario";
 /// Kymas as a resource.
 pub const KYMAS: &str = "kymas.operator.kyma-project.io";

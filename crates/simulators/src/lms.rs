@@ -1,6 +1,6 @@
 //! Logging as a service: tenants that take their time, and certificates that take theirs.
 //!
-//! What a reader would get wrong: time passes only when somebody looks, and every create makes another
+//! What a reader would get wrong: time passes only when a caller looks, and every create makes another
 //! tenant. There is no search, and no delete.
 
 mod access;
@@ -26,7 +26,7 @@ use secrecy::SecretString;
 use uuid::Builder;
 
 use crate::{
-    landscape::{Mounted, World},
+    landscape::{MountedSystem, SystemContext},
     pace::Pace,
     store::{Error, Store},
 };
@@ -141,10 +141,10 @@ pub fn router(lms: Arc<Lms>) -> Router {
         .with_state(lms)
 }
 
-pub(crate) fn mounted(world: &World<'_>) -> Result<Mounted, Error> {
+pub(crate) fn mounted(world: &SystemContext<'_>) -> Result<MountedSystem, Error> {
     let settings = Settings::at(&format!("{}{BASE}", world.issuer.url()));
     let path = world.folder.join("lms.log");
     let lms = Lms::open(settings, &path, world.clock.clone(), world.pace.clone())?;
     let lms = Arc::new(lms);
-    Ok(Mounted::new(lms.clone(), router(lms)))
+    Ok(MountedSystem::new(lms.clone(), router(lms)))
 }

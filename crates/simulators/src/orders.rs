@@ -1,4 +1,4 @@
-//! What orders come with.
+//! The fields of an order.
 
 use serde_json::Value;
 

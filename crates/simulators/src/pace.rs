@@ -15,7 +15,7 @@ pub struct Pace(Arc<Mutex<Speed>>);
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Speed {
-    /// So many times the watchable default.
+    /// This many times the watchable default.
     Times(f64),
     /// Without any simulated delay.
     Word(Max),

@@ -1,4 +1,4 @@
-//! What a caller presents to say who it is.
+//! Credentials that a caller presents.
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use axum::http::{HeaderMap, header::AUTHORIZATION};

@@ -1,6 +1,6 @@
 //! The Mothership Reconciler: clusters, their configurations, and the rounds that bring one to the other.
 //!
-//! What a reader would get wrong: time passes only when somebody looks. All that would have happened by
+//! What a reader would get wrong: time passes only when a caller looks. All that would have happened by
 //! now happens right before the next call is answered.
 
 mod access;
@@ -29,7 +29,7 @@ use base::Clock;
 use crate::{
     clusters::Visits,
     issuer::Issuer,
-    landscape::{Mounted, World},
+    landscape::{MountedSystem, SystemContext},
     pace::Pace,
     store::{Error, Store},
 };
@@ -135,13 +135,13 @@ impl Reconciler {
 }
 
 /// The Reconciler of a landscape.
-pub(crate) fn mounted(world: &World<'_>) -> Result<Mounted, Error> {
+pub(crate) fn mounted(world: &SystemContext<'_>) -> Result<MountedSystem, Error> {
     let path = world.folder.join("reconciler.log");
     let (issuer, clock, pace) = (world.issuer.clone(), world.clock.clone(), world.pace.clone());
     let mut reconciler = Reconciler::open(Settings::default(), &path, issuer, clock, pace)?;
     reconciler.visits = world.visits.clone();
     let reconciler = Arc::new(reconciler);
-    Ok(Mounted::new(reconciler.clone(), router(reconciler)))
+    Ok(MountedSystem::new(reconciler.clone(), router(reconciler)))
 }
 
 /// The Reconciler's routes.

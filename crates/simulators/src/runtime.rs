@@ -1,8 +1,8 @@
-//! What lives inside of runtimes: the agent that connects them to the Director, the Kyma installer, the BTP operator.
+//! Controllers inside of runtimes: the agent that connects them to the Director, the Kyma installer, the BTP operator.
 //!
 //! All are clients of any Kubernetes API: all they know is in the objects, so they carry on wherever
 //! they were killed. What a reader would get wrong: nothing is polled and nothing is watched by them.
-//! Somebody wakes them ([`Wakes`]): the landscape's own clusters do it with every write that matters,
+//! They are woken ([`Wakes`]): the landscape's own clusters do it with every write that matters,
 //! for other API servers [`Controllers::follow`] does.
 
 mod agent;
@@ -39,7 +39,7 @@ pub use definitions::definitions;
 pub(crate) use kinds::AGENT;
 pub(crate) use kinds::{CONNECTION, CONNECTIONS, INSTALLATION, INSTALLATIONS, catalog};
 pub(crate) use scenario::{ACTORS, OBJECT as SCENARIO};
-pub(crate) use wakes::Woken;
+pub(crate) use wakes::WakeReceiver;
 pub use wakes::{Actor, Wakes};
 pub(crate) use workload::deployment;
 
@@ -73,7 +73,7 @@ impl Default for Settings {
 /// Nothing is tried again faster than this, however fast the world is.
 const FASTEST: Duration = Duration::from_millis(500);
 
-/// Who opens runtimes to their controllers.
+/// Opens runtimes to their controllers.
 pub trait Doors: Send + Sync + 'static {
     /// A client of a runtime; nothing if there is no such runtime.
     fn open<'a>(&'a self, runtime: &'a str) -> BoxFuture<'a, Option<Client>>;
@@ -88,7 +88,7 @@ enum Next {
     After(Duration),
 }
 
-/// What the actors share.
+/// State that the actors share.
 struct Surroundings {
     doors: Arc<dyn Doors>,
     guests: Mutex<BTreeMap<String, Client>>,
@@ -111,7 +111,7 @@ impl Controllers {
     /// Starts them; they work on what `woken` hears of.
     pub fn start(
         doors: Arc<dyn Doors>,
-        (wakes, woken): (Wakes, Woken),
+        (wakes, woken): (Wakes, WakeReceiver),
         settings: Settings,
         clock: Clock,
         pace: Pace,

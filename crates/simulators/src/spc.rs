@@ -16,7 +16,7 @@ use axum::{
 };
 
 use crate::{
-    landscape::{Mounted, World},
+    landscape::{MountedSystem, SystemContext},
     store::{Error, Store},
 };
 use events::Events;
@@ -46,7 +46,7 @@ pub fn router(spc: Arc<Spc>) -> Router {
         .with_state(spc)
 }
 
-pub(crate) fn mounted(world: &World<'_>) -> Result<Mounted, Error> {
+pub(crate) fn mounted(world: &SystemContext<'_>) -> Result<MountedSystem, Error> {
     let spc = Arc::new(Spc::open(&world.folder.join("spc.log"))?);
-    Ok(Mounted::new(spc.clone(), router(spc)))
+    Ok(MountedSystem::new(spc.clone(), router(spc)))
 }

@@ -1,4 +1,4 @@
-//! What a simulator keeps over a kill: every change is in its log before the answer leaves.
+//! The durable state of a simulator: every change is in its log before the response leaves.
 //!
 //! What a reader would get wrong: no simulator knows of trouble. A call that only pretends (phantom
 //! success) comes through [`Store::change`] like any other, and it is here that nothing is kept.
@@ -29,7 +29,7 @@ pub trait State: Default + Serialize + DeserializeOwned + Send + 'static {
     /// Makes the change. Runs again for every event of the log when it is opened.
     fn apply(&mut self, event: Self::Event);
 
-    /// What the change is about, in the words of the ledger: `registerRuntime runtime/8f21…`.
+    /// The object of the change, in the words of the ledger: `registerRuntime runtime/8f21…`.
     fn object(event: &Self::Event) -> String;
 }
 
@@ -61,12 +61,12 @@ pub enum Error {
 /// State behind a lock, with its log.
 #[derive(Debug)]
 pub struct Store<S> {
-    kept: Mutex<Kept<S>>,
+    kept: Mutex<LoggedState<S>>,
     compact: u64,
 }
 
 #[derive(Debug)]
-struct Kept<S> {
+struct LoggedState<S> {
     state: S,
     log: Option<Log>,
     found: Option<Change>,
@@ -92,7 +92,7 @@ enum Record<S, E> {
 impl<S: State> Store<S> {
     /// State that ends with the process.
     pub fn in_memory() -> Self {
-        let kept = Kept { state: S::default(), log: None, found: None, compacted: 0 };
+        let kept = LoggedState { state: S::default(), log: None, found: None, compacted: 0 };
         Self { kept: Mutex::new(kept), compact: COMPACT }
     }
 
@@ -114,7 +114,7 @@ impl<S: State> Store<S> {
             }
             Ok(())
         })?;
-        let kept = Kept { state, log: Some(log), found, compacted: 0 };
+        let kept = LoggedState { state, log: Some(log), found, compacted: 0 };
         Ok(Self { kept: Mutex::new(kept), compact })
     }
 
@@ -164,7 +164,12 @@ impl<S: State> Store<S> {
     }
 
     /// Compacts before it adds, so that the last change is always found as an event.
-    fn keep(&self, kept: &mut Kept<S>, event: S::Event, mark: Option<Mark>) -> Result<(), Error> {
+    fn keep(
+        &self,
+        kept: &mut LoggedState<S>,
+        event: S::Event,
+        mark: Option<Mark>,
+    ) -> Result<(), Error> {
         let most = COMPACT_BYTES.max(2 * kept.compacted);
         let grown = |log: &Log| log.records() >= self.compact || log.bytes() >= most;
         if kept.log.as_ref().is_some_and(grown) {
@@ -177,12 +182,12 @@ impl<S: State> Store<S> {
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept<S>> {
+    fn lock(&self) -> MutexGuard<'_, LoggedState<S>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<S: State> Kept<S> {
+impl<S: State> LoggedState<S> {
     fn compact(&mut self) -> Result<(), Error> {
         let Some(log) = &mut self.log else { return Ok(()) };
         log.replace(&serde_json::to_vec(&Record::<_, ()>::Snapshot(&self.state))?)?;

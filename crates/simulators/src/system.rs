@@ -1,4 +1,4 @@
-//! What the control API may see and do of any simulated system.
+//! The interface of simulated systems for the control API.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 /// One thing that a system keeps.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Object {
-    /// What it is.
+    /// Its kind.
     pub kind: &'static str,
     pub id: String,
     /// All of it, without secrets.
@@ -31,7 +31,7 @@ pub enum OrderError {
 pub trait System: Send + Sync {
     /// Its name, as the ledger and the trouble use it.
     fn name(&self) -> &'static str;
-    /// What it is for, in a sentence.
+    /// Its purpose, in a sentence.
     fn purpose(&self) -> &'static str;
     /// Where its paths begin.
     fn base(&self) -> &'static str;

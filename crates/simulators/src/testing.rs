@@ -50,7 +50,7 @@ pub const TENANTS: [&str; 2] = ["ga-1", "ga-2"];
 const OURS: [&str; 4] =
     ["provisioner:read", "provisioner:write", "provisioner:kubeconfig", "tenants:any"];
 
-/// What a test may want otherwise.
+/// Options of a test.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// How fast the world is at first.

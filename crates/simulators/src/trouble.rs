@@ -3,12 +3,12 @@
 //! What a reader would get wrong: the first rule that fits and whose dice fall decides. Rules do not
 //! add up, so the order in which they were added matters.
 
+mod answer_log;
 mod cut;
 mod delivery;
 mod kind;
 mod layer;
 mod matching;
-mod remembered;
 mod reply;
 mod rule;
 pub mod wire;
@@ -32,7 +32,7 @@ use rule::{Event, Rules};
 pub use kind::{Cut, Kind};
 pub use layer::around;
 pub use matching::Incoming;
-pub use rule::{Nonsense, Rule};
+pub use rule::{Rule, RuleError};
 
 /// All trouble of a landscape.
 #[derive(Debug)]
@@ -45,10 +45,10 @@ pub struct Troubles {
 
 /// Trouble that cannot be made.
 #[derive(Debug, thiserror::Error)]
-pub enum Refused {
+pub enum TroubleError {
     /// It makes no sense.
     #[error(transparent)]
-    Nonsense(#[from] Nonsense),
+    Nonsense(#[from] RuleError),
     /// It cannot be kept.
     #[error(transparent)]
     Store(#[from] Error),
@@ -68,7 +68,7 @@ impl Troubles {
     }
 
     /// Adds a rule behind the others; comes back with its number.
-    pub fn add(&self, mut rule: Rule) -> Result<Rule, Refused> {
+    pub fn add(&self, mut rule: Rule) -> Result<Rule, TroubleError> {
         rule = rule.completed(self.clock.now());
         rule.check()?;
         self.rules.change(|rules| {
@@ -100,7 +100,7 @@ impl Troubles {
         })
     }
 
-    /// What a call meets.
+    /// The trouble that a call meets.
     pub(crate) fn meet(&self, call: &Incoming<'_>) -> Result<Option<Kind>, Error> {
         let now = self.clock.now();
         self.rules.change(|rules| {

@@ -9,12 +9,12 @@ use reqwest::{RequestBuilder, StatusCode};
 use serde_json::Value;
 use simulators::issuer::{Client, Grant, Issuer, Settings, SigningKey, User, router};
 
-struct Served {
+struct TestIssuer {
     url: String,
     http: reqwest::Client,
 }
 
-async fn served() -> Served {
+async fn served() -> TestIssuer {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let both = vec!["broker:write".to_owned(), "cld:read".to_owned()];
@@ -47,10 +47,10 @@ async fn served() -> Served {
     let issuer = Issuer::new(settings, SigningKey::generate().unwrap(), clock);
     let routes = router(Arc::new(issuer));
     tokio::spawn(async move { axum::serve(listener, routes).await });
-    Served { url, http: reqwest::Client::new() }
+    TestIssuer { url, http: reqwest::Client::new() }
 }
 
-impl Served {
+impl TestIssuer {
     fn ask(&self, fields: &[(&str, &str)]) -> RequestBuilder {
         self.http.post(format!("{}/oauth2/token", self.url)).form(fields)
     }

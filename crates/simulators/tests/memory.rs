@@ -73,7 +73,7 @@ impl World {
             },
         });
         let server = self.running.clusters().server();
-        // Somebody else than who applied the rest: what is not said again is let go of.
+        // Another manager than the one that applied the rest: fields that it does not repeat are released.
         server.apply("garden", "confirmation", &confirmed).unwrap();
         server.remove("garden", SHOOTS, NAMESPACE, name).unwrap();
         self.until(|| self.shoot(name).is_none()).await;

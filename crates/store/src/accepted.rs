@@ -4,12 +4,12 @@ use ::engine::storage::{Acceptance, NewOperation, Pairs};
 
 use crate::{EngineStore, Error, Transaction};
 
-/// What became of an operation on a row.
+/// The result of accepting an operation on a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Accepted {
+pub enum RowAcceptance {
     /// The table of pairs has decided.
     Yes(Acceptance),
-    /// Nothing stored: what was asked for was made from a revision that is not the current one any more.
+    /// Nothing stored: the request was made from a revision that is not the current one any more.
     Changed,
     /// Nothing stored: the row is removed or unknown.
     Gone,
@@ -31,7 +31,7 @@ pub(crate) async fn accept(
     row: &impl Row,
     operation: NewOperation,
     pairs: &Pairs<'_>,
-) -> Result<Accepted, Error> {
+) -> Result<RowAcceptance, Error> {
     let mut transaction = engine.database().begin().await?;
     let acceptance = engine.accept_in(&mut transaction, operation, pairs).await?;
     let lands = match acceptance {
@@ -40,16 +40,16 @@ pub(crate) async fn accept(
     };
     if lands {
         transaction.commit().await?;
-        return Ok(Accepted::Yes(acceptance));
+        return Ok(RowAcceptance::Yes(acceptance));
     }
     transaction.rollback().await?;
     if matches!(acceptance, Acceptance::Same(_)) {
-        return Ok(Accepted::Yes(acceptance));
+        return Ok(RowAcceptance::Yes(acceptance));
     }
     Ok(match acceptance {
-        _ if !row.is_there().await? => Accepted::Gone,
-        Acceptance::Refused(_) => Accepted::Yes(acceptance),
-        _ => Accepted::Changed,
+        _ if !row.is_there().await? => RowAcceptance::Gone,
+        Acceptance::Refused(_) => RowAcceptance::Yes(acceptance),
+        _ => RowAcceptance::Changed,
     })
 }
 

@@ -69,7 +69,7 @@ const OF: Text = Text {
 /// A request, before it is carried out.
 #[derive(Debug, Clone, Default)]
 pub struct NewAuditEntry {
-    /// What is asked for, in one word.
+    /// The action, in one word.
     pub action: String,
     /// The caller, as its credentials name it.
     pub subject: String,
@@ -85,11 +85,11 @@ pub struct NewAuditEntry {
     pub instance: Option<String>,
     /// The operation that it is about.
     pub operation: Option<Uuid>,
-    /// What else is asked for; without secrets.
+    /// Further details of the request; without secrets.
     pub details: serde_json::Value,
 }
 
-/// What came of a request.
+/// The result of a request.
 #[derive(Debug, Clone, Default)]
 pub struct AuditResult {
     /// Whether it was accepted.
@@ -109,7 +109,7 @@ pub struct AuditEntry {
     pub id: Uuid,
     #[serde(serialize_with = "as_text")]
     at: Moment,
-    /// What was asked for.
+    /// The action.
     pub action: String,
     /// The caller.
     pub subject: String,
@@ -125,7 +125,7 @@ pub struct AuditEntry {
     pub instance: Option<String>,
     /// The operation.
     pub operation_id: Option<Uuid>,
-    /// What else was asked for, as JSON.
+    /// Further details of the request, as JSON.
     pub details: String,
     /// `accepted`, `refused`, `unknown`; nothing while it is carried out.
     pub result: Option<String>,

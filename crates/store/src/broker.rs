@@ -35,6 +35,7 @@ use std::sync::Arc;
 
 use base::Clock;
 
+pub use accept::AcceptedChange;
 pub use accept_new::AcceptedInstance;
 pub use archive::{ArchivedInstance, EndedRemoval};
 pub use bindings::{Attempt, BeginBinding, Binding, BindingState, NewBinding};
@@ -44,17 +45,17 @@ pub use import::{
     ImportOutcome, ImportedBinding, ImportedInstance, ImportedMember, ImportedOrchestration,
     ImportedState,
 };
-pub use instances::Counted;
-pub use limits::{Limit, Limits, Reached};
+pub use instances::InstanceCount;
+pub use limits::{InstanceLimits, Limit, ReachedLimit};
 pub use list::{InstanceFilter, Page, PageKey};
 pub use lms_tenants::LmsTenant;
 pub use maintenances::{Maintenance, MaintenanceOf, SuspendedEvaluation};
 pub use orchestrations::{
     Count, Counts, Fields, Member, MemberFilter, MemberPage, NewMember, NewOrchestration,
-    Orchestration, Resolution, Span, Started,
+    Orchestration, Resolution, Span, StartResult,
 };
 pub use pool::PoolSample;
-pub use removed::Removed;
+pub use removed::{RemovedInstance, RemovedKey};
 pub use rows::{Instance, LONGEST, NewInstance};
 pub use standing::Standing;
 pub use states::{NewRuntimeState, RuntimeState};

@@ -1,4 +1,4 @@
-//! What can go wrong in a store, and what it means for the one who wrote.
+//! Errors of the store, and their consequences for the writer.
 //!
 //! The one distinction that matters: whether nothing was written, or nobody can say.
 
@@ -39,7 +39,7 @@ pub enum Error {
     Refused(String),
 }
 
-/// What a failure means for the one who wrote.
+/// The consequence of a failure for the writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
     /// The connection broke: a write that was under way may have landed.
@@ -53,7 +53,7 @@ pub enum Trouble {
 }
 
 impl Error {
-    /// What it means for the one who wrote.
+    /// The consequence for the writer.
     pub fn trouble(&self) -> Trouble {
         match self {
             Self::InDoubt(_) => Trouble::Broken,
@@ -147,6 +147,7 @@ mod tests {
         assert!(matches!(Error::Contended.into(), StorageError::Unavailable(_)));
         assert_eq!(postgres_trouble("40P01"), Trouble::Passing);
         assert_eq!(postgres_trouble("25006"), Trouble::Passing);
+        assert_eq!(postgres_trouble("53100"), Trouble::Passing);
         assert_eq!(postgres_trouble("23505"), Trouble::Data);
         assert_eq!(postgres_trouble("42P01"), Trouble::Misfit);
         assert_eq!(postgres_trouble("57P01"), Trouble::Broken);

@@ -7,7 +7,7 @@ use sqlx::{AssertSqlSafe, Row as _, SqliteConnection, raw_sql};
 
 use crate::{Connection, Database, database::Backend};
 
-/// What a plan that reads a whole table says, or one that sorts what it has read.
+/// Words in query plans that read a whole table, or that sort.
 const WHOLE: [&str; 8] = [
     "Seq Scan",
     "SCAN instances",

@@ -55,8 +55,9 @@ pub enum Level {
 }
 
 impl EngineStore {
-    /// The operations of these instances, the newest 200 of each, and those of these ids, the newest [`MOST_OPERATIONS`] in all;
-    /// without either, the latest of all. However old an instance is, so many are read and no more.
+    /// The operations of these instances, the newest 200 of each, or those of these ids, the newest [`MOST_OPERATIONS`] in all; with
+    /// both, those of these ids that belong to one of these instances; without either, the latest of all. However old an instance is,
+    /// so many are read and no more.
     pub async fn chosen(
         &self,
         instances: &[String],
@@ -66,10 +67,17 @@ impl EngineStore {
             let filter = crate::engine::Filter { most: LATEST, ..Default::default() };
             return Ok(self.list(&filter).await?.operations);
         }
-        let names: Vec<&str> = instances.iter().map(String::as_str).collect();
-        let mut chosen = self.newest_of_instances(&names, LATEST).await?;
-        chosen.extend(self.of_ids(ids).await?);
+        let mut chosen = if ids.is_empty() {
+            let names: Vec<&str> = instances.iter().map(String::as_str).collect();
+            self.newest_of_instances(&names, LATEST).await?
+        } else {
+            self.of_ids(ids).await?
+        };
+        if !instances.is_empty() {
+            chosen.retain(|operation| instances.contains(&operation.instance));
+        }
         chosen.sort_by_key(|operation| (std::cmp::Reverse(operation.created_at), operation.id));
+        // An instance that is named twice is read twice.
         chosen.dedup_by_key(|operation| operation.id);
         chosen.truncate(MOST_OPERATIONS);
         Ok(chosen)

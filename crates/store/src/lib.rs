@@ -25,12 +25,12 @@ pub mod testing;
 pub mod transaction;
 
 pub use self::engine::EngineStore;
-pub use accepted::Accepted;
+pub use accepted::RowAcceptance;
 pub use broker::BrokerStore;
 pub use database::{Connection, Database, Options, Pool};
 pub use error::Error;
 pub use migrate::Set;
 pub use moment::Moment;
 pub use provisioner::ProvisionerStore;
-pub use sealed::{Place, SealError, Sealer};
+pub use sealed::{SealError, SealLocation, Sealer};
 pub use transaction::Transaction;

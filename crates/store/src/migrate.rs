@@ -1,7 +1,12 @@
 //! Migrations: embedded, forward only, in sets that each keep their own books.
 //!
 //! Several replicas may start at once: PostgreSQL lets one of them migrate while the others wait on
-//! an advisory lock, SQLite does all of it inside one write transaction.
+//! an advisory lock, SQLite does all of it inside one write transaction. Indexes of large tables are built afterwards on PostgreSQL,
+//! so that nobody waits for them.
+
+mod indexes;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 
@@ -14,6 +19,7 @@ use crate::{
     Error,
     database::{Backend, Database},
 };
+use indexes::Indexes;
 
 /// A set of tables that belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +54,15 @@ impl Set {
         files.iter().map(migration).collect()
     }
 
+    /// The indexes that PostgreSQL builds while others write.
+    fn indexes(self) -> Indexes {
+        match self {
+            Self::Engine => ENGINE_POSTGRES_INDEXES,
+            Self::Broker => BROKER_POSTGRES_INDEXES,
+            Self::Provisioner => PROVISIONER_POSTGRES_INDEXES,
+        }
+    }
+
     /// The table that says which migrations have run.
     fn books(self) -> &'static str {
         match self {
@@ -78,8 +93,13 @@ impl Database {
                 let options = options.options([("statement_timeout", "0")]);
                 let mut connection = PgConnection::connect_with(&options).await?;
                 let done = migrator.run_direct(None, &mut connection, false).await;
+                let built = match &done {
+                    Ok(()) => indexes::build(&mut connection, set.indexes()).await,
+                    Err(_) => Ok(()),
+                };
                 let closed = connection.close().await;
                 done?;
+                built?;
                 closed?;
             }
             Backend::Sqlite(pool) => {

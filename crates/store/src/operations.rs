@@ -22,8 +22,8 @@ use crate::{
 };
 
 pub use answers::{
-    Beyond, Failed, MOST_DAYS, MOST_HOURS, Present, StandingCounts, StepOrder, StepReport, Stuck,
-    Success, Usuals, WaitGroup,
+    ExceededLimit, FailedOperation, MOST_DAYS, MOST_HOURS, Present, StandingCounts, StepOrder,
+    StepReport, StuckOperation, Success, UsualDurations, WaitGroup,
 };
 
 /// The most operations that one page may hold.
@@ -50,7 +50,7 @@ pub enum OperationsError {
     Bad {
         /// The field.
         field: &'static str,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// The database is unavailable.
@@ -136,8 +136,8 @@ impl Operations {
         self.0.explain(id).await?.ok_or(OperationsError::Unknown(id))
     }
 
-    /// What happened to these instances and operations, in order of time: their journals and the audit. Without either, what
-    /// happened to the operations that were accepted last.
+    /// What happened to these instances or operations, in order of time: their journals and the audit. With both, to those of the
+    /// operations that belong to one of the instances; without either, to the operations that were accepted last.
     pub async fn history(
         &self,
         instances: &[String],
@@ -147,7 +147,8 @@ impl Operations {
         let chosen = store.chosen(instances, ids).await?;
         let mut events = store.told(&chosen).await?;
         let about: Vec<OperationId> = chosen.iter().map(|operation| operation.id).collect();
-        let entries = self.audit().of(instances, &about, history::MOST_ENTRIES).await?;
+        let named = if ids.is_empty() { instances } else { &[] };
+        let entries = self.audit().of(named, &about, history::MOST_ENTRIES).await?;
         events.extend(entries.iter().map(history::of_audit));
         // Stable: what happened at the same time stays in the order of its journal.
         events.sort_by_key(|event| event.created_at);

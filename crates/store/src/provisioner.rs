@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use base::Clock;
 
-pub use accept::{AcceptedNew, Move};
+pub use accept::{Move, NewRuntimeResult};
 pub use changes::{RuntimeChange, TOPIC};
 pub use import::{ImportedRuntime, RuntimeOutcome};
 pub use intents::Intent;

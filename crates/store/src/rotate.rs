@@ -11,25 +11,25 @@ use std::fmt::Display;
 use sqlx::{AssertSqlSafe, Decode, Encode, Postgres, Sqlite, Type};
 use uuid::Uuid;
 
-use crate::{Database, Error, Place, SealError, Sealer, Set};
+use crate::{Database, Error, SealError, SealLocation, Sealer, Set};
 
 /// A column that holds sealed values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SealedColumn {
     /// The table.
     pub table: &'static str,
-    /// The table's primary key, which names the row in [`Place`].
+    /// The table's primary key, which names the row in [`SealLocation`].
     pub id: &'static str,
-    /// What the primary key is made of.
+    /// The type of the primary key.
     pub kind: IdKind,
     /// The sealed column.
     pub column: &'static str,
 }
 
-/// What a primary key is made of.
+/// The type of a primary key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdKind {
-    /// A UUID; [`Place`] has it in its usual spelling.
+    /// A UUID; [`SealLocation`] has it in its usual spelling.
     Uuid,
     /// Text.
     Text,
@@ -75,18 +75,18 @@ pub fn columns_of(set: Set) -> Vec<SealedColumn> {
     [&ENGINE, own].concat()
 }
 
-/// What one pass over the columns did.
+/// The report of one pass over the columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rotated {
+pub struct RotationReport {
     /// Values that are under the current key now.
     pub resealed: u64,
-    /// Values that somebody else wrote or removed in between; the next pass looks at them again.
+    /// Values that were written or removed concurrently; the next pass looks at them again.
     pub overtaken: u64,
     /// Values that do not open, with their row; they stay as they are.
     pub refused: Vec<(String, SealError)>,
 }
 
-impl Rotated {
+impl RotationReport {
     /// Whether older keys are not needed any more by these columns.
     pub fn is_complete(&self) -> bool {
         self.overtaken == 0 && self.refused.is_empty()
@@ -103,7 +103,7 @@ pub struct Rotation<'a> {
     batch: u32,
     /// The last row that was looked at in the first of `columns`.
     after: Option<Id>,
-    rotated: Rotated,
+    rotated: RotationReport,
 }
 
 #[derive(Debug, Clone)]
@@ -115,7 +115,14 @@ enum Id {
 impl<'a> Rotation<'a> {
     /// A pass that begins at the first row.
     pub fn new(database: &'a Database, sealer: &'a Sealer, columns: &'a [SealedColumn]) -> Self {
-        Self { database, sealer, columns, batch: 100, after: None, rotated: Rotated::default() }
+        Self {
+            database,
+            sealer,
+            columns,
+            batch: 100,
+            after: None,
+            rotated: RotationReport::default(),
+        }
     }
 
     /// Reads this many rows at a time.
@@ -126,13 +133,13 @@ impl<'a> Rotation<'a> {
     }
 
     /// All batches, one after the other.
-    pub async fn run(mut self) -> Result<Rotated, Error> {
+    pub async fn run(mut self) -> Result<RotationReport, Error> {
         while self.next_batch().await? {}
         Ok(self.rotated)
     }
 
-    /// What this pass has done so far.
-    pub fn rotated(&self) -> &Rotated {
+    /// The report of this pass so far.
+    pub fn rotated(&self) -> &RotationReport {
         &self.rotated
     }
 
@@ -165,7 +172,7 @@ impl<'a> Rotation<'a> {
         let mut last = None;
         for (id, old) in self.read(column, after).await? {
             let row = id.to_string();
-            let place = Place { table: column.table, column: column.column, row: &row };
+            let place = SealLocation { table: column.table, column: column.column, row: &row };
             match self.sealer.reseal(place, &old) {
                 Ok(None) => {}
                 Ok(Some(new)) => {

@@ -36,12 +36,12 @@ pub struct Sealer(Arc<Ring>);
 
 /// The keys in use: the first one seals, all of them open.
 struct Ring {
-    current: Working,
-    older: Vec<Working>,
+    current: DerivedKeys,
+    older: Vec<DerivedKeys>,
 }
 
 /// A key made ready for its two uses, each with a key of its own derived from the configured one.
-struct Working {
+struct DerivedKeys {
     id: String,
     /// Cipher keys of values are derived from it.
     root: hkdf::Prk,
@@ -52,7 +52,7 @@ struct Working {
 
 /// Where a sealed value is stored. It opens there and nowhere else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place<'a> {
+pub struct SealLocation<'a> {
     /// The table.
     pub table: &'a str,
     /// The column.
@@ -98,8 +98,8 @@ impl Sealer {
         let [current, older @ ..] = keys.entries() else {
             unreachable!("a list of keys is never empty")
         };
-        let older = older.iter().map(|key| Working::new(key)).collect();
-        Self(Arc::new(Ring { current: Working::new(current), older }))
+        let older = older.iter().map(|key| DerivedKeys::new(key)).collect();
+        Self(Arc::new(Ring { current: DerivedKeys::new(current), older }))
     }
 
     /// A new random key that lives as long as this value.
@@ -113,7 +113,7 @@ impl Sealer {
     }
 
     /// Encrypts `plain` for one place.
-    pub fn seal(&self, place: Place<'_>, plain: &[u8]) -> Vec<u8> {
+    pub fn seal(&self, place: SealLocation<'_>, plain: &[u8]) -> Vec<u8> {
         let key = &self.0.current;
         let mut secret = Vec::with_capacity(plain.len() + TAG_LEN);
         secret.extend_from_slice(plain);
@@ -133,7 +133,7 @@ impl Sealer {
     }
 
     /// Decrypts what was sealed for the same place.
-    pub fn open(&self, place: Place<'_>, sealed: &[u8]) -> Result<Vec<u8>, SealError> {
+    pub fn open(&self, place: SealLocation<'_>, sealed: &[u8]) -> Result<Vec<u8>, SealError> {
         let envelope = Envelope::read(sealed).ok_or_else(|| place.not_sealed())?;
         let key = self.key(envelope.key).ok_or_else(|| place.unknown_key(envelope.key))?;
         let mut secret = envelope.secret.to_vec();
@@ -173,7 +173,7 @@ impl Sealer {
         sealed.starts_with(&self.current_prefix())
     }
 
-    /// What every value begins with that is sealed with the current key, for searching the others.
+    /// The prefix of values that are sealed with the current key, to search for the others.
     pub fn current_prefix(&self) -> Vec<u8> {
         let mut prefix = vec![VERSION];
         keys::push_id(&mut prefix, &self.0.current.id);
@@ -181,7 +181,11 @@ impl Sealer {
     }
 
     /// The same content under the current key; `None` when it is under that key already.
-    pub fn reseal(&self, place: Place<'_>, sealed: &[u8]) -> Result<Option<Vec<u8>>, SealError> {
+    pub fn reseal(
+        &self,
+        place: SealLocation<'_>,
+        sealed: &[u8],
+    ) -> Result<Option<Vec<u8>>, SealError> {
         if self.is_current(sealed) {
             return Ok(None);
         }
@@ -189,7 +193,7 @@ impl Sealer {
         Ok(Some(self.seal(place, plain.expose_secret())))
     }
 
-    fn key(&self, id: &str) -> Option<&Working> {
+    fn key(&self, id: &str) -> Option<&DerivedKeys> {
         std::iter::once(&self.0.current).chain(&self.0.older).find(|key| key.id == id)
     }
 }
@@ -204,7 +208,7 @@ impl fmt::Debug for Sealer {
     }
 }
 
-impl Working {
+impl DerivedKeys {
     fn new(key: &keys::Key) -> Self {
         let values = key.derive(b"kcp sealed value");
         Self {
@@ -231,7 +235,7 @@ fn cipher(key: &SecretBox<[u8; KEY_LEN]>) -> RandomizedNonceKey {
         .expect("a derived key has the length the cipher wants")
 }
 
-impl Place<'_> {
+impl SealLocation<'_> {
     /// Each part with its length in front, so that no two places have the same encoding.
     fn encoded(&self, version: u8) -> Vec<u8> {
         let mut bytes = vec![version];

@@ -24,7 +24,7 @@ const ROLLBACK_LIMIT: Duration = Duration::from_secs(5);
 /// A write transaction; rolled back when dropped.
 #[must_use]
 pub struct Transaction {
-    inner: Backend<Begun<Postgres>, Begun<Sqlite>>,
+    inner: Backend<OpenTransaction<Postgres>, OpenTransaction<Sqlite>>,
     afterwards: Vec<Box<dyn FnOnce() + Send>>,
 }
 
@@ -36,11 +36,13 @@ impl Transaction {
         let inner = match pool {
             Backend::Postgres(pool) => {
                 let connection = pool.acquire().await?;
-                Backend::Postgres(Begun::begin(connection, "BEGIN", planted).await?)
+                Backend::Postgres(OpenTransaction::begin(connection, "BEGIN", planted).await?)
             }
             Backend::Sqlite(pool) => {
                 let connection = pool.acquire().await?;
-                Backend::Sqlite(Begun::begin(connection, "BEGIN IMMEDIATE", planted).await?)
+                Backend::Sqlite(
+                    OpenTransaction::begin(connection, "BEGIN IMMEDIATE", planted).await?,
+                )
             }
         };
         Ok(Self { inner, afterwards: Vec::new() })
@@ -87,13 +89,13 @@ impl Transaction {
 }
 
 /// A pooled connection that is, or may be, inside of a transaction.
-struct Begun<DB: Statements> {
+struct OpenTransaction<DB: Statements> {
     /// `None` once the transaction has ended.
     connection: Option<PoolConnection<DB>>,
     planted: bool,
 }
 
-impl<DB: Statements> Begun<DB> {
+impl<DB: Statements> OpenTransaction<DB> {
     async fn begin(
         mut connection: PoolConnection<DB>,
         statement: &'static str,
@@ -122,7 +124,7 @@ impl<DB: Statements> Begun<DB> {
     }
 }
 
-impl<DB: Statements> Drop for Begun<DB> {
+impl<DB: Statements> Drop for OpenTransaction<DB> {
     fn drop(&mut self) {
         let Some(mut connection) = self.connection.take() else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {

@@ -1,4 +1,4 @@
-//! What operators ask about many operations, on both databases, with operations that an engine has worked on.
+//! Operators' questions about many operations, on both databases, with operations that an engine has worked on.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -18,15 +18,15 @@ use engine::{
 };
 use store::{
     EngineStore,
-    operations::{Beyond, Operations, StepOrder, Stuck},
-    testing::{Prepared, Sort},
+    operations::{ExceededLimit, Operations, StepOrder, StuckOperation},
+    testing::{PreparedDatabase, Sort},
 };
 
 const LIMIT: Duration = Duration::from_hours(6);
 const MINUTE: u64 = 60;
 
 /// Instances whose parts have arrived.
-type Arrived = Arc<Mutex<HashSet<String>>>;
+type ArrivedParts = Arc<Mutex<HashSet<String>>>;
 
 /// Builds something once its parts have arrived.
 struct Building;
@@ -36,7 +36,7 @@ impl Operation for Building {
     type Input = serde_json::Value;
     type Data = bool;
     type Memory = ();
-    type Env = Arrived;
+    type Env = ArrivedParts;
 }
 
 /// The same; none of these ever ends.
@@ -47,7 +47,7 @@ impl Operation for Resting {
     type Input = serde_json::Value;
     type Data = bool;
     type Memory = ();
-    type Env = Arrived;
+    type Env = ArrivedParts;
 }
 
 /// Fails once.
@@ -69,7 +69,7 @@ struct WaitForParts;
 
 impl<O> Step<O> for WaitForParts
 where
-    O: Operation<Env = Arrived>,
+    O: Operation<Env = ArrivedParts>,
 {
     const NAME: &'static str = "Wait_For_Parts";
     const RETRY: Retry = Retry::every(Duration::from_secs(5)).waiting_for(LIMIT);
@@ -84,17 +84,17 @@ where
 
 struct World {
     operations: Operations,
-    arrived: Arrived,
+    arrived: ArrivedParts,
     clock: Clock,
-    _database: Prepared<()>,
+    _database: PreparedDatabase<()>,
 }
 
 impl World {
     async fn new(sort: Sort) -> Self {
         let clock = Clock::held_at("2026-01-01T12:00:00Z".parse().unwrap());
-        let database = Prepared::<()>::held(sort, &clock).await;
+        let database = PreparedDatabase::<()>::held(sort, &clock).await;
         let ((), store) = database.open().await;
-        let arrived = Arrived::default();
+        let arrived = ArrivedParts::default();
         let settings = Settings { lease: Duration::from_hours(1_000), ..Settings::default() };
         let building = Plan::<Building>::within(2 * LIMIT).each(OrderParts).each(WaitForParts);
         let resting = Plan::<Resting>::within(2 * LIMIT).each(WaitForParts);
@@ -109,7 +109,7 @@ impl World {
 
     async fn begin<O>(&self, instance: &str) -> OperationId
     where
-        O: Operation<Input = serde_json::Value, Data = bool, Env = Arrived>,
+        O: Operation<Input = serde_json::Value, Data = bool, Env = ArrivedParts>,
     {
         let id = uuid::Uuid::now_v7();
         let order = Order::<O> {
@@ -176,7 +176,7 @@ impl World {
         while self.operations.count_ended(plan).await.unwrap() {}
     }
 
-    async fn stuck(&self) -> Vec<Stuck> {
+    async fn stuck(&self) -> Vec<StuckOperation> {
         let present = self.operations.present(&[]).await.unwrap();
         assert!(present.complete);
         assert_eq!(present.stuck.len(), present.stuck_operations);
@@ -220,7 +220,7 @@ async fn a_stuck_operation_is_found(sort: Sort) {
         (found.step.as_deref(), found.standing),
         (Some("Wait_For_Parts"), Standstill::Waiting)
     );
-    assert_eq!((found.beyond, found.since), (Beyond::UsualOfStep, since));
+    assert_eq!((found.beyond, found.since), (ExceededLimit::UsualOfStep, since));
     assert_eq!(
         (found.present_seconds, found.reason.as_str()),
         (6 * MINUTE, "the parts are on their way")
@@ -234,7 +234,7 @@ async fn a_stuck_operation_is_found(sort: Sort) {
     world.pass(6 * MINUTE);
     let stuck = world.stuck().await;
     assert_eq!(stuck.len(), 2);
-    assert!(stuck.iter().all(|it| it.beyond == Beyond::Due), "{stuck:?}");
+    assert!(stuck.iter().all(|it| it.beyond == ExceededLimit::Due), "{stuck:?}");
 }
 
 async fn steps_and_days_are_summed_once(sort: Sort) {
@@ -278,6 +278,34 @@ async fn steps_and_days_are_summed_once(sort: Sort) {
     world.operations.forget_sums().await.unwrap();
     assert_eq!(world.operations.success(90).await.unwrap(), []);
     assert_eq!(world.operations.steps(168, None, StepOrder::Slowest, 10).await.unwrap(), []);
+}
+
+async fn sums_are_told_for_the_time_that_is_asked_for(sort: Sort) {
+    let world = World::new(sort).await;
+    world.built("first", MINUTE).await;
+    world.pass(24 * 60 * MINUTE);
+    world.built("second", MINUTE).await;
+    world.count().await;
+    let days = async |days| world.operations.success(days).await.unwrap().len();
+    let operations = async |hours, kind| {
+        let found = world.operations.steps(hours, kind, StepOrder::Slowest, 10).await.unwrap();
+        let orders = found.iter().find(|it| it.step.as_deref() == Some("Order_Parts"));
+        orders.map_or(0, |it| it.operations)
+    };
+
+    assert_eq!([days(1).await, days(2).await], [1, 2], "today, and yesterday");
+    assert_eq!([operations(1, None).await, operations(30, None).await], [1, 2]);
+    assert_eq!(operations(30, Some("building")).await, 2);
+    assert_eq!(operations(30, Some("resting")).await, 0);
+
+    // Whatever can be asked for is kept.
+    world.pass(6 * 24 * 60 * MINUTE - 60 * MINUTE);
+    world.operations.forget_sums().await.unwrap();
+    assert_eq!(operations(168, None).await, 2, "of seven days");
+    world.pass(82 * 24 * 60 * MINUTE);
+    world.operations.forget_sums().await.unwrap();
+    assert_eq!((days(90).await, operations(168, None).await), (2, 0), "of ninety days");
+    assert_eq!(days(200).await, days(90).await, "nobody asks for more");
 }
 
 async fn what_works_what_failed_and_who_lives_is_told(sort: Sort) {
@@ -326,5 +354,6 @@ macro_rules! on_both {
 on_both!(
     a_stuck_operation_is_found,
     steps_and_days_are_summed_once,
+    sums_are_told_for_the_time_that_is_asked_for,
     what_works_what_failed_and_who_lives_is_told,
 );

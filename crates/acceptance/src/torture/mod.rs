@@ -1,4 +1,4 @@
-//! What the process test of the engine and the replicas it starts, kills and restarts have in common.
+//! Shared by the process test of the engine and the replicas that it starts, kills and restarts.
 //!
 //! The test itself is in `tests/torture`; nothing in here knows that anything will go wrong.
 

@@ -16,7 +16,7 @@ use super::wire::{Act, Reply, Request};
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What steps may reach.
+/// The clients and settings of the steps.
 #[derive(Debug, Clone)]
 pub struct Outside {
     /// Where the outside world listens.

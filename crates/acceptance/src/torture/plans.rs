@@ -25,7 +25,7 @@ const RETRY: Retry = Retry::DEFAULT
     .each_within(Duration::from_secs(5));
 const LIMIT: Duration = Duration::from_secs(3600);
 
-/// What the steps learn.
+/// Data of the steps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Data {
     begun: bool,
@@ -34,7 +34,7 @@ pub struct Data {
     passes: u32,
 }
 
-/// What the steps of one stage share.
+/// Memory of one stage.
 #[derive(Debug, Default)]
 pub struct Memory {
     secret: Option<String>,

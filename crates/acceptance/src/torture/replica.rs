@@ -5,7 +5,7 @@ use std::{io::Read as _, net::SocketAddr, path::PathBuf, sync::Arc, time::Durati
 use anyhow::Context as _;
 use base::Clock;
 use clap::Parser;
-use engine::{Engine, HeartPlace, Planted, Settings};
+use engine::{Engine, HeartPlace, PlantedBug, Settings};
 use jiff::SignedDuration;
 use store::{Database, EngineStore, Options, Sealer, engine::Time};
 use tokio::signal::unix::{SignalKind, signal};
@@ -15,7 +15,7 @@ use super::{outside::Outside, plans};
 /// How long an orderly stop waits for what runs.
 const DRAIN: Duration = Duration::from_millis(1_500);
 
-/// What the process is started with.
+/// Arguments of the process.
 #[derive(Debug, Parser)]
 #[command(name = "torture-replica")]
 pub struct Arguments {
@@ -39,7 +39,7 @@ pub struct Arguments {
     pub lease: u64,
     /// A bug to plant.
     #[arg(long, default_value = "Nothing")]
-    pub planted: Planted,
+    pub planted: PlantedBug,
     /// How wrong this replica's clock is, in seconds.
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub skew: i64,

@@ -1,4 +1,4 @@
-//! What a replica says to the outside world, and what it hears: one JSON line each way.
+//! The protocol between a replica and the outside world: one JSON line each way.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -25,13 +25,13 @@ pub struct Request {
     pub process: String,
     /// When the call left its step, by the machine's true clock. Only the checker looks at it.
     pub begun_at: Timestamp,
-    /// What is asked for.
+    /// The request.
     pub act: Act,
-    /// What it is asked for.
+    /// The object of the request.
     pub thing: String,
 }
 
-/// What is asked for.
+/// The request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Act {
     /// Is the thing there?
@@ -47,14 +47,14 @@ pub enum Act {
     Watch,
 }
 
-/// What is answered.
+/// The reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reply {
     /// Whether the thing is there, or the waiting over.
     There(bool),
     /// It is made, now or earlier under the same key.
     Made,
-    /// Somebody called for this operation under a newer epoch.
+    /// A call for this operation came with a newer epoch.
     Stale,
     /// Not this time.
     Trouble,

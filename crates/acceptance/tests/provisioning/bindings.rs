@@ -1,10 +1,34 @@
 //! Bindings of a runtime that the provisioner has made: credentials that work, expire and end, whatever happens meanwhile.
 
+/// Each test on both databases.
+macro_rules! on_both_databases {
+    ($($test:ident),+ $(,)?) => {
+        mod sqlite {$(
+            #[tokio::test(flavor = "multi_thread")]
+            async fn $test() {
+                let database = store::testing::TestDatabase::sqlite();
+                super::$test(Box::pin(super::BoundRuntime::start_on(database)).await).await;
+            }
+        )+}
+
+        mod postgres {$(
+            #[tokio::test(flavor = "multi_thread")]
+            async fn $test() {
+                let database = store::testing::TestDatabase::postgres().await;
+                super::$test(Box::pin(super::BoundRuntime::start_on(database)).await).await;
+            }
+        )+}
+    };
+}
+
 mod conformance;
 mod crashes;
 mod faults;
+mod hanging_up;
 mod kubeconfig;
 mod life;
+mod moved;
+mod operator_secret;
 mod operators;
 mod refusals;
 mod secrets;
@@ -14,7 +38,7 @@ use std::time::Duration;
 use base::Clock;
 use broker::{
     Order,
-    bindings::{Bind, Bindings, Bound, RuntimeReach, Unbind},
+    bindings::{Bind, BindingCredentials, Bindings, RuntimeReach, Unbind},
     catalog::{BindingOffer, Offer},
     instances::{self, Caller, Error, Parts, Settings, SuspensionPlans},
 };
@@ -25,13 +49,14 @@ use simulators::trouble::{Kind, Rule};
 use store::{
     BrokerStore,
     broker::{Binding, Instance},
+    testing::TestDatabase,
 };
 
 use crate::{
-    made::Broker,
-    orders::Wish,
+    orders::OrderSpec,
     outside::Outside,
     service::{CALLS, clusters},
+    test_broker::Broker,
 };
 
 /// A runtime, and bindings of it on a clock of their own.
@@ -43,19 +68,28 @@ struct BoundRuntime {
     bindings: Bindings,
 }
 
-/// Who may see everything.
+/// A caller with access to all tenants.
 fn anybody() -> Caller {
     Caller::default()
 }
 
 impl BoundRuntime {
     async fn start() -> Self {
-        Self::of(Wish::aws("bound")).await
+        Self::of(OrderSpec::aws("bound")).await
     }
 
-    async fn of(wish: Wish<'_>) -> Self {
+    /// Its broker works on this database.
+    async fn start_on(database: TestDatabase) -> Self {
+        Self::of_on(OrderSpec::aws("bound"), database).await
+    }
+
+    async fn of(wish: OrderSpec<'_>) -> Self {
+        Self::of_on(wish, TestDatabase::sqlite()).await
+    }
+
+    async fn of_on(wish: OrderSpec<'_>, database: TestDatabase) -> Self {
         let outside = Outside::start(&["aws"], 1).await;
-        let broker = Broker::start(&outside).await;
+        let broker = Box::pin(Broker::start_on(&outside, database)).await;
         let order = Box::pin(broker.provision(&outside, &wish)).await.succeeded().order;
         let clock = Clock::held_at(outside.clock.now());
         let bindings = Box::pin(bindings(&outside, &broker, &clock)).await;
@@ -72,11 +106,11 @@ impl BoundRuntime {
         }
     }
 
-    async fn bind(&self, binding: &str) -> Result<Bound, Error> {
+    async fn bind(&self, binding: &str) -> Result<BindingCredentials, Error> {
         self.bindings.bind(&anybody(), self.request(binding)).await
     }
 
-    async fn bind_for(&self, binding: &str, seconds: u64) -> Result<Bound, Error> {
+    async fn bind_for(&self, binding: &str, seconds: u64) -> Result<BindingCredentials, Error> {
         let parameters = Some(json!({ "expiration_seconds": seconds }));
         self.bindings.bind(&anybody(), Bind { parameters, ..self.request(binding) }).await
     }
@@ -91,11 +125,11 @@ impl BoundRuntime {
         self.bindings.unbind(&anybody(), request).await
     }
 
-    async fn find(&self, binding: &str) -> Result<Bound, Error> {
+    async fn find(&self, binding: &str) -> Result<BindingCredentials, Error> {
         self.bindings.find(&anybody(), &self.order.instance_id, binding).await
     }
 
-    /// What was made for bindings in the runtime.
+    /// The objects that bindings have created in the runtime.
     fn made(&self) -> Vec<String> {
         let server = self.outside.running.clusters().server();
         let mut made = Vec::new();
@@ -142,8 +176,11 @@ async fn bindings(outside: &Outside, broker: &Broker, clock: &Clock) -> Bindings
         provisioner: env.provisioner.clone(),
         clusters: clusters(&outside.clock, CALLS),
     };
-    Bindings::new(cases, reach, Duration::from_secs(15))
+    Bindings::new(cases, reach, TIME)
 }
+
+/// How long a bind may take.
+const TIME: Duration = Duration::from_secs(15);
 
 /// The use cases of instances on a held clock.
 fn use_cases(outside: &Outside, broker: &Broker, clock: &Clock) -> instances::Broker {

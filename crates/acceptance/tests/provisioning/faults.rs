@@ -1,18 +1,22 @@
-//! What happens when somebody outside does not do what was asked.
+//! Failures of outside systems while an order is carried out.
 
 use std::sync::Arc;
 
-use broker::operations::Limits;
+use broker::operations::ProvisioningLimits;
 use clients::kubernetes::Networks;
 use engine::State;
 use serde_json::json;
-use simulators::{pace::Speed, trouble::Kind};
+use simulators::{
+    pace::Speed,
+    testing::tables::{ALWAYS, Call, rule},
+    trouble::Kind,
+};
 use uuid::Uuid;
 
 use crate::{
-    made::Broker,
-    orders::{Wish, own_cluster},
+    orders::{OrderSpec, own_cluster},
     outside::{Outside, patient},
+    test_broker::Broker,
     trying::Trying,
 };
 
@@ -42,7 +46,7 @@ async fn an_evaluation_that_is_refused_fails_the_order_under_its_systems_name() 
     let (outside, broker) = world().await;
     outside.trouble("avs", 100, Kind::Status { status: 400, body: None });
 
-    let ended = broker.provision(&outside, &Wish::aws("f2")).await;
+    let ended = broker.provision(&outside, &OrderSpec::aws("f2")).await;
 
     assert_eq!(ended.snapshot.state, State::Failed);
     let failure = ended.snapshot.failure.unwrap();
@@ -55,19 +59,21 @@ async fn an_order_goes_without_event_data_that_is_refused_unless_it_is_required(
     outside.trouble("edp", 1_000, Kind::Status { status: 400, body: None });
     let optional = Broker::start(&outside).await;
     let env = outside.env(&outside.clock).await;
-    let limits = Limits { edp_required: true, ..Limits::default() };
+    let limits = ProvisioningLimits { edp_required: true, ..ProvisioningLimits::default() };
     let required = Broker::with(&outside, env, limits).await;
 
-    let without = optional.provision(&outside, &Wish::aws("f3")).await.succeeded();
-    let failed = required.provision(&outside, &Wish::aws("f4")).await;
+    let without = optional.provision(&outside, &OrderSpec::aws("f3")).await.succeeded();
+    let failed = required.provision(&outside, &OrderSpec::aws("f4")).await;
 
     assert!(!without.details.edp_created);
+    let told: Vec<_> = without.journal.iter().filter_map(|entry| entry.reason.as_deref()).collect();
+    assert!(told.iter().any(|it| it.starts_with("EDP registration failed")), "{told:#?}");
     assert_eq!(failed.snapshot.state, State::Failed);
     assert_eq!(failed.snapshot.failure.unwrap().component, "edp");
 }
 
 /// An order whose runtime has an id that is known before.
-async fn trying_with_known_runtime(limits: Limits) -> (Trying, String) {
+async fn trying_with_known_runtime(limits: ProvisioningLimits) -> (Trying, String) {
     let outside = Outside::start(&["aws"], 1).await;
     outside.running.clusters().create_runtime("theirs").unwrap();
     let kubeconfig = outside.running.clusters().kubeconfig("theirs").unwrap();
@@ -94,11 +100,25 @@ async fn a_kyma_that_cannot_be_installed_fails_the_order_with_the_components_nam
     assert_eq!((&*failure.component, &*failure.reason), ("reconciler", "istio, ory"), "{failure}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_reconciler_that_does_not_end_is_told_to_let_go_after_two_hours() {
-    let limits = Limits { reconciler: Limits::default().reconciler, ..patient() };
+const TELLING_TO_LET_GO: Call = ("Check_Cluster_Configuration", "reconciler", "DELETE");
+
+/// An order whose Kyma is never installed.
+async fn trying_without_end() -> Trying {
+    let limits =
+        ProvisioningLimits { reconciler: ProvisioningLimits::default().reconciler, ..patient() };
     let (trying, _) = trying_with_known_runtime(limits).await;
     trying.outside.running.landscape.pace().set(Speed::Times(0.000_1));
+    trying
+}
+
+/// How often the Reconciler has let go of a cluster.
+fn let_go(outside: &Outside) -> usize {
+    outside.changes().into_iter().filter(|(_, _, what)| what.contains("delete cluster")).count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reconciler_that_does_not_end_is_told_to_let_go_after_two_hours() {
+    let trying = trying_without_end().await;
 
     let tried = trying.once().await;
 
@@ -106,9 +126,46 @@ async fn a_reconciler_that_does_not_end_is_told_to_let_go_after_two_hours() {
     assert_eq!(tried.snapshot.failure.unwrap().reason, "timeout");
     let took = tried.snapshot.ended_at.unwrap().duration_since(tried.snapshot.started_at.unwrap());
     assert!((2..3).contains(&took.as_hours()), "{took:?}");
-    let told =
-        trying.outside.changes().into_iter().filter(|(_, _, what)| what.contains("delete cluster"));
-    assert_eq!(told.count(), 1);
+    assert_eq!(let_go(&trying.outside), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reconciler_that_is_away_when_the_time_is_up_is_told_to_let_go_once_it_is_back() {
+    let trying = trying_without_end().await;
+    let away = Kind::Status { status: 503, body: None };
+    trying.outside.meet(rule(TELLING_TO_LET_GO, 3, &away));
+
+    let tried = trying.once().await;
+
+    assert_eq!(tried.snapshot.failure.unwrap().reason, "timeout", "{:#?}", tried.journal);
+    assert_eq!(let_go(&trying.outside), 1);
+    let unmet = trying.outside.running.landscape.troubles().active();
+    assert!(unmet.is_empty(), "{unmet:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reconciler_that_has_let_go_without_an_answer_ends_the_order_as_one_that_answered() {
+    let trying = trying_without_end().await;
+    trying.outside.meet(rule(TELLING_TO_LET_GO, 1, &Kind::LostAnswer { status: None }));
+
+    let tried = trying.once().await;
+
+    assert_eq!(tried.snapshot.failure.unwrap().reason, "timeout", "{:#?}", tried.journal);
+    assert!(let_go(&trying.outside) > 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reconciler_that_stays_away_keeps_an_order_for_ten_minutes_more() {
+    let trying = trying_without_end().await;
+    let away = Kind::Status { status: 503, body: None };
+    trying.outside.meet(rule(TELLING_TO_LET_GO, ALWAYS, &away));
+
+    let tried = trying.once().await;
+
+    assert_eq!(tried.snapshot.failure.unwrap().reason, "timeout", "{:#?}", tried.journal);
+    let took = tried.snapshot.ended_at.unwrap().duration_since(tried.snapshot.started_at.unwrap());
+    assert!((130..150).contains(&took.as_mins()), "{took:?}");
+    assert_eq!(let_go(&trying.outside), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -127,7 +184,7 @@ async fn of_two_brokers_that_want_the_last_account_one_gets_it() {
     let outside = Arc::new(Outside::start(&["aws"], 1).await);
     let broker = |name: &'static str| {
         let mut trying = Trying::on(outside.clone(), false);
-        trying.wish = Box::new(move |mark| Wish::aws(&format!("{name}-{mark}")));
+        trying.wish = Box::new(move |mark| OrderSpec::aws(&format!("{name}-{mark}")));
         trying
     };
     let (one, other) = (broker("one"), broker("other"));
@@ -145,7 +202,7 @@ async fn of_two_brokers_that_want_the_last_account_one_gets_it() {
 async fn a_cluster_that_the_provisioner_refuses_fails_the_order_with_its_words() {
     let mut trying = Trying::on(Outside::start(&["aws"], 1).await, false);
     // No Shoot can have so long a name.
-    trying.wish = Box::new(|mark| Wish::aws(&format!("{mark}-{}", "x".repeat(40))));
+    trying.wish = Box::new(|mark| OrderSpec::aws(&format!("{mark}-{}", "x".repeat(40))));
 
     let tried = trying.once().await;
 
@@ -178,7 +235,7 @@ async fn a_cluster_that_is_brought_along_is_reached_where_customers_clusters_may
     let mut env = outside.env(&outside.clock).await;
     let clusters = crate::service::clusters(&outside.clock, outside.calls);
     env.customer_clusters = Arc::new(clusters.of_customers(Networks::default()));
-    let broker = Broker::with(&outside, env, Limits::default()).await;
+    let broker = Broker::with(&outside, env, ProvisioningLimits::default()).await;
 
     let ended = broker.provision(&outside, &own_cluster("inner", "theirs", &kubeconfig)).await;
 
@@ -191,9 +248,9 @@ async fn a_cluster_that_is_brought_along_is_reached_where_customers_clusters_may
 #[tokio::test(flavor = "multi_thread")]
 async fn an_account_of_another_global_account_is_not_used_even_if_it_was_accepted() {
     let mut trying = Trying::on(Outside::start(&["aws"], 1).await, false);
-    let wish = |mark: &str| Wish {
+    let wish = |mark: &str| OrderSpec {
         parameters: json!({"name": "Demo", "region": "eu-central-1", "targetSecret": "aws-internal-1"}),
-        ..Wish::aws(mark)
+        ..OrderSpec::aws(mark)
     };
     trying.wish = Box::new(wish);
 

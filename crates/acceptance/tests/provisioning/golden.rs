@@ -7,15 +7,15 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     life::wishes,
-    made::{Broker, Ended},
-    orders::Wish,
+    orders::OrderSpec,
     outside::Outside,
+    test_broker::{Broker, EndedOperation},
 };
 
 const INVITED: &str = "ga-invited";
 
 /// What an order has made, as the systems have it. Ids are replaced by what they are.
-fn picture(outside: &Outside, ended: &Ended) -> Value {
+fn picture(outside: &Outside, ended: &EndedOperation) -> Value {
     let (order, runtime) = (&ended.order, ended.runtime());
     let server = outside.running.clusters().server();
     let shoots = server.list("garden", "shoots.core.gardener.cloud");
@@ -112,7 +112,7 @@ fn evaluations(outside: &Outside, instance: &str) -> Vec<Value> {
     .collect()
 }
 
-async fn ordered(wish: &Wish<'_>) -> Value {
+async fn ordered(wish: &OrderSpec<'_>) -> Value {
     let mut outside = Outside::start(&["aws"], 1).await;
     let files = Files::embedded();
     let eu = files.text("eu-access.yaml").unwrap();
@@ -130,14 +130,15 @@ fn is_as_stored(seen: &Value, name: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_on_aws_leaves_what_is_stored_for_it() {
-    let seen = ordered(&Wish { account: Some("ga-golden"), ..Wish::aws("golden") }).await;
+    let seen = ordered(&OrderSpec { account: Some("ga-golden"), ..OrderSpec::aws("golden") }).await;
 
     is_as_stored(&seen, "aws");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_with_eu_access_leaves_what_is_stored_for_it() {
-    let wish = Wish { region: "cf-eu11", account: Some(INVITED), ..Wish::aws("golden-eu") };
+    let wish =
+        OrderSpec { region: "cf-eu11", account: Some(INVITED), ..OrderSpec::aws("golden-eu") };
 
     let seen = ordered(&wish).await;
 

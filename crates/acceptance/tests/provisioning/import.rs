@@ -6,7 +6,7 @@ mod rows;
 use broker::{
     Order,
     import::Import,
-    instances::{Caller, Deprovision, Update},
+    instances::{Caller, Deprovision, Update, Upgrade, UpgradeTarget},
 };
 use clients::provisioner::Tenant;
 use domain::OperationId;
@@ -21,13 +21,17 @@ use store::{
 use uuid::Uuid;
 
 use crate::{
-    made::Broker,
-    orders::Wish,
+    orders::OrderSpec,
     outside::Outside,
-    seen::View,
     service::{PROJECT, Service},
     suspension::use_cases,
+    test_broker::Broker,
     updating::trying::shoot,
+    upgrading::{
+        KUBERNETES, KYMA,
+        views::{kubernetes, reconciled},
+    },
+    view::View,
 };
 
 const KEY: &str = "the original's key: 32 bytes!!!!";
@@ -80,11 +84,29 @@ async fn succeeds(broker: &Broker, operation: &OperationId) {
     assert!(ended.incomplete.is_empty(), "{:?}", ended.incomplete);
 }
 
+/// Upgrades its Kyma and then its cluster.
+async fn upgrades(outside: &Outside, broker: &Broker, instance: &str) {
+    let kyma = UpgradeTarget::Kyma { version: Some(KYMA.into()) };
+    let cluster = UpgradeTarget::Cluster {
+        kubernetes_version: Some(KUBERNETES.into()),
+        machine_image: None,
+        machine_image_version: None,
+    };
+    for target in [kyma, cluster] {
+        let (id, cases) = (OperationId::new(), use_cases(outside, broker));
+        let change = Upgrade { orchestration: None, dry_run: false, notify: false, target };
+        cases.upgrade(instance, id.clone(), change).await.unwrap();
+        succeeds(broker, &id).await;
+        // The next upgrade waits for that.
+        broker.end_maintenance().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn an_imported_runtime_is_changed_and_removed_to_the_end() {
+async fn an_imported_runtime_is_changed_and_upgraded_and_removed_to_the_end() {
     let mut outside = Outside::start(&["aws"], 1).await;
     let first = Broker::start(&outside).await;
-    let made = first.provision(&outside, &Wish::aws("imported")).await.succeeded();
+    let made = first.provision(&outside, &OrderSpec::aws("imported")).await.succeeded();
     let (order, runtime) = (made.order.clone(), made.details.runtime_id.unwrap());
     let from = originals(&outside, &first, &order.instance_id).await;
     let uid = outside.service.store.shoot_uid(runtime).await.unwrap();
@@ -112,6 +134,13 @@ async fn an_imported_runtime_is_changed_and_removed_to_the_end() {
     let updated = Box::pin(cases.update(&caller, request)).await.unwrap();
     succeeds(&broker, &updated.operation.unwrap()).await;
     assert_eq!(shoot(&outside, &order.shoot_name), json!(["m6i.2xlarge", 4, 9]));
+    assert_eq!(outside.service.store.shoot_uid(runtime).await.unwrap(), uid);
+    let kyma = || reconciled(&outside, &runtime.to_string());
+    let configurations = kyma()[2].as_u64().unwrap();
+    upgrades(&outside, &broker, &order.instance_id).await;
+    assert_eq!(kyma(), json!([KYMA, "ready", configurations + 1]));
+    assert_eq!(kubernetes(&outside, &order.shoot_name), KUBERNETES);
+    assert_eq!(shoot(&outside, &order.shoot_name), json!(["m6i.2xlarge", 4, 9]), "as it was");
     assert_eq!(outside.service.store.shoot_uid(runtime).await.unwrap(), uid);
     let request = Deprovision {
         instance_id: order.instance_id.clone(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{updating, upgrading};
-use crate::{made::Broker, orders::Wish, outside::Outside, service::SYSTEM};
+use crate::{orders::OrderSpec, outside::Outside, service::SYSTEM, test_broker::Broker};
 
 /// Steps that order something, and the numbers that their orders had before calls had names.
 const RELEASED: [(&str, usize); 4] = [
@@ -18,7 +18,7 @@ async fn orders_keep_the_keys_that_operations_in_flight_may_have_sent() {
     let outside = Outside::start(&["aws"], 1).await;
     let broker = Broker::start(&outside).await;
 
-    let made = broker.provision(&outside, &Wish::aws("keys")).await.succeeded();
+    let made = broker.provision(&outside, &OrderSpec::aws("keys")).await.succeeded();
     let change = updating::change_of_everything(made.order.clone());
     let changed = Box::pin(broker.update(change)).await.completed();
     let upgrade = upgrading::cluster(changed.order.clone());

@@ -2,23 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use broker::operations::{Env, Limits};
+use broker::operations::{Env, ProvisioningLimits};
 use serde_json::{Value, json};
 
 use crate::{
-    made::{Broker, Ended},
-    orders::{Wish, own_cluster},
+    orders::{OrderSpec, own_cluster},
     outside::Outside,
-    seen::View,
     service,
+    test_broker::{Broker, EndedOperation},
+    view::View,
 };
 
-fn wish<'a>(plan: &'a str, region: &'a str, parameters: Value) -> Wish<'a> {
-    Wish { plan, region, parameters, mark: plan.replace('_', "-"), account: None }
+fn wish<'a>(plan: &'a str, region: &'a str, parameters: Value) -> OrderSpec<'a> {
+    OrderSpec { plan, region, parameters, mark: plan.replace('_', "-"), account: None }
 }
 
 /// An order of each plan whose clusters are made here.
-pub(crate) fn wishes() -> Vec<Wish<'static>> {
+pub(crate) fn wishes() -> Vec<OrderSpec<'static>> {
     let named = |region: &str| json!({"name": "Demo", "region": region});
     vec![
         wish("aws", "cf-eu10", named("eu-central-1")),
@@ -33,7 +33,7 @@ pub(crate) fn wishes() -> Vec<Wish<'static>> {
 }
 
 /// The settings of each component, by its name, that the Reconciler was told.
-fn settings(outside: &Outside, ended: &Ended) -> BTreeMap<String, Value> {
+pub(crate) fn settings(outside: &Outside, ended: &EndedOperation) -> BTreeMap<String, Value> {
     let all = outside.objects("reconciler");
     let found = all.into_iter().find(|object| object.id == ended.runtime()).unwrap();
     let components = found.value["kyma"]["components"].as_array().unwrap().clone();
@@ -98,10 +98,14 @@ async fn every_override_reaches_the_reconciler_with_its_mark() {
     let outside = Outside::start(&["aws"], 1).await;
     let broker = Broker::start(&outside).await;
 
-    let ended = broker.provision(&outside, &Wish::aws("o1")).await.succeeded();
+    let ended = broker.provision(&outside, &OrderSpec::aws("o1")).await.succeeded();
 
-    let settings = settings(&outside, &ended);
-    for (component, configuration) in &settings {
+    are_overridden(&settings(&outside, &ended), &ended);
+}
+
+/// The settings of a runtime's components are those of its order, of operators and of its instance, each with its mark.
+pub(crate) fn are_overridden(settings: &BTreeMap<String, Value>, ended: &EndedOperation) {
+    for (component, configuration) in settings {
         let domain = setting(configuration, "global.domainName");
         assert_eq!(domain["value"], *ended.order.shoot_domain, "{component}");
         assert_eq!(setting(configuration, "global.landscape")["secret"], false);
@@ -118,11 +122,11 @@ async fn every_override_reaches_the_reconciler_with_its_mark() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_dashboard_is_where_the_director_says_once_it_does() {
+async fn the_row_keeps_the_dashboard_of_the_director_or_else_that_of_the_order() {
     let outside = Outside::start(&["aws"], 1).await;
     let broker = Broker::start(&outside).await;
 
-    let ended = broker.provision(&outside, &Wish::aws("d1")).await.succeeded();
+    let ended = broker.provision(&outside, &OrderSpec::aws("d1")).await.succeeded();
 
     let row = broker.store.find(&ended.order.instance_id).await.unwrap().unwrap();
     let said = ended.details.dashboard_url.clone();
@@ -134,9 +138,9 @@ async fn an_order_and_its_removal_work_without_the_systems_that_one_can_do_witho
     let outside = Outside::start(&["aws"], 1).await;
     let env = outside.env(&outside.clock).await;
     let env = Env { avs: None, edp: None, ias: None, director: None, ..env };
-    let broker = Broker::with(&outside, env, Limits::default()).await;
+    let broker = Broker::with(&outside, env, ProvisioningLimits::default()).await;
 
-    let made = broker.provision(&outside, &Wish::aws("bare")).await.completed();
+    let made = broker.provision(&outside, &OrderSpec::aws("bare")).await.completed();
     let removed = broker.deprovision(&made.order).await.completed();
 
     assert!(removed.snapshot.incomplete.is_empty(), "{:?}", removed.snapshot.incomplete);

@@ -11,7 +11,8 @@ use simulators::{
 use uuid::Uuid;
 
 use crate::{
-    made::Broker, orders::Wish, outside::Outside, seen::View, service::SYSTEM, trying::Trying,
+    orders::OrderSpec, outside::Outside, service::SYSTEM, test_broker::Broker, trying::Trying,
+    view::View,
 };
 
 const NOTHING: [&str; 0] = [];
@@ -113,7 +114,7 @@ async fn a_removal_finds_a_runtime_whose_id_was_never_heard_and_that_has_no_clus
         outside.meet(no_shoot.of("gardener").on("POST", "/clusters/garden/*/shoots$"));
         let (before, looks) = (outside.heard(SYSTEM, ORDERS), outside.heard("director", REMOVES));
 
-        let (order, create) = broker.order(&outside, &Wish::aws(&format!("l{looks}"))).await;
+        let (order, create) = broker.order(&outside, &OrderSpec::aws(&format!("l{looks}"))).await;
         outside.until(|| outside.heard(SYSTEM, ORDERS) > before).await;
         let removal = broker.remove(&order).await;
         outside.until(|| outside.heard("director", REMOVES) > looks).await;
@@ -137,7 +138,7 @@ async fn a_removal_finds_the_runtime_of_a_broker_that_died_before_it_heard_of_it
     let no_shoot = Rule::next(3, Kind::Status { status: 500, body: None });
     outside.meet(no_shoot.of("gardener").on("POST", "/clusters/garden/*/shoots$"));
 
-    let (order, _) = broker.order(&outside, &Wish::aws("dead")).await;
+    let (order, _) = broker.order(&outside, &OrderSpec::aws("dead")).await;
     outside.until(|| outside.lost(SYSTEM) > 0).await;
     let broker = broker.killed_and_started(&outside).await;
     let ended = broker.deprovision(&order).await.completed();

@@ -11,8 +11,8 @@ use store::broker::NewInstance;
 
 use crate::outside::local;
 
-/// Who orders what, and how it is told from the others.
-pub(crate) struct Wish<'a> {
+/// One order: its caller, plan and names.
+pub(crate) struct OrderSpec<'a> {
     pub(crate) plan: &'a str,
     pub(crate) region: &'a str,
     pub(crate) parameters: Value,
@@ -22,10 +22,10 @@ pub(crate) struct Wish<'a> {
     pub(crate) account: Option<&'a str>,
 }
 
-impl Wish<'_> {
+impl OrderSpec<'_> {
     /// A cluster on AWS.
     pub(crate) fn aws(mark: &str) -> Self {
-        Wish {
+        OrderSpec {
             plan: "aws",
             region: "cf-eu10",
             parameters: json!({"name": "Demo", "region": "eu-central-1"}),
@@ -80,7 +80,6 @@ impl Wish<'_> {
             shoot_domain: names::shoot_domain(&shoot, "kyma.example.test"),
             shoot_name: shoot,
             dashboard_url: "https://dashboard.example.test".into(),
-            any_account: false,
             subscription_account: None,
             parameters: accepted.parameters,
             resolved: resolved.unwrap(),
@@ -89,8 +88,8 @@ impl Wish<'_> {
 }
 
 /// A cluster that is brought along.
-pub(crate) fn own_cluster(mark: &str, shoot: &str, kubeconfig: &str) -> Wish<'static> {
-    Wish {
+pub(crate) fn own_cluster(mark: &str, shoot: &str, kubeconfig: &str) -> OrderSpec<'static> {
+    OrderSpec {
         plan: "own_cluster",
         region: "cf-eu10",
         parameters: json!({

@@ -10,7 +10,7 @@ use broker::{
     catalog::Catalog,
     creations::Creations,
     operations::{
-        Env, Limits, StepSettings,
+        Env, ProvisioningLimits, StepSettings,
         env::{EventHubs, Logging},
     },
 };
@@ -28,7 +28,7 @@ use clients::{
     releases::ComponentLists,
     spc::{self, Spc},
 };
-use engine::Planted;
+use engine::PlantedBug;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use simulators::{
@@ -51,7 +51,7 @@ pub(crate) struct Outside {
     pub(crate) clock: Clock,
     pub(crate) catalog: Arc<Catalog>,
     /// How long the broker's calls may take.
-    pub(crate) calls: clients::Limits,
+    pub(crate) calls: clients::CallLimits,
     /// For calls of those that have no rows of their own.
     books: TestDatabase,
     _folder: TempDir,
@@ -82,11 +82,11 @@ impl Outside {
     async fn books(&self, clock: &Clock) -> BrokerStore {
         let (database, sealer) = (self.books.database().await, Sealer::generate());
         let time = Time::Held(clock.clone());
-        let engine = EngineStore::new(database, sealer, time, Planted::Nothing);
+        let engine = EngineStore::new(database, sealer, time, PlantedBug::Nothing);
         BrokerStore::new(engine, clock.clone())
     }
 
-    /// What steps reach; calls are timed by `clock`.
+    /// The environment of the steps; calls are timed by `clock`.
     pub(crate) async fn env(&self, clock: &Clock) -> Env {
         let (running, calls) = (&self.running, self.calls);
         let gate = |component| Gate::new(component, calls, clock.clone());
@@ -134,7 +134,7 @@ impl Outside {
         }
     }
 
-    /// What the legacy plan has besides.
+    /// The environment with the systems of the legacy plan.
     pub(crate) async fn older(&self, clock: &Clock) -> Env {
         let gate = |component| Gate::new(component, self.calls, clock.clone());
         let ias = ias::Settings {
@@ -222,7 +222,7 @@ impl Outside {
         self.running.landscape.order("director", "add-tenant", &id).unwrap();
     }
 
-    /// What a system of the landscape keeps.
+    /// The objects of a system of the landscape.
     pub(crate) fn objects(&self, system: &str) -> Vec<Object> {
         self.running.landscape.objects(system)
     }
@@ -273,12 +273,12 @@ impl Outside {
 }
 
 /// Waiting may take hundreds of polls, because what is waited for needs real time; failing must end too.
-pub(crate) fn patient() -> Limits {
-    Limits {
+pub(crate) fn patient() -> ProvisioningLimits {
+    ProvisioningLimits {
         provisioning: Duration::from_hours(1_000),
         runtime: Duration::from_hours(48),
         reconciler: Duration::from_hours(24),
-        ..Limits::default()
+        ..ProvisioningLimits::default()
     }
 }
 

@@ -1,21 +1,23 @@
 //! A step counts when the ledger shows its call and its undo. Steps that have neither are listed here, with the reason.
+//! A call counts when its step declares the system.
 //!
 //! What a reader would get wrong: what is made by a step is found in the ledger and not in this file. The lists only say what
 //! goes with it: a step that makes something and is not listed, and one that is listed and makes nothing, fail the test.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use broker::operations::{Env, Limits};
+use ::provisioner::{limits::StageLimits, operations as of_provisioner};
+use broker::operations::{Env, ProvisioningLimits};
 use engine::{Operation, Plan};
 use simulators::ledger::{Filter, Phase};
 
 use crate::{
-    made::{Broker, Ended, Plans},
-    older,
-    orders::Wish,
+    legacy,
+    orders::OrderSpec,
     outside::Outside,
-    seen::View,
     service::SYSTEM,
+    test_broker::{Broker, EndedOperation, Plans},
+    view::View,
 };
 
 /// Steps that call nobody, and why.
@@ -55,43 +57,74 @@ const KEPT: [(&str, &str); 2] = [
     ("Request_LMS_Certificates", "a certificate ends by itself"),
 ];
 
+/// Systems of the landscape whose names in the plans are others.
+const NAMES: [(&str, &[&str]); 3] = [
+    ("control-plane", &["control plane", "lifecycle manager"]),
+    ("runtimes", &["runtime", "btp operator"]),
+    ("kyma-releases", &["kyma releases"]),
+];
+
+/// The systems that each step declares to call.
+type DeclaredCalls = BTreeMap<String, BTreeSet<String>>;
+
 /// An order and its end, and what the ledger says about them.
-struct Lived {
+struct CompletedOrder {
     outside: Outside,
-    made: Ended,
-    removed: Ended,
+    made: EndedOperation,
+    removed: EndedOperation,
     /// Steps of the plans, first those that make.
     steps: [Vec<String>; 2],
+    /// What these steps declare.
+    declared: DeclaredCalls,
 }
 
-fn steps<O: Operation>(plan: Plan<O>) -> Vec<String> {
+/// The names of a plan's steps; what they declare is added.
+fn steps<O: Operation>(plan: Plan<O>, declared: &mut DeclaredCalls) -> Vec<String> {
     let shape = plan.check().unwrap().shape;
-    let steps = shape.stages.iter().flat_map(|stage| &stage.steps);
-    steps.map(|step| step.name.clone()).collect()
+    let steps = shape.stages.clone().into_iter().flat_map(|stage| stage.steps);
+    steps
+        .map(|step| {
+            declared.entry(step.name.clone()).or_default().extend(step.calls);
+            step.name
+        })
+        .collect()
 }
 
-impl Lived {
+/// What the steps of the provisioner declare.
+fn declared_by_provisioner() -> DeclaredCalls {
+    use of_provisioner::{deprovisioning, provisioning};
+    let (limits, mut declared) = (StageLimits::default(), DeclaredCalls::new());
+    steps(provisioning::plan(&limits), &mut declared);
+    steps(provisioning::plan_no_install(&limits), &mut declared);
+    steps(deprovisioning::plan(&limits), &mut declared);
+    steps(deprovisioning::plan_no_install(&limits), &mut declared);
+    declared
+}
+
+impl CompletedOrder {
     async fn by(plans: fn(&Env) -> Plans) -> Self {
         let outside = Outside::start(&["aws", "azure"], 2).await;
         let env = outside.older(&outside.clock).await;
         let named = plans(&env);
-        let steps = [steps(named.provisioning), steps(named.deprovisioning)];
+        let mut declared = DeclaredCalls::new();
+        let steps =
+            [steps(named.provisioning, &mut declared), steps(named.deprovisioning, &mut declared)];
         let plans = plans(&env);
         let broker = Broker::serving(&outside, env, plans).await;
-        let made = broker.provision(&outside, &Wish::aws("proof")).await.completed();
+        let made = broker.provision(&outside, &OrderSpec::aws("proof")).await.completed();
         let removed = broker.deprovision(&made.order).await.completed();
         let left = View::of(&outside, &broker.store, &made.order).left().await;
         assert_eq!(left, Vec::<String>::new());
-        Self { outside, made, removed, steps }
+        Self { outside, made, removed, steps, declared }
     }
 
-    /// The steps of an operation that have called somebody.
-    fn calling(&self, ended: &Ended) -> BTreeSet<String> {
+    /// The steps of an operation that have made outside calls.
+    fn calling(&self, ended: &EndedOperation) -> BTreeSet<String> {
         self.in_ledger(ended, Phase::Received)
     }
 
     /// The steps of an operation that have changed something outside. The provisioner's changes are its own.
-    fn changing(&self, ended: &Ended) -> BTreeSet<String> {
+    fn changing(&self, ended: &EndedOperation) -> BTreeSet<String> {
         let mut changing = self.in_ledger(ended, Phase::Applied);
         let ordering = ["Create_Runtime_Without_Kyma", "Create_Runtime", "Remove_Runtime"];
         let operation = Some(ended.operation());
@@ -102,14 +135,14 @@ impl Lived {
         changing
     }
 
-    fn in_ledger(&self, ended: &Ended, phase: Phase) -> BTreeSet<String> {
+    fn in_ledger(&self, ended: &EndedOperation, phase: Phase) -> BTreeSet<String> {
         let operation = Some(ended.operation());
         let filter = Filter { operation, phase: Some(phase), ..Filter::default() };
         let all = self.outside.running.landscape.ledger().all(&filter).unwrap();
         all.into_iter().filter_map(|entry| entry.about.step).collect()
     }
 
-    /// Every step calls somebody or is said to call nobody.
+    /// Every step makes an outside call or is declared to make none.
     fn no_step_is_silent(&self) {
         for (steps, ended) in self.steps.iter().zip([&self.made, &self.removed]) {
             let calling = self.calling(ended);
@@ -118,11 +151,39 @@ impl Lived {
                 steps.iter().filter(|step| !calling.contains(*step) && !free(step)).collect();
             assert!(silent.is_empty(), "{silent:?} call nobody");
             let talking: Vec<_> = calling.iter().filter(free).collect();
-            assert!(talking.is_empty(), "{talking:?} call somebody");
+            assert!(talking.is_empty(), "{talking:?} make outside calls");
         }
     }
 
-    /// What a step makes is undone by the step that is said to undo it, or said to stay.
+    /// Every step declares the systems that it calls: the documents and `kcp check` know them from there.
+    fn every_call_is_declared(&self) {
+        let of_broker = [self.made.operation(), self.removed.operation()];
+        let of_provisioner = declared_by_provisioner();
+        let (mut undeclared, mut seen) = (BTreeSet::new(), BTreeSet::new());
+        for call in self.outside.calls() {
+            // Tokens are fetched by clients, whichever step needs them first.
+            let (Some(operation), Some(step)) = (call.operation, call.step) else { continue };
+            if call.system == "issuer" {
+                continue;
+            }
+            let is_of_broker = of_broker.contains(&operation);
+            let declared = if is_of_broker { &self.declared } else { &of_provisioner };
+            let names = NAMES.iter().find(|(system, _)| *system == call.system);
+            let is_declared = declared.get(&step).is_some_and(|calls| match names {
+                Some((_, names)) => names.iter().any(|name| calls.contains(*name)),
+                None => calls.contains(&call.system),
+            });
+            if !is_declared {
+                undeclared.insert(format!("{step} calls {}", call.system));
+            }
+            seen.insert((is_of_broker, step));
+        }
+        assert!(undeclared.is_empty(), "{undeclared:?}, and the step does not declare it");
+        assert!(seen.iter().any(|(is_of_broker, _)| *is_of_broker), "{seen:?}");
+        assert!(seen.iter().any(|(is_of_broker, _)| !is_of_broker), "{seen:?}");
+    }
+
+    /// Every object that a step makes is removed by its counterpart, or declared to stay.
     fn everything_is_undone(&self) {
         let (makes, removes) = (self.changing(&self.made), self.changing(&self.removed));
         let undone = |step: &str| UNDONE.iter().find(|(makes, _)| *makes == step);
@@ -147,16 +208,19 @@ impl Lived {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_ledger_shows_the_calls_of_every_step_and_their_undoing() {
-    let lived = Box::pin(Lived::by(|env| Plans::of(env, Limits::default()))).await;
+    let lived =
+        Box::pin(CompletedOrder::by(|env| Plans::of(env, ProvisioningLimits::default()))).await;
 
     lived.no_step_is_silent();
+    lived.every_call_is_declared();
     lived.everything_is_undone();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_ledger_shows_the_calls_of_every_step_of_the_older_documents_and_their_undoing() {
-    let lived = Box::pin(Lived::by(older::plans)).await;
+    let lived = Box::pin(CompletedOrder::by(legacy::plans)).await;
 
     lived.no_step_is_silent();
+    lived.every_call_is_declared();
     lived.everything_is_undone();
 }

@@ -8,7 +8,7 @@ use std::{
 use ::provisioner::{
     Parts, Provisioner,
     chores::shoot_signals,
-    limits::Limits,
+    limits::StageLimits,
     operations::{
         Env, OWNER, StepSettings, deprovisioning, hibernation, provisioning, reconnection, upgrade,
         upgrade_shoot,
@@ -16,20 +16,20 @@ use ::provisioner::{
     shoots::{AuditTenants, Rules},
 };
 use api::{
-    Trusted, Verifier,
+    TrustedIssuer, Verifier,
     graphql::QueryLimits,
     health::Readiness,
     router::{ProvisionerParts, provisioner},
 };
 use base::Clock;
 use clients::{
-    Component, Gate, Grant, Http, Limits as Calls, TokenSource,
+    CallLimits as Calls, Component, Gate, Grant, Http, TokenSource,
     director::Director,
     gardener::Gardener,
     kubernetes::{Cluster, Clusters},
     releases::Releases,
 };
-use engine::{Engine, Planted};
+use engine::{Engine, PlantedBug};
 use secrecy::SecretString;
 use simulators::{
     testing::{MACHINE, Running},
@@ -64,13 +64,13 @@ impl Service {
             opened.migrate(set).await.unwrap();
         }
         let sealer = Sealer::generate();
-        let plain = EngineStore::new(opened, sealer, Time::Database, Planted::Nothing);
+        let plain = EngineStore::new(opened, sealer, Time::Database, PlantedBug::Nothing);
         let store = ProvisionerStore::new(plain, clock.clone());
         let storage = store.engine().clone();
         let env = Arc::new(env(running, store.clone(), clock).await);
         let settings =
             engine::Settings { pace: 1_000.0, workers: 20, ..engine::Settings::default() };
-        let limits = Limits::default();
+        let limits = StageLimits::default();
         let engine = Engine::builder(Arc::new(storage), clock.clone(), settings)
             .serve(provisioning::plan(&limits), env.clone())
             .unwrap()
@@ -119,7 +119,7 @@ impl Drop for Service {
 }
 
 fn routes(running: &Running, service: Provisioner, clock: &Clock) -> axum::Router {
-    let trusted = Trusted {
+    let trusted = TrustedIssuer {
         issuer: running.url.clone(),
         audiences: Some(vec!["kcp".into()]),
         tenant_claim: "tenant".into(),

@@ -8,11 +8,11 @@ use broker::{
     catalog::Offer,
     instances::{self, Caller, Deprovision, Parts, Settings, SuspensionPlans},
 };
-use store::engine::Filter;
+use store::{engine::Filter, testing::TestDatabase};
 
-use crate::{made::Broker, orders::Wish, outside::Outside, seen::View};
+use crate::{orders::OrderSpec, outside::Outside, test_broker::Broker, view::View};
 
-/// What a platform asks for, and what happens to the broker.
+/// Requests of a platform, and faults of the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Event {
     Suspend,
@@ -65,7 +65,7 @@ async fn ask(outside: &Outside, broker: &Broker, order: &Order, event: Event) ->
 }
 
 /// Waits until all operations of the instance have ended.
-async fn settled(outside: &Outside, broker: &Broker, order: &Order) {
+pub(crate) async fn settled(outside: &Outside, broker: &Broker, order: &Order) {
     let instance = Some(order.instance_id.clone());
     for _ in 0..60_000 {
         let filter = Filter { instance: instance.clone(), most: 100, ..Filter::default() };
@@ -95,7 +95,7 @@ async fn goes(
     events: &[Event],
     seed: usize,
 ) -> Broker {
-    let (order, _) = broker.order(outside, &Wish::aws(mark)).await;
+    let (order, _) = broker.order(outside, &OrderSpec::aws(mark)).await;
     let mut last = Return;
     for (at, event) in events.iter().enumerate() {
         steps(&broker, (seed * 7 + at * 5) % 23).await;
@@ -148,9 +148,17 @@ fn orders() -> Vec<Vec<Event>> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn in_whatever_order_it_is_asked_no_cluster_is_left_without_its_instance() {
-    let orders = orders();
+    all_go(&orders(), TestDatabase::sqlite()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn in_whatever_order_it_is_asked_no_cluster_is_left_without_its_instance_on_postgres() {
+    all_go(&orders()[2..9], TestDatabase::postgres().await).await;
+}
+
+async fn all_go(orders: &[Vec<Event>], database: TestDatabase) {
     let outside = Arc::new(Outside::start(&["aws"], orders.len()).await);
-    let mut broker = Broker::start(&outside).await;
+    let mut broker = Box::pin(Broker::start_on(&outside, database)).await;
 
     for (at, events) in orders.iter().enumerate() {
         broker = Box::pin(goes(&outside, broker, &format!("s{at}"), events, at)).await;
@@ -161,7 +169,7 @@ async fn in_whatever_order_it_is_asked_no_cluster_is_left_without_its_instance()
 async fn a_suspended_instance_comes_back_under_its_names_on_another_cluster() {
     let outside = Outside::start(&["aws"], 1).await;
     let broker = Broker::start(&outside).await;
-    let made = broker.provision(&outside, &Wish::aws("back")).await.completed();
+    let made = broker.provision(&outside, &OrderSpec::aws("back")).await.completed();
     let before = broker.store.find(&made.order.instance_id).await.unwrap().unwrap();
 
     assert!(ask(&outside, &broker, &made.order, Suspend).await);

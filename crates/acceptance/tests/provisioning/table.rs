@@ -3,13 +3,13 @@
 //! What a reader would get wrong: the ledger says which calls there are. A call that a table lacks fails a test, and so does
 //! one that it has and nobody makes; and every trouble of a trial is checked to have been met.
 
-mod older;
+mod legacy;
 mod plain;
 
 use std::time::Duration;
 
-use broker::operations::Limits;
-use engine::{State, testing::Tried};
+use broker::operations::ProvisioningLimits;
+use engine::{State, testing::TrialResult};
 use serde_json::json;
 use simulators::{
     testing::tables::{ALWAYS, Call, LASTING, calls, lasting, named, passing, rule},
@@ -17,13 +17,13 @@ use simulators::{
 };
 
 use crate::{
-    orders::Wish,
+    orders::OrderSpec,
     outside::{Outside, patient},
     service::SYSTEM,
     trying::Trying,
 };
 
-/// What becomes of an order when a call fails alike every time.
+/// The result of an order when a call always fails in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// It fails, in the name of this system.
@@ -72,7 +72,7 @@ impl Table {
     }
 
     /// One order, while every call of the table fails once.
-    async fn once_everywhere(&self, trying: &Trying, kind: &Kind) -> Tried {
+    async fn once_everywhere(&self, trying: &Trying, kind: &Kind) -> TrialResult {
         for call in self.calls() {
             trying.outside.meet(rule(call, 1, kind));
         }
@@ -101,7 +101,7 @@ impl Table {
     fn stopped_by(&self, component: &str) -> End {
         let ends = self.lines.iter().flat_map(|line| line.1);
         let same = |end: &End| matches!(end, End::Stops(name) if *name == component);
-        ends.into_iter().find(same).unwrap_or(End::Stops("somebody who is not in the table"))
+        ends.into_iter().find(same).unwrap_or(End::Stops("a call that is not in the table"))
     }
 
     /// Compares a column of the table, or a part of it, with what happens.
@@ -163,14 +163,14 @@ impl Table {
 }
 
 /// The end of an order that has not failed.
-fn succeeded(tried: &Tried) -> End {
+fn succeeded(tried: &TrialResult) -> End {
     assert_eq!(tried.end.state, State::Succeeded);
     assert_eq!(tried.end.incomplete, Vec::<String>::new());
     if tried.end.data["lms"]["failed"] == json!(true) { End::Unlogged } else { End::Works }
 }
 
 /// Steps that fail as long as they may wait are given less time when they fail: what they wait for does not come, or is there.
-fn limits((step, ..): Call) -> Limits {
+fn limits((step, ..): Call) -> ProvisioningLimits {
     let mut limits = patient();
     if step.ends_with("_Cluster_Configuration") {
         limits.reconciler = Duration::from_hours(2);
@@ -189,7 +189,7 @@ fn needs_cluster((step, system, _): Call) -> bool {
 /// An order that finds its cluster made.
 async fn with_cluster(trying: &Trying) -> Trying {
     let mut ready = Trying::on(trying.outside.clone(), false);
-    ready.wish = Box::new(|_| Wish::aws("ready"));
+    ready.wish = Box::new(|_| OrderSpec::aws("ready"));
     let made = ready.once().await;
     ready.data = serde_json::from_slice(&made.snapshot.data).unwrap();
     ready.limits = trying.limits;

@@ -16,11 +16,11 @@ use broker::{
     Details,
     creations::Creations,
     operations::{
-        Input, Limits, Systems,
+        Input, ProvisioningLimits, Systems,
         provisioning::{self, Provisioning, legacy},
     },
 };
-use engine::testing::{Scenario, Setting, Tried, try_out};
+use engine::testing::{Scenario, Setting, TrialResult, try_out};
 use serde_json::{Value, json};
 use store::{
     BrokerStore,
@@ -29,23 +29,23 @@ use store::{
 };
 
 use crate::{
-    orders::{Wish, row},
+    orders::{OrderSpec, row},
     outside::{Outside, patient},
-    seen::View,
+    view::View,
 };
 
 /// Orders, one after the other.
 pub(crate) struct Trying {
     pub(crate) outside: Arc<Outside>,
-    /// What is ordered.
-    pub(crate) wish: Box<dyn Fn(&str) -> Wish<'static> + Send + Sync>,
-    /// What is known already.
+    /// The order.
+    pub(crate) wish: Box<dyn Fn(&str) -> OrderSpec<'static> + Send + Sync>,
+    /// The details that are known already.
     pub(crate) data: Details,
     /// How long things may take.
-    pub(crate) limits: Limits,
+    pub(crate) limits: ProvisioningLimits,
     /// Whether orders go the legacy way.
     pub(crate) legacy: bool,
-    /// What a suspension has left in the row, when the instances come back from one.
+    /// The details that a suspension has left in the row, for instances that return from one.
     pub(crate) suspended: Option<Details>,
     pub(crate) databases: Trials<BrokerStore>,
     count: AtomicUsize,
@@ -55,7 +55,7 @@ impl Trying {
     pub(crate) fn on(outside: impl Into<Arc<Outside>>, postgres: bool) -> Self {
         Self {
             outside: outside.into(),
-            wish: Box::new(Wish::aws),
+            wish: Box::new(OrderSpec::aws),
             data: Details::default(),
             limits: patient(),
             legacy: false,
@@ -66,7 +66,7 @@ impl Trying {
     }
 
     /// Takes one order to its end.
-    pub(crate) async fn once(&self) -> Tried {
+    pub(crate) async fn once(&self) -> TrialResult {
         Box::pin(try_out(self, &self.databases, None)).await
     }
 }
@@ -88,7 +88,7 @@ impl Scenario for Trying {
         };
         env.creations = Creations::new(rows.clone(), clock.clone());
         env.store = rows.clone();
-        let limits = Limits { edp_required: true, ..self.limits };
+        let limits = ProvisioningLimits { edp_required: true, ..self.limits };
         let plan = if self.legacy { legacy::plan } else { provisioning::plan };
         let view = View::of(&self.outside, &rows, &order);
         Setting {

@@ -4,7 +4,10 @@ use engine::State;
 use serde_json::{Value, json};
 use simulators::trouble::{Kind, Rule};
 
-use crate::{made::Broker, older, orders::Wish, outside::Outside, service::SYSTEM, trying::Trying};
+use crate::{
+    legacy, orders::OrderSpec, outside::Outside, service::SYSTEM, test_broker::Broker,
+    trying::Trying,
+};
 
 const INTERNAL: &str = "AVS_Create_Internal_Eval_Step";
 
@@ -18,7 +21,7 @@ async fn p27_an_evaluation_whose_answer_was_lost_is_listed_until_somebody_settle
     let broker = Broker::start(&outside).await;
     outside.meet(Rule::next(1, Kind::LostAnswer { status: None }).of("avs").from_step(INTERNAL));
 
-    let made = broker.provision(&outside, &Wish::aws("p27")).await.succeeded();
+    let made = broker.provision(&outside, &OrderSpec::aws("p27")).await.succeeded();
 
     let listed = broker.store.creations(None, 10).await.unwrap();
     assert_eq!(listed.len(), 1, "{listed:?}");
@@ -38,7 +41,7 @@ async fn p27_nothing_is_listed_when_every_answer_came() {
     let broker = Broker::start(&outside).await;
     outside.trouble("avs", 1, Kind::Status { status: 429, body: None });
 
-    broker.provision(&outside, &Wish::aws("p27b")).await.succeeded();
+    broker.provision(&outside, &OrderSpec::aws("p27b")).await.succeeded();
 
     assert_eq!(broker.store.creations(None, 10).await.unwrap(), []);
 }
@@ -47,12 +50,12 @@ async fn p27_nothing_is_listed_when_every_answer_came() {
 async fn p27_a_logging_tenant_whose_answer_was_lost_is_listed() {
     let outside = Outside::start(&["aws", "azure"], 2).await;
     let env = Box::pin(outside.older(&outside.clock)).await;
-    let plans = older::plans(&env);
+    let plans = legacy::plans(&env);
     let broker = Box::pin(Broker::serving(&outside, env, plans)).await;
     let lost = Rule::next(1, Kind::LostAnswer { status: None }).of("lms");
     outside.meet(lost.from_step("Create_LMS_Tenant"));
 
-    broker.provision(&outside, &Wish::aws("p27c")).await.succeeded();
+    broker.provision(&outside, &OrderSpec::aws("p27c")).await.succeeded();
 
     let listed = broker.store.creations(None, 10).await.unwrap();
     assert_eq!(listed.len(), 1, "{listed:?}");
@@ -60,7 +63,7 @@ async fn p27_a_logging_tenant_whose_answer_was_lost_is_listed() {
     assert!(listed[0].name.contains(" in "), "{}", listed[0].name);
 }
 
-/// What the provisioner says about a runtime whose kubeconfig is nonsense.
+/// The provisioner's status of a runtime with an unusable kubeconfig.
 fn nonsense() -> Value {
     json!({"data": {"result": {
         "lastOperationStatus": null,

@@ -1,4 +1,4 @@
-//! Changes of instances, from acceptance to a runtime that has what was asked for.
+//! Updates of instances, from acceptance to an updated runtime.
 
 mod generated;
 mod life;

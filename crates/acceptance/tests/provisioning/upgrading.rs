@@ -1,13 +1,14 @@
-//! Upgrades of runtimes that work, from acceptance to a runtime that has what was asked for and a maintenance that is over.
+//! Upgrades of runtimes that work, from acceptance to an upgraded runtime after the end of its maintenance.
 
 mod cluster;
 mod generated;
 mod kyma;
 mod maintenance;
+mod renewing;
 mod retried;
 mod table;
 mod trying;
-mod views;
+pub(crate) mod views;
 
 use broker::{
     Order,
@@ -15,8 +16,8 @@ use broker::{
 };
 use uuid::Uuid;
 
-const KYMA: &str = "2.11.0";
-const KUBERNETES: &str = "1.33.2";
+pub(crate) const KYMA: &str = "2.11.0";
+pub(crate) const KUBERNETES: &str = "1.33.2";
 const ORCHESTRATION: Uuid = Uuid::from_u128(0x0bce);
 
 /// An upgrade of Kyma that customers are told of.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use kcp_acceptance::torture::wire::Request;
 
-use crate::ledger::{Event, Seen, What};
+use crate::ledger::{CallEvent, Event, OperationReading};
 
 /// One call as the outside world saw it.
 #[derive(Debug, Clone)]
@@ -12,8 +12,8 @@ pub(crate) struct Call<'a> {
     /// The place of its arrival in the record.
     pub seq: u64,
     pub received_at: Timestamp,
-    /// What the database said while the caller waited.
-    pub seen: Option<&'a Seen>,
+    /// The state in the database while the caller waited.
+    pub seen: Option<&'a OperationReading>,
     pub refused: bool,
     pub applied: bool,
     /// The place of the last that was recorded of it.
@@ -27,7 +27,7 @@ pub(crate) fn calls(events: &[Event]) -> Result<Vec<Call<'_>>, String> {
         if event.seq != at as u64 + 1 {
             return Err(format!("entry {} of the record is numbered {}", at + 1, event.seq));
         }
-        if let What::Received(request) = &event.what {
+        if let CallEvent::Received(request) = &event.what {
             let call = Call {
                 request,
                 seq: event.seq,
@@ -47,9 +47,9 @@ pub(crate) fn calls(events: &[Event]) -> Result<Vec<Call<'_>>, String> {
         let call = &mut calls[known].1;
         call.last_seq = event.seq;
         match &event.what {
-            What::Saw(seen) => call.seen = Some(seen),
-            What::Refused => call.refused = true,
-            What::Applied => call.applied = true,
+            CallEvent::Saw(seen) => call.seen = Some(seen),
+            CallEvent::Refused => call.refused = true,
+            CallEvent::Applied => call.applied = true,
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Those who order: they try again until they are answered, and some of them ask twice.
+//! Clients: they retry until they are answered, and some of them ask twice.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 /// One request, and all answers to it. Errors are not answers.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Sent {
+pub(crate) struct SentRequest {
     pub id: OperationId,
     /// The same in all repetitions of a request.
     pub request: Uuid,
@@ -27,7 +27,7 @@ pub(crate) struct Sent {
     pub failures: u32,
 }
 
-impl Sent {
+impl SentRequest {
     /// The operations that its answers name.
     pub(crate) fn operations(&self) -> impl Iterator<Item = OperationId> {
         self.answers.iter().map(|answer| match answer {
@@ -41,7 +41,7 @@ impl Sent {
 pub(crate) struct Client {
     store: EngineStore,
     clock: Clock,
-    log: Arc<Mutex<Vec<Sent>>>,
+    log: Arc<Mutex<Vec<SentRequest>>>,
     under_way: JoinSet<()>,
     random: fastrand::Rng,
     instances: u32,
@@ -97,7 +97,7 @@ impl Client {
         };
         let (store, clock, log) = (self.store.clone(), self.clock.clone(), self.log.clone());
         self.under_way.spawn(async move {
-            let mut sent = Sent { id, request, kind, answers: Vec::new(), failures: 0 };
+            let mut sent = SentRequest { id, request, kind, answers: Vec::new(), failures: 0 };
             for _ in 0..times {
                 let answer = until_answered(&store, &clock, &new, &mut sent.failures).await;
                 sent.answers.push(answer);
@@ -113,8 +113,8 @@ impl Client {
         }
     }
 
-    /// What was answered so far.
-    pub(crate) fn log(&self) -> Vec<Sent> {
+    /// The responses so far.
+    pub(crate) fn log(&self) -> Vec<SentRequest> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

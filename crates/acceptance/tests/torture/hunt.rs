@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::Planted;
+use engine::PlantedBug;
 
 use crate::{
     TURN,
@@ -17,7 +17,7 @@ const ROUND: Duration = Duration::from_secs(4);
 const ROUNDS: u64 = 12;
 
 /// Lets replicas with a bug work until it shows as a breach of one of these promises.
-async fn finds(planted: Planted, temper: Temper, promises: &[u8]) {
+async fn finds(planted: PlantedBug, temper: Temper, promises: &[u8]) {
     let _turn = TURN.lock().await;
     let seed = crate::number("KCP_TORTURE_SEED", 1);
     let (mut trial, mut client) = Trial::start(seed, planted).await;
@@ -39,7 +39,7 @@ async fn finds(planted: Planted, temper: Temper, promises: &[u8]) {
 async fn p24_is_red_when_a_transaction_is_left_open() {
     let _turn = TURN.lock().await;
     let seed = crate::number("KCP_TORTURE_SEED", 1);
-    let (mut trial, mut client) = Trial::start(seed, Planted::TransactionLeftOpen).await;
+    let (mut trial, mut client) = Trial::start(seed, PlantedBug::TransactionLeftOpen).await;
     for _ in 1..=ROUNDS {
         tokio::join!(nemesis::rage(&mut trial, FREEZES, ROUND), client.keep_ordering(ROUND));
         // Without waiting for answers: some never come, from behind the locks of a transaction that nobody ends.
@@ -54,7 +54,7 @@ macro_rules! planted {
     ($($test:ident: $bug:ident under $temper:ident breaks $($promise:literal)|+;)*) => {$(
         #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
         async fn $test() {
-            finds(Planted::$bug, $temper, &[$($promise),+]).await;
+            finds(PlantedBug::$bug, $temper, &[$($promise),+]).await;
         }
     )*};
 }

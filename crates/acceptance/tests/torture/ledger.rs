@@ -38,15 +38,15 @@ pub(crate) struct Event {
     pub at: Timestamp,
     /// Which call it is about.
     pub call: u64,
-    pub what: What,
+    pub what: CallEvent,
 }
 
-/// What happened to a call.
+/// An event of a call.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum What {
+pub(crate) enum CallEvent {
     Received(Box<Request>),
-    /// What the database said about the operation while its caller waited.
-    Saw(Seen),
+    /// The operation in the database while its caller waited.
+    Saw(OperationReading),
     /// A newer epoch was there before.
     Refused,
     Looked(bool),
@@ -60,9 +60,9 @@ pub(crate) enum What {
     Dropped,
 }
 
-/// What the database said about an operation.
+/// The state of an operation in the database.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Seen {
+pub(crate) struct OperationReading {
     pub epoch: i64,
     pub owner: Option<ReplicaId>,
     pub state: State,
@@ -71,7 +71,7 @@ pub(crate) struct Seen {
     pub step: Option<String>,
 }
 
-impl From<Snapshot> for Seen {
+impl From<Snapshot> for OperationReading {
     fn from(row: Snapshot) -> Self {
         Self {
             epoch: row.epoch,
@@ -106,36 +106,36 @@ struct World {
 }
 
 impl World {
-    fn note(&mut self, at: Timestamp, call: u64, what: What) {
+    fn note(&mut self, at: Timestamp, call: u64, what: CallEvent) {
         let seq = self.events.len() as u64 + 1;
         self.events.push(Event { seq, at, call, what });
     }
 
     /// Does what is asked, or says why not.
-    fn act(&mut self, now: Timestamp, request: &Request) -> (What, Reply) {
+    fn act(&mut self, now: Timestamp, request: &Request) -> (CallEvent, Reply) {
         let newest = self.epochs.entry(request.operation).or_default();
         if request.epoch < *newest {
-            return (What::Refused, Reply::Stale);
+            return (CallEvent::Refused, Reply::Stale);
         }
         *newest = request.epoch;
         match request.act {
             Act::Look => {
                 let there = self.made.get(&request.thing).is_some_and(|from| *from <= now);
-                (What::Looked(there), Reply::There(there))
+                (CallEvent::Looked(there), Reply::There(there))
             }
-            Act::Watch => (What::Looked(self.released), Reply::There(self.released)),
+            Act::Watch => (CallEvent::Looked(self.released), Reply::There(self.released)),
             Act::Make if self.keys.insert(request.key.clone()) => {
                 self.made.entry(request.thing.clone()).or_insert(now + HIDDEN_FOR);
-                (What::Applied, Reply::Made)
+                (CallEvent::Applied, Reply::Made)
             }
-            Act::Make => (What::Repeated, Reply::Made),
+            Act::Make => (CallEvent::Repeated, Reply::Made),
             Act::Try { failures } => {
                 let tries = self.tries.entry(request.thing.clone()).or_default();
                 *tries += 1;
                 if *tries <= failures {
-                    (What::Failed, Reply::Trouble)
+                    (CallEvent::Failed, Reply::Trouble)
                 } else {
-                    (What::Looked(true), Reply::There(true))
+                    (CallEvent::Looked(true), Reply::There(true))
                 }
             }
         }
@@ -179,7 +179,7 @@ impl Ledger {
         self.lock().events.clone()
     }
 
-    /// Tells those who watch that it is over.
+    /// Tells watchers that it is over.
     pub(crate) fn release(&self) {
         self.lock().released = true;
     }
@@ -197,11 +197,11 @@ impl Ledger {
             let mut world = self.lock();
             world.calls += 1;
             let call = world.calls;
-            world.note(self.clock.now(), call, What::Received(Box::new(request.clone())));
+            world.note(self.clock.now(), call, CallEvent::Received(Box::new(request.clone())));
             call
         };
         if let Ok(Ok(Some(row))) = timeout(GLANCE, self.store.read(operation)).await {
-            self.lock().note(self.clock.now(), call, What::Saw(row.into()));
+            self.lock().note(self.clock.now(), call, CallEvent::Saw(row.into()));
         }
         self.travel().await;
         let (reply, lost) = {
@@ -212,7 +212,7 @@ impl Ledger {
             (reply, world.random.f64() < LOST)
         };
         self.travel().await;
-        let what = if lost { What::Dropped } else { What::Replied };
+        let what = if lost { CallEvent::Dropped } else { CallEvent::Replied };
         self.lock().note(self.clock.now(), call, what);
         if lost {
             return Ok(());

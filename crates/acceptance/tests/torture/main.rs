@@ -19,7 +19,7 @@ mod trial;
 
 use std::time::Duration;
 
-use engine::Planted;
+use engine::PlantedBug;
 use tokio::sync::Mutex;
 
 use crate::{
@@ -39,7 +39,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
 async fn endure(temper: Temper, time: Duration) {
     let _turn = TURN.lock().await;
     let seed = number("KCP_TORTURE_SEED", 1);
-    let (mut trial, mut client) = Trial::start(seed, Planted::Nothing).await;
+    let (mut trial, mut client) = Trial::start(seed, PlantedBug::Nothing).await;
 
     tokio::join!(nemesis::rage(&mut trial, temper, time), client.keep_ordering(time));
     client.is_answered().await;

@@ -53,7 +53,7 @@ pub(crate) const PAUSES: Temper = Temper {
     rest: Duration::from_millis(500),
 };
 
-/// Mostly a frozen database: those who wait for it give up.
+/// Mostly a frozen database: waiting clients give up.
 pub(crate) const FREEZES: Temper = Temper {
     kills: 0,
     pauses: 0,

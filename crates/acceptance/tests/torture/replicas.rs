@@ -3,7 +3,7 @@
 use std::{fs::File, path::PathBuf, process::Stdio, time::Duration};
 
 use base::Clock;
-use engine::Planted;
+use engine::PlantedBug;
 use tokio::{
     io::{AsyncBufReadExt as _, BufReader},
     process::{Child, ChildStdin, Command},
@@ -18,13 +18,13 @@ pub(crate) const LEASE: Duration = Duration::from_secs(1);
 /// No orderly stop may take longer: the drain, and a database that does not answer.
 const LONGEST_STOP: Duration = Duration::from_secs(10);
 
-/// What all replicas of a trial are started with.
+/// The arguments of all replicas of a trial.
 #[derive(Debug, Clone)]
 pub(crate) struct Recipe {
     pub ledger: std::net::SocketAddr,
     pub keys: PathBuf,
     pub logs: PathBuf,
-    pub planted: Planted,
+    pub planted: PlantedBug,
 }
 
 /// One running replica. It dies with this value.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use engine::{OperationId, Planted};
+use engine::{OperationId, PlantedBug};
 use jiff::Timestamp;
 
 use crate::{
@@ -81,7 +81,7 @@ async fn standstill(
 
 /// How a replica goes.
 #[derive(Debug, Clone, Copy)]
-enum Going {
+enum ReplicaEnd {
     /// Killed, and never seen again.
     Killed,
     /// Killed, and started again under its name at once.
@@ -91,19 +91,19 @@ enum Going {
 }
 
 /// Lets a replica go: the longest of its operations stood still for no longer than promised.
-async fn measure(trial: &mut Trial, going: Going, promised: Duration) {
+async fn measure(trial: &mut Trial, going: ReplicaEnd, promised: Duration) {
     let (at, mine) = settle(trial).await;
     let gone = trial.slots[at].process.label.clone();
     let mut since = trial.clock.now();
     match going {
-        Going::Killed => trial.slots[at].process.kill().await,
-        Going::Restarted => {
+        ReplicaEnd::Killed => trial.slots[at].process.kill().await,
+        ReplicaEnd::Restarted => {
             trial.slots[at].process.kill().await;
             since = trial.clock.now();
             let name = trial.slots[at].process.name.clone();
             trial.replace(at, Some(&name));
         }
-        Going::Stopped => {
+        ReplicaEnd::Stopped => {
             let old = trial.replace(at, None);
             trial.slots[at].process.is_ready().await;
             since = trial.clock.now();
@@ -120,7 +120,7 @@ async fn measure(trial: &mut Trial, going: Going, promised: Duration) {
         times.len()
     );
     assert!(longest <= promised * NOISE, "{going:?} took {longest:?}; {}", trial.again());
-    if matches!(going, Going::Killed) {
+    if matches!(going, ReplicaEnd::Killed) {
         trial.replace(at, None);
     }
 }
@@ -128,15 +128,15 @@ async fn measure(trial: &mut Trial, going: Going, promised: Duration) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn p10_what_a_replica_held_goes_on_soon_after_it_is_gone() {
     let _turn = TURN.lock().await;
-    let (mut trial, mut client) = Trial::start(10, Planted::Nothing).await;
+    let (mut trial, mut client) = Trial::start(10, PlantedBug::Nothing).await;
     for number in 0..OPERATIONS {
         client.order_watch(number);
     }
     client.is_answered().await;
 
-    measure(&mut trial, Going::Stopped, Duration::from_secs(1)).await;
-    measure(&mut trial, Going::Restarted, Duration::from_secs(1)).await;
-    measure(&mut trial, Going::Killed, LEASE + Duration::from_secs(2)).await;
+    measure(&mut trial, ReplicaEnd::Stopped, Duration::from_secs(1)).await;
+    measure(&mut trial, ReplicaEnd::Restarted, Duration::from_secs(1)).await;
+    measure(&mut trial, ReplicaEnd::Killed, LEASE + Duration::from_secs(2)).await;
 
     trial.ledger.release();
     trial.come_to_an_end().await.unwrap();

@@ -8,7 +8,7 @@ use std::{
 };
 
 use base::Clock;
-use engine::{OperationId, Planted, Storage as _, storage::Snapshot};
+use engine::{OperationId, PlantedBug, Storage as _, storage::Snapshot};
 use jiff::Timestamp;
 use sqlx::{Connection as _, PgConnection};
 use store::{
@@ -42,7 +42,7 @@ pub(crate) struct Trial {
     pub slots: Vec<Slot>,
     pub pauses: Vec<Pause>,
     pub outages: Vec<(Timestamp, Timestamp)>,
-    /// What the nemesis did, by name.
+    /// The actions of the nemesis, by name.
     pub deeds: BTreeMap<&'static str, u32>,
     /// Orderly stops under way; each gives how long it took.
     pub stops: JoinSet<Option<Duration>>,
@@ -54,7 +54,7 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
-    pub(crate) async fn start(seed: u64, planted: Planted) -> (Self, Client) {
+    pub(crate) async fn start(seed: u64, planted: PlantedBug) -> (Self, Client) {
         let mut random = fastrand::Rng::with_seed(seed);
         let clock = Clock::running();
         let folder = format!("torture-{}", Uuid::new_v4().simple());
@@ -63,7 +63,7 @@ impl Trial {
         println!("seed {seed}, logs in {}", logs.display());
         let keys = logs.join("keys");
         let server = PostgresServer::start(&[]).await;
-        let store = open(&server.url("postgres"), &keys, Planted::Nothing).await;
+        let store = open(&server.url("postgres"), &keys, PlantedBug::Nothing).await;
         store.database().migrate(Set::Engine).await.unwrap();
         let ledger = Ledger::start(clock.clone(), store.clone(), random.u64(..)).await;
         let client_link = Link::to(&server).await;
@@ -264,7 +264,7 @@ async fn patiently<T, E: std::fmt::Debug>(read: impl AsyncFn() -> Result<T, E>) 
     read().await.unwrap()
 }
 
-async fn open(url: &str, keys: &Path, planted: Planted) -> EngineStore {
+async fn open(url: &str, keys: &Path, planted: PlantedBug) -> EngineStore {
     let options = Options {
         patience: Duration::from_secs(1),
         statement_limit: Duration::from_secs(5),

@@ -11,7 +11,7 @@ use axum::{
 };
 use base::failure::chain;
 
-use super::{Denied, Principal, Verifier, scope};
+use super::{Principal, TokenRejection, Verifier, scope};
 use crate::{audit, error::Error};
 
 /// Lets a request through only with a token that carries a scope, or from a trusted peer that has it; puts the [`Principal`]
@@ -78,8 +78,8 @@ async fn verified(verifier: &Verifier, token: Option<&str>) -> Result<Principal,
     verifier.verify(token).await.map_err(|denied| {
         tracing::info!(reason = chain(&denied), "a token was not accepted");
         match denied {
-            Denied::Unavailable(_) => Error::Unavailable,
-            Denied::Token(_) | Denied::Signature(_) => Error::Unauthorized,
+            TokenRejection::Unavailable(_) => Error::Unavailable,
+            TokenRejection::Token(_) | TokenRejection::Signature(_) => Error::Unauthorized,
         }
     })
 }

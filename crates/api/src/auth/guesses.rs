@@ -1,4 +1,4 @@
-//! Slows down those who guess passwords, each address on its own.
+//! Slows down password guessing, each address on its own.
 //!
 //! What a reader would get wrong: the right password is never slowed down by wrong ones of other addresses. Behind a proxy,
 //! where all have one address, guessing there slows down everybody there.
@@ -29,13 +29,13 @@ const ADDRESSES: usize = 10_000;
 #[derive(Debug, Clone, Copy)]
 pub struct PeerAddress(pub IpAddr);
 
-/// Who has guessed wrong.
+/// Failed guesses by peer.
 pub(super) struct Guesses {
     clock: Clock,
-    wrong: Mutex<HashMap<IpAddr, Wrong>>,
+    wrong: Mutex<HashMap<IpAddr, FailedGuesses>>,
 }
 
-struct Wrong {
+struct FailedGuesses {
     since: Timestamp,
     count: u32,
     waiting: u32,
@@ -57,7 +57,7 @@ impl Guesses {
             return;
         }
         // Also when the caller hangs up: it may not have more tries at once than others.
-        let _waiting = Waiting { guesses: self.clone(), peer };
+        let _waiting = GuessDelay { guesses: self.clone(), peer };
         self.clock.sleep(DELAY).await;
     }
 
@@ -68,7 +68,7 @@ impl Guesses {
         if all.len() >= ADDRESSES {
             all.retain(|_, wrong| wrong.waiting > 0 || now.duration_since(wrong.since) < MEMORY);
         }
-        let fresh = || Wrong { since: now, count: 0, waiting: 0 };
+        let fresh = || FailedGuesses { since: now, count: 0, waiting: 0 };
         let wrong = all.entry(peer).or_insert_with(fresh);
         if now.duration_since(wrong.since) >= MEMORY {
             (wrong.since, wrong.count) = (now, 0);
@@ -79,17 +79,17 @@ impl Guesses {
         waits
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, Wrong>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, FailedGuesses>> {
         self.wrong.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-struct Waiting {
+struct GuessDelay {
     guesses: Arc<Guesses>,
     peer: IpAddr,
 }
 
-impl Drop for Waiting {
+impl Drop for GuessDelay {
     fn drop(&mut self) {
         if let Some(wrong) = self.guesses.lock().get_mut(&self.peer) {
             wrong.waiting = wrong.waiting.saturating_sub(1);

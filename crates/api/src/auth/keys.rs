@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use url::Url;
 
 use super::{
-    Trusted,
+    TrustedIssuer,
     key::{Key, usable},
 };
 
@@ -43,17 +43,17 @@ struct KeySource {
     plaintext: PlaintextHosts,
     http: reqwest::Client,
     clock: Clock,
-    kept: RwLock<Option<Arc<Kept>>>,
-    fetching: Mutex<Fetching>,
+    kept: RwLock<Option<Arc<CachedKeys>>>,
+    fetching: Mutex<FetchState>,
 }
 
-struct Kept {
+struct CachedKeys {
     keys: HashMap<String, Key>,
     at: Timestamp,
 }
 
 #[derive(Default)]
-struct Fetching {
+struct FetchState {
     /// When the issuer was asked last: the end of the last fetch, or the start of the one that runs.
     asked_at: Option<Timestamp>,
     /// Closed when the fetch that runs has ended, however it ended.
@@ -100,7 +100,7 @@ pub(super) fn client() -> Result<reqwest::Client, reqwest::Error> {
 }
 
 impl Keys {
-    pub(super) fn new(trusted: &Trusted, http: reqwest::Client, clock: Clock) -> Self {
+    pub(super) fn new(trusted: &TrustedIssuer, http: reqwest::Client, clock: Clock) -> Self {
         Self(Arc::new(KeySource {
             issuer: trusted.issuer.clone(),
             address: trusted.keys.clone(),
@@ -159,7 +159,7 @@ impl KeySource {
             return Fetch::TooSoon;
         }
         let (end, running) = watch::channel(());
-        *fetching = Fetching { asked_at: Some(now), running: Some(running.clone()) };
+        *fetching = FetchState { asked_at: Some(now), running: Some(running.clone()) };
         drop(fetching);
         let fetch = RunningFetch { source: self.clone(), _end: end };
         tokio::spawn(async move {
@@ -173,7 +173,7 @@ impl KeySource {
         let fetched = tokio::time::timeout(DEADLINE, self.fetch()).await;
         match fetched.unwrap_or(Err(FetchError::Late)) {
             Ok(keys) => {
-                let kept = Some(Arc::new(Kept { keys, at: now }));
+                let kept = Some(Arc::new(CachedKeys { keys, at: now }));
                 *self.kept.write().unwrap_or_else(PoisonError::into_inner) = kept;
             }
             Err(error) => tracing::warn!(
@@ -185,11 +185,11 @@ impl KeySource {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Fetching> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, FetchState> {
         self.fetching.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn younger_than(&self, age: SignedDuration) -> Option<Arc<Kept>> {
+    fn younger_than(&self, age: SignedDuration) -> Option<Arc<CachedKeys>> {
         let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner).clone()?;
         (self.clock.now().duration_since(kept.at) < age).then_some(kept)
     }
@@ -235,7 +235,7 @@ impl KeySource {
     }
 }
 
-/// A fetch under way. However it ends, the next one may begin after a pause, and those who wait go on.
+/// A fetch under way. However it ends, the next one may begin after a pause, and waiting callers go on.
 struct RunningFetch {
     source: Arc<KeySource>,
     _end: watch::Sender<()>,
@@ -244,7 +244,7 @@ struct RunningFetch {
 impl Drop for RunningFetch {
     fn drop(&mut self) {
         let asked_at = Some(self.source.clock.now());
-        *self.source.lock() = Fetching { asked_at, running: None };
+        *self.source.lock() = FetchState { asked_at, running: None };
     }
 }
 

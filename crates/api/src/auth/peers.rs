@@ -14,13 +14,13 @@ use super::Principal;
 /// A service that counts as if it had a token with these scopes. It must fit all that is given of it.
 #[derive(Debug, Clone)]
 pub struct Peer {
-    /// What it is called in the log.
+    /// The name in the log.
     pub name: String,
     /// The addresses that it may come from; any when there are none.
     pub addresses: Vec<RangeInclusive<IpAddr>>,
     /// The names that its client certificate may have, one of them; no certificate is asked for when there are none.
     pub certificates: Vec<String>,
-    /// What it may do.
+    /// The scopes.
     pub scopes: BTreeSet<String>,
 }
 
@@ -45,7 +45,7 @@ impl Peer {
     }
 }
 
-/// Whom a request without a token speaks for.
+/// The principal of a request without a token.
 pub(super) fn principal(peers: &[Peer], request: &Request, clock: &Clock) -> Option<Principal> {
     if request.headers().contains_key(AUTHORIZATION) {
         return None;

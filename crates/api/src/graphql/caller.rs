@@ -11,6 +11,8 @@ use crate::{
 const TENANT: &str = "tenant";
 const SUBACCOUNT: &str = "sub-account";
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
+/// The longest key that is kept, in bytes.
+const LONGEST_KEY: usize = 255;
 
 /// The caller that token and headers name together. That a tenant is missing is for the use case to say.
 pub(super) fn caller(principal: &Principal, headers: &HeaderMap) -> Result<Caller, Error> {
@@ -33,6 +35,10 @@ pub(super) fn caller(principal: &Principal, headers: &HeaderMap) -> Result<Calle
     };
     let subaccount = header(headers, SUBACCOUNT)?;
     let idempotency_key = header(headers, IDEMPOTENCY_KEY)?;
+    if idempotency_key.as_ref().is_some_and(|key| key.len() > LONGEST_KEY) {
+        let problem = format!("is longer than {LONGEST_KEY} bytes");
+        return Err(Error::Bad { field: IDEMPOTENCY_KEY, problem });
+    }
     let any_tenant = principal.tenant.is_none();
     Ok(Caller { tenant, any_tenant, subaccount, idempotency_key })
 }

@@ -26,10 +26,10 @@ use super::{
         check::{self, Fault},
         nesting, size,
     },
-    transport::{Received, receive},
+    transport::{GraphQlRequest, receive},
 };
 use crate::{
-    audit::Audited,
+    audit::AuditContext,
     auth::{Principal, scope},
     error::Error,
 };
@@ -79,8 +79,8 @@ pub(super) async fn serve(
     request: Request,
 ) -> Result<Response, Response> {
     let caller = caller(&principal, request.headers()).map_err(IntoResponse::into_response)?;
-    let audited = request.extensions().get::<Audited>().cloned();
-    let Received { mut query, only_reads } = receive(request).await?;
+    let audited = request.extensions().get::<AuditContext>().cloned();
+    let GraphQlRequest { mut query, only_reads } = receive(request).await?;
     if query.query.trim().is_empty() {
         return Ok(refusal(StatusCode::OK, &no_operation(query.operation_name.as_deref())));
     }
@@ -110,7 +110,8 @@ pub(super) async fn serve(
         let details = request.details(&caller.tenant, may_open.0);
         audited.of(&request.action, request.runtimes.into_iter().next(), details)
     });
-    let work = service.run(query.data(caller).data(may_open), kind.is_some());
+    let query = query.data(caller).data(may_open);
+    let work = async move { service.run(query, kind.is_some()).await };
     Ok(match audited {
         Some(audited) => audited.run(work).await,
         None => work.await,

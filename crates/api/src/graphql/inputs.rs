@@ -15,7 +15,7 @@ pub(super) use upgrade::{UpgradeRuntimeInput, UpgradeShootInput};
 use cluster::GardenerConfigInput;
 use kyma::KymaConfigInput;
 use labels::Labels;
-use wrong::Wrong;
+use wrong::InputError;
 
 /// A new runtime.
 #[derive(InputObject)]
@@ -42,7 +42,7 @@ struct ClusterConfigInput {
 }
 
 impl ProvisionRuntimeInput {
-    pub(super) fn request(self, runtime_id: Option<String>) -> Result<Provision, Wrong> {
+    pub(super) fn request(self, runtime_id: Option<String>) -> Result<Provision, InputError> {
         let RuntimeInput { name, description, labels } = self.runtime_input;
         let cluster = self.cluster_config.gardener_config.request();
         let kyma = self.kyma_config.map(KymaConfigInput::request).transpose();

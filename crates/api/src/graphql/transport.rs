@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::http::refusal;
 
 /// What was sent.
-pub(super) struct Received {
+pub(super) struct GraphQlRequest {
     pub(super) query: Query,
     /// It came by GET, which must not change anything.
     pub(super) only_reads: bool,
@@ -31,12 +31,12 @@ struct Body {
     _extensions: Option<Map<String, Value>>,
 }
 
-pub(super) async fn receive(request: Request) -> Result<Received, Response> {
+pub(super) async fn receive(request: Request) -> Result<GraphQlRequest, Response> {
     if *request.method() == Method::GET {
         let query = from_uri(request.uri()).map_err(|name| {
             refusal(StatusCode::BAD_REQUEST, &format!("{name} could not be decoded"))
         })?;
-        return Ok(Received { query, only_reads: true });
+        return Ok(GraphQlRequest { query, only_reads: true });
     }
     if *request.method() != Method::POST || !is_json(request.headers()) {
         return Err(refusal(StatusCode::BAD_REQUEST, "transport not supported"));
@@ -46,7 +46,7 @@ pub(super) async fn receive(request: Request) -> Result<Received, Response> {
         let text = format!("json body could not be decoded: {error}");
         refusal(StatusCode::BAD_REQUEST, &text)
     })?;
-    Ok(Received { query: query(body), only_reads: false })
+    Ok(GraphQlRequest { query: query(body), only_reads: false })
 }
 
 /// The object that a body begins with. What comes after it is not looked at, as in the reference.

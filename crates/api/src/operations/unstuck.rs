@@ -1,5 +1,5 @@
-//! What an operator does about an operation that does not go on. Each takes a reason, which is kept with the operation and in
-//! the audit.
+//! What an operator does about an operation that does not go on. Each needs a reason, which is kept with the operation (of a retry,
+//! in the audit only) and in the audit.
 
 use axum::{
     Extension, Json, Router,
@@ -72,7 +72,7 @@ fn accepted(snapshot: Snapshot) -> (StatusCode, Json<Snapshot>) {
     (StatusCode::ACCEPTED, Json(snapshot))
 }
 
-/// What a request says; an empty body says nothing.
+/// The body of a request.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Request {
@@ -89,26 +89,31 @@ impl Request {
             serde_json::from_slice(body)
                 .map_err(|error| bad("body", format!("is wrong: {error}")))?
         };
-        if request.reason.as_ref().is_some_and(|it| it.chars().count() > LONGEST_REASON) {
+        match (names_step, &request.step) {
+            (true, None) => return Err(bad("step", "is missing".into())),
+            (false, Some(_)) => return Err(bad("step", "is not known here".into())),
+            _ => {}
+        }
+        let reason = request.reason();
+        if reason.trim().is_empty() {
+            return Err(bad("reason", "is missing: it is kept in the audit".into()));
+        }
+        if reason.chars().count() > LONGEST_REASON {
             return Err(bad("reason", format!("is longer than {LONGEST_REASON} characters")));
         }
-        if request.reason.as_ref().is_some_and(|it| it.chars().any(char::is_control)) {
+        if reason.chars().any(char::is_control) {
             return Err(bad("reason", "has control characters".into()));
         }
-        match (names_step, &request.step) {
-            (true, None) => Err(bad("step", "is missing".into())),
-            (false, Some(_)) => Err(bad("step", "is not known here".into())),
-            _ => Ok(request),
-        }
+        Ok(request)
+    }
+
+    fn reason(&self) -> &str {
+        self.reason.as_deref().unwrap_or_default()
     }
 
     /// The reason as it is kept with the operation.
     fn told(&self, what: &str, principal: &Principal) -> String {
-        let by = format!("{what} by {}", principal.subject);
-        match self.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty()) {
-            Some(reason) => format!("{by}: {reason}"),
-            None => by,
-        }
+        format!("{what} by {}: {}", principal.subject, self.reason().trim())
     }
 }
 
@@ -117,17 +122,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_may_be_empty_and_what_is_wrong_is_named() {
+    fn a_request_needs_a_reason_and_what_is_wrong_is_named() {
         let wrong =
             |body: &str, step| Request::read(body.as_bytes(), step).unwrap_err().to_string();
 
-        assert!(Request::read(b"", false).unwrap().reason.is_none());
-        assert_eq!(Request::read(br#"{"step": "X"}"#, true).unwrap().step.as_deref(), Some("X"));
-        assert_eq!(wrong("", true), "step is missing");
-        assert_eq!(wrong(r#"{"step": "X"}"#, false), "step is not known here");
+        let given = Request::read(br#"{"reason": "stuck"}"#, false).unwrap();
+        assert_eq!((given.reason(), &given.step), ("stuck", &None));
+        let skip = Request::read(br#"{"step": "X", "reason": "gone"}"#, true).unwrap();
+        assert_eq!(skip.step.as_deref(), Some("X"));
+        for body in ["", "{}", r#"{"reason": null}"#, r#"{"reason": "  "}"#] {
+            assert_eq!(wrong(body, false), "reason is missing: it is kept in the audit", "{body}");
+        }
+        assert!(wrong(r#"{"step": "X"}"#, true).starts_with("reason is missing"));
+        assert!(wrong(r#"{"reason": 7}"#, false).starts_with("body is wrong"));
+        assert_eq!(wrong(r#"{"reason": "gone"}"#, true), "step is missing");
+        assert_eq!(wrong(r#"{"step": "X", "reason": "x"}"#, false), "step is not known here");
         assert!(wrong(r#"{"why": "x"}"#, false).contains("unknown field `why`"));
         assert_eq!(wrong("{\"reason\": \"a\\nb\"}", false), "reason has control characters");
-        let long = format!(r#"{{"reason": "{}"}}"#, "x".repeat(501));
-        assert_eq!(wrong(&long, false), "reason is longer than 500 characters");
+        let of = |length: usize| format!(r#"{{"reason": "{}"}}"#, "x".repeat(length));
+        assert_eq!(wrong(&of(501), false), "reason is longer than 500 characters");
+        assert!(Request::read(of(500).as_bytes(), false).is_ok());
     }
 }

@@ -1,24 +1,29 @@
-//! What requests about orchestrations say: a body, a page, a form.
+//! Extractors for requests about orchestrations: a body, a page, a form.
 
 use axum::{
     extract::{FromRequest, FromRequestParts, Query, Request},
     http::request::Parts,
 };
 use broker::orchestrations::{LARGEST_PAGE, PageRequest, Retry};
-use domain::orchestration::Parameters;
+use domain::orchestration::{Parameters, State};
 use serde::{Deserialize, de::DeserializeOwned};
 use url::form_urlencoded;
 
-use super::Refused;
+use super::{ErrorResponse, fields};
+use crate::unique_json::UniqueJson;
 
-/// What an orchestration shall do. The content type does not matter.
+/// The parameters of an orchestration. The content type is ignored.
 pub(super) struct Body(pub(super) Parameters);
 
 impl<S: Send + Sync> FromRequest<S> for Body {
-    type Rejection = Refused;
+    type Rejection = ErrorResponse;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Refused> {
-        json(request, state).await.map(Self)
+    async fn from_request(request: Request, state: &S) -> Result<Self, ErrorResponse> {
+        let UniqueJson(sent) = json(request, state).await?;
+        let checked = fields::checked(sent).map_err(ErrorResponse::bad)?;
+        let read = serde_json::from_value(checked);
+        read.map(Self)
+            .map_err(|error| ErrorResponse::bad(format!("while decoding request body: {error}")))
     }
 }
 
@@ -26,37 +31,38 @@ impl<S: Send + Sync> FromRequest<S> for Body {
 pub(super) struct Workers(pub(super) i64);
 
 impl<S: Send + Sync> FromRequest<S> for Workers {
-    type Rejection = Refused;
+    type Rejection = ErrorResponse;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Refused> {
+    async fn from_request(request: Request, state: &S) -> Result<Self, ErrorResponse> {
         #[derive(Deserialize)]
-        struct Asked {
+        struct WorkersBody {
             workers: i64,
         }
-        json::<Asked, S>(request, state).await.map(|asked| Self(asked.workers))
+        json::<WorkersBody, S>(request, state).await.map(|asked| Self(asked.workers))
     }
 }
 
 async fn json<T: DeserializeOwned, S: Send + Sync>(
     request: Request,
     state: &S,
-) -> Result<T, Refused> {
+) -> Result<T, ErrorResponse> {
     let bytes = axum::body::Bytes::from_request(request, state)
         .await
-        .map_err(|error| Refused(error.status(), error.body_text()))?;
+        .map_err(|error| ErrorResponse(error.status(), error.body_text()))?;
     serde_json::from_slice(&bytes)
-        .map_err(|error| Refused::bad(format!("while decoding request body: {error}")))
+        .map_err(|error| ErrorResponse::bad(format!("while decoding request body: {error}")))
 }
 
 /// Which page.
 pub(super) struct PageQuery(pub(super) PageRequest);
 
 impl<S: Send + Sync> FromRequestParts<S> for PageQuery {
-    type Rejection = Refused;
+    type Rejection = ErrorResponse;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refused> {
-        let refused =
-            |problem: String| Refused::bad(format!("while getting query parameters: {problem}"));
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ErrorResponse> {
+        let refused = |problem: String| {
+            ErrorResponse::bad(format!("while getting query parameters: {problem}"))
+        };
         let Query(fields) = Query::<Vec<(String, String)>>::from_request_parts(parts, state)
             .await
             .map_err(|_| refused("the query cannot be read".into()))?;
@@ -70,11 +76,17 @@ fn page(fields: Vec<(String, String)>) -> Result<PageRequest, String> {
         match name.as_str() {
             "page" => request.page = once("page", &mut page, &value, u32::MAX)?,
             "page_size" => request.page_size = once("pageSize", &mut size, &value, LARGEST_PAGE)?,
-            "state" => request.states.push(value),
+            "state" => request.states.push(state(&value)?.as_str().into()),
             other => return Err(format!("\"{other}\" is not known here")),
         }
     }
     Ok(request)
+}
+
+/// A state of orchestrations. Known clients ask for each of them in lists of operations too, of which none may be in it.
+fn state(value: &str) -> Result<State, String> {
+    let words = State::ALL.map(State::as_str).join(", ");
+    value.parse().map_err(|_| format!("state \"{value}\" is none of: {words}"))
 }
 
 /// A whole number that is given once.
@@ -92,7 +104,7 @@ fn once(name: &str, before: &mut Option<()>, value: &str, most: u32) -> Result<u
     }
 }
 
-/// What is tried again. The form may be empty or begin with `&`.
+/// The operations to retry. The form may be empty or begin with `&`.
 pub(super) fn form(body: &str) -> Retry {
     let mut retry = Retry::default();
     for (name, value) in form_urlencoded::parse(body.as_bytes()) {
@@ -140,5 +152,20 @@ mod tests {
             "page has to be one parameter"
         );
         assert_eq!(asked(&[("stat", "x")]).unwrap_err(), "\"stat\" is not known here");
+    }
+
+    #[test]
+    fn a_state_is_one_of_seven_words() {
+        let words =
+            ["pending", "in progress", "canceling", "retrying", "canceled", "succeeded", "failed"];
+        let asked = |words: &[&str]| {
+            page(words.iter().map(|word| ("state".to_owned(), (*word).to_owned())).collect())
+        };
+
+        assert_eq!(asked(&words).unwrap().states, words);
+        for wrong in ["bogus", "inprogress", "Failed", ""] {
+            let problem = format!("state \"{wrong}\" is none of: {}", words.join(", "));
+            assert_eq!(asked(&["failed", wrong]).unwrap_err(), problem);
+        }
     }
 }

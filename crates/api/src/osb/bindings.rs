@@ -1,7 +1,7 @@
 //! `/v2/service_instances/{instance_id}/service_bindings/{binding_id}`: credentials, their end, and what there is of them.
 
 use axum::{body::Bytes, extract::State, http::StatusCode, response::Response};
-use broker::bindings::{Bind, Bindings, Bound, Unbind};
+use broker::bindings::{Bind, BindingCredentials, Bindings, Unbind};
 use jiff::{Timestamp, Unit};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
@@ -74,7 +74,7 @@ pub(super) async fn last_operation(
     Ok(answer(StatusCode::OK, &body))
 }
 
-fn credentials(bound: &Bound) -> Value {
+fn credentials(bound: &BindingCredentials) -> Value {
     json!({
         "credentials": {"kubeconfig": bound.kubeconfig.expose_secret()},
         "metadata": {"expires_at": written(bound.expires_at), "renew_before": written(bound.renew_before)},

@@ -1,4 +1,4 @@
-//! What a request says: its caller, path, query and body.
+//! Extractors of a request: its caller, path, query and body.
 //!
 //! What a reader would get wrong: the tenant comes from the credentials only, never from path, query or body.
 
@@ -17,7 +17,8 @@ use crate::{
     error::Error,
 };
 
-const ORIGINATING_IDENTITY: HeaderName =
+/// The identity that a platform acts for.
+pub(crate) const ORIGINATING_IDENTITY: HeaderName =
     HeaderName::from_static("x-broker-api-originating-identity");
 
 /// The caller, with the tenant that its credentials are for.

@@ -1,4 +1,4 @@
-//! What platforms fetch: the catalog, one instance, how far an operation is.
+//! Reads of platforms: the catalog, one instance, the progress of an operation.
 
 use axum::{
     extract::State,

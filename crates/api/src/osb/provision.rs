@@ -29,6 +29,19 @@ pub(super) async fn serve(
     Ok(answer(status, &without_empty_fields(body)))
 }
 
+/// `PUT …/dry_run`: the same checks, and nothing is ordered.
+pub(super) async fn check(
+    State(broker): State<Broker>,
+    Authenticated(caller): Authenticated,
+    path: PathParams,
+    query: QueryParams,
+    bytes: Bytes,
+) -> Result<Response, Refusal> {
+    let request = read(path, &query, &bytes)?;
+    broker.check_order(&caller, &request).await?;
+    Ok(answer(StatusCode::OK, &json!({"dry_run": true})))
+}
+
 fn read(path: PathParams, query: &QueryParams, bytes: &[u8]) -> Result<Provision, Refusal> {
     let mut body = Body::read(bytes)?;
     Ok(Provision {

@@ -69,7 +69,7 @@ impl IntoResponse for Refusal {
             Self::Bad(problem) => described(StatusCode::BAD_REQUEST, None, &problem),
             Self::Version(problem) => described(StatusCode::PRECONDITION_FAILED, None, &problem),
             Self::UseCase(Error::Gone) => answer(StatusCode::GONE, &json!({})),
-            Self::UseCase(Error::Unchangeable(problem)) => unchangeable(&problem),
+            Self::UseCase(Error::PlanUnchangeable(problem)) => plan_unchangeable(&problem),
             Self::UseCase(error) => refused(&error),
         }
     }
@@ -85,7 +85,7 @@ fn refused(error: &Error) -> Response {
         Error::MaintenanceInfo => {
             (StatusCode::UNPROCESSABLE_ENTITY, Some("MaintenanceInfoConflict"))
         }
-        Error::Unprocessable(_) | Error::Unchangeable(_) => {
+        Error::Unprocessable(_) | Error::Unchangeable(_) | Error::PlanUnchangeable(_) => {
             (StatusCode::UNPROCESSABLE_ENTITY, None)
         }
         Error::NotBindable(_) => (StatusCode::UNPROCESSABLE_ENTITY, Some("BindingNotSupported")),
@@ -113,8 +113,8 @@ fn refused(error: &Error) -> Response {
     response
 }
 
-/// A change that would be refused again. The instance is as good as before.
-fn unchangeable(problem: &str) -> Response {
+/// A change of the plan that would be refused again. The instance is as good as before.
+fn plan_unchangeable(problem: &str) -> Response {
     let body = json!({
         "description": shortened(problem),
         "instance_usable": true,
@@ -221,6 +221,7 @@ mod tests {
             ("maintenance", Error::MaintenanceInfo),
             ("taken", Error::Taken("provisioning operation already exist")),
             ("unchangeable", Error::Unchangeable("the instance was deprovisioned".into())),
+            ("plan_unchangeable", Error::PlanUnchangeable("the plan cannot be changed".into())),
             ("foreign", Error::Foreign),
             ("not_found", Error::NotFound("instance with instanceID i-1 does not exist".into())),
             ("gone", Error::Gone),

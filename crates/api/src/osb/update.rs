@@ -27,6 +27,19 @@ pub(super) async fn serve(
     Ok(answer(status, &without_empty_fields(body)))
 }
 
+/// `PATCH …/dry_run`: the same checks, and nothing is changed.
+pub(super) async fn check(
+    State(broker): State<Broker>,
+    Authenticated(caller): Authenticated,
+    path: PathParams,
+    query: QueryParams,
+    bytes: Bytes,
+) -> Result<Response, Refusal> {
+    let request = read(path, &query, &bytes)?;
+    let effect = broker.check_change(&caller, &request).await?;
+    Ok(answer(StatusCode::OK, &json!({"dry_run": true, "changes": effect.as_str()})))
+}
+
 fn read(path: PathParams, query: &QueryParams, bytes: &[u8]) -> Result<Update, Refusal> {
     let mut body = Body::read(bytes)?;
     Ok(Update {

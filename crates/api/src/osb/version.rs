@@ -41,7 +41,7 @@ fn minor(headers: &HeaderMap) -> Result<u32, Refusal> {
     }
 }
 
-/// What a request fetches, if it is one of those that came with version 2.14.
+/// The resource that a request fetches, if the route came with version 2.14.
 fn fetched(request: &Request) -> Option<&'static str> {
     let path = request.uri().path();
     if request.method() != Method::GET {

@@ -7,10 +7,10 @@ use axum::{
 };
 use broker::{
     instances::{Broker, Error},
-    runtimes::{Ask, Runtime, csv_head, csv_rows},
+    runtimes::{Runtime, RuntimesQuery, csv_head, csv_rows},
 };
 
-use super::{Refused, extract};
+use super::{ErrorResponse, extract};
 use crate::{
     osb::Authenticated,
     streaming::{self, Writer},
@@ -28,30 +28,30 @@ enum Format {
 
 /// The query of an export.
 pub(super) struct ExportQuery {
-    ask: Ask,
+    ask: RuntimesQuery,
     format: Format,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for ExportQuery {
-    type Rejection = Refused;
+    type Rejection = ErrorResponse;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refused> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ErrorResponse> {
         let Query(fields) = Query::<Vec<(String, String)>>::from_request_parts(parts, state)
             .await
-            .map_err(|_| Refused::query("the query cannot be read"))?;
+            .map_err(|_| ErrorResponse::query("the query cannot be read"))?;
         let mut format = Format::default();
         let mut chosen = Vec::new();
         for (name, value) in fields {
             match name.as_str() {
-                "format" => format = format_of(&value).map_err(Refused::query)?,
+                "format" => format = format_of(&value).map_err(ErrorResponse::query)?,
                 "page" | "page_size" => {
                     let problem = format!("{name} is not for exports: they have no pages");
-                    return Err(Refused::query(problem));
+                    return Err(ErrorResponse::query(problem));
                 }
                 _ => chosen.push((name, value)),
             }
         }
-        Ok(Self { ask: extract::ask(chosen).map_err(Refused::query)?, format })
+        Ok(Self { ask: extract::ask(chosen).map_err(ErrorResponse::query)?, format })
     }
 }
 
@@ -67,7 +67,7 @@ pub(super) async fn export(
     State(broker): State<Broker>,
     Authenticated(caller): Authenticated,
     ExportQuery { ask, format }: ExportQuery,
-) -> Result<Response, Refused> {
+) -> Result<Response, ErrorResponse> {
     let export = broker.export(&caller, ask)?;
     let (kind, disposition, body) = match format {
         Format::Ndjson => (

@@ -5,30 +5,30 @@ use axum::{
     extract::{FromRequestParts, Query},
     http::request::Parts,
 };
-use broker::runtimes::{Ask, Detail, LARGEST_PAGE, StateWord};
+use broker::runtimes::{Detail, LARGEST_PAGE, RuntimesQuery, StateWord};
 
-use super::Refused;
+use super::ErrorResponse;
 
-/// What newer clients ask for and what is not there to be told.
+/// Parameters of newer clients that are accepted and ignored.
 const NOT_TOLD: [&str; 4] = ["gardener_config", "runtime_config", "bindings", "actions"];
 
 /// The runtimes that the query asks for.
-pub(super) struct Asked(pub(super) Ask);
+pub(super) struct RuntimesParams(pub(super) RuntimesQuery);
 
-impl<S: Send + Sync> FromRequestParts<S> for Asked {
-    type Rejection = Refused;
+impl<S: Send + Sync> FromRequestParts<S> for RuntimesParams {
+    type Rejection = ErrorResponse;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refused> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ErrorResponse> {
         let Query(fields) = Query::<Vec<(String, String)>>::from_request_parts(parts, state)
             .await
-            .map_err(|_| Refused::query("the query cannot be read"))?;
-        ask(fields).map(Self).map_err(Refused::query)
+            .map_err(|_| ErrorResponse::query("the query cannot be read"))?;
+        ask(fields).map(Self).map_err(ErrorResponse::query)
     }
 }
 
 /// The runtimes that these parameters ask for.
-pub(super) fn ask(fields: Vec<(String, String)>) -> Result<Ask, String> {
-    let (mut ask, mut paged) = (Ask::default(), Paged::default());
+pub(super) fn ask(fields: Vec<(String, String)>) -> Result<RuntimesQuery, String> {
+    let (mut ask, mut paged) = (RuntimesQuery::default(), PagingFields::default());
     for (name, value) in fields {
         read(&mut ask, &mut paged, &name, value)?;
     }
@@ -37,12 +37,17 @@ pub(super) fn ask(fields: Vec<(String, String)>) -> Result<Ask, String> {
 
 /// Which of the two that may be there once have been there.
 #[derive(Default)]
-struct Paged {
+struct PagingFields {
     page: bool,
     size: bool,
 }
 
-fn read(ask: &mut Ask, paged: &mut Paged, name: &str, value: String) -> Result<(), String> {
+fn read(
+    ask: &mut RuntimesQuery,
+    paged: &mut PagingFields,
+    name: &str,
+    value: String,
+) -> Result<(), String> {
     match name {
         "page" => ask.page = page(&mut paged.page, &value)?,
         "page_size" => ask.page_size = page_size(&mut paged.size, &value)?,

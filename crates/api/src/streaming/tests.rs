@@ -1,4 +1,4 @@
-//! What clients see of an answer that is broken off, and what is read for a client that hangs up.
+//! Interrupted responses as clients see them, and clients that hang up.
 
 use std::sync::{
     Arc, Mutex,

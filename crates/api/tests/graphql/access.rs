@@ -142,3 +142,21 @@ async fn a_header_that_is_given_twice_is_refused() {
         refused(&reply, StatusCode::BAD_REQUEST, "bad_request");
     }
 }
+
+#[tokio::test]
+async fn a_key_that_is_longer_than_255_bytes_is_refused_before_anything_is_read() {
+    let service = Service::start().await;
+    let token = service.token(&[READ, ANY], Some(TENANT));
+    let keys = ["k".repeat(255), "k".repeat(256)];
+
+    let [longest, longer] = keys.each_ref().map(|key| {
+        let (service, token) = (&service, &token);
+        async move { send(service, token, &[("idempotency-key", key)], ASK).await }
+    });
+
+    assert_eq!(longest.await.status, StatusCode::OK);
+    let longer = longer.await;
+    refused(&longer, StatusCode::BAD_REQUEST, "bad_request");
+    assert!(longer.text.contains("idempotency-key"), "{}", longer.text);
+    assert!(longer.text.contains("255 bytes"), "{}", longer.text);
+}

@@ -1,4 +1,4 @@
-//! Who has asked for a kubeconfig, in every way in which a query can.
+//! The audit of requests for kubeconfigs, in every form that a query can have.
 
 use axum::{
     body::Body,

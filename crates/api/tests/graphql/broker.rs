@@ -14,12 +14,12 @@ use axum::{
 };
 use base::Key;
 use clients::{
-    Component, Error, Http, Kind, Limits,
+    CallLimits, Component, Error, Http, Kind,
     provisioner::{
         AwsProvider, AwsZone, AzureProvider, AzureZone, Cluster, ConflictStrategy, Dns,
         DnsProvider, Entry, GcpProvider, Kyma, KymaComponent, Oidc, OpenStackProvider,
-        OperationState, Profile, Provider, Provision, Provisioner, RuntimeInput, Seen, ShootChange,
-        Tenant, Upgrade, UpgradeShoot,
+        OperationProgress, OperationState, Profile, Provider, Provision, Provisioner, RuntimeInput,
+        ShootChange, Tenant, Upgrade, UpgradeShoot,
     },
 };
 use tokio::net::TcpListener;
@@ -46,7 +46,7 @@ async fn client(service: Arc<Service>) -> (Provisioner, Answers) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/graphql", listener.local_addr().unwrap()).parse().unwrap();
     tokio::spawn(async move { axum::serve(listener, forward).await.unwrap() });
-    let http = Http::new(Component::PROVISIONER, url, Limits::DEFAULT).unwrap();
+    let http = Http::new(Component::PROVISIONER, url, CallLimits::DEFAULT).unwrap();
     (Provisioner::new(http), answers)
 }
 
@@ -209,7 +209,7 @@ async fn all_that_the_brokers_client_can_send_and_read_is_in_the_schema() {
     client.runtime_status(ACCOUNT, runtime).await.unwrap();
     let status = client.operation_status(ACCOUNT, operation).await.unwrap();
     assert!(client.limits().await.unwrap().is_some());
-    let seen = Seen {
+    let seen = OperationProgress {
         operation: operation.into(),
         state: OperationState::InProgress,
         message: Some(String::new()),

@@ -1,4 +1,4 @@
-//! What a query may cost.
+//! Limits of a query.
 
 use api::graphql::QueryLimits;
 use axum::http::StatusCode;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::service::Service;
 
-/// What common tools send to learn a schema.
+/// The introspection query of common tools.
 const INTROSPECTION: &str = "query IntrospectionQuery { __schema {
     queryType { name } mutationType { name } subscriptionType { name }
     types { ...FullType }

@@ -5,6 +5,7 @@ use axum::{
     http::{Request, StatusCode},
 };
 use serde_json::{Value, json};
+use simulators::testing::Lines;
 
 use crate::service::{KUBECONFIG, READ, Reply, Service, TENANT, WRITE};
 
@@ -84,6 +85,25 @@ async fn a_removal_says_whether_it_supersedes() {
 }
 
 #[tokio::test]
+async fn what_a_caller_wrote_is_one_short_field_of_one_line_of_the_log() {
+    let (lines, service) = (Lines::kept(), Service::start().await);
+    let planted = "2026-01-01T00:00:00Z ERROR planted";
+    let id = format!("x\\n{planted}{}", "y".repeat(100_000));
+
+    let reply =
+        service.run(&format!("{{ runtimeOperationStatus(id: \"{id}\") {{ state }} }}")).await;
+
+    assert!(reply.text.contains(planted), "{}", reply.text);
+    let text = lines.text();
+    let told: Vec<&str> = text.lines().filter(|line| line.contains(planted)).collect();
+    assert!(!told.is_empty(), "the log was kept");
+    for line in told {
+        assert!(!line.starts_with(planted), "a line of its own");
+        assert!(line.len() < 8_000, "{} letters", line.len());
+    }
+}
+
+#[tokio::test]
 async fn errors_are_few_and_short() {
     let service = Service::start().await;
     let id = "x".repeat(100_000);
@@ -114,6 +134,10 @@ async fn a_directive_that_nobody_knows_is_refused_wherever_it_stands() {
         format!("{{ ...F @nope }} fragment F on Query {{ {ask} {{ state }} }}"),
         format!("{{ ...F }} fragment F on Query @nope {{ {ask} {{ state }} }}"),
         "query($id: String! @nope) { runtimeOperationStatus(id: $id) { state } }".to_owned(),
+        "{ __typename @nope }".to_owned(),
+        "{ __typename @include(iff: true) }".to_owned(),
+        format!("{{ {ask} {{ __typename @nope }} }}"),
+        format!("{{ ...F }} fragment F on Query {{ {ask} {{ __typename @skip }} }}"),
     ];
 
     for query in queries {

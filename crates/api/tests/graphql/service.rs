@@ -6,7 +6,7 @@
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use api::{
-    Limits,
+    RequestLimits,
     graphql::QueryLimits,
     router::{ProvisionerParts, shielded},
 };
@@ -18,15 +18,15 @@ use axum::{
 use base::Clock;
 use broker::operations::view::{AuditLog, Operations};
 use clients::{
-    Component, Gate, Grant, Http, Limits as Calls, TokenSource,
+    CallLimits as Calls, Component, Gate, Grant, Http, TokenSource,
     director::Director,
     gardener::Gardener,
     kubernetes::{Cluster, Clusters},
     releases::Releases,
 };
 use engine::{
-    Engine, Operation, Planted, RowChange as _, State, Storage,
-    storage::{Ask, Change, Commit, Landed, Then},
+    Engine, Operation, PlantedBug, RowChange as _, State, Storage,
+    storage::{AfterCommit, Change, ClaimRequest, Commit, CommitResult},
 };
 use jsonwebtoken::{Algorithm, Header, encode};
 use provisioner::{
@@ -93,7 +93,7 @@ pub(crate) struct Service {
     _folder: TempDir,
 }
 
-/// What came back.
+/// The response.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
@@ -140,7 +140,7 @@ impl Service {
             verifier: Arc::new(keys.verifier()),
             limits,
         };
-        let limits = Limits { body: 200_000, ..Limits::DEFAULT };
+        let limits = RequestLimits { body: 200_000, ..RequestLimits::DEFAULT };
         let audit = Operations::new(provisioner.parts().engine.clone()).audit();
         let routes = api::router::provisioner(parts).layer(Extension(audit.clone()));
         let routes = shielded(routes, limits);
@@ -181,7 +181,7 @@ impl Service {
             (Reconnection::KIND, Reconnection::VERSION),
         ];
         let kinds = kinds.map(|(kind, version)| (kind.to_owned(), version));
-        let ask = Ask { replica, kinds: &kinds, room: 1, crowded: &[], after_lane: "" };
+        let ask = ClaimRequest { replica, kinds: &kinds, room: 1, crowded: &[], after_lane: "" };
         let storage = engine.storage();
         let mut held = storage.claim(&ask).await.unwrap().operations.remove(0);
         held.position.state = State::Succeeded;
@@ -199,14 +199,14 @@ impl Service {
             epoch: held.epoch,
             serial: held.serial,
             position: held.position,
-            then: Then::End,
+            then: AfterCommit::End,
             run: None,
             data: None,
             data_version: held.data_version,
             changes: vec![Change { topic: provisioned.topic().into(), body }],
         };
         let landed = storage.commit(replica, &[commit]).await.unwrap();
-        assert!(matches!(landed[0], Landed::Yes { .. }), "{landed:?}");
+        assert!(matches!(landed[0], CommitResult::Yes { .. }), "{landed:?}");
     }
 
     /// How many operations are stored.
@@ -309,12 +309,12 @@ async fn provisioner(running: &Running, database: &TestDatabase) -> Provisioner 
     for set in [Set::Engine, Set::Provisioner] {
         opened.migrate(set).await.unwrap();
     }
-    let engine = EngineStore::new(opened, Sealer::generate(), Time::Database, Planted::Nothing);
+    let engine = EngineStore::new(opened, Sealer::generate(), Time::Database, PlantedBug::Nothing);
     let store = ProvisionerStore::new(engine, clock.clone());
     let storage = Arc::new(store.engine().clone());
     let env = Arc::new(env(running, store.clone(), &clock).await);
     let engine = Engine::builder(storage, clock.clone(), engine::Settings::default()).start();
-    let (defaults, limits) = (Defaults::default(), provisioner::limits::Limits::default());
+    let (defaults, limits) = (Defaults::default(), provisioner::limits::StageLimits::default());
     Provisioner::new(Parts { store, engine, env, defaults, limits, clock })
 }
 

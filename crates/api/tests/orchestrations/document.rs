@@ -53,7 +53,7 @@ async fn every_route_answers_as_the_document_says_and_no_other_method_is_there()
     let document: Value = serde_saphyr::from_str(DOCUMENT).unwrap();
     let schemas = &document["components"]["schemas"];
     let service = Service::start().await;
-    service.order("i-1").await;
+    service.made(1).await;
     let good = body("now", 1, Some(json!({})));
     let (_, created) = service.post("/upgrade/kyma", &good).await;
     let id = created["orchestrationID"].as_str().unwrap();

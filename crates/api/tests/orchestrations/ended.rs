@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use engine::{
     State, Storage as _,
-    storage::{Ask, Change, Commit, Then, Verdict},
+    storage::{AfterCommit, Change, ClaimRequest, Commit, Verdict},
 };
 use serde_json::{Value, json};
-use store::broker::{NewMember, Resolution, Started};
+use store::broker::{NewMember, Resolution, StartResult};
 use uuid::Uuid;
 
 use crate::{Service, body};
@@ -34,7 +34,7 @@ impl Service {
         let kinds = [(kind.to_owned(), 1)];
         let mut left = number;
         while left > 0 {
-            let ask = Ask {
+            let ask = ClaimRequest {
                 replica: joined.replica,
                 kinds: &kinds,
                 room: 1_000,
@@ -57,7 +57,7 @@ impl Service {
                     epoch: held.epoch,
                     serial: held.serial,
                     position: held.position,
-                    then: Then::End,
+                    then: AfterCommit::End,
                     run: None,
                     data: None,
                     data_version: 1,
@@ -98,7 +98,7 @@ impl Service {
             };
             let queue = |_: &[_]| Verdict::Queue;
             let started = store.start_member(row.id, operation, &queue, "Operation accepted").await;
-            assert_eq!(started.unwrap(), Started::Yes);
+            assert_eq!(started.unwrap(), StartResult::Yes);
         }
         let fails = |instance: &str| failing(instance.trim_start_matches("i-").parse().unwrap());
         let state = |it: &str| if fails(it) { State::Failed } else { State::Succeeded };

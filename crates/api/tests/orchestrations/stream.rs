@@ -52,7 +52,7 @@ impl Events {
 #[tokio::test]
 async fn progress_is_told_as_events_to_all_who_listen_until_the_end() {
     let service = Service::start().await;
-    service.order("i-1").await;
+    service.made(1).await;
     let (_, created) = service.post("/upgrade/kyma", &body("now", 1, Some(json!({})))).await;
     let id = created["orchestrationID"].as_str().unwrap().to_owned();
     let mut all = [Events::open(&service, &id).await, Events::open(&service, &id).await];
@@ -79,7 +79,7 @@ async fn progress_is_told_as_events_to_all_who_listen_until_the_end() {
 #[tokio::test]
 async fn an_unknown_orchestration_is_no_stream_and_without_the_header_it_is_told_once() {
     let service = Service::start().await;
-    service.order("i-1").await;
+    service.made(1).await;
     let (_, created) = service.post("/upgrade/kyma", &body("now", 1, Some(json!({})))).await;
     let id = created["orchestrationID"].as_str().unwrap();
 

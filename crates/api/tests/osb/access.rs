@@ -1,4 +1,4 @@
-//! Who may ask, and for whom.
+//! Access to the API, and tenants.
 
 use axum::{
     body::Body,

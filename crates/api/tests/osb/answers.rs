@@ -1,4 +1,4 @@
-//! What good requests are answered with, byte for byte where clients look at bytes.
+//! Responses to good requests, byte for byte where clients look at bytes.
 
 use axum::http::StatusCode;
 use engine::State;

@@ -29,7 +29,7 @@ async fn every_path_and_method_is_served_as_the_document_says_and_no_other() {
             }
         }
     }
-    assert_eq!(document["paths"].as_object().unwrap().len(), 5);
+    assert_eq!(document["paths"].as_object().unwrap().len(), 6);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use api::{Limits, router::shielded};
+use api::{RequestLimits, router::shielded};
 use axum::{
     Router,
     body::{Body, to_bytes},
@@ -87,7 +87,7 @@ async fn bodies_that_cannot_be_read_are_told_what_is_wrong_with_them() {
 #[tokio::test]
 async fn a_panic_is_answered_in_the_same_shape_and_its_text_is_not_told() {
     let panicking = axum::routing::get(async || -> String { panic!("secret /etc/path") });
-    let routes = shielded(Router::new().route("/v2/catalog", panicking), Limits::DEFAULT);
+    let routes = shielded(Router::new().route("/v2/catalog", panicking), RequestLimits::DEFAULT);
     let request = Request::get("/v2/catalog").header("x-correlation-id", "c-1");
 
     let response = routes.oneshot(request.body(Body::empty()).unwrap()).await.unwrap();

@@ -18,17 +18,17 @@ use crate::{
 
 /// A plan, a good order of it, and what can be spoiled in that order.
 #[derive(Debug, Clone)]
-struct Sold {
+struct OrderTemplate {
     order: Value,
     /// Fields by their pointers.
     fields: Vec<String>,
-    /// Those that must be there.
+    /// The required fields.
     needed: Vec<String>,
 }
 
-/// What is done to a good order.
+/// A defect of a good order.
 #[derive(Debug, Clone)]
-enum Spoiled {
+enum OrderDefect {
     /// The body is these bytes.
     Bytes(Vec<u8>),
     /// The body is this.
@@ -59,7 +59,7 @@ const KUBECONFIG: &str = "{current-context: a, clusters: [{name: a, cluster: {se
                           contexts: [{name: a, context: {cluster: a, user: a}}], users: [{name: a}]}";
 
 /// The plans, as catalog and document publish them.
-async fn sold(real: &Real) -> Vec<Sold> {
+async fn sold(real: &Real) -> Vec<OrderTemplate> {
     let document: Value = serde_saphyr::from_str(DOCUMENT).unwrap();
     let schemas = &document["components"]["schemas"];
     let catalog = real.service.call("GET", "/oauth/cf-eu10/v2/catalog").await.json();
@@ -67,7 +67,7 @@ async fn sold(real: &Real) -> Vec<Sold> {
     plans.iter().map(|plan| plan_sold(schemas, plan)).collect()
 }
 
-fn plan_sold(schemas: &Value, plan: &Value) -> Sold {
+fn plan_sold(schemas: &Value, plan: &Value) -> OrderTemplate {
     let published = &plan["schemas"]["service_instance"]["create"]["parameters"];
     let parts =
         [("", &schemas["Order"]), ("/context", &schemas["Context"]), ("/parameters", published)];
@@ -94,7 +94,7 @@ fn plan_sold(schemas: &Value, plan: &Value) -> Sold {
         parts.iter().flat_map(|(at, part)| below(at, names(part))).collect();
     fields.extend(UNPUBLISHED.map(|name| format!("/parameters/{name}")));
     let needed = parts.iter().flat_map(|(at, part)| below(at, needed(part))).collect();
-    Sold { order, fields, needed }
+    OrderTemplate { order, fields, needed }
 }
 
 fn any_value() -> impl Strategy<Value = Value> {
@@ -117,23 +117,23 @@ fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
-fn any_spoiling(sold: Vec<Sold>) -> impl Strategy<Value = (Sold, Spoiled)> {
+fn any_spoiling(sold: Vec<OrderTemplate>) -> impl Strategy<Value = (OrderTemplate, OrderDefect)> {
     prop::sample::select(sold).prop_flat_map(|sold| {
         let fields = prop::sample::select(sold.fields.clone());
         let needed = prop::sample::select(sold.needed.clone());
         let spoiled = prop_oneof![
-            1 => prop::collection::vec(any::<u8>(), 0..200).prop_map(Spoiled::Bytes),
-            1 => any_value().prop_map(Spoiled::Body),
-            8 => (fields, any_value()).prop_map(|(field, value)| Spoiled::Field(field, value)),
-            1 => needed.prop_map(Spoiled::Without),
-            1 => "[ -~]{0,8}".prop_map(Spoiled::Version),
+            1 => prop::collection::vec(any::<u8>(), 0..200).prop_map(OrderDefect::Bytes),
+            1 => any_value().prop_map(OrderDefect::Body),
+            8 => (fields, any_value()).prop_map(|(field, value)| OrderDefect::Field(field, value)),
+            1 => needed.prop_map(OrderDefect::Without),
+            1 => "[ -~]{0,8}".prop_map(OrderDefect::Version),
         ];
         (Just(sold), spoiled)
     })
 }
 
 /// The order with one thing spoiled. Every order is of an account of its own, because some have limits.
-fn body(sold: &Sold, number: usize, spoiled: &Spoiled) -> Vec<u8> {
+fn body(sold: &OrderTemplate, number: usize, spoiled: &OrderDefect) -> Vec<u8> {
     let parent = |pointer: &str| {
         let (parent, name) = pointer.rsplit_once('/').unwrap();
         (parent.to_owned(), name.to_owned())
@@ -141,28 +141,28 @@ fn body(sold: &Sold, number: usize, spoiled: &Spoiled) -> Vec<u8> {
     let mut good = sold.order.clone();
     good["context"]["globalaccount_id"] = json!(format!("ga-{number}"));
     match spoiled {
-        Spoiled::Bytes(bytes) => return bytes.clone(),
-        Spoiled::Body(body) => return body.to_string().into_bytes(),
-        Spoiled::Field(pointer, value) => {
+        OrderDefect::Bytes(bytes) => return bytes.clone(),
+        OrderDefect::Body(body) => return body.to_string().into_bytes(),
+        OrderDefect::Field(pointer, value) => {
             let (parent, name) = parent(pointer);
             good.pointer_mut(&parent).unwrap()[name] = value.clone();
         }
-        Spoiled::Without(pointer) => {
+        OrderDefect::Without(pointer) => {
             let (parent, name) = parent(pointer);
             good.pointer_mut(&parent).unwrap().as_object_mut().unwrap().remove(&name);
         }
-        Spoiled::Version(_) => {}
+        OrderDefect::Version(_) => {}
     }
     good.to_string().into_bytes()
 }
 
 /// The words of which one stands in every refusal of this spoiling. Some fields have had other names in texts that
 /// clients know.
-fn words(spoiled: &Spoiled) -> Vec<&str> {
+fn words(spoiled: &OrderDefect) -> Vec<&str> {
     let field = match spoiled {
-        Spoiled::Bytes(_) | Spoiled::Body(_) => return vec!["body", "missing"],
-        Spoiled::Version(_) => return vec!["x-broker-api-version"],
-        Spoiled::Field(field, _) | Spoiled::Without(field) => field.as_str(),
+        OrderDefect::Bytes(_) | OrderDefect::Body(_) => return vec!["body", "missing"],
+        OrderDefect::Version(_) => return vec!["x-broker-api-version"],
+        OrderDefect::Field(field, _) | OrderDefect::Without(field) => field.as_str(),
     };
     match field {
         "/service_id" => vec!["service_id", "service-id"],
@@ -181,11 +181,11 @@ fn words(spoiled: &Spoiled) -> Vec<&str> {
 async fn refused_or_accepted(
     real: &Real,
     number: usize,
-    (sold, spoiled): &(Sold, Spoiled),
+    (sold, spoiled): &(OrderTemplate, OrderDefect),
 ) -> Result<bool, TestCaseError> {
     let path = format!("/oauth/cf-eu10/v2/service_instances/i-{number}?accepts_incomplete=true");
     let mut request = real.service.request("PUT", &path);
-    if let Spoiled::Version(version) = spoiled {
+    if let OrderDefect::Version(version) = spoiled {
         request.headers_mut().unwrap().insert("x-broker-api-version", version.parse().unwrap());
     }
     let reply =
@@ -276,7 +276,7 @@ fn the_orders_that_are_spoiled_are_good() {
     let plans = runtime.block_on(sold(&real));
 
     for (number, plan) in plans.iter().cloned().enumerate() {
-        let unspoiled = (plan, Spoiled::Field("/an_extension".into(), json!(1)));
+        let unspoiled = (plan, OrderDefect::Field("/an_extension".into(), json!(1)));
         let accepted = runtime.block_on(refused_or_accepted(&real, number, &unspoiled));
         assert!(accepted.unwrap(), "{unspoiled:?}");
     }

@@ -5,6 +5,7 @@
 mod access;
 mod answers;
 mod audit_cost;
+mod audited;
 mod catalog;
 mod conformance;
 mod document;

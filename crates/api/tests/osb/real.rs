@@ -6,11 +6,11 @@ use base::Clock;
 use broker::{
     catalog::{Catalog, Offer},
     instances::{Broker, Parts, Settings, SuspensionPlans},
-    operations::view::AuditLog,
+    operations::view::{AuditEntry, AuditFilter, AuditLog},
 };
 use engine::{
-    Planted, State, Storage,
-    storage::{Ask, Change, Commit, Landed, Then},
+    PlantedBug, State, Storage,
+    storage::{AfterCommit, Change, ClaimRequest, Commit, CommitResult},
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ impl Real {
         database.migrate(Set::Broker).await.unwrap();
         let sealer = Sealer::generate();
         let time = Time::Held(clock.clone());
-        let engine = EngineStore::new(database, sealer, time, Planted::Nothing);
+        let engine = EngineStore::new(database, sealer, time, PlantedBug::Nothing);
         let store = BrokerStore::new(engine, clock.clone());
         let engine = store.engine().clone();
         let broker = Broker::new(Parts {
@@ -112,6 +112,12 @@ impl Real {
         serde_json::from_slice(&snapshot.input).unwrap()
     }
 
+    /// What the audit has, up to a thousand entries.
+    pub(crate) async fn audited(&self) -> Vec<AuditEntry> {
+        let filter = AuditFilter { most: 1_000, ..AuditFilter::default() };
+        AuditLog::new(self.engine.clone()).page(&filter).await.unwrap().entries
+    }
+
     /// How many operations are stored, up to a few thousand.
     pub(crate) async fn operations(&self) -> usize {
         let filter = Filter { most: 10_000, ..Filter::default() };
@@ -123,7 +129,7 @@ impl Real {
         let joined = self.engine.join("hand", Duration::from_secs(60)).await.unwrap();
         let kinds = ["provision", "update", "deprovision"].map(|kind| (kind.to_owned(), 1));
         let replica = joined.replica;
-        let ask = Ask { replica, kinds: &kinds, room: 1, crowded: &[], after_lane: "" };
+        let ask = ClaimRequest { replica, kinds: &kinds, room: 1, crowded: &[], after_lane: "" };
         let mut held = self.engine.claim(&ask).await.unwrap().operations.remove(0);
         held.position.state = state;
         held.position.ended_at = Some(self.clock.now());
@@ -132,14 +138,14 @@ impl Real {
             epoch: held.epoch,
             serial: held.serial,
             position: held.position,
-            then: Then::End,
+            then: AfterCommit::End,
             run: None,
             data: None,
             data_version: 1,
             changes,
         };
         let landed = self.engine.commit(replica, &[commit]).await.unwrap();
-        assert!(matches!(landed[0], Landed::Yes { .. }), "{landed:?}");
+        assert!(matches!(landed[0], CommitResult::Yes { .. }), "{landed:?}");
         self.engine.leave(replica).await.unwrap();
     }
 }

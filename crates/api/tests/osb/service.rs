@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use api::{
-    Credentials, Limits,
+    Credentials, RequestLimits,
     osb::Parts,
     router::{self, shielded},
 };
@@ -36,7 +36,7 @@ pub(crate) struct Service {
     token: OnceLock<String>,
 }
 
-/// What came back.
+/// The response.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
@@ -82,7 +82,7 @@ impl Service {
         let bindings = Bindings::without_runtimes(broker.clone());
         let verifier = Arc::new(keys.verifier());
         let parts = Parts { broker, bindings, verifier, platforms, assume_async };
-        let limits = Limits { body: 100_000, ..Limits::DEFAULT };
+        let limits = RequestLimits { body: 100_000, ..RequestLimits::DEFAULT };
         Self { routes: shielded(router::platforms(parts), limits), keys, token: OnceLock::new() }
     }
 

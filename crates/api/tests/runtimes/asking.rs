@@ -1,4 +1,4 @@
-//! Who may ask, and for what.
+//! Access to the list of runtimes.
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};

@@ -91,7 +91,7 @@ pub(crate) async fn a_table_has_a_header_and_a_row_for_each_runtime(fleet: Fleet
     assert_eq!(answer.headers()[CONTENT_TYPE], "text/csv; charset=utf-8");
     let table = answer.text().await.unwrap();
     let lines: Vec<&str> = table.split_terminator("\r\n").collect();
-    assert!(lines[0].starts_with("instanceID,runtimeID,globalAccountID,"), "{table}");
-    assert!(lines[1].starts_with("i-1,,ga-1,,ga-1-sub,"), "{table}");
+    assert!(lines[0].starts_with("name,instanceID,runtimeID,globalAccountID,"), "{table}");
+    assert!(lines[1].starts_with("name-of-i-1,i-1,,ga-1,,ga-1-sub,"), "{table}");
     assert_eq!(lines.len(), 2, "{table}");
 }

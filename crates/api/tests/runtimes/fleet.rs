@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use api::{
-    Limits,
+    RequestLimits,
     router::{runtimes, shielded},
     runtimes::Parts as RuntimeParts,
 };
@@ -12,7 +12,7 @@ use broker::{
     catalog::{Catalog, Offer},
     instances::{Broker, Caller, Parts, Provision, Settings, SuspensionPlans},
 };
-use engine::Planted;
+use engine::PlantedBug;
 use jiff::Timestamp;
 use jsonwebtoken::{Algorithm, Header, encode};
 use reqwest::StatusCode;
@@ -50,7 +50,7 @@ impl Fleet {
         database.migrate(Set::Broker).await.unwrap();
         let sealer = Sealer::generate();
         let time = Time::Held(clock.clone());
-        let engine = EngineStore::new(database.clone(), sealer, time, Planted::Nothing);
+        let engine = EngineStore::new(database.clone(), sealer, time, PlantedBug::Nothing);
         let store = BrokerStore::new(engine, clock.clone());
         let engine = store.engine().clone();
         let broker = Broker::new(Parts {
@@ -74,7 +74,7 @@ impl Fleet {
         let parts = RuntimeParts { broker: broker.clone(), verifier: Arc::new(keys.verifier()) };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let routes = shielded(runtimes(parts), Limits::DEFAULT);
+        let routes = shielded(runtimes(parts), RequestLimits::DEFAULT);
         tokio::spawn(async move { axum::serve(listener, routes).await });
         Self { address, keys, broker, database, _test: test }
     }
@@ -142,7 +142,7 @@ impl Fleet {
         answer.text().await.unwrap()
     }
 
-    /// What metering reads.
+    /// The response to metering.
     pub(crate) async fn infos(&self, token: &str) -> (StatusCode, Value) {
         let address = format!("{}/info/runtimes", self.address);
         let request = reqwest::Client::new().get(address).bearer_auth(token);

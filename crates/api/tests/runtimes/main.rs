@@ -1,4 +1,4 @@
-//! `GET /runtimes` over a real socket, always on both databases: who may ask, what is refused, what is told.
+//! `GET /runtimes` over a real socket, always on both databases: access, refusals, contents.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -1,4 +1,4 @@
-//! What several tests of the API need.
+//! Shared helpers of the API's tests.
 
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 

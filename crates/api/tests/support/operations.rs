@@ -6,7 +6,7 @@ use api::health::Readiness;
 use base::Clock;
 use broker::operations::view::Operations;
 use engine::{
-    Cx, Engine, Operation, Order, Plan, Planted, Retry, Settings, Step, StepResult, done,
+    Cx, Engine, Operation, Order, Plan, PlantedBug, Retry, Settings, Step, StepResult, done,
     storage::Verdict, waiting,
 };
 use jiff::Timestamp;
@@ -98,7 +98,7 @@ impl Service {
         let database = test.database().await;
         database.migrate(Set::Engine).await.unwrap();
         let time = Time::Held(clock.clone());
-        let store = EngineStore::new(database, Sealer::generate(), time, Planted::Nothing);
+        let store = EngineStore::new(database, Sealer::generate(), time, PlantedBug::Nothing);
         let building = Plan::<Building>::within(LIMIT)
             .stage("order")
             .step(OrderParts)

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use api::{Trusted, Verifier};
+use api::{TrustedIssuer, Verifier};
 use aws_lc_rs::{
     encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der},
     rsa::{KeyPair as RsaPair, KeySize},
@@ -25,7 +25,7 @@ use jsonwebtoken::{Algorithm, EncodingKey, jwk::Jwk};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-/// Whom good tokens are for.
+/// The audience of good tokens.
 pub const AUDIENCE: &str = "kcp";
 /// The time at which the tests begin.
 pub const NOW: i64 = 1_767_268_800;
@@ -137,8 +137,8 @@ impl KeyServer {
     }
 
     /// A verifier that trusts this issuer in another way.
-    pub fn verifier_with(&self, change: impl FnOnce(&mut Trusted)) -> Verifier {
-        let mut trusted = Trusted {
+    pub fn verifier_with(&self, change: impl FnOnce(&mut TrustedIssuer)) -> Verifier {
+        let mut trusted = TrustedIssuer {
             issuer: self.url.clone(),
             audiences: Some(vec![AUDIENCE.into()]),
             tenant_claim: "tenant".into(),

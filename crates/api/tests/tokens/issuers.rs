@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use api::{Principal, Trusted, auth::Denied, scope::ANY_TENANT};
+use api::{Principal, TrustedIssuer, auth::TokenRejection, scope::ANY_TENANT};
 use jsonwebtoken::Algorithm;
 use serde_json::{Value, json};
 
@@ -11,12 +11,12 @@ use crate::{
     support::tokens::{AUDIENCE, KeyServer},
 };
 
-/// Whom a token speaks for, with an issuer that is trusted in this way.
+/// The principal of a token of an issuer that is trusted in this way.
 async fn verified(
     server: &KeyServer,
-    trust: impl FnOnce(&mut Trusted),
+    trust: impl FnOnce(&mut TrustedIssuer),
     token: Draft,
-) -> Result<Principal, Denied> {
+) -> Result<Principal, TokenRejection> {
     let token = token.signed(Algorithm::RS256, &server.rsa.private);
     server.verifier_with(trust).verify(&token).await
 }
@@ -26,7 +26,7 @@ fn set(words: &[&str]) -> BTreeSet<String> {
 }
 
 /// `readers` read the runtimes of all accounts, `clerks` those of their own.
-fn with_groups(trusted: &mut Trusted) {
+fn with_groups(trusted: &mut TrustedIssuer) {
     trusted.groups = [
         ("readers".to_owned(), set(&["runtimes:read", ANY_TENANT])),
         ("clerks".to_owned(), set(&["runtimes:read"])),
@@ -37,10 +37,10 @@ fn with_groups(trusted: &mut Trusted) {
 #[tokio::test]
 async fn an_issuer_has_one_audience_or_several_or_none_that_is_checked() {
     let server = KeyServer::start().await;
-    let several = |trusted: &mut Trusted| {
+    let several = |trusted: &mut TrustedIssuer| {
         trusted.audiences = Some(vec!["people".into(), "machines".into()]);
     };
-    let unchecked = |trusted: &mut Trusted| trusted.audiences = None;
+    let unchecked = |trusted: &mut TrustedIssuer| trusted.audiences = None;
     let audience = |audience: Value| Draft::good(&server).claim("aud", audience);
 
     for good in [json!("people"), json!(["machines"]), json!(["other", "people"])] {
@@ -58,7 +58,7 @@ async fn an_issuer_has_one_audience_or_several_or_none_that_is_checked() {
 #[tokio::test]
 async fn the_tenant_comes_from_the_claim_that_the_issuer_has_it_in() {
     let server = KeyServer::start().await;
-    let zone = |trusted: &mut Trusted| trusted.tenant_claim = "zid".into();
+    let zone = |trusted: &mut TrustedIssuer| trusted.tenant_claim = "zid".into();
     let good = || Draft::good(&server);
 
     let named = verified(&server, zone, good().claim("zid", "ga-1")).await.unwrap();
@@ -75,7 +75,7 @@ async fn the_tenant_comes_from_the_claim_that_the_issuer_has_it_in() {
 #[tokio::test]
 async fn a_platforms_issuer_speaks_for_all_tenants_and_its_token_with_a_tenant_for_that_one() {
     let server = KeyServer::start().await;
-    let platform = |trusted: &mut Trusted| trusted.any_tenant = true;
+    let platform = |trusted: &mut TrustedIssuer| trusted.any_tenant = true;
     let token = || Draft::good(&server).claim("scp", json!(["broker:write"]));
 
     let of_platform = verified(&server, platform, token()).await.unwrap();

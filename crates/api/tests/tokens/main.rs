@@ -8,7 +8,7 @@ mod support;
 
 use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
 
-use api::auth::Denied;
+use api::auth::TokenRejection;
 use futures::future::join_all;
 use jsonwebtoken::{Algorithm, EncodingKey, crypto::sign};
 use serde_json::{Value, json};
@@ -190,7 +190,7 @@ async fn no_forged_token_opens_a_door() {
     for (forgery, token) in forged {
         let denied = verifier.verify(&token).await;
         assert!(
-            matches!(denied, Err(Denied::Token(_) | Denied::Signature(_))),
+            matches!(denied, Err(TokenRejection::Token(_) | TokenRejection::Signature(_))),
             "{forgery} was answered with {denied:?}"
         );
     }
@@ -232,7 +232,7 @@ async fn unknown_keys_refresh_the_key_set_at_most_once_a_minute() {
         Draft::good(&server).header("kid", "new").signed(Algorithm::RS256, &server.rsa.private);
 
     for _ in 0..20 {
-        assert!(matches!(verifier.verify(&unknown).await, Err(Denied::Token(_))));
+        assert!(matches!(verifier.verify(&unknown).await, Err(TokenRejection::Token(_))));
     }
     assert_eq!(server.asked(), 1);
 
@@ -257,7 +257,7 @@ async fn kept_keys_serve_for_a_bounded_time_when_the_key_server_is_down() {
     assert!(verifier.verify(&token).await.is_ok());
 
     server.clock.advance(Duration::from_mins(2));
-    assert!(matches!(verifier.verify(&token).await, Err(Denied::Unavailable(_))));
+    assert!(matches!(verifier.verify(&token).await, Err(TokenRejection::Unavailable(_))));
 
     server.come_back();
     server.clock.advance(Duration::from_secs(5));
@@ -334,9 +334,9 @@ async fn all_who_wait_for_a_dead_key_server_wait_for_the_same_fetch() {
         server.release();
     });
 
-    assert!(answers.iter().all(|answer| matches!(answer, Err(Denied::Unavailable(_)))));
+    assert!(answers.iter().all(|answer| matches!(answer, Err(TokenRejection::Unavailable(_)))));
     assert_eq!(server.asked(), 1);
-    assert!(matches!(verifier.verify(&token).await, Err(Denied::Unavailable(_))));
+    assert!(matches!(verifier.verify(&token).await, Err(TokenRejection::Unavailable(_))));
     assert_eq!(server.asked(), 1, "a failure counts for five seconds");
 }
 
@@ -367,7 +367,7 @@ async fn a_discovery_document_that_names_another_issuer_gives_no_keys() {
 
     let denied = server.verifier().verify(&token).await;
 
-    assert!(matches!(denied, Err(Denied::Unavailable(_))), "{denied:?}");
+    assert!(matches!(denied, Err(TokenRejection::Unavailable(_))), "{denied:?}");
     assert_eq!(server.asked(), 0);
 }
 
@@ -382,5 +382,5 @@ async fn keys_are_not_fetched_without_tls_from_another_machine() {
 
     let denied = server.verifier().verify(&token).await;
 
-    assert!(matches!(denied, Err(Denied::Unavailable(_))), "{denied:?}");
+    assert!(matches!(denied, Err(TokenRejection::Unavailable(_))), "{denied:?}");
 }

@@ -19,7 +19,7 @@ use tokio::{sync::Semaphore, task::JoinSet};
 
 use super::fleet::Fleet;
 
-/// How many requests are under way at once while somebody looks; orders are all sent at once.
+/// How many requests are under way at once while polling; orders are all sent at once.
 const LOOKING: usize = 32;
 /// How long all operations may take.
 const PATIENCE: Duration = Duration::from_mins(20);
@@ -228,13 +228,13 @@ impl Caller {
         }
     }
 
-    /// What a system of the landscape keeps.
+    /// The objects of a system of the landscape.
     pub(super) async fn objects(&self, system: &str, kind: &str) -> anyhow::Result<Vec<Value>> {
         let found = self.look(&format!("/landscape/systems/{system}/objects?kind={kind}")).await?;
         Ok(found["objects"].as_array().context("the landscape lists no objects")?.clone())
     }
 
-    /// Calls the platform's API at one replica after the other until somebody answers.
+    /// Calls the platform's API at one replica after the other until one answers.
     async fn ask(
         &self,
         method: Method,
@@ -244,7 +244,7 @@ impl Caller {
         self.call(method, &format!("/oauth{path}"), body).await
     }
 
-    /// Calls one replica after the other until somebody answers.
+    /// Calls one replica after the other until one answers.
     pub(super) async fn call(
         &self,
         method: Method,

@@ -48,7 +48,7 @@ pub(super) struct Memory {
     pub(super) landscape: f64,
 }
 
-/// What the services have used since they were started.
+/// Resources that the services have used since their start.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Usage {
     /// Seconds of one core, all replicas of the broker together.
@@ -190,7 +190,7 @@ impl Fleet {
         Memory { broker, provisioner: of(&self.provisioner), landscape: of(&self.landscape) }
     }
 
-    /// What broker and provisioner have used so far.
+    /// Resources that broker and provisioner have used so far.
     pub(super) async fn usage(&self) -> anyhow::Result<Usage> {
         let brokers: Vec<u32> = lock(&self.brokers).iter().filter_map(Child::id).collect();
         let broker = *lock(&self.ended) + brokers.into_iter().map(used).sum::<f64>();
@@ -201,7 +201,7 @@ impl Fleet {
         Ok(Usage { broker, provisioner, commits })
     }
 
-    /// What the services said last, for the investigation of a failure.
+    /// The last log lines of the services, to investigate a failure.
     pub(super) fn last_words(&self) -> String {
         let brokers = (0..self.ports.len()).map(|at| format!("broker-{at}"));
         let all = brokers.chain(["provisioner".to_owned(), "landscape".to_owned()]);

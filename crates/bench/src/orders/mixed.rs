@@ -9,7 +9,7 @@ use anyhow::ensure;
 
 use super::{Options, caller::Caller, fleet::Fleet};
 
-/// What was seen.
+/// The measured values.
 #[derive(Debug, Clone)]
 pub struct Figures {
     /// How many orders, changes and removals there were at once, each.

@@ -39,7 +39,7 @@ pub struct Pace {
     pub budget: usize,
 }
 
-/// What was seen.
+/// The measured values.
 #[derive(Debug, Clone, Serialize)]
 pub struct Figures {
     /// How many runtimes there were.
@@ -71,7 +71,7 @@ struct Upgrade<'a> {
     looks: usize,
 }
 
-/// Makes the runtimes, upgrades them, and checks ledger and database.
+/// Makes the runtimes, upgrades them, and checks the answers and the ledger.
 pub async fn run(options: Options, pace: Pace) -> anyhow::Result<Figures> {
     ensure!(options.replicas > 0, "there must be replicas");
     ensure!(options.orders > pace.canary, "there must be more runtimes than canaries");

@@ -29,19 +29,19 @@ pub(super) struct Jobs {
     task: AbortHandle,
 }
 
-/// What was seen of the objects, by system and name.
+/// Observations of objects, by system and name.
 #[derive(Default)]
 struct Log {
     done_at: HashMap<(usize, String), Timestamp>,
     gone_at: HashMap<(usize, String), Timestamp>,
     /// The runtime and the Shoot of each instance.
     runtimes: HashMap<String, (String, String)>,
-    /// What was there at the last look, and when that was.
+    /// The objects of the last observation, and its time.
     there: [BTreeMap<String, Timestamp>; 3],
 }
 
 /// When each piece of work began and ended.
-pub(super) struct Ended {
+pub(super) struct WorkTimes {
     log: Log,
     began: HashMap<Work, Timestamp>,
 }
@@ -55,11 +55,11 @@ impl Jobs {
         Ok(Self { side, after, log, task })
     }
 
-    /// What has ended until now.
-    pub(super) async fn ended(self) -> anyhow::Result<Ended> {
-        // What was removed last is seen to be gone by the next look.
-        self.side.clock.sleep(LOOK * 4).await;
+    /// The work that has ended until now.
+    pub(super) async fn ended(self) -> anyhow::Result<WorkTimes> {
         self.task.abort();
+        // What was removed last is seen to be gone by this look.
+        look(&self.side, &self.log, self.side.clock.now() - LOOK).await;
         let (mut began, mut after) = (HashMap::new(), self.after);
         loop {
             let path = format!("ledger?phase=applied&limit=1000&after={after}");
@@ -74,7 +74,7 @@ impl Jobs {
             }
             after = page["next"].as_u64().context("the ledger does not say where it goes on")?;
         }
-        Ok(Ended { log: std::mem::take(&mut *lock(&self.log)), began })
+        Ok(WorkTimes { log: std::mem::take(&mut *lock(&self.log)), began })
     }
 }
 
@@ -100,7 +100,7 @@ fn begun(entry: &Value) -> anyhow::Result<Option<(Work, Timestamp)>> {
     Ok(Some(((place, name, method == "DELETE"), time(entry, "at")?)))
 }
 
-impl Ended {
+impl WorkTimes {
     /// How long the outside systems needed to make an instance.
     pub(super) fn making(&self, instance: &str) -> anyhow::Result<Duration> {
         let (runtime, shoot) = self.log.runtimes.get(instance).context("no runtime was seen")?;
@@ -134,16 +134,20 @@ impl Ended {
 async fn look_on(side: Arc<Side>, log: Arc<Mutex<Log>>) {
     let mut last = side.clock.now();
     loop {
-        for (place, (system, kind)) in WATCHED.iter().enumerate() {
-            let path = format!("systems/{system}/objects?kind={kind}");
-            let Ok(found) = side.landscape(&path).await else { continue };
-            let now = side.clock.now();
-            // It happened between the last look and this one.
-            let at = last + between(last, now) / 2;
-            lock(&log).note(place, &found, at);
-        }
+        look(&side, &log, last).await;
         side.clock.sleep(LOOK).await;
         last = side.clock.now() - LOOK;
+    }
+}
+
+/// Notes which objects there are, and which are done. What is new happened between the last look and this one.
+async fn look(side: &Side, log: &Mutex<Log>, last: Timestamp) {
+    for (place, (system, kind)) in WATCHED.iter().enumerate() {
+        let path = format!("systems/{system}/objects?kind={kind}");
+        let Ok(found) = side.landscape(&path).await else { continue };
+        let now = side.clock.now();
+        let at = last + between(last, now) / 2;
+        lock(log).note(place, &found, at);
     }
 }
 

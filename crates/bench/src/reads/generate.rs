@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use anyhow::Context as _;
 use base::Clock;
 use serde_json::{Value, json};
-use store::{Place, Sealer};
+use store::{SealLocation, Sealer};
 use uuid::Uuid;
 
 /// An order that the broker has accepted, and what its operation was given and knows.
@@ -32,7 +32,7 @@ pub(crate) struct Generator {
 }
 
 const SECOND: i64 = 1_000_000;
-/// Nobody claims what is due only then.
+/// A due time so late that no replica claims the operation.
 const FAR: i64 = 4_102_444_800 * SECOND;
 /// The plans, as many of each as there are of a hundred.
 const PLANS: [(&str, &str, &str, usize); 5] = [
@@ -159,7 +159,7 @@ impl Generator {
     }
 
     fn sealed(&self, table: &'static str, column: &'static str, row: &str, plain: &[u8]) -> String {
-        let sealed = self.template.sealer.seal(Place { table, column, row }, plain);
+        let sealed = self.template.sealer.seal(SealLocation { table, column, row }, plain);
         let mut digits = String::with_capacity(2 * sealed.len());
         // Sixteen bytes at a time: there are millions of them.
         let (numbers, rest) = sealed.as_chunks::<16>();
@@ -193,6 +193,13 @@ fn plan(part: usize) -> (&'static str, &'static str, &'static str) {
     (id, name, provider)
 }
 
+/// How many instances have to be generated so that so many of them have a runtime that can be upgraded.
+pub(crate) fn with_upgradable(wanted: usize) -> usize {
+    let upgradable =
+        |number: &usize| matches!(standing(number % 200).0, "succeeded" | "updating" | "error");
+    (0..).filter(upgradable).nth(wanted.saturating_sub(1)).map_or(0, |last| last + 1)
+}
+
 type Kinds = &'static [(&'static str, &'static str)];
 
 /// How an instance stands, and its operations, the oldest first.
@@ -210,5 +217,19 @@ fn standing(part: usize) -> (&'static str, Kinds) {
         25..60 => ("succeeded", &[MADE, ("update", "succeeded"), ("update", "succeeded")]),
         60..120 => ("succeeded", &[MADE, ("update", "succeeded")]),
         _ => ("succeeded", &[MADE]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_runtimes_can_be_upgraded_as_are_wanted() {
+        let table = [(1, 13), (2, 14), (3, 17), (4, 26), (178, 200), (179, 213), (5_000, 5_638)];
+
+        for (wanted, generated) in table {
+            assert_eq!(with_upgradable(wanted), generated, "{wanted}");
+        }
     }
 }

@@ -40,8 +40,7 @@ impl<'a> Measures<'a> {
     /// Every question, the first page first.
     pub(super) async fn all(&self) -> anyhow::Result<Vec<Figure>> {
         let any = || fastrand::usize(..self.generator.count);
-        let all = self.found("").await?;
-        let pages = usize::try_from(all)?.div_ceil(PAGE).max(1);
+        let pages = self.pages().await?;
         let shoot = |number: usize| Generator::shoot(number);
         let mut figures = vec![
             self.ask("first page", String::new).await?,
@@ -63,6 +62,7 @@ impl<'a> Measures<'a> {
             self.ask("state updating", || "state=updating".into()).await?,
             self.ask("state suspended and failed", || "state=suspended&state=failed".into())
                 .await?,
+            self.ask("removed", || "state=deprovisioned".into()).await?,
             self.ask("left over", || "state=deprovisionincomplete".into()).await?,
             self.ask("shoot", || format!("shoot={}", shoot(any()))).await?,
             self.ask("shoot pattern", || format!("shoot={}.%2A", &shoot(any())[..6])).await?,
@@ -82,6 +82,11 @@ impl<'a> Measures<'a> {
             figure.ratio = figure.median / first;
         }
         Ok(figures)
+    }
+
+    /// How many pages the list of all runtimes has.
+    pub(super) async fn pages(&self) -> anyhow::Result<usize> {
+        Ok(usize::try_from(self.found("").await?)?.div_ceil(PAGE).max(1))
     }
 
     /// How many runtimes are exported, and how long that takes.
@@ -104,16 +109,34 @@ impl<'a> Measures<'a> {
         mut query: impl FnMut() -> String,
     ) -> anyhow::Result<Figure> {
         let found = self.found(&query()).await?;
+        let took = self.took(self.times, query).await?;
+        eprintln!("  {question}: {:.1} ms", median(&took));
+        let (median, p99) = (median(&took), percentile(&took, 0.99));
+        Ok(Figure { question, found, median, p99, ratio: 1.0 })
+    }
+
+    /// The middle of how long answers take, in milliseconds.
+    pub(super) async fn median(
+        &self,
+        times: usize,
+        query: impl FnMut() -> String,
+    ) -> anyhow::Result<f64> {
+        Ok(median(&self.took(times, query).await?))
+    }
+
+    async fn took(
+        &self,
+        times: usize,
+        mut query: impl FnMut() -> String,
+    ) -> anyhow::Result<Vec<f64>> {
         let mut took = Vec::new();
-        for _ in 0..self.times {
+        for _ in 0..times {
             let query = query();
             let began = Instant::now();
             self.answer(&query).await?;
             took.push(began.elapsed().as_secs_f64() * 1e3);
         }
-        eprintln!("  {question}: {:.1} ms", median(&took));
-        let (median, p99) = (median(&took), percentile(&took, 0.99));
-        Ok(Figure { question, found, median, p99, ratio: 1.0 })
+        Ok(took)
     }
 
     async fn found(&self, query: &str) -> anyhow::Result<u64> {

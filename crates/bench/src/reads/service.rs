@@ -10,10 +10,8 @@ use anyhow::{Context as _, ensure};
 use reqwest::Client;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
-use sqlx::{
-    ConnectOptions as _, Connection as _, postgres::PgConnectOptions, sqlite::SqliteConnectOptions,
-};
-use store::{Place, Sealer};
+use sqlx::{ConnectOptions as _, postgres::PgConnectOptions, sqlite::SqliteConnectOptions};
+use store::{SealLocation, Sealer};
 use tokio::process::{Child, Command};
 use uuid::Uuid;
 
@@ -23,7 +21,6 @@ use super::{
     rows::Rows,
 };
 use crate::{
-    figures::median,
     orders::fleet::{Connection, connection, free_ports, ready, spawn},
     postgres,
 };
@@ -177,7 +174,7 @@ impl Service {
         let (ordered, id, input, data) = rows.only_order().await?;
         rows.empty().await?;
         let open = |table, column, row: &str, sealed: &[u8]| {
-            sealer.open(Place { table, column, row }, sealed)
+            sealer.open(SealLocation { table, column, row }, sealed)
         };
         let row = id.to_string();
         let order = serde_json::from_slice(&open("instances", "ordered", INSTANCE, &ordered)?)?;
@@ -192,9 +189,7 @@ impl Service {
         let mut told = Instant::now();
         for from in (0..generator.count).step_by(AT_ONCE) {
             let some = generator.rows(from..generator.count.min(from + AT_ONCE))?;
-            let instances = serde_json::to_string(&some.instances)?;
-            let operations = serde_json::to_string(&some.operations)?;
-            rows.store(&operations, &instances).await.context("instances cannot be stored")?;
+            rows.store(&some).await.context("instances cannot be stored")?;
             if told.elapsed() > Duration::from_secs(10) {
                 eprintln!("  {from} of {}", generator.count);
                 told = Instant::now();
@@ -213,23 +208,5 @@ impl Service {
         let text = format!("SET search_path = {SCHEMA}; SET synchronous_commit = off");
         sqlx::raw_sql(sqlx::AssertSqlSafe(text)).execute(&mut connection).await?;
         Ok(Rows::Postgres(Box::new(connection)))
-    }
-
-    /// A hundred rows by key from anywhere, in milliseconds; with PostgreSQL only.
-    pub(crate) async fn plain_page(&self, times: usize) -> anyhow::Result<Option<f64>> {
-        const PAGE: &str = "
-            SELECT instances.* FROM instances
-            WHERE (created_at, id) >
-                ((SELECT min(created_at) + random() * (max(created_at) - min(created_at)) FROM instances), '')
-            ORDER BY created_at, id LIMIT 100";
-        let Rows::Postgres(mut connection) = self.rows().await? else { return Ok(None) };
-        let mut took = Vec::new();
-        for _ in 0..times {
-            let began = Instant::now();
-            sqlx::query(PAGE).fetch_all(&mut *connection).await?;
-            took.push(began.elapsed().as_secs_f64() * 1e3);
-        }
-        connection.close().await?;
-        Ok(Some(median(&took)))
     }
 }

@@ -12,7 +12,11 @@ use secrecy::ExposeSecret as _;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Options, generate::Generator, service::Service};
+use super::{
+    Options,
+    generate::{Generator, with_upgradable},
+    service::Service,
+};
 use crate::{figures::median, process};
 
 /// How long it may take until all runtimes are chosen.
@@ -21,13 +25,11 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The goals: memory in MiB, answers in milliseconds.
 const MEMORY: f64 = 100.0;
 const ANSWER: f64 = 100.0;
-/// Of a thousand instances that are generated so many have no runtime that could be upgraded.
-const UNUSABLE: usize = 110;
 
 /// One request, and how long its answers took.
 #[derive(Debug, Clone, Serialize)]
 pub struct Answer {
-    /// What was asked for.
+    /// The request.
     pub request: &'static str,
     /// The middle value, in milliseconds.
     pub median: f64,
@@ -35,7 +37,7 @@ pub struct Answer {
     pub most: f64,
 }
 
-/// What was seen.
+/// The measured values.
 #[derive(Debug, Clone, Serialize)]
 pub struct Figures {
     /// How many runtimes wait.
@@ -52,7 +54,7 @@ pub struct Figures {
     pub profile: &'static str,
 }
 
-struct Asking<'a> {
+struct Reader<'a> {
     http: Client,
     service: &'a Service,
 }
@@ -61,11 +63,11 @@ struct Asking<'a> {
 pub async fn run(options: Options) -> anyhow::Result<Figures> {
     let mut service = Service::prepare(&options).await?;
     let template = service.template().await?;
-    let count = options.instances * 1_000 / (1_000 - UNUSABLE) + 1;
+    let count = with_upgradable(options.instances);
     eprintln!("generating {count} instances");
     service.fill(&Generator::new(template, count)).await?;
     service.start().await?;
-    let asking = Asking { http: Client::new(), service: &service };
+    let asking = Reader { http: Client::new(), service: &service };
     // The first request fetches the keys of the issuer.
     asking.ask(Method::GET, "/orchestrations", None).await?;
     let before = process::memory(service.process()?)?.0;
@@ -74,6 +76,7 @@ pub async fn run(options: Options) -> anyhow::Result<Figures> {
     let id = created["orchestrationID"].as_str().context("there is no orchestration")?;
     let path = format!("/orchestrations/{id}");
     let waiting = asking.until_chosen(&path).await?;
+    ensure!(waiting >= options.instances as u64, "only {waiting} runtimes wait");
     let chosen_in = began.elapsed().as_secs_f64();
     eprintln!("asking");
     let mut answers = vec![answer("start", &[started])];
@@ -102,7 +105,7 @@ fn order() -> anyhow::Result<Value> {
     }))
 }
 
-impl Asking<'_> {
+impl Reader<'_> {
     /// The answer, and how long it took, in milliseconds.
     async fn ask(
         &self,
@@ -175,7 +178,7 @@ impl Figures {
         self.answers.iter().map(row).collect()
     }
 
-    /// What the table does not show.
+    /// The summary below the table.
     pub fn summary(&self) -> String {
         let [before, after] = self.memory;
         let within = if after <= MEMORY { "within" } else { "not within" };

@@ -13,7 +13,7 @@ use super::pool::{AccountCounts, PoolReading};
 
 /// Over which time the rate is measured.
 pub(super) const WINDOW: Duration = Duration::from_hours(7 * 24);
-/// What lasts less long is low.
+/// A pool that lasts less long is low.
 const LOW_DAYS: f64 = 7.0;
 
 /// How long the free accounts last.

@@ -28,13 +28,13 @@ pub struct AccountCounts {
     pub hyperscaler: String,
     /// Whether only people in the EU may touch them.
     pub eu_access: bool,
-    /// Those that can be claimed.
+    /// Accounts that can be claimed.
     pub free: i64,
-    /// Those that a global account has.
+    /// Accounts that belong to a global account.
     pub claimed: i64,
-    /// Those that were given back and wait for being emptied.
+    /// Accounts that were given back and wait to be emptied.
     pub dirty: i64,
-    /// Those that are for everybody.
+    /// Shared accounts.
     pub shared: i64,
 }
 

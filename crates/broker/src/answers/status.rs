@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use store::{
     engine::Replica,
-    operations::{Failed, Present},
+    operations::{FailedOperation, Present},
 };
 
 use super::{Answers, Capacity, Error};
@@ -17,13 +17,13 @@ const FAILED: usize = 20;
 /// Everything that one screen shows.
 #[derive(Debug, Clone, Serialize)]
 pub struct Status {
-    /// What works now, what waits and why, and what is stuck.
+    /// The current work, the waits with their reasons, and stuck operations.
     #[serde(flatten)]
     pub present: Present,
     /// How many operations failed in the last day; a hundred may be more.
     pub failed_operations: usize,
     /// The newest of them.
-    pub failed: Vec<Failed>,
+    pub failed: Vec<FailedOperation>,
     /// How long the free accounts last; empty when the garden cannot be read.
     pub capacity: Vec<Capacity>,
     /// Why the garden cannot be read.

@@ -4,36 +4,39 @@ use std::time::Duration;
 
 use store::broker::{BeginBinding, Binding, BindingState, Instance, NewBinding, Standing};
 
-use super::{Bind, Bindings, Bound, bound, is_usable, making::Making, operator, parameters};
+use super::{
+    Bind, BindingCredentials, Bindings, bound, is_usable, making::BindingAttempt, operator,
+    parameters, to_its_end,
+};
 use crate::{
     catalog::BindingOffer,
     instances::{
         Caller, Error,
-        requests::{named, storable},
+        requests::{require_plan, storable},
     },
 };
 
-/// How often it is begun again when somebody else was faster.
+/// How often it begins again after a conflict.
 const TRIES: usize = 3;
 const DIFFERENT: &str = "binding already exists but with different parameters";
 
 /// A binding that an instance is to have.
-pub(super) struct Wish<'a> {
+pub(super) struct BindingRequest {
     /// As its owner calls it.
-    pub(super) id: &'a str,
+    pub(super) id: String,
     /// How long it is to be valid.
     pub(super) lifetime: Duration,
     /// The binding that it is to replace.
-    pub(super) predecessor: Option<&'a str>,
+    pub(super) predecessor: Option<String>,
     /// How many the instance may have.
     pub(super) most: u32,
 }
 
 impl Bindings {
     /// Makes a binding, or finds the one that the same request has made.
-    pub async fn bind(&self, caller: &Caller, request: Bind) -> Result<Bound, Error> {
+    pub async fn bind(&self, caller: &Caller, request: Bind) -> Result<BindingCredentials, Error> {
         let parts = self.broker().parts();
-        named(&request.service_id, &request.plan_id)?;
+        require_plan(&request.service_id, &request.plan_id)?;
         let bindings = parts.offer.bindings.as_ref();
         let offer =
             bindings.ok_or_else(|| Error::NotBindable("bindings are switched off".into()))?;
@@ -51,18 +54,33 @@ impl Bindings {
             return Err(Error::Bad("plan-id not in the catalog".into()));
         }
         let asked = parameters::lifetime(request.parameters.as_ref(), offer, parts.offer.closed)?;
-        let wish = Wish {
-            id: &request.binding_id,
+        let wish = BindingRequest {
+            id: request.binding_id,
             lifetime: asked,
-            predecessor: request.predecessor.as_deref(),
+            predecessor: request.predecessor,
             most: offer.most,
         };
         self.find_or_make(row, wish).await
     }
 
     /// Makes a binding of an instance, or finds the one that the same wish has made.
-    pub(super) async fn find_or_make(&self, row: Instance, wish: Wish<'_>) -> Result<Bound, Error> {
-        let Wish { id, lifetime: asked, predecessor, most } = wish;
+    pub(super) async fn find_or_make(
+        &self,
+        row: Instance,
+        wish: BindingRequest,
+    ) -> Result<BindingCredentials, Error> {
+        let bindings = self.clone();
+        to_its_end(async move { bindings.find_or_begin(row, wish).await }).await
+    }
+
+    async fn find_or_begin(
+        &self,
+        row: Instance,
+        wish: BindingRequest,
+    ) -> Result<BindingCredentials, Error> {
+        let BindingRequest { id, lifetime: asked, predecessor, most } = &wish;
+        let (id, predecessor) = (id.as_str(), predecessor.as_deref());
+        let (asked, most) = (*asked, *most);
         let instance = row.id.as_str();
         for _ in 0..TRIES {
             if let Some(there) = self.store().find_binding(instance, id).await? {
@@ -76,10 +94,17 @@ impl Bindings {
                     BindingState::Removing => return Err(Error::Busy),
                     BindingState::Creating => {}
                 }
+                if ready(&row)? != there.runtime {
+                    // What was made went with the runtime of before. What is made now is in another one, and must be found there
+                    // when it ends: it is written down anew.
+                    let taken = self.store().begin_unbinding(there.id, None, self.hold()).await?;
+                    self.remove(&row, &there, taken.ok_or(Error::Busy)?).await?;
+                    continue;
+                }
                 let resumed = self.store().resume_binding(&there, self.hold()).await?;
                 let attempt = resumed.ok_or(Error::Busy)?;
                 let (binding, lifetime) = (there.binding, there.lifetime);
-                return self.make(Making { row, binding, lifetime, attempt }).await;
+                return self.make(BindingAttempt { row, binding, lifetime, attempt }).await;
             }
             let runtime = ready(&row)?;
             let lifetime = match predecessor {
@@ -90,7 +115,7 @@ impl Bindings {
             match self.store().begin_binding(&new, most, self.hold()).await? {
                 BeginBinding::Begun(attempt) => {
                     let binding = id.to_owned();
-                    return self.make(Making { row, binding, lifetime, attempt }).await;
+                    return self.make(BindingAttempt { row, binding, lifetime, attempt }).await;
                 }
                 BeginBinding::Exists => {}
                 BeginBinding::Full => {
@@ -106,7 +131,7 @@ impl Bindings {
     }
 
     /// The answer to the same request again.
-    fn repeated(&self, there: Binding, row: &Instance) -> Result<Bound, Error> {
+    fn repeated(&self, there: Binding, row: &Instance) -> Result<BindingCredentials, Error> {
         if is_usable(&there, row, self.now()) {
             return bound(there, false);
         }

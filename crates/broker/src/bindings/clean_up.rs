@@ -37,7 +37,7 @@ impl Bindings {
     /// Removes a binding that is due; whether it did. It is due again later when it cannot be removed.
     pub async fn remove_due(&self, binding: &Binding) -> Result<bool, Error> {
         let taken = self.store().begin_unbinding(binding.id, None, self.hold()).await?;
-        // Somebody else was faster, or the instance is gone and the binding with it.
+        // Another process was faster, or the instance is gone and the binding with it.
         let Some(attempt) = taken else { return Ok(false) };
         let Some(row) = self.store().find(&binding.instance).await? else { return Ok(false) };
         self.remove(&row, binding, attempt).await?;

@@ -1,17 +1,17 @@
-//! What there is of bindings.
+//! Reads of bindings.
 
 use jiff::Timestamp;
 use serde::Serialize;
 use store::broker::{Binding, BindingState, Instance};
 
-use super::{Bindings, Bound, bound, is_usable, operator};
+use super::{BindingCredentials, Bindings, bound, is_usable, operator};
 use crate::instances::{Caller, Error, Progress};
 
 /// How far a binding is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastBindingOperation {
     pub progress: Progress,
-    /// What is done, for people.
+    /// A description for people.
     pub description: &'static str,
 }
 
@@ -32,7 +32,12 @@ pub struct BindingSummary {
 
 impl Bindings {
     /// A binding with its credentials.
-    pub async fn find(&self, caller: &Caller, instance: &str, id: &str) -> Result<Bound, Error> {
+    pub async fn find(
+        &self,
+        caller: &Caller,
+        instance: &str,
+        id: &str,
+    ) -> Result<BindingCredentials, Error> {
         let missing = |text: &str| Error::NotFound(text.to_owned());
         let row = self.instance(caller, instance).await?;
         let row = row.ok_or_else(|| missing("Binding not found"))?;
@@ -87,7 +92,7 @@ impl Bindings {
         caller: &Caller,
         instance: &str,
     ) -> Result<Vec<BindingSummary>, Error> {
-        let missing = || Error::NotFound(format!("instance {instance}"));
+        let missing = || Error::NotFound(format!("instance {instance} does not exist"));
         let row = self.instance(caller, instance).await?.ok_or_else(missing)?;
         let now = self.now();
         let mut found = self.store().bindings_of(&row.id).await?;

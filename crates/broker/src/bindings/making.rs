@@ -1,7 +1,7 @@
 //! One attempt at a binding: made in the runtime, then stored; taken back when it does not succeed.
 //!
-//! What a reader would get wrong: an attempt runs in a task of its own, because its caller may hang up at any moment. It ends by itself
-//! before others may take the binding over.
+//! What a reader would get wrong: it runs in a task of its own, from before the binding is taken, because its caller may hang up at any
+//! moment. It ends by itself before others may take the binding over.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use secrecy::ExposeSecret;
 use store::broker::{Attempt, Instance};
 
 use super::{
-    Bindings, Bound, REMOVING,
-    runtime::{Granted, Trouble},
+    BindingCredentials, Bindings, REMOVING,
+    runtime::{GrantedCredentials, Trouble},
 };
 use crate::instances::Error;
 
-/// What is made.
+/// The binding that is made.
 #[derive(Clone)]
-pub(super) struct Making {
+pub(super) struct BindingAttempt {
     /// For which instance.
     pub(super) row: Instance,
     /// As the platform calls it.
@@ -30,15 +30,9 @@ pub(super) struct Making {
 }
 
 impl Bindings {
-    /// Makes a binding that is written down; its caller may go away meanwhile.
-    pub(super) async fn make(&self, making: Making) -> Result<Bound, Error> {
-        let bindings = self.clone();
-        let made = tokio::spawn(async move { bindings.attempt(making).await }).await;
-        made.map_err(|error| Error::Internal(error.into()))?
-    }
-
-    async fn attempt(&self, making: Making) -> Result<Bound, Error> {
-        let Making { row, binding, lifetime, attempt } = &making;
+    /// Makes a binding that is written down.
+    pub(super) async fn make(&self, making: BindingAttempt) -> Result<BindingCredentials, Error> {
+        let BindingAttempt { row, binding, lifetime, attempt } = &making;
         let name = access_name(binding);
         let clock = &self.broker().parts().clock;
         let granted = tokio::select! {
@@ -50,7 +44,7 @@ impl Bindings {
             }
             granted = self.grant(row, &name, *lifetime) => granted,
         };
-        let Granted { kubeconfig, token: Token { until, .. } } = match granted {
+        let GrantedCredentials { kubeconfig, token: Token { until, .. } } = match granted {
             Ok(granted) => granted,
             Err(trouble) => {
                 if matches!(trouble, Trouble::Called(_)) {
@@ -64,12 +58,12 @@ impl Bindings {
         };
         let credentials = kubeconfig.expose_secret().as_bytes();
         if !self.store().finish_binding(*attempt, credentials, until).await? {
-            // Somebody believed that we were gone.
+            // Another process has taken the binding over.
             self.take_back(&making, &name).await;
             return Err(Error::Busy);
         }
         tracing::info!(instance.id = row.id, binding.id = binding, until = %until, "binding created");
-        Ok(Bound {
+        Ok(BindingCredentials {
             kubeconfig,
             expires_at: until,
             renew_before: until - *lifetime / 5,
@@ -79,8 +73,8 @@ impl Bindings {
     }
 
     /// Removes what an attempt may have made. What cannot be removed now stays written down for the clean-up.
-    async fn take_back(&self, making: &Making, name: &str) {
-        let Making { row, binding, attempt, .. } = making;
+    async fn take_back(&self, making: &BindingAttempt, name: &str) {
+        let BindingAttempt { row, binding, attempt, .. } = making;
         let taken =
             self.store().begin_unbinding(attempt.binding, Some(*attempt), self.hold()).await;
         let removal = match taken {
@@ -123,7 +117,7 @@ impl Bindings {
     }
 }
 
-/// What could not be stored is done by the clean-up, which finds the binding written down.
+/// Logs a failed write: the clean-up finds the stored binding and finishes the work.
 fn logged<T>(doing: &str, done: Result<T, store::Error>) {
     if let Err(error) = done {
         tracing::warn!(error = chain(&error), "store: cannot {doing} a binding, the clean-up will");

@@ -1,11 +1,11 @@
-//! What bindings do in a runtime, with its admin kubeconfig, which the provisioner has.
+//! Objects of bindings in a runtime, made with its admin kubeconfig, which the provisioner has.
 
 use std::time::Duration;
 
 use base::failure::chain;
 use clients::{
     Kind,
-    kubernetes::ClusterAddress,
+    kubernetes::{Cluster, ClusterAddress},
     provisioner::{RuntimeStatus, Tenant},
     runtime::{Runtime, Token},
 };
@@ -29,9 +29,9 @@ pub(super) enum Trouble {
 }
 
 /// A runtime, and the admin kubeconfig that it was opened with.
-struct Opened {
-    runtime: Runtime,
-    admin: SecretString,
+pub(super) struct OpenRuntime {
+    pub(super) cluster: Cluster,
+    pub(super) admin: SecretString,
 }
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
@@ -40,7 +40,7 @@ fn not_called(row: &Instance, error: impl Into<Source>) -> Trouble {
     Trouble::NotCalled(Error::runtime(&row.id, error.into()))
 }
 
-fn called(row: &Instance, error: impl Into<Source>) -> Trouble {
+pub(super) fn called(row: &Instance, error: impl Into<Source>) -> Trouble {
     Trouble::Called(Error::runtime(&row.id, error.into()))
 }
 
@@ -54,7 +54,7 @@ impl Trouble {
 }
 
 /// Credentials that were granted.
-pub(super) struct Granted {
+pub(super) struct GrantedCredentials {
     pub(super) kubeconfig: SecretString,
     pub(super) token: Token,
 }
@@ -66,10 +66,11 @@ impl Bindings {
         row: &Instance,
         name: &str,
         lifetime: Duration,
-    ) -> Result<Granted, Trouble> {
+    ) -> Result<GrantedCredentials, Trouble> {
         let mut refused = false;
         loop {
-            let Opened { runtime, admin } = self.open(row).await?;
+            let OpenRuntime { cluster, admin } = self.open(row).await?;
+            let runtime = Runtime::new(cluster, OWNER);
             let address = ClusterAddress::of(&admin).map_err(|error| not_called(row, error))?;
             match runtime.grant_access(name, lifetime).await {
                 Err(error) if error.kind == Kind::Unauthorized && !refused => {
@@ -78,7 +79,10 @@ impl Bindings {
                 }
                 Err(error) => return Err(called(row, error)),
                 Ok(token) => {
-                    return Ok(Granted { kubeconfig: address.with_token(&token.token), token });
+                    return Ok(GrantedCredentials {
+                        kubeconfig: address.with_token(&token.token),
+                        token,
+                    });
                 }
             }
         }
@@ -88,11 +92,12 @@ impl Bindings {
     pub(super) async fn revoke(&self, row: &Instance, name: &str) -> Result<(), Trouble> {
         let mut refused = false;
         loop {
-            let Opened { runtime, admin } = match self.open(row).await {
+            let OpenRuntime { cluster, admin } = match self.open(row).await {
                 // With a runtime goes everything in it.
                 Err(Trouble::Gone) => return Ok(()),
                 opened => opened?,
             };
+            let runtime = Runtime::new(cluster, OWNER);
             match runtime.revoke_access(name).await {
                 Err(error) if error.kind == Kind::Unauthorized && !refused => {
                     refused = true;
@@ -104,7 +109,7 @@ impl Bindings {
     }
 
     /// An instance's runtime, opened with its admin kubeconfig.
-    async fn open(&self, row: &Instance) -> Result<Opened, Trouble> {
+    pub(super) async fn open(&self, row: &Instance) -> Result<OpenRuntime, Trouble> {
         let status = self.status(row).await?;
         if status.hibernated() == Some(true) {
             let text = format!("the runtime of instance {} is hibernated", row.id);
@@ -115,11 +120,11 @@ impl Bindings {
         };
         let RuntimeReach { clusters, .. } = self.reach().map_err(Trouble::NotCalled)?;
         let cluster = clusters.get(&admin).await.map_err(|error| not_called(row, error))?;
-        Ok(Opened { runtime: Runtime::new(cluster, OWNER), admin })
+        Ok(OpenRuntime { cluster, admin })
     }
 
     /// An admin kubeconfig that the runtime does not accept has run out: the provisioner is asked for another one, once.
-    fn forget(
+    pub(super) fn forget(
         &self,
         row: &Instance,
         admin: &SecretString,
@@ -135,7 +140,7 @@ impl Bindings {
         Ok(())
     }
 
-    /// What the provisioner tells of an instance's runtime.
+    /// The provisioner's status of an instance's runtime.
     pub(super) async fn status(&self, row: &Instance) -> Result<RuntimeStatus, Trouble> {
         let RuntimeReach { provisioner, .. } = self.reach().map_err(Trouble::NotCalled)?;
         let runtime = row.runtime_id.ok_or(Trouble::Gone)?.to_string();

@@ -5,8 +5,8 @@ use std::time::Duration;
 use clients::runtime::access_name;
 use store::broker::{Attempt, Binding, Instance};
 
-use super::{Bindings, Unbind};
-use crate::instances::{Caller, Error, requests::named};
+use super::{Bindings, Unbind, to_its_end};
+use crate::instances::{Caller, Error, requests::require_plan};
 
 /// When a binding is tried to be removed again.
 const AGAIN: Duration = Duration::from_secs(60);
@@ -14,16 +14,20 @@ const AGAIN: Duration = Duration::from_secs(60);
 impl Bindings {
     /// Removes a binding with everything that was made for it.
     pub async fn unbind(&self, caller: &Caller, request: Unbind) -> Result<(), Error> {
-        named(&request.service_id, &request.plan_id)?;
+        require_plan(&request.service_id, &request.plan_id)?;
         let row = self.instance(caller, &request.instance_id).await?.ok_or(Error::Gone)?;
         let found = self.platforms_binding(&row, &request.binding_id).await?;
-        let binding = found.ok_or(Error::Gone)?;
-        let taken = self.store().begin_unbinding(binding.id, None, self.hold()).await?;
-        let attempt = taken.ok_or(Error::Busy)?;
+        self.end_binding(row, found.ok_or(Error::Gone)?).await
+    }
+
+    /// Removes a binding, unless somebody else is at it.
+    pub(super) async fn end_binding(&self, row: Instance, binding: Binding) -> Result<(), Error> {
         let bindings = self.clone();
-        // Its caller may hang up.
-        let removing = async move { bindings.remove(&row, &binding, attempt).await };
-        tokio::spawn(removing).await.map_err(|error| Error::Internal(error.into()))?
+        to_its_end(async move {
+            let taken = bindings.store().begin_unbinding(binding.id, None, bindings.hold()).await?;
+            bindings.remove(&row, &binding, taken.ok_or(Error::Busy)?).await
+        })
+        .await
     }
 
     /// Removes a binding that was taken for that.

@@ -2,9 +2,9 @@
 
 use domain::plan::{Accounts, Provider};
 
-use super::{Catalog, Place, Plan};
+use super::{Catalog, Plan, PlatformRegion};
 
-/// What to look for in the account pool.
+/// The provider account to look for in the pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
     /// The pool's label.
@@ -17,7 +17,12 @@ pub struct Account {
 
 impl Catalog {
     /// The account that an order of the plan needs on a provider; none when it brings its own cluster.
-    pub fn account(&self, plan: &Plan, provider: Provider, place: &Place) -> Option<Account> {
+    pub fn account(
+        &self,
+        plan: &Plan,
+        provider: Provider,
+        place: &PlatformRegion,
+    ) -> Option<Account> {
         let shared = match plan.accounts() {
             Accounts::None => return None,
             Accounts::Shared => true,

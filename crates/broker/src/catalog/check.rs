@@ -19,7 +19,7 @@ pub(super) fn all(catalog: &Catalog, files: Option<&Files>) -> Result<(), Catalo
     if findings.found.is_empty() { Ok(()) } else { Err(CatalogError::Broken(findings.found)) }
 }
 
-/// What was found so far.
+/// The findings so far.
 struct Findings<'a> {
     found: Vec<Finding>,
     files: Option<&'a Files>,
@@ -37,7 +37,7 @@ impl Findings<'_> {
         self.add(Finding { file, line, rule });
     }
 
-    /// What several plans share is found once.
+    /// Adds a finding; one that several plans share is kept once.
     fn add(&mut self, finding: Finding) {
         if !self.found.contains(&finding) {
             self.found.push(finding);

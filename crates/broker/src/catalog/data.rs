@@ -48,7 +48,7 @@ pub(super) struct PlanData {
     #[serde(default)]
     pub(super) upgradable_to: Vec<Spanned<String>>,
     #[serde(default)]
-    pub(super) limits: Limits,
+    pub(super) limits: PlanLimits,
     pub(super) nodes: Option<Nodes>,
     #[serde(default)]
     pub(super) clusters: BTreeMap<Provider, ClusterData>,
@@ -57,7 +57,7 @@ pub(super) struct PlanData {
 /// How many instances of a plan there may be, and for how long.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct Limits {
+pub struct PlanLimits {
     /// The most instances in one global account.
     pub per_global_account: Option<u32>,
     /// The most instances in one subaccount.
@@ -73,14 +73,14 @@ pub struct Limits {
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Counting {
-    /// Those of the plan.
+    /// Instances of the plan.
     #[default]
     ThisPlan,
-    /// Those of every plan.
+    /// Instances of every plan.
     EveryPlan,
 }
 
-/// What an order may say about the number of nodes.
+/// The allowed numbers of nodes.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Nodes {
@@ -103,7 +103,7 @@ pub(super) struct Highest {
     pub(super) default: Spanned<u32>,
 }
 
-/// What a cluster of a plan looks like on one provider.
+/// The cluster of a plan on one provider.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ClusterData {
@@ -232,11 +232,11 @@ pub struct Defaults {
     pub machine_image_version: Option<String>,
     /// Whether newer ones are installed by themselves.
     pub machine_image_auto_update: bool,
-    /// What clusters are for.
+    /// The purpose of clusters.
     pub purpose: String,
     /// Whether clusters span several zones, for the plans that can.
     pub multi_zone: bool,
-    /// What control planes survive, for the plans that can: `node` or `zone`.
+    /// The failure tolerance of control planes, for plans that have one: `node` or `zone`.
     pub failure_tolerance: Option<String>,
     /// How many nodes trials have, instead of what the plan says.
     pub trial_nodes: Option<u32>,

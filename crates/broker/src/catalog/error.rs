@@ -27,7 +27,7 @@ pub enum CatalogError {
         file: String,
         /// Where.
         line: u64,
-        /// What the reader says.
+        /// The parser's message.
         problem: String,
     },
     /// The files are readable but do not fit together.

@@ -17,7 +17,7 @@ struct Kubeconfig {
     #[serde(default)]
     clusters: Vec<NamedCluster>,
     #[serde(default)]
-    users: Vec<Named>,
+    users: Vec<NamedEntry>,
 }
 
 #[derive(Deserialize)]
@@ -47,7 +47,7 @@ struct Cluster {
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct NamedEntry {
     name: String,
 }
 

@@ -1,4 +1,4 @@
-//! Which known name somebody probably meant.
+//! The known name nearest to a misspelt one.
 
 /// How many letters may be wrong.
 const MOST: usize = 2;

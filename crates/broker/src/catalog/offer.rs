@@ -6,7 +6,7 @@ use clients::kubernetes::Networks;
 
 use super::{Catalog, CatalogError, Plan};
 
-/// What an operator decides about the catalog.
+/// The operator's settings of the catalog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent switches of an operator")]
 pub struct Offer {

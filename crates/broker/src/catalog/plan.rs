@@ -3,11 +3,11 @@
 use domain::plan::{Accounts, Kind, Profile, Provider};
 
 use super::{
-    Limits, Place,
+    PlanLimits, PlatformRegion,
     data::{ClusterData, Nodes, PlanData},
 };
 
-/// What can be ordered under one name.
+/// A plan.
 #[derive(Debug, Clone)]
 pub struct Plan(PlanData);
 
@@ -30,17 +30,17 @@ impl Plan {
         self.0.display_name.clone().unwrap_or_else(|| self.name().to_uppercase())
     }
 
-    /// What people are told about it.
+    /// A description for people.
     pub fn description(&self) -> String {
         self.0.description.clone().unwrap_or_else(|| self.display_name())
     }
 
-    /// What is special about it.
+    /// Its kind.
     pub fn kind(&self) -> Kind {
         self.0.kind
     }
 
-    /// Whose provider account it uses.
+    /// The provider accounts that it uses.
     pub fn accounts(&self) -> Accounts {
         self.0.accounts
     }
@@ -56,7 +56,7 @@ impl Plan {
     }
 
     /// How many instances there may be, and for how long.
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &PlanLimits {
         &self.0.limits
     }
 
@@ -89,7 +89,7 @@ impl Plan {
 
     /// The provider whose regions and machine types are published for a place: that of the place if the plan has it,
     /// otherwise the plan's first.
-    pub(super) fn published(&self, place: &Place) -> Option<(Provider, &ClusterData)> {
+    pub(super) fn published(&self, place: &PlatformRegion) -> Option<(Provider, &ClusterData)> {
         let provider = place
             .provider
             .filter(|provider| self.0.clusters.contains_key(provider))

@@ -16,15 +16,15 @@ use domain::{
 use serde_json::Value;
 
 use super::{
-    Catalog, Offer, Place, Plan, Refusal, Rule, bounds, kubeconfig, nearest::nearest, oidc,
-    validate::validate,
+    Catalog, Offer, Plan, PlatformRegion, Refusal, Rule, bounds, kubeconfig, nearest::nearest,
+    oidc, validate::validate,
 };
 
-/// What an order says. It cannot be printed: the parameters may hold a kubeconfig.
+/// An order. It has no `Debug`: the parameters may hold a kubeconfig.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
     /// From where.
-    pub place: &'a Place,
+    pub place: &'a PlatformRegion,
     /// By which global account.
     pub global_account: &'a str,
     /// The parameters; none when there are none.
@@ -33,11 +33,11 @@ pub struct Request<'a> {
 
 /// An order that can be accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Accepted {
+pub struct CheckedOrder {
     /// Its parameters, as they are kept: versions only where they may be chosen, the licence as the plan has it, the
     /// kubeconfig in clear.
     pub parameters: Provisioning,
-    /// Whose machines it will run on; none when it brings its cluster.
+    /// Its provider; none when it brings its cluster.
     pub provider: Option<Provider>,
 }
 
@@ -48,7 +48,7 @@ impl Catalog {
         offer: &Offer,
         plan: &Plan,
         request: &Request<'_>,
-    ) -> Result<Accepted, Refusal> {
+    ) -> Result<CheckedOrder, Refusal> {
         const DOING: &str = "while extracting input parameters: while unmarshaling raw parameters";
         let place = request.place;
         let Some(raw) = request.parameters else {
@@ -78,7 +78,7 @@ impl Catalog {
         if plan.kind() == Kind::OwnCluster {
             let decoded = |encoded| kubeconfig::decode(encoded, &offer.customer_networks);
             parameters.kubeconfig = parameters.kubeconfig.as_ref().map(decoded).transpose()?;
-            return Ok(Accepted { parameters, provider });
+            return Ok(CheckedOrder { parameters, provider });
         }
         // Of no use to a cluster that is made here, and better not kept.
         parameters.kubeconfig = None;
@@ -88,14 +88,14 @@ impl Catalog {
         rules::purpose(parameters.purpose.as_deref())?;
         self.zones(plan, place, provider, &parameters)?;
         self.node_per_zone(plan, place, provider, &parameters)?;
-        Ok(Accepted { parameters, provider })
+        Ok(CheckedOrder { parameters, provider })
     }
 
-    /// Whose machines an order runs on; none when it brings its cluster.
+    /// The provider of an order; none when it brings its cluster.
     pub fn provider(
         &self,
         plan: &Plan,
-        place: &Place,
+        place: &PlatformRegion,
         parameters: &Provisioning,
     ) -> Result<Option<Provider>, Refusal> {
         match plan.kind() {
@@ -128,7 +128,7 @@ impl Catalog {
     }
 
     /// A platform's region that there is not is a slip in the address, and would take the order elsewhere without a word.
-    fn platform_region(&self, offer: &Offer, place: &Place) -> Result<(), Refusal> {
+    fn platform_region(&self, offer: &Offer, place: &PlatformRegion) -> Result<(), Refusal> {
         let region = place.platform_region.as_str();
         if !offer.closed || self.knows_platform_region(region) {
             return Ok(());

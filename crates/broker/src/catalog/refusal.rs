@@ -1,6 +1,6 @@
 //! Why an order is not accepted, in words that its author can use.
 
-/// What an order breaks.
+/// A broken rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::Display)]
 #[strum(serialize_all = "snake_case")]
 pub enum Rule {
@@ -44,11 +44,11 @@ pub enum Rule {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{description}")]
 pub struct Refusal {
-    /// What it breaks.
+    /// The broken rule.
     pub rule: Rule,
     /// Where: JSON pointers into the parameters; empty when it is not about them.
     pub fields: Vec<String>,
-    /// What its author is told.
+    /// The description for its author.
     pub description: String,
 }
 

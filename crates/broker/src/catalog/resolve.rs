@@ -1,4 +1,4 @@
-//! What an accepted order means: defaults of the plan, then the order's own words, then the rules of regions and zones.
+//! Resolves an accepted order: defaults of the plan, then the order's own values, then the rules of regions and zones.
 
 mod network;
 mod region;
@@ -6,20 +6,20 @@ mod region;
 use std::collections::HashSet;
 
 use domain::{
-    parameters::{Cluster, Oidc, Provisioning, Resolved},
+    parameters::{Cluster, Oidc, Provisioning, ResolvedOrder},
     plan::{Kind, Provider},
 };
 
-use super::{Catalog, Place, Plan, Refusal, data::ClusterData};
+use super::{Catalog, Plan, PlatformRegion, Refusal, data::ClusterData};
 
-/// What clusters can be for, in Gardener's words.
+/// Gardener's purposes of clusters.
 pub(super) const PURPOSES: [&str; 5] =
     ["evaluation", "testing", "development", "production", "infrastructure"];
 
 /// Licences under which a cluster may reach any address.
 const UNFILTERED_LICENCES: [&str; 3] = ["CUSTOMER", "PARTNER", "TRIAL"];
 
-/// Who orders, as the context of the order says.
+/// The orderer, from the context of the order.
 #[derive(Debug, Clone, Copy)]
 pub struct Orderer<'a> {
     /// Administers the cluster unless the order says otherwise.
@@ -33,11 +33,11 @@ impl Catalog {
     pub fn resolve(
         &self,
         plan: &Plan,
-        place: &Place,
+        place: &PlatformRegion,
         parameters: &Provisioning,
         orderer: &Orderer<'_>,
         random: [u8; 16],
-    ) -> Result<Resolved, Refusal> {
+    ) -> Result<ResolvedOrder, Refusal> {
         let provider = self.provider(plan, place, parameters)?;
         let cluster = provider.and_then(|provider| {
             let data = plan.cluster(provider)?;
@@ -50,7 +50,7 @@ impl Catalog {
             None if plan.kind() == Kind::OwnCluster => Vec::new(),
             None => vec![orderer.user_id.to_lowercase()],
         };
-        Ok(Resolved {
+        Ok(ResolvedOrder {
             platform_region: place.platform_region.clone(),
             eu_access: place.eu_access,
             profile: plan.profile(),
@@ -64,7 +64,7 @@ impl Catalog {
     fn cluster(
         &self,
         plan: &Plan,
-        place: &Place,
+        place: &PlatformRegion,
         provider: Provider,
         data: &ClusterData,
         parameters: &Provisioning,
@@ -80,7 +80,7 @@ impl Catalog {
             provider,
             zones: self.zones_of(place, provider, data, parameters, &region, random),
             region,
-            machine_type: said(parameters.machine_type.as_ref(), &data.machine_type.value),
+            machine_type: given_or(parameters.machine_type.as_ref(), &data.machine_type.value),
             disk_type: data.disk_type.clone(),
             volume_size_gb: data
                 .volume_size_gb
@@ -92,7 +92,7 @@ impl Catalog {
             worker_cidr: data.worker_cidr.value.clone(),
             network_cidr: data.network_cidr.as_ref().map(|cidr| cidr.value.clone()),
             nat_gateway: data.nat_gateway,
-            purpose: said(
+            purpose: given_or(
                 parameters.purpose.as_ref(),
                 data.purpose.as_ref().unwrap_or(&defaults.purpose),
             ),
@@ -136,6 +136,6 @@ pub(super) fn once_each(mut named: Vec<String>) -> Vec<String> {
     named
 }
 
-fn said(asked: Option<&String>, default: &str) -> String {
+fn given_or(asked: Option<&String>, default: &str) -> String {
     asked.filter(|asked| !asked.is_empty()).map_or_else(|| default.to_owned(), Clone::clone)
 }

@@ -8,7 +8,7 @@ mod properties;
 use domain::plan::Kind;
 use serde_json::{Map, Value, json};
 
-use super::{Catalog, Offer, Place, Plan};
+use super::{Catalog, Offer, Plan, PlatformRegion};
 use properties::{Purpose, close, further};
 
 /// In which order a form shows its fields.
@@ -27,8 +27,8 @@ const CONTROLS: [&str; 11] = [
 ];
 
 impl Catalog {
-    /// What an order may say.
-    pub fn create_schema(&self, offer: &Offer, plan: &Plan, place: &Place) -> Value {
+    /// The schema of an order.
+    pub fn create_schema(&self, offer: &Offer, plan: &Plan, place: &PlatformRegion) -> Value {
         let required: &[&str] = match plan.kind() {
             Kind::OwnCluster => &["name", "kubeconfig", "shootName", "shootDomain"],
             _ => &["name"],
@@ -37,8 +37,8 @@ impl Catalog {
         envelope(properties, further(offer, plan, Purpose::Create).as_ref(), required)
     }
 
-    /// What a change may say.
-    pub fn update_schema(&self, offer: &Offer, plan: &Plan, place: &Place) -> Value {
+    /// The schema of an update.
+    pub fn update_schema(&self, offer: &Offer, plan: &Plan, place: &PlatformRegion) -> Value {
         let properties = self.properties(offer, plan, place, Purpose::Update);
         envelope(properties, further(offer, plan, Purpose::Update).as_ref(), &[])
     }

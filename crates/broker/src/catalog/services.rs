@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{BindingOffer, Catalog, Offer, Place, Plan};
+use super::{BindingOffer, Catalog, Offer, Plan, PlatformRegion};
 
 impl Catalog {
     /// The answer to a platform that asks what can be ordered from a place.
     ///
     /// A service without plans is against the rules of the protocol, so that nothing offered means no service.
-    pub fn services(&self, offer: &Offer, place: &Place) -> Value {
+    pub fn services(&self, offer: &Offer, place: &PlatformRegion) -> Value {
         let plans: Vec<Value> =
             self.offered(offer).map(|plan| self.published(offer, plan, place)).collect();
         if plans.is_empty() {
@@ -41,7 +41,7 @@ impl Catalog {
         json!({"services": [service]})
     }
 
-    fn published(&self, offer: &Offer, plan: &Plan, place: &Place) -> Value {
+    fn published(&self, offer: &Offer, plan: &Plan, place: &PlatformRegion) -> Value {
         let mut published = json!({
             "id": plan.id(),
             "name": plan.name(),
@@ -78,7 +78,7 @@ impl Catalog {
     }
 }
 
-/// What a bind can be told.
+/// The schema of a bind.
 fn schema(bindings: &BindingOffer, closed: bool) -> Value {
     json!({
         "$schema": "http://json-schema.org/draft-04/schema#",

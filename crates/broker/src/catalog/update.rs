@@ -1,28 +1,28 @@
 //! Whether a change of an instance can be accepted.
 
 use domain::{
-    parameters::{Provisioning, Resolved, Update},
+    parameters::{Provisioning, ResolvedOrder, Update},
     plan::Kind,
 };
 use serde_json::Value;
 
 use super::{
-    Catalog, Offer, Place, Plan, Refusal, Rule, bounds, kubeconfig, oidc,
+    Catalog, Offer, Plan, PlatformRegion, Refusal, Rule, bounds, kubeconfig, oidc,
     provision::{administrators, auto_scaler, form, nodes},
     resolve::{is_unfiltered, once_each},
     validate::validate,
 };
 
-/// What a change says, and of what. It cannot be printed: the parameters may hold a kubeconfig.
+/// An update and its instance. It has no `Debug`: the parameters may hold a kubeconfig.
 #[derive(Clone, Copy)]
 pub struct Change<'a> {
     /// From where the instance was ordered.
-    pub place: &'a Place,
+    pub place: &'a PlatformRegion,
     /// The instance's parameters so far.
     pub stored: &'a Provisioning,
     /// The parameters of the change; none when it is about the context alone.
     pub parameters: Option<&'a Value>,
-    /// What the change's context says about the instance being active.
+    /// `active` in the context of the update.
     pub active: Option<bool>,
 }
 
@@ -61,7 +61,7 @@ impl Catalog {
     pub fn merge(
         &self,
         plan: &Plan,
-        place: &Place,
+        place: &PlatformRegion,
         stored: &Provisioning,
         update: &Update,
     ) -> Result<Provisioning, Refusal> {
@@ -76,10 +76,10 @@ impl Catalog {
     /// since the order. `license`: the licence, where it changes.
     pub fn resolve_again(
         &self,
-        resolved: &Resolved,
+        resolved: &ResolvedOrder,
         update: &Update,
         license: Option<&str>,
-    ) -> Resolved {
+    ) -> ResolvedOrder {
         let mut resolved = resolved.clone();
         if let Some(named) = update.administrators.clone().filter(|named| !named.is_empty()) {
             resolved.administrators = once_each(named);
@@ -107,7 +107,12 @@ impl Catalog {
 impl Catalog {
     /// What a runtime has once its instance is of another plan. The cluster stays: only what the plan does not allow, a machine or a
     /// number of nodes, becomes what is nearest to it.
-    pub fn move_to(&self, plan: &Plan, parameters: &mut Provisioning, resolved: &mut Resolved) {
+    pub fn move_to(
+        &self,
+        plan: &Plan,
+        parameters: &mut Provisioning,
+        resolved: &mut ResolvedOrder,
+    ) {
         resolved.profile = plan.profile();
         resolved.licence_type = plan.licence_type().map(str::to_owned);
         parameters.licence_type.clone_from(&resolved.licence_type);

@@ -1,9 +1,9 @@
-//! What is left of instances that were removed, until it is gone.
+//! Leftovers of removed instances.
 //!
 //! What a reader would get wrong: it is read from the last removal itself, not from a list of its own, so it is never
 //! out of date. While that removal is tried again, the list shrinks with it.
 
-use engine::{OperationId, Storage, StorageError};
+use engine::{OperationId, StorageError};
 use jiff::Timestamp;
 use serde::Serialize;
 use store::{
@@ -19,7 +19,7 @@ use crate::operations::deprovisioning::{self, Data};
 pub struct Leftover {
     /// The instance.
     pub instance: String,
-    /// Whose it was.
+    /// Its global account.
     pub global_account: String,
     /// The subaccount.
     pub subaccount: String,
@@ -31,16 +31,16 @@ pub struct Leftover {
     pub since: Timestamp,
     /// The last removal.
     pub operation: Option<OperationId>,
-    /// What is left.
-    pub left: Vec<Left>,
+    /// The leftovers.
+    pub left: Vec<LeftoverItem>,
 }
 
 /// One thing that is left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Left {
+pub struct LeftoverItem {
     /// The step that could not remove it.
     pub step: String,
-    /// What it is.
+    /// Its description.
     pub what: &'static str,
 }
 
@@ -50,6 +50,9 @@ pub enum Error {
     /// The broker's rows cannot be read.
     #[error("the instances cannot be read")]
     Instances(#[from] store::Error),
+    /// The removals cannot be read.
+    #[error("the removals cannot be read")]
+    Removals(#[source] store::Error),
     /// The operations cannot be read or written.
     #[error("the operations cannot be reached")]
     Operations(#[from] StorageError),
@@ -71,7 +74,7 @@ pub async fn list(
     Ok((found, page.next))
 }
 
-/// What is left of one instance; none when it is there, or all of it is gone.
+/// The leftovers of one instance; none when it is there, or all of it is gone.
 pub async fn of(
     store: &BrokerStore,
     operations: &EngineStore,
@@ -106,13 +109,29 @@ async fn of_row(
     }))
 }
 
-async fn left_by(operations: &EngineStore, id: OperationId) -> Result<Vec<Left>, Error> {
-    let Some(found) = operations.read(id).await? else { return Ok(Vec::new()) };
-    let data: Data = serde_json::from_slice(&found.data).unwrap_or_default();
-    Ok(data.left.into_iter().map(|step| Left { what: what(&step), step }).collect())
+async fn left_by(operations: &EngineStore, id: OperationId) -> Result<Vec<LeftoverItem>, Error> {
+    let contents = operations.readable_contents(&[id]).await.map_err(Error::Removals)?;
+    let data = contents.first().map(|content| serde_json::from_slice::<Data>(&content.data));
+    match data {
+        Some(Ok(data)) => {
+            Ok(data.left.into_iter().map(|step| LeftoverItem { what: what(&step), step }).collect())
+        }
+        Some(Err(error)) => {
+            tracing::error!(operation.id = %id, %error, "removal cannot be read");
+            Ok(vec![unreadable()])
+        }
+        // Its row may have gone since.
+        None if operations.of_ids(&[id]).await.map_err(Error::Removals)?.is_empty() => Ok(vec![]),
+        None => Ok(vec![unreadable()]),
+    }
 }
 
-/// What a step removes, for people.
+/// The leftovers of a removal that cannot be read: one row must not hide the others of a page.
+fn unreadable() -> LeftoverItem {
+    LeftoverItem { step: "unknown".to_owned(), what: "what its removal left cannot be read" }
+}
+
+/// The object that a step removes, for people.
 fn what(step: &str) -> &'static str {
     deprovisioning::what_is_left(step).unwrap_or("something that this version does not know")
 }

@@ -28,13 +28,15 @@ use crate::operations::{
 /// How many are ended in one go, and how many of them at once.
 const MOST: u32 = 200;
 const AT_ONCE: usize = 8;
+/// How often a hold is renewed before it would be over: the database may be away for a few of them.
+const RENEWALS: u32 = 5;
 
 /// How long things take that nobody is told about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Times {
-    /// How often somebody looks.
+    /// The interval between two checks.
     pub every: Duration,
-    /// For how long a maintenance is one replica's: longer than all its calls take at worst, so that no other replica makes them too.
+    /// For how long a maintenance is one replica's unless it says so again: when a replica dies, another one ends it after this.
     pub hold: Duration,
     /// How long after a failure it is tried again.
     pub again: Duration,
@@ -48,7 +50,7 @@ impl Default for Times {
     fn default() -> Self {
         Self {
             every: Duration::from_secs(5),
-            hold: Duration::from_mins(15),
+            hold: Duration::from_secs(15),
             again: Duration::from_mins(2),
             refused: Duration::from_mins(15),
             settled: Duration::from_secs(30),
@@ -73,6 +75,15 @@ enum Error {
     Store(#[from] store::Error),
     #[error(transparent)]
     Call(#[from] CallError),
+    #[error("{failed} of {all} evaluations stay in maintenance mode for now")]
+    Evaluations {
+        failed: usize,
+        all: usize,
+        #[source]
+        first: CallError,
+    },
+    #[error("it is ended, or another replica ends it")]
+    Lost,
 }
 
 /// Goes on until it is dropped.
@@ -101,7 +112,7 @@ impl MaintenanceEnding {
 
     /// `false`: it could not be ended, or another replica ends it.
     async fn try_to_end(&self, due: &Maintenance) -> bool {
-        let taken = match self.store.take_maintenance(due, self.times.hold).await {
+        let mut taken = match self.store.take_maintenance(due, self.times.hold).await {
             Ok(Some(taken)) => taken,
             Ok(None) => return false,
             Err(error) => {
@@ -109,7 +120,7 @@ impl MaintenanceEnding {
                 return false;
             }
         };
-        match self.end(&taken).await {
+        match self.end_while_held(&mut taken).await {
             Ok(()) => true,
             Err(error) => {
                 tracing::warn!(
@@ -127,6 +138,35 @@ impl MaintenanceEnding {
         }
     }
 
+    /// Its calls may take longer than the hold. One that another replica has got meanwhile is left to it.
+    async fn end_while_held(&self, taken: &mut Maintenance) -> Result<(), Error> {
+        let due = taken.clone();
+        // A renewal that waits for the database does not stop the calls.
+        tokio::select! {
+            biased;
+            ended = self.end(&due) => ended,
+            lost = self.renew(taken) => Err(lost),
+        }
+    }
+
+    /// Renews a hold until another replica has it. The hold outlives a renewal that fails: the next one follows in time.
+    async fn renew(&self, taken: &mut Maintenance) -> Error {
+        loop {
+            self.clock.sleep(self.times.hold / RENEWALS).await;
+            match self.store.take_maintenance(taken, self.times.hold).await {
+                Ok(Some(held)) => *taken = held,
+                Ok(None) => return Error::Lost,
+                Err(error) => tracing::warn!(
+                    instance.id = taken.instance,
+                    operation.id = %taken.operation,
+                    error = chain(&error),
+                    "hold of a maintenance not renewed, trying again"
+                ),
+            }
+        }
+    }
+
+    /// Customers are told that it is over when that is true of the evaluations.
     async fn end(&self, due: &Maintenance) -> Result<(), Error> {
         if !due.evaluations.is_empty() {
             self.restore(due).await?;
@@ -137,7 +177,8 @@ impl MaintenanceEnding {
         Ok(())
     }
 
-    /// Gives evaluations the status back that they had. What somebody has changed meanwhile, or removed, is left alone.
+    /// Restores the former status of evaluations. Those that were changed or removed meanwhile are left alone, and one that cannot be
+    /// restored does not stop the others.
     async fn restore(&self, due: &Maintenance) -> Result<(), Error> {
         let Some(avs) = &self.avs else {
             tracing::warn!(
@@ -146,8 +187,10 @@ impl MaintenanceEnding {
             );
             return Ok(());
         };
+        let (mut failed, all) = (Vec::new(), due.evaluations.len());
         for evaluation in &due.evaluations {
             match restore_one(avs, evaluation).await {
+                Ok(()) => {}
                 Err(error) if !error.kind.is_retryable() && self.gives_up(due) => {
                     tracing::error!(
                         instance.id = due.instance,
@@ -156,10 +199,14 @@ impl MaintenanceEnding {
                         "evaluation stays in maintenance mode, refused by AvS"
                     );
                 }
-                restored => restored?,
+                Err(error) => failed.push(error),
             }
         }
-        Ok(())
+        let count = failed.len();
+        match failed.into_iter().next() {
+            Some(first) => Err(Error::Evaluations { failed: count, all, first }),
+            None => Ok(()),
+        }
     }
 
     /// Whether what is refused is not tried again: it would keep the runtime from its next upgrade.
@@ -193,7 +240,7 @@ impl MaintenanceEnding {
     }
 }
 
-/// What customers were told that is done.
+/// The event type that customers were notified of.
 fn event_type(kind: &str) -> EventType {
     if kind == UpgradingKyma::KIND { UpgradingKyma::EVENT } else { UpgradingCluster::EVENT }
 }
@@ -222,13 +269,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_other_replica_takes_a_maintenance_while_its_calls_may_last() {
-        let times = Times::default();
-        // Each call may have to get a token first. SPC: tell, announce what it has forgotten, tell again.
-        let avs = clients::avs::LIMITS.call * 2 * 4;
-        let spc = clients::spc::LIMITS.call * 3;
+    fn a_hold_outlives_renewals_that_fail_and_a_dead_replica_by_seconds() {
+        let Times { hold, .. } = Times::default();
 
-        assert!(times.hold > avs + spc);
+        assert!(hold <= Duration::from_secs(15));
+        // Three renewals in a row may fail.
+        assert!(hold / RENEWALS * 4 < hold);
+    }
+
+    #[test]
+    fn the_next_upgrade_waits_longer_than_a_refused_evaluation_is_tried_again() {
+        let times = Times::default();
+
         // The next upgrade waits for half an hour.
         assert!(times.refused + times.again + times.settled < Duration::from_mins(30));
     }

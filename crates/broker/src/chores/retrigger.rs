@@ -12,7 +12,7 @@ use crate::operations::deprovisioning;
 
 /// What became of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Retriggered {
+pub enum RetriggerResult {
     /// This operation continues the last removal; only what was not completed runs.
     Begun(OperationId),
     /// This removal is under way already.
@@ -28,21 +28,21 @@ pub async fn retrigger(
     operations: &EngineStore,
     store: &BrokerStore,
     instance: &str,
-) -> Result<Retriggered, Error> {
+) -> Result<RetriggerResult, Error> {
     let last = store.last_operation(instance, Some(&[deprovisioning::KIND])).await?;
-    let Some(last) = last else { return Ok(Retriggered::Nothing) };
-    let Some(found) = operations.read(last).await? else { return Ok(Retriggered::Nothing) };
+    let Some(last) = last else { return Ok(RetriggerResult::Nothing) };
+    let Some(found) = operations.read(last).await? else { return Ok(RetriggerResult::Nothing) };
     if !found.state.is_final() {
-        return Ok(Retriggered::Running(last));
+        return Ok(RetriggerResult::Running(last));
     }
     if found.state == State::Succeeded && deprovisioning::left_nothing(&found) {
-        return Ok(Retriggered::Nothing);
+        return Ok(RetriggerResult::Nothing);
     }
     let new = Uuid::now_v7();
     Ok(match operations.continue_from(last, new, &pairs).await? {
-        Acceptance::Started | Acceptance::Queued => Retriggered::Begun(new),
-        Acceptance::Same(running) => Retriggered::Running(running),
-        Acceptance::Refused(other) => Retriggered::Blocked(other),
+        Acceptance::Started | Acceptance::Queued => RetriggerResult::Begun(new),
+        Acceptance::Same(running) => RetriggerResult::Running(running),
+        Acceptance::Refused(other) => RetriggerResult::Blocked(other),
     })
 }
 

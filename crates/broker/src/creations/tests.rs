@@ -2,7 +2,7 @@
 
 use base::Clock;
 use clients::Component;
-use engine::Planted;
+use engine::PlantedBug;
 use store::{
     EngineStore, Sealer, Set,
     engine::Time,
@@ -19,13 +19,13 @@ async fn creations(database: &TestDatabase) -> Creations {
         opened.migrate(set).await.unwrap();
     }
     let (clock, sealer) = (Clock::running(), Sealer::generate());
-    let engine = EngineStore::new(opened, sealer, Time::Database, Planted::Nothing);
+    let engine = EngineStore::new(opened, sealer, Time::Database, PlantedBug::Nothing);
     Creations::new(BrokerStore::new(engine, clock.clone()), clock)
 }
 
-fn thing() -> Thing<'static> {
+fn thing() -> PlannedCreation<'static> {
     let operation = Uuid::from_u128(7);
-    Thing { system: AVS.0, name: "K8S-AWS-Kyma-int-i-1", instance: "i-1", operation }
+    PlannedCreation { system: AVS.0, name: "K8S-AWS-Kyma-int-i-1", instance: "i-1", operation }
 }
 
 fn answered(id: &str) -> std::future::Ready<Result<String, Error>> {

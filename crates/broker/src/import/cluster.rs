@@ -13,10 +13,10 @@ use store::import::{KebInstance, KebOperation};
 
 use super::details::words;
 
-/// What was sent for a cluster, as far as it is kept with the order.
+/// The cluster fields that were sent, as far as the order keeps them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Sent {
+struct SentCluster {
     region: Option<String>,
     machine_type: Option<String>,
     machine_image: Option<String>,
@@ -67,7 +67,7 @@ fn says_something(value: &Value) -> bool {
 
 /// Puts what was sent, and what was ordered since, over what the catalog says.
 pub(super) fn as_built(cluster: &mut Cluster, sent: &Map<String, Value>, ordered: &Provisioning) {
-    let sent: Sent = serde_json::from_value(sent.clone().into()).unwrap_or_default();
+    let sent: SentCluster = serde_json::from_value(sent.clone().into()).unwrap_or_default();
     let said = |text: Option<String>| text.filter(|text| !text.is_empty());
     let provider = cluster.provider;
     if let Some((zones, network)) =
@@ -112,7 +112,7 @@ pub(super) fn as_built(cluster: &mut Cluster, sent: &Map<String, Value>, ordered
     order_over(cluster, ordered);
 }
 
-/// What the order says counts most: changes are kept in it.
+/// The order overrides the rest: updates are kept in it.
 fn order_over(cluster: &mut Cluster, ordered: &Provisioning) {
     let count = |said: Option<i64>| said.and_then(|said| u32::try_from(said).ok());
     for (field, number) in [

@@ -1,15 +1,18 @@
-//! What the steps of the original have learnt about an instance.
+//! Details of an instance from the original's steps.
 
+use engine::State;
 use serde_json::Value;
 use store::import::KebOperation;
 use uuid::Uuid;
 
+use super::operation::{Progress, is_dry_run, progress};
 use crate::{
     Details,
     details::{Avs, RuntimeVersion},
+    instances::pairs::UPGRADE_KYMA,
 };
 
-/// What one operation knew.
+/// The details in one operation's data.
 pub(super) fn of(data: &Value) -> Details {
     let text = |name: &str| words(&data[name]);
     let evaluation = |name: &str| data["avs"][name].as_i64().filter(|id| *id != 0);
@@ -41,10 +44,10 @@ pub(super) fn of(data: &Value) -> Details {
     }
 }
 
-/// What is known now: what the newest operation that has begun knew, with what only older ones say.
+/// The current details: those of the newest operation that has begun, completed from older ones.
 pub(super) fn newest(operations: &[KebOperation], runtime: Option<Uuid>) -> Details {
     let begun = |it: &&KebOperation| it.state != "pending";
-    let mut known = operations.iter().rev().filter(begun).map(|operation| of(&operation.data));
+    let mut known = operations.iter().rev().filter(begun).map(known);
     let mut details = known.next().unwrap_or_default();
     for older in known {
         details.kyma_template = details.kyma_template.or(older.kyma_template);
@@ -56,6 +59,17 @@ pub(super) fn newest(operations: &[KebOperation], runtime: Option<Uuid>) -> Deta
         Some(runtime) => Details { runtime_id: Some(runtime), ..details },
         None => details.without_cluster(),
     }
+}
+
+/// The details in an operation's data. The version that an upgrade was about is not the runtime's when it only tried things out or was
+/// canceled.
+fn known(operation: &KebOperation) -> Details {
+    let details = of(&operation.data);
+    let in_vain = is_dry_run(operation)
+        || (operation.kind == UPGRADE_KYMA
+            && progress(operation) == Progress::Ended(State::Canceled));
+    let runtime_version = details.runtime_version.filter(|_| !in_vain);
+    Details { runtime_version, ..details }
 }
 
 fn version(value: &Value) -> Option<RuntimeVersion> {

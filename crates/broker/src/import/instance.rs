@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::{
     Import, cluster, details,
     operation::{self, Progress, Setting},
-    order::{self, Parts},
+    order::{self, OrderSource},
     states, subject, unreadable,
 };
 use crate::{
@@ -25,9 +25,19 @@ use crate::{
 };
 
 /// An instance as it is stored, and what an operator should know about it.
-pub(super) struct Mapped {
+pub(super) struct MappedInstance {
     pub(super) imported: ImportedInstance,
+    pub(super) left_out: LeftOut,
     pub(super) findings: Vec<Finding>,
+}
+
+/// How many of the rows that belong to an instance are not taken over; all but those that have expired have findings.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LeftOut {
+    pub(super) operations: usize,
+    pub(super) states: usize,
+    pub(super) bindings: usize,
+    pub(super) expired: u64,
 }
 
 impl Import<'_> {
@@ -38,7 +48,7 @@ impl Import<'_> {
         row: &KebInstance,
         operations: Vec<Result<KebOperation, RowError>>,
         bindings: Vec<Result<KebBinding, RowError>>,
-    ) -> Result<Mapped, Finding> {
+    ) -> Result<MappedInstance, Finding> {
         let operations: Vec<KebOperation> = operations
             .into_iter()
             .collect::<Result<_, _>>()
@@ -47,7 +57,7 @@ impl Import<'_> {
         let runtime = runtime(row)?;
         let sent = cluster::sent(row, &operations);
         let data = newest_data(&operations);
-        let parts = Parts {
+        let parts = OrderSource {
             instance: &row.instance_id,
             plan_id: &row.service_plan_id,
             parameters: &row.provisioning_parameters,
@@ -68,12 +78,15 @@ impl Import<'_> {
             Some(runtime) => states::of(row, runtime, (&order, sent.as_ref()), cipher),
             None => Default::default(),
         };
-        let now = self.clock.now();
-        let (bindings, of_bindings) = match runtime {
-            Some(runtime) => states::bindings(row, runtime, bindings, (cipher, now)),
-            None => Default::default(),
+        let bindings = states::bindings(row, runtime, bindings, (cipher, self.clock.now()));
+        let (stored, of_operations) = history(&order, &operations, true);
+        let left_out = LeftOut {
+            operations: of_operations.len(),
+            states: of_states.len(),
+            bindings: bindings.findings.len(),
+            expired: bindings.expired,
         };
-        findings.extend(of_states.into_iter().chain(of_bindings));
+        findings.extend(of_states.into_iter().chain(bindings.findings).chain(of_operations));
         let created_at = row.created_at.unwrap_or_default();
         let instance = new_instance(row, &order, &known).map_err(|_| unwritable(row))?;
         instance.check().map_err(|error| {
@@ -82,7 +95,7 @@ impl Import<'_> {
         })?;
         let imported = ImportedInstance {
             digest: comparable(as_sent.as_ref().unwrap_or(&order)).map_err(|_| unwritable(row))?,
-            operations: history(&order, &operations, true),
+            operations: stored,
             instance,
             runtime_id: runtime,
             created_at,
@@ -90,12 +103,12 @@ impl Import<'_> {
             deleted_at: row.deleted_at,
             expired_at: row.expired_at,
             states,
-            bindings,
+            bindings: bindings.taken,
         };
-        Ok(Mapped { imported, findings })
+        Ok(MappedInstance { imported, left_out, findings })
     }
 
-    /// What is to be done about operations that had not ended; an error when the instance is left to the original.
+    /// The handling of operations that had not ended; an error when the instance is left to the original.
     fn unfinished(
         &self,
         row: &KebInstance,
@@ -151,27 +164,31 @@ impl Import<'_> {
     }
 }
 
-/// The operations of an instance as they are stored.
+/// The operations of an instance as they are stored, and those that cannot be.
 pub(super) fn history(
     order: &Order,
     operations: &[KebOperation],
     has_row: bool,
-) -> Vec<ImportedOperation> {
+) -> (Vec<ImportedOperation>, Vec<Finding>) {
     // What only tells of the past needs no credentials.
     let mut plain = order.clone();
     plain.context.sm_operator_credentials = None;
     plain.parameters.kubeconfig = None;
     let mut made = false;
-    let stored = |it: &KebOperation| {
+    let (mut stored, mut findings) = (Vec::new(), Vec::new());
+    for it in operations {
         let returning = it.kind == PROVISION && std::mem::replace(&mut made, true);
         let continued = has_row && it.kind == DEPROVISION;
         let order = if continued { order } else { &plain };
-        operation::history(it, &Setting { order, has_row, returning })
-    };
-    operations.iter().filter_map(stored).collect()
+        match operation::history(it, &Setting { order, has_row, returning }) {
+            Ok(operation) => stored.push(operation),
+            Err(finding) => findings.push(finding),
+        }
+    }
+    (stored, findings)
 }
 
-/// What the newest operation that has begun knows.
+/// The data of the newest operation that has begun.
 pub(super) fn newest_data(operations: &[KebOperation]) -> &Value {
     let begun = operations.iter().rev().find(|it| {
         it.state != "pending" && operation::progress(it) != Progress::Ended(State::Canceled)

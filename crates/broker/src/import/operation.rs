@@ -8,18 +8,25 @@ use base::Failure;
 use domain::parameters::Update;
 use engine::{Operation, State};
 use serde_json::{Value, json};
-use store::{engine::ImportedOperation, import::KebOperation};
+use store::{
+    engine::ImportedOperation,
+    import::{Finding, KebOperation},
+};
 use uuid::Uuid;
 
-use super::{Imported, details, details::words};
+use super::{ImportNote, details, details::words, subject};
 use crate::{
     ContextChange, Order,
-    instances::pairs::{DEPROVISION, PROVISION, UPDATE},
+    instances::pairs::{DEPROVISION, PROVISION, UPDATE, UPGRADE_CLUSTER, UPGRADE_KYMA},
     operations::{deprovisioning::what_is_left, provisioning::Provisioning},
 };
 
 /// The kinds of operations that are known here.
-const KINDS: [&str; 5] = [PROVISION, DEPROVISION, UPDATE, "upgradeKyma", "upgradeCluster"];
+const KINDS: [&str; 5] = [PROVISION, DEPROVISION, UPDATE, UPGRADE_KYMA, UPGRADE_CLUSTER];
+const UPGRADES: [&str; 2] = [UPGRADE_KYMA, UPGRADE_CLUSTER];
+
+/// How the text begins of an operation that had not ended.
+pub(crate) const INTERRUPTED: &str = "was in progress in the original when it was imported";
 
 /// How far the original came with an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +55,7 @@ pub(super) fn progress_of(kind: &str, state: &str) -> Progress {
     }
 }
 
-/// What an operation is stored with.
+/// The surroundings of a stored operation.
 pub(super) struct Setting<'a> {
     /// The order, with credentials only for what may be continued.
     pub(super) order: &'a Order,
@@ -58,14 +65,19 @@ pub(super) struct Setting<'a> {
     pub(super) returning: bool,
 }
 
-/// The operation as it is stored; none for one that cannot be.
+/// The operation as it is stored, or why it cannot be.
 pub(super) fn history(
     operation: &KebOperation,
     setting: &Setting<'_>,
-) -> Option<ImportedOperation> {
-    let id: Uuid = operation.id.parse().ok()?;
+) -> Result<ImportedOperation, Finding> {
+    let refused = |problem: String| {
+        let whose = subject(&operation.instance_id);
+        let action = "keep a copy of the original's database for as long as it is needed";
+        Finding::new(format!("operation {} of {whose}", operation.id), problem, action)
+    };
+    let id: Uuid = operation.id.parse().map_err(|_| refused("its id is not a UUID".to_owned()))?;
     if !KINDS.contains(&operation.kind.as_str()) {
-        return None;
+        return Err(refused(format!("its type \"{}\" is not known", operation.kind)));
     }
     let (state, description) = ending(operation);
     let temporary = operation.data["temporary"].as_bool().unwrap_or_default();
@@ -74,13 +86,13 @@ pub(super) fn history(
     let continued = removal || (operation.kind == DEPROVISION && state != State::Succeeded);
     let closed = operation.finished_stages.split(',').filter(|stage| !stage.is_empty());
     let failure = (state == State::Failed).then(|| failure(operation, &description));
-    let imported = Imported {
+    let imported = ImportNote {
         description: description.clone(),
         orchestration_id: operation.orchestration_id.parse().ok(),
     };
     let started = progress(operation) != Progress::NeverBegun;
     let created_at = operation.created_at.unwrap_or_default();
-    Some(ImportedOperation {
+    Ok(ImportedOperation {
         id,
         instance: operation.instance_id.clone(),
         kind: operation.kind.clone(),
@@ -102,15 +114,18 @@ pub(super) fn history(
     })
 }
 
-/// How it ended, and what is said about it.
+/// Whether it is an upgrade that only tried things out.
+pub(super) fn is_dry_run(operation: &KebOperation) -> bool {
+    operation.data["runtime_operation"]["dryRun"].as_bool().unwrap_or_default()
+        && UPGRADES.contains(&operation.kind.as_str())
+}
+
+/// How it ended, and its description.
 fn ending(operation: &KebOperation) -> (State, String) {
     let said = &operation.description;
     match progress(operation) {
         Progress::Ended(state) => (state, said.clone()),
-        Progress::Interrupted => {
-            let text = format!("was in progress in the original when it was imported ({said})");
-            (State::Failed, text)
-        }
+        Progress::Interrupted => (State::Failed, format!("{INTERRUPTED} ({said})")),
         Progress::NeverBegun => (State::Canceled, "had not begun when it was imported".to_owned()),
     }
 }
@@ -137,12 +152,13 @@ fn input(
     operation: &KebOperation,
     setting: &Setting<'_>,
     temporary: bool,
-    imported: &Imported,
+    imported: &ImportNote,
 ) -> Value {
     let mut input = json!({
         "order": setting.order,
         "temporary": temporary && operation.kind == DEPROVISION,
         "returning": setting.returning,
+        "dry_run": is_dry_run(operation),
         "user_agent": words(&operation.data["userAgent"]),
         "imported": imported,
     });

@@ -12,17 +12,17 @@ use store::{
 use uuid::Uuid;
 
 use super::{
-    Import, ORCHESTRATIONS, PAGE,
+    Import, ORCHESTRATIONS, PAGE, UPGRADES,
     details::words,
     operation::{Progress, progress_of},
-    unreadable,
+    subject, unreadable,
 };
 
 /// How many upgrades are read, and written in one transaction, at a time.
 const MEMBERS: u32 = 500;
 
 /// An orchestration as it is stored, and what an operator should know about it.
-type Mapped = (ImportedOrchestration, Option<Finding>);
+type MappedOrchestration = (ImportedOrchestration, Option<Finding>);
 
 impl Import<'_> {
     /// Takes over orchestrations, after the operations that belong to them.
@@ -50,12 +50,12 @@ impl Import<'_> {
             }
             self.write_orchestrations(batch, report).await?;
         }
-        self.members(source).await
+        self.members(source, report).await
     }
 
     async fn write_orchestrations(
         &self,
-        batch: Vec<Mapped>,
+        batch: Vec<MappedOrchestration>,
         report: &mut Report,
     ) -> Result<(), Error> {
         let (all, findings): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
@@ -76,22 +76,32 @@ impl Import<'_> {
     }
 
     /// Takes over which upgrades belong to orchestrations that were imported, now or before.
-    async fn members(&self, source: &mut KebSource) -> Result<(), Error> {
-        if self.mode == Mode::DryRun {
-            return Ok(());
-        }
+    async fn members(&self, source: &mut KebSource, report: &mut Report) -> Result<(), Error> {
         loop {
             let rows = source.next_members(MEMBERS).await?;
             if rows.is_empty() {
                 return Ok(());
             }
-            // An operation that cannot be read is told with its instance.
-            let all: Vec<_> = rows.iter().flatten().filter_map(member).collect();
-            self.store.import_members(&all).await?;
+            let mut all = Vec::new();
+            for row in rows {
+                let row = row.map_err(|error| unreadable("upgrade", &error));
+                match row.and_then(|row| member(&row)) {
+                    Ok(member) => all.push(member),
+                    Err(finding) => {
+                        let count = report.count(UPGRADES);
+                        count.found += 1;
+                        count.left_out += 1;
+                        report.add(finding);
+                    }
+                }
+            }
+            if self.mode == Mode::Apply {
+                self.store.import_members(&all).await?;
+            }
         }
     }
 
-    fn orchestration(&self, row: &KebOrchestration) -> Result<Mapped, Finding> {
+    fn orchestration(&self, row: &KebOrchestration) -> Result<MappedOrchestration, Finding> {
         let subject = || format!("orchestration {}", row.orchestration_id);
         let refused = |problem: String| {
             let action = "look at the row in the original's database";
@@ -158,22 +168,31 @@ fn ending(state: State, id: &str) -> (State, Option<(String, String)>) {
     }
 }
 
-/// The upgrade of one runtime; none for what is no operation of a runtime.
-fn member(row: &KebMember) -> Option<ImportedMember> {
+/// The upgrade of one runtime, or why it is none.
+fn member(row: &KebMember) -> Result<ImportedMember, Finding> {
     let runtime = &row.runtime_operation;
     let text = |name: &str| words(&runtime[name]).unwrap_or_default();
+    let id = |what: &str, text: &str| -> Result<Uuid, Finding> {
+        text.parse().map_err(|_| {
+            Finding::new(
+                format!("upgrade {} of {}", row.id, subject(&row.instance_id)),
+                format!("the id of its {what} is not a UUID: \"{text}\""),
+                "it is told with its instance, and not with its orchestration",
+            )
+        })
+    };
     let (state, started) = match progress_of(&row.kind, &row.state) {
         Progress::Ended(state) => (state.as_str(), true),
         Progress::Interrupted => ("failed", true),
         Progress::NeverBegun => ("canceled", false),
     };
     let created_at = row.created_at.unwrap_or_default();
-    Some(ImportedMember {
-        operation: row.id.parse().ok()?,
-        orchestration: row.orchestration_id.parse().ok()?,
+    Ok(ImportedMember {
+        operation: id("operation", &row.id)?,
+        orchestration: id("orchestration", &row.orchestration_id)?,
         position: row.position,
         instance: row.instance_id.clone(),
-        runtime_id: text("runtimeId").parse().ok()?,
+        runtime_id: id("runtime", &text("runtimeId"))?,
         shoot_name: text("shootName"),
         global_account: text("globalAccountId"),
         subaccount: text("subaccountId"),

@@ -1,7 +1,7 @@
-//! What was ordered, as the original keeps it.
+//! Orders, as the original stores them.
 
 use domain::{
-    parameters::{Provisioning, Resolved, Sensitive},
+    parameters::{Provisioning, ResolvedOrder, Sensitive},
     plan::{Kind, Provider},
 };
 use serde_json::{Map, Value};
@@ -11,12 +11,12 @@ use uuid::Uuid;
 use super::{cluster, details::words, subject};
 use crate::{
     Context, Order,
-    catalog::{Catalog, Orderer, Place, Plan},
+    catalog::{Catalog, Orderer, Plan, PlatformRegion},
     instances::pairs::PROVISION,
 };
 
-/// What an order is made of.
-pub(super) struct Parts<'a> {
+/// The sources of an order.
+pub(super) struct OrderSource<'a> {
     pub(super) instance: &'a str,
     pub(super) plan_id: &'a str,
     /// The original's parameters.
@@ -28,16 +28,16 @@ pub(super) struct Parts<'a> {
     /// The provider by its label; may be empty.
     pub(super) provider: &'a str,
     pub(super) dashboard_url: &'a str,
-    /// What the newest operation knows.
+    /// The data of the newest operation.
     pub(super) data: &'a Value,
-    /// What was sent for the cluster.
+    /// The cluster configuration that was sent.
     pub(super) sent: Option<&'a Map<String, Value>>,
     /// Opens credentials; without it they are left out.
     pub(super) cipher: Option<&'a Cipher>,
 }
 
 /// The order.
-pub(super) fn order(catalog: &Catalog, parts: &Parts<'_>) -> Result<Order, Finding> {
+pub(super) fn order(catalog: &Catalog, parts: &OrderSource<'_>) -> Result<Order, Finding> {
     let refused =
         |problem: String, action: &str| Finding::new(subject(parts.instance), problem, action);
     let plan = catalog.plan(parts.plan_id).ok_or_else(|| {
@@ -93,7 +93,6 @@ pub(super) fn order(catalog: &Catalog, parts: &Parts<'_>) -> Result<Order, Findi
         parameters: ordered,
         resolved,
         dashboard_url: parts.dashboard_url.to_owned(),
-        any_account: false,
         subscription_account: moved.then(|| subscription.to_owned()),
     })
 }
@@ -102,40 +101,40 @@ pub(super) fn order(catalog: &Catalog, parts: &Parts<'_>) -> Result<Order, Findi
 /// instance has what was changed since, and the operation the account's secret that the original chose.
 pub(super) fn as_sent(
     catalog: &Catalog,
-    parts: &Parts<'_>,
+    parts: &OrderSource<'_>,
     operations: &[KebOperation],
 ) -> Option<Order> {
     let began = operations.iter().find(|it| it.kind == PROVISION)?;
     let parameters = &began.provisioning_parameters;
-    let mut sent = order(catalog, &Parts { parameters, account: "", ..*parts }).ok()?;
+    let mut sent = order(catalog, &OrderSource { parameters, account: "", ..*parts }).ok()?;
     sent.parameters.target_secret = words(&parts.parameters["parameters"]["targetSecret"]);
     Some(sent)
 }
 
 /// From where it was ordered, in the original's words.
-fn place(catalog: &Catalog, parts: &Parts<'_>, plan: &Plan) -> Place {
+fn place(catalog: &Catalog, parts: &OrderSource<'_>, plan: &Plan) -> PlatformRegion {
     let region = words(&parts.parameters["platform_region"]);
     let known = catalog.place(region.as_deref());
     let label = words(&parts.parameters["platform_provider"]);
     let provider = label.and_then(|label| Provider::from_label(&label)).or(known.provider);
     // Freemium clusters stand where the platform does.
     let built = Provider::from_label(parts.provider).filter(|_| plan.kind() == Kind::Free);
-    Place {
+    PlatformRegion {
         platform_region: region.unwrap_or_default(),
         provider: built.or(provider),
         eu_access: parts.data["eu_access"].as_bool().unwrap_or(known.eu_access),
     }
 }
 
-/// What the order means: as the cluster was built, and as the catalog has it where that is not known.
+/// The resolved order: as the cluster was built, and from the catalog where that is not known.
 fn resolved(
     catalog: &Catalog,
-    parts: &Parts<'_>,
+    parts: &OrderSource<'_>,
     plan: &Plan,
-    place: &Place,
+    place: &PlatformRegion,
     ordered: &Provisioning,
     context: &Context,
-) -> Result<Resolved, String> {
+) -> Result<ResolvedOrder, String> {
     let orderer =
         Orderer { user_id: &context.user_id, license_type: context.license_type.as_deref() };
     let mut asked = ordered.clone();

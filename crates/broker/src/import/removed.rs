@@ -1,12 +1,15 @@
 //! Instances whose rows are gone in the original: only their operations are taken over, without any credentials.
 
-use store::import::{Error, Finding, KebOperation, KebSource, Mode, Report};
+use store::{
+    engine::ImportedOperation,
+    import::{Error, Finding, KebOperation, KebSource, Mode, Report},
+};
 
 use super::{
     Import, OPERATIONS, PAGE, REMOVED,
     details::words,
     instance::{history, newest_data},
-    order::{self, Parts},
+    order::{self, OrderSource},
     subject, taken, unreadable,
 };
 
@@ -56,12 +59,13 @@ impl Import<'_> {
             let theirs: Result<Vec<KebOperation>, _> = theirs.into_iter().collect();
             let theirs = theirs.map_err(|error| unreadable("operation", &error));
             match theirs.and_then(|theirs| self.removed(id, &theirs)) {
-                Ok(all) => {
+                Ok((all, findings)) => {
                     if self.mode == Mode::Apply {
                         self.store.import_operations(&all).await?;
                     }
                     report.count(REMOVED).taken += 1;
-                    taken(report, OPERATIONS, all.len());
+                    taken(report, OPERATIONS, all.len(), findings.len());
+                    report.extend(findings);
                 }
                 Err(finding) => {
                     report.count(REMOVED).left_out += 1;
@@ -76,12 +80,12 @@ impl Import<'_> {
         &self,
         id: &str,
         operations: &[KebOperation],
-    ) -> Result<Vec<store::engine::ImportedOperation>, Finding> {
+    ) -> Result<(Vec<ImportedOperation>, Vec<Finding>), Finding> {
         let newest = operations.last().map(|operation| &operation.provisioning_parameters);
         let parameters = newest.unwrap_or(&serde_json::Value::Null);
         let order = order::order(
             self.catalog,
-            &Parts {
+            &OrderSource {
                 instance: id,
                 plan_id: &words(&parameters["plan_id"]).unwrap_or_default(),
                 parameters,

@@ -1,4 +1,4 @@
-//! What was last sent for a runtime, in the form that our own steps write it.
+//! The last configuration of a runtime, in the form that our own steps write.
 
 use clients::reconciler;
 use serde_json::{Map, Value, json};
@@ -8,10 +8,10 @@ use store::{
 };
 use uuid::Uuid;
 
-use super::subject;
+use super::{subject, unreadable};
 use crate::Order;
 
-/// What was last sent, and what of it cannot be taken over.
+/// The last configuration that was sent, and the parts that cannot be imported.
 pub(super) fn of(
     row: &KebInstance,
     runtime: Uuid,
@@ -69,29 +69,49 @@ fn reconciled(setup: &ClusterSetup, cipher: &Cipher) -> Result<Vec<u8>, &'static
     serde_json::to_vec(&payload).map_err(|_| "read")
 }
 
+/// The bindings of an instance: those that are stored, and how many cannot be used any more. The others have findings.
+#[derive(Default)]
+pub(super) struct MappedBindings {
+    pub(super) taken: Vec<ImportedBinding>,
+    pub(super) expired: u64,
+    pub(super) findings: Vec<Finding>,
+}
+
 /// Bindings that can still be used.
 pub(super) fn bindings(
     row: &KebInstance,
-    runtime: Uuid,
+    runtime: Option<Uuid>,
     theirs: Vec<Result<KebBinding, RowError>>,
     (cipher, now): (&Cipher, jiff::Timestamp),
-) -> (Vec<ImportedBinding>, Vec<Finding>) {
-    let (mut taken, mut findings) = (Vec::new(), Vec::new());
-    for binding in theirs.into_iter().flatten() {
+) -> MappedBindings {
+    let mut mapped = MappedBindings::default();
+    for binding in theirs {
+        let binding = match binding {
+            Ok(binding) => binding,
+            Err(error) => {
+                mapped.findings.push(unreadable("binding", &error));
+                continue;
+            }
+        };
         let expires_at = binding.expires_at.unwrap_or_default();
         if expires_at <= now {
+            mapped.expired += 1;
             continue;
         }
         let opened = cipher.open(&binding.kubeconfig).ok().filter(|text| !text.is_empty());
-        let Some(kubeconfig) = opened else {
-            findings.push(Finding::new(
+        let (Some(runtime), Some(kubeconfig)) = (runtime, opened) else {
+            let problem = match runtime {
+                Some(_) => "it is not complete, or cannot be decrypted",
+                None => "its instance has no runtime",
+            };
+            mapped.findings.push(Finding::new(
                 format!("binding {} of {}", binding.id, subject(&row.instance_id)),
-                "it is not complete, or cannot be decrypted",
+                problem,
                 "have the platform bind again",
             ));
             continue;
         };
-        taken.push(ImportedBinding {
+        mapped.taken.push(ImportedBinding {
             binding: binding.id,
             runtime,
             expiration_seconds: binding.expiration_seconds,
@@ -100,5 +120,5 @@ pub(super) fn bindings(
             expires_at,
         });
     }
-    (taken, findings)
+    mapped
 }

@@ -1,13 +1,14 @@
 //! Whether an instance is active: suspension, return and expiry, as a change asks for them.
 //!
-//! What a reader would get wrong: nothing of the request is dropped. What the context says is stored before the operation
-//! is accepted, so that the next cluster is made with it; parameters beside it are refused.
+//! What a reader would get wrong: nothing of the request is dropped, and nothing of a refused one is stored. What the context says is
+//! stored in the transaction that accepts the operation, so that the next cluster is made with it; parameters beside it are refused.
 
 use domain::parameters;
 use store::broker::Instance;
 
 use super::{
     Broker, Caller, Error,
+    stored::is_unsuspension,
     suspension::{Course, EXPIRED, stands},
 };
 use crate::ContextChange;
@@ -16,31 +17,25 @@ const NOT_EXPIRING: &str = "expiration of a non-trial instance is not supported"
 const TWO_REQUESTS: &str = "context.active and parameters cannot change together, nor the plan: suspend or resume the instance first";
 const SUSPENDED: &str =
     "the instance is suspended: its parameters and plan can be changed once it is active";
+const NOT_BACK: &str = "the instance has not come back from its suspension: its parameters and plan can be changed once it is active; context.active = true brings it back";
 
-/// What a change says that may end or begin the activity of an instance.
+/// An update that may suspend or resume an instance.
 pub(super) struct ActivityChange<'a> {
     /// The instance's row.
     pub(super) row: &'a Instance,
-    /// What the request's context says; `active` is the wish.
+    /// Where its operations lead the instance.
+    pub(super) course: Option<&'a Course>,
+    /// The context of the request; `active` is the requested state.
     pub(super) context: &'a ContextChange,
-    /// What the request says about the runtime; `expired` is the wish for the instance's end of life.
+    /// The parameters of the request; `expired` requests the end of the instance's life.
     pub(super) parameters: &'a parameters::Update,
     /// Whether the instance changes to another plan.
     pub(super) changes_plan: bool,
 }
 
-/// What became of it.
+/// What a change of an instance that is not, or not to stay, active comes to. It is answered with 200.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Activity {
-    /// The instance stays as active as it is: the rest of the request is worked on.
-    Unchanged,
-    /// Suspension, return or expiry has begun, and the context is stored: the request is answered with 200.
-    Changed,
-}
-
-/// What is to be done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Action {
+pub(super) enum Action {
     Suspend,
     Return,
     Expire,
@@ -49,33 +44,25 @@ enum Action {
 }
 
 impl Broker {
-    /// Begins what the change says about being active.
-    pub(super) async fn change_activity(
+    /// Does it, and stores the context with it.
+    pub(super) async fn act(
         &self,
         caller: &Caller,
-        change: &ActivityChange<'_>,
-    ) -> Result<Activity, Error> {
-        let Some(action) = self.action(change).await? else { return Ok(Activity::Unchanged) };
-        let instance = &change.row.id;
-        self.store_context(instance, change.context).await?;
+        instance: &str,
+        action: Action,
+        context: &ContextChange,
+    ) -> Result<(), Error> {
         match action {
-            Action::Suspend => {
-                self.suspend(caller, instance).await?;
-            }
-            Action::Return => {
-                self.unsuspend(caller, instance).await?;
-            }
-            Action::Expire => {
-                self.expire(caller, instance).await?;
-            }
-            Action::Keep => {}
+            Action::Suspend => self.put_to_sleep(caller, instance, false, context).await.map(drop),
+            Action::Return => self.bring_back(caller, instance, context).await.map(drop),
+            Action::Expire => self.expire_with(caller, instance, context).await.map(drop),
+            Action::Keep => self.store_context(instance, context).await,
         }
-        Ok(Activity::Changed)
     }
 
-    /// What follows from a change; none when it is not about being active.
-    async fn action(&self, change: &ActivityChange<'_>) -> Result<Option<Action>, Error> {
-        let ActivityChange { row, context, parameters, changes_plan } = change;
+    /// The action for an update; none when the instance stays active, and the rest of the request is worked on.
+    pub(super) fn action(&self, change: &ActivityChange<'_>) -> Result<Option<Action>, Error> {
+        let ActivityChange { row, course, context, parameters, changes_plan } = change;
         let plans = &self.parts().settings.suspension;
         let others = parameters::Update { expired: false, ..(*parameters).clone() };
         let changes_parameters = others != parameters::Update::default() || *changes_plan;
@@ -86,25 +73,27 @@ impl Broker {
                 true => Ok(Some(Action::Expire)),
             };
         }
-        let active = context.active.filter(|_| plans.suspended.contains(&row.plan_name));
-        if row.expired_at.is_some() && active == Some(true) {
+        // Plans may expire that cannot be suspended.
+        if row.expired_at.is_some() && context.active == Some(true) {
             return Err(Error::Bad(EXPIRED.into()));
         }
-        let action = match self.course(&row.id).await? {
+        let active = context.active.filter(|_| plans.suspended.contains(&row.plan_name));
+        let (action, text) = match course {
             Some(Course::Made(made)) => match active {
-                Some(false) => Action::Suspend,
-                Some(true) if !stands(&made) => Action::Return,
-                Some(true) | None => return Ok(None),
+                Some(false) => (Action::Suspend, TWO_REQUESTS),
+                _ if stands(made) => return Ok(None),
+                Some(true) => (Action::Return, TWO_REQUESTS),
+                None if is_unsuspension(made)? => (Action::Keep, NOT_BACK),
+                None => return Ok(None),
             },
-            Some(Course::Suspended(_)) if active == Some(true) => Action::Return,
-            Some(Course::Suspended(gone)) if stands(&gone) => Action::Keep,
-            Some(Course::Suspended(_)) => Action::Suspend,
+            Some(Course::Suspended(_)) if active == Some(true) => (Action::Return, TWO_REQUESTS),
+            Some(Course::Suspended(gone)) if stands(gone) => (Action::Keep, SUSPENDED),
+            Some(Course::Suspended(_)) => (Action::Suspend, TWO_REQUESTS),
             Some(Course::Removed(_)) | None => return Ok(None),
         };
-        if !changes_parameters {
-            return Ok(Some(action));
+        if changes_parameters {
+            return Err(Error::Unchangeable(text.into()));
         }
-        let text = if action == Action::Keep { SUSPENDED } else { TWO_REQUESTS };
-        Err(Error::Unchangeable(text.into()))
+        Ok(Some(action))
     }
 }

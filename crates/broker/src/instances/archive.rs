@@ -1,4 +1,4 @@
-//! What is kept of removed instances, for operators.
+//! The archive of removed instances, for operators.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub struct ArchivePage {
     pub next: Option<String>,
 }
 
-/// What is kept of a removed instance.
+/// The archive entry of a removed instance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ArchiveItem {
     pub instance: String,
@@ -34,7 +34,7 @@ pub struct ArchiveItem {
     pub shoot_name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_runtime_id: Option<Uuid>,
-    /// Whether somebody of the operating company ordered it.
+    /// Whether a user of the operating company ordered it.
     pub internal_user: bool,
     /// How the first order ended.
     pub provisioning_state: String,
@@ -91,7 +91,7 @@ impl Broker {
         Ok(ArchivePage { archived: rows.into_iter().map(ArchiveItem::from).collect(), next })
     }
 
-    /// What is kept of one instance.
+    /// The archive entry of one instance.
     pub async fn archived_instance(&self, instance: &str) -> Result<Option<ArchiveItem>, Error> {
         let found = self.parts().store.find_archived(instance).await?;
         Ok(found.map(ArchiveItem::from))

@@ -1,4 +1,4 @@
-//! What can be ordered.
+//! The catalog.
 
 use serde_json::Value;
 

@@ -5,18 +5,18 @@ use engine::{
     State, Storage,
     storage::{Acceptance, Snapshot},
 };
-use store::{Accepted, broker::Instance};
+use store::{RowAcceptance, broker::Instance};
 use uuid::Uuid;
 
 use super::{
     Broker, Caller, Deprovision, Error,
     pairs::{self, DEPROVISION},
-    requests::named,
-    stored::{self, Asked},
+    requests::require_plan,
+    stored::{self, StoredInput},
 };
 use crate::{Order, operations::deprovisioning::left_nothing};
 
-/// How often it is begun again when somebody else has changed the instance meanwhile.
+/// How often it begins again after a concurrent change of the instance.
 const TRIES: usize = 5;
 
 impl Broker {
@@ -27,7 +27,7 @@ impl Broker {
         caller: &Caller,
         request: Deprovision,
     ) -> Result<OperationId, Error> {
-        named(&request.service_id, &request.plan_id)?;
+        require_plan(&request.service_id, &request.plan_id)?;
         for _ in 0..TRIES {
             let there = self.parts().store.find(&request.instance_id).await?;
             let Some(row) = there.filter(|row| caller.sees(&row.global_account)) else {
@@ -68,16 +68,16 @@ impl Broker {
     async fn begin(&self, caller: &Caller, row: &Instance) -> Result<Option<Uuid>, Error> {
         let order: Order = serde_json::from_slice(&row.order)?;
         let id = OperationId::new().uuid();
-        let operation = stored::deprovision(id, &Asked::by(caller, order))?;
+        let operation = stored::deprovision(id, &StoredInput::by(caller, order))?;
         let pairs = |unfinished: &[_]| pairs::verdict(DEPROVISION, id, unfinished);
         let accepted =
             self.parts().store.accept(&row.id, row.revision, operation, &pairs, None).await?;
         match accepted {
-            Accepted::Yes(Acceptance::Started | Acceptance::Queued) => Ok(Some(id)),
-            Accepted::Yes(Acceptance::Same(other)) => Ok(Some(other)),
-            Accepted::Yes(Acceptance::Refused(_)) => Err(Error::Busy),
-            Accepted::Changed => Ok(None),
-            Accepted::Gone => Err(Error::Gone),
+            RowAcceptance::Yes(Acceptance::Started | Acceptance::Queued) => Ok(Some(id)),
+            RowAcceptance::Yes(Acceptance::Same(other)) => Ok(Some(other)),
+            RowAcceptance::Yes(Acceptance::Refused(_)) => Err(Error::Busy),
+            RowAcceptance::Changed => Ok(None),
+            RowAcceptance::Gone => Err(Error::Gone),
         }
     }
 }

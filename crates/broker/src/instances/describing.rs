@@ -1,4 +1,4 @@
-//! What an operation is doing, in one line: "step 7 of 17: waiting for the cluster, 12 min, usually 14–19 min".
+//! The description of an operation in one line: "step 7 of 17: waiting for the cluster, 12 min, usually 14–19 min".
 
 use std::time::Duration;
 
@@ -6,34 +6,40 @@ use engine::{Explanation, State, explain::Standstill, storage::Snapshot};
 use jiff::Timestamp;
 
 use super::{
-    durations::Usual,
+    durations::UsualDuration,
     failures::{self, Reader},
 };
-use crate::{following::percentage, import::Imported};
+use crate::{following::percentage, import::ImportNote};
 
 /// Platforms show no more than this many characters.
 const LONGEST: usize = 255;
 
-/// Who is told, and what is known besides the operation.
-pub(super) struct Told<'a> {
+/// The reader of a description, and the facts besides the operation.
+pub(super) struct DescriptionContext<'a> {
     pub(super) reader: Reader,
+    /// The original's description, if the operation came from there.
+    pub(super) imported: Option<&'a ImportNote>,
     pub(super) explanation: &'a Explanation,
     /// How long the whole operation may take.
     pub(super) limit: Option<Duration>,
     /// How long the step usually takes.
-    pub(super) usual: Option<Usual>,
+    pub(super) usual: Option<UsualDuration>,
     pub(super) now: Timestamp,
 }
 
-/// What an operation is doing, or how it ended.
-pub(super) fn describe(operation: &Snapshot, told: &Told<'_>) -> String {
-    let Told { explanation, reader, .. } = told;
-    let imported = Imported::of(operation).map(|imported| imported.description);
+/// A description of the operation's progress or end.
+pub(super) fn describe(operation: &Snapshot, told: &DescriptionContext<'_>) -> String {
+    let DescriptionContext { explanation, reader, .. } = told;
+    // One that continues an operation of the original has its input, and an end of its own.
+    let imported = told.imported.filter(|_| operation.root == operation.id);
     let said = match operation.state {
-        _ if imported.is_some() => imported.unwrap_or_default(),
+        _ if imported.is_some() => {
+            let said = imported.map(|imported| imported.description.clone()).unwrap_or_default();
+            failures::imported(operation, said, *reader)
+        }
         State::Succeeded => "Processing finished".to_owned(),
         State::Failed | State::Canceled => {
-            failures::told(operation, told.limit.map(clock).as_deref(), *reader)
+            failures::failure_text(operation, told.limit.map(clock).as_deref(), *reader)
         }
         State::Pending if operation.runs == 0 => match explanation.kind {
             Standstill::Queued => format!("Operation created: {}", explanation.reason),
@@ -47,8 +53,8 @@ pub(super) fn describe(operation: &Snapshot, told: &Told<'_>) -> String {
     }
 }
 
-fn doing(operation: &Snapshot, told: &Told<'_>) -> String {
-    let Told { explanation, usual, now, reader, .. } = told;
+fn doing(operation: &Snapshot, told: &DescriptionContext<'_>) -> String {
+    let DescriptionContext { explanation, usual, now, reader, .. } = told;
     let step = operation.step.as_deref().unwrap_or("the first step").replace('_', " ");
     let what = match explanation.kind {
         Standstill::Waiting | Standstill::Queued => awaited(&explanation.reason, *reader),
@@ -70,7 +76,7 @@ fn doing(operation: &Snapshot, told: &Told<'_>) -> String {
     format!("{place}{what}{elapsed}{usually}")
 }
 
-/// What is waited for. Behind a colon stands what another system says about it, with names of objects that are not for those who
+/// What is waited for. Behind a colon stands what another system says about it, with names of objects that are not for customers who
 /// order; how far it is, in percent, is.
 fn awaited(reason: &str, reader: Reader) -> String {
     if reader == Reader::Operator {
@@ -109,7 +115,7 @@ fn span(time: Duration) -> String {
     format!("{} {word}", time.as_secs() / unit)
 }
 
-fn range(usual: Usual) -> String {
+fn range(usual: UsualDuration) -> String {
     let (unit, word) = unit(usual.longest);
     let (low, high) = (usual.shortest.as_secs() / unit, usual.longest.as_secs().div_ceil(unit));
     if low == high { format!("{low} {word}") } else { format!("{low}–{high} {word}") }
@@ -135,8 +141,11 @@ mod tests {
         assert_eq!(span(Duration::from_secs(119)), "119 s");
         assert_eq!(span(minutes(12)), "12 min");
         assert_eq!(span(minutes(300)), "5 h");
-        assert_eq!(range(Usual { shortest: minutes(14), longest: minutes(19) }), "14–19 min");
-        assert_eq!(range(Usual { shortest: minutes(3), longest: minutes(3) }), "3 min");
+        assert_eq!(
+            range(UsualDuration { shortest: minutes(14), longest: minutes(19) }),
+            "14–19 min"
+        );
+        assert_eq!(range(UsualDuration { shortest: minutes(3), longest: minutes(3) }), "3 min");
     }
 
     #[test]

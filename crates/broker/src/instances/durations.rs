@@ -27,24 +27,24 @@ const KEPT: Duration = Duration::from_secs(10 * 60);
 
 /// How long a step usually takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Usual {
+pub(super) struct UsualDuration {
     pub(super) shortest: Duration,
     pub(super) longest: Duration,
 }
 
-/// What is known, by kind and step.
+/// Durations by kind and step.
 #[derive(Default)]
-pub(super) struct Durations(Mutex<HashMap<String, Known>>);
+pub(super) struct Durations(Mutex<HashMap<String, CachedDurations>>);
 
 #[derive(Clone, Default)]
-struct Known {
+struct CachedDurations {
     since: Timestamp,
-    steps: Arc<HashMap<String, Usual>>,
+    steps: Arc<HashMap<String, UsualDuration>>,
 }
 
 impl Broker {
     /// How long the step at which an operation stands usually takes.
-    pub(super) async fn usual(&self, operation: &Snapshot) -> Option<Usual> {
+    pub(super) async fn usual(&self, operation: &Snapshot) -> Option<UsualDuration> {
         let step = operation.step.as_deref().filter(|_| !operation.state.is_final())?;
         let now = self.parts().clock.now();
         let (known, old) = self.0.durations.known(&operation.kind, now);
@@ -65,7 +65,7 @@ impl Broker {
         }
     }
 
-    async fn measured(&self, kind: &str) -> Result<HashMap<String, Usual>, super::Error> {
+    async fn measured(&self, kind: &str) -> Result<HashMap<String, UsualDuration>, super::Error> {
         let operations = &self.parts().operations;
         let filter = Filter {
             kind: Some(kind.to_owned()),
@@ -84,21 +84,21 @@ impl Broker {
 }
 
 impl Durations {
-    /// What is known of a kind, and whether it is for the caller to look again.
-    fn known(&self, kind: &str, now: Timestamp) -> (Arc<HashMap<String, Usual>>, bool) {
+    /// The durations of a kind, and whether the caller shall refresh them.
+    fn known(&self, kind: &str, now: Timestamp) -> (Arc<HashMap<String, UsualDuration>>, bool) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.get(kind);
         let old = known.is_none_or(|known| known.since + KEPT <= now);
         let known = known.cloned().unwrap_or_default();
         if old {
-            all.insert(kind.to_owned(), Known { since: now, steps: known.steps.clone() });
+            all.insert(kind.to_owned(), CachedDurations { since: now, steps: known.steps.clone() });
         }
         (known.steps, old)
     }
 
-    fn keep(&self, kind: &str, since: Timestamp, steps: HashMap<String, Usual>) {
+    fn keep(&self, kind: &str, since: Timestamp, steps: HashMap<String, UsualDuration>) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.insert(kind.to_owned(), Known { since, steps: Arc::new(steps) });
+        all.insert(kind.to_owned(), CachedDurations { since, steps: Arc::new(steps) });
     }
 }
 
@@ -119,13 +119,13 @@ fn taken(journal: &[Entry]) -> HashMap<String, Duration> {
 }
 
 /// The range without the extremes.
-fn usual(mut times: Vec<Duration>) -> Option<Usual> {
+fn usual(mut times: Vec<Duration>) -> Option<UsualDuration> {
     if times.len() < FEWEST {
         return None;
     }
     times.sort_unstable();
     let cut = times.len() / 10;
-    Some(Usual { shortest: times[cut], longest: times[times.len() - 1 - cut] })
+    Some(UsualDuration { shortest: times[cut], longest: times[times.len() - 1 - cut] })
 }
 
 #[cfg(test)]
@@ -140,7 +140,7 @@ mod tests {
     fn the_usual_time_leaves_out_the_extremes() {
         let many: Vec<Duration> = (1..=20).map(secs).collect();
 
-        assert_eq!(usual(many), Some(Usual { shortest: secs(3), longest: secs(18) }));
+        assert_eq!(usual(many), Some(UsualDuration { shortest: secs(3), longest: secs(18) }));
         assert_eq!(usual(vec![secs(1), secs(2)]), None);
     }
 

@@ -17,9 +17,12 @@ pub enum Error {
     /// The catalog does not allow these values in a change.
     #[error("{0}")]
     Unprocessable(Refusal),
-    /// The instance cannot be changed in this way, and repeating the request does not help.
+    /// The instance cannot be changed in this way as it is now.
     #[error("{0}")]
     Unchangeable(String),
+    /// The instance cannot have this plan, and repeating the request does not help.
+    #[error("{0}")]
+    PlanUnchangeable(String),
     /// There are enough instances already.
     #[error("{0}")]
     Limit(String),
@@ -57,7 +60,7 @@ pub enum Error {
     Runtime {
         /// The instance.
         instance: String,
-        /// What went wrong, for operators.
+        /// The cause, for operators.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },

@@ -1,4 +1,4 @@
-//! What is told about an operation that failed: to those who order a short text without anything from inside, to operators the rest
+//! Descriptions of failed operations: for customers a short text without internals, for operators the rest
 //! as well, and to both the error id.
 //!
 //! What a reader would get wrong: the error id is the operation's id. The end of an operation is one failure, so nothing else has to
@@ -8,21 +8,28 @@ use base::Failure;
 use engine::{State, storage::Snapshot};
 use serde_json::Value;
 
-/// Who reads a text.
+use crate::import::INTERRUPTED;
+
+/// The reader of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reader {
     /// Platforms and their customers.
     Customer,
-    /// Those who run the control plane.
+    /// Operators of the control plane.
     Operator,
 }
 
-/// What it means to those who order that a step failed. Where platforms know a text, it is that one.
+const FAILED: &str = "the operation failed";
+const TIME_LIMIT: &str = "operation has reached the time limit";
+const RECONCILER_LIMIT: &str = "Reconciler has reached the time limit";
+const LOOKUP: &str = "HAP lookup for secret binding to provision cluster";
+
+/// The customer's text for each failed step. Where platforms know a text, it is that one.
 const STEPS: &[(&str, &str)] = &[
     ("Starting", "the operation could not be started"),
     ("Provision_Initialization", "cannot create provisioning input creator"),
     ("Init_Kyma_Template", "cannot prepare the Kyma resource"),
-    ("Resolve_Target_Secret", "HAP lookup for secret binding to provision cluster"),
+    ("Resolve_Target_Secret", LOOKUP),
     ("AVS_Create_Internal_Eval_Step", "cannot create AVS evaluation"),
     ("AVS_Create_External_Eval_Step", "cannot create AVS evaluation"),
     ("AVS_Tags", "cannot set the tags of the AVS evaluation"),
@@ -55,14 +62,28 @@ const STEPS: &[(&str, &str)] = &[
     ("Create_Runtime", "call to the provisioner service failed"),
     ("Init_Step", "the removal could not be started"),
     ("Deprovision_Initialization", "the removal could not be started"),
+    ("Update_Kyma_Initialization", "the change could not be started"),
+    ("Upgrade_Shoot", "call to the provisioner service failed"),
+    ("Update_Init_Kyma_Version", "cannot read the configuration of Kyma"),
+    ("Apply_Reconciler_Configuration", "Request to Reconciler failed"),
+    ("CheckReconcilerState", "Reconciler failed with error cluster status"),
+    ("Update_Kyma_Resource", "cannot change the Kyma resource"),
+    ("Save_Parameters", "cannot store the change"),
 ];
 
-/// Failures whose texts are written for those who order: component and reason.
-const OUTWARD: [(&str, &str); 2] =
-    [("broker", "foreign_account"), ("runtime", "own_cluster_unusable")];
+/// Failures whose texts are written for customers: component and reason.
+const OUTWARD: [(&str, &str); 7] = [
+    ("broker", "foreign_account"),
+    ("broker", "instance_gone"),
+    ("broker", "invalid_parameters"),
+    ("broker", "not_provisioned"),
+    ("broker", "suspended"),
+    ("broker", "unknown_plan"),
+    ("runtime", "own_cluster_unusable"),
+];
 
 /// How an operation ended that failed or was called off.
-pub(super) fn told(operation: &Snapshot, limit: Option<&str>, reader: Reader) -> String {
+pub(super) fn failure_text(operation: &Snapshot, limit: Option<&str>, reader: Reader) -> String {
     if let Some(cancel) = &operation.cancel {
         return called_off(&cancel.reason).to_owned();
     }
@@ -80,6 +101,31 @@ pub(super) fn told(operation: &Snapshot, limit: Option<&str>, reader: Reader) ->
     format!("{short}: {message} ({component}: {reason}; error id {id})")
 }
 
+/// How an operation of the original ended, which operators read as the original wrote it. Behind a text that platforms know, and
+/// instead of one, it may have written what inner systems said: that is not for those who order.
+pub(super) fn imported(operation: &Snapshot, said: String, reader: Reader) -> String {
+    match (reader, operation.state) {
+        (Reader::Customer, State::Failed) => {
+            format!("{} (error id {})", recognised(operation, &said), operation.id)
+        }
+        (Reader::Customer, State::Canceled) => "Operation was canceled".to_owned(),
+        _ => said,
+    }
+}
+
+/// The text that the original's begins with, if platforms know it.
+fn recognised(operation: &Snapshot, said: &str) -> String {
+    if said.starts_with(INTERRUPTED) {
+        return "the operation was interrupted".to_owned();
+    }
+    let known = STEPS.iter().map(|(_, text)| *text).chain([TIME_LIMIT, RECONCILER_LIMIT]);
+    match known.filter(|text| said.starts_with(text)).max_by_key(|text| text.len()) {
+        Some(LOOKUP) => lookup(operation, LOOKUP),
+        Some(text) => text.to_owned(),
+        None => FAILED.to_owned(),
+    }
+}
+
 fn short(operation: &Snapshot, failure: &Failure, limit: Option<&str>) -> String {
     let (component, reason) = (failure.component.as_str(), failure.reason.as_str());
     if OUTWARD.contains(&(component, reason)) {
@@ -90,15 +136,15 @@ fn short(operation: &Snapshot, failure: &Failure, limit: Option<&str>) -> String
     match (component, reason, step) {
         ("engine", "time_limit", _) => {
             let limit = limit.map(|limit| format!(": {limit}")).unwrap_or_default();
-            format!("operation has reached the time limit{limit}")
+            format!("{TIME_LIMIT}{limit}")
         }
         ("engine", "waiting_limit", _) => {
             format!("{} has reached the time limit", step.replace('_', " "))
         }
         // Its limit is counted by the step itself, because it tells the Reconciler that it gives up.
-        ("reconciler", "timeout", _) => "Reconciler has reached the time limit".to_owned(),
+        ("reconciler", "timeout", _) => RECONCILER_LIMIT.to_owned(),
         (.., "Resolve_Target_Secret") => lookup(operation, text.unwrap_or_default()),
-        _ => text.unwrap_or("the operation failed").to_owned(),
+        _ => text.unwrap_or(FAILED).to_owned(),
     }
 }
 
@@ -120,19 +166,25 @@ mod tests {
 
     use super::*;
     use crate::operations::{
-        Limits, Systems, deprovisioning, provisioning, upgrade_cluster, upgrade_kyma,
+        ProvisioningLimits, Systems, deprovisioning, provisioning, update, upgrade_cluster,
+        upgrade_kyma,
     };
 
     #[test]
     fn every_step_that_can_fail_an_operation_has_a_text_for_those_who_order() {
-        let limits = Limits { edp_required: true, ..Limits::default() };
-        let removal = deprovisioning::Limits::default();
-        let (kyma, cluster) = (upgrade_kyma::Limits::default(), upgrade_cluster::Limits::default());
+        let limits = ProvisioningLimits { edp_required: true, ..ProvisioningLimits::default() };
+        let removal = deprovisioning::DeprovisioningLimits::default();
+        let change = update::UpdateLimits::default();
+        let (kyma, cluster) = (
+            upgrade_kyma::UpgradeKymaLimits::default(),
+            upgrade_cluster::UpgradeClusterLimits::default(),
+        );
         let shapes = [
             provisioning::plan(&limits, Systems::ALL).check().unwrap().shape,
             provisioning::legacy::plan(&limits, Systems::ALL).check().unwrap().shape,
             deprovisioning::plan(&removal, Systems::ALL).check().unwrap().shape,
             deprovisioning::legacy::plan(&removal, Systems::ALL).check().unwrap().shape,
+            update::plan(&change, Systems::ALL).check().unwrap().shape,
             upgrade_kyma::plan(&kyma, Systems::ALL).check().unwrap().shape,
             upgrade_cluster::plan(&cluster, Systems::ALL).check().unwrap().shape,
         ];

@@ -12,14 +12,14 @@ use super::{
     pairs::PROVISION,
     suspension::Course,
 };
-use crate::{Context, Order, catalog::Place};
+use crate::{Context, Order, catalog::PlatformRegion};
 use domain::parameters::Provisioning;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// An instance.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct InstanceView {
     /// Its service.
     pub service_id: String,
     /// Its plan.
@@ -28,7 +28,7 @@ pub struct Found {
     pub dashboard_url: String,
     /// How it was ordered.
     pub record: Record,
-    /// What its owner is told.
+    /// Labels for its owner.
     pub labels: Labels,
 }
 
@@ -39,19 +39,19 @@ pub struct Record {
     pub plan_id: String,
     /// Its service.
     pub service_id: String,
-    /// Who ordered, and for whom.
+    /// The context of the order.
     pub ers_context: Context,
-    /// What was asked for.
+    /// The parameters of the request.
     pub parameters: Provisioning,
     /// From which region of the platform.
     pub platform_region: String,
-    /// Whose machines that region runs on.
+    /// The provider of that region.
     pub platform_provider: &'static str,
 }
 
 impl Broker {
     /// An instance that was made completely and is not removed. A suspended one is there, and says that it is not active.
-    pub async fn find(&self, caller: &Caller, instance: &str) -> Result<Found, Error> {
+    pub async fn find(&self, caller: &Caller, instance: &str) -> Result<InstanceView, Error> {
         let missing =
             || Error::NotFound(format!("instance with instanceID {instance} does not exist"));
         let there = self.parts().store.find(instance).await?;
@@ -81,7 +81,7 @@ impl Broker {
         self.found(row, suspended)
     }
 
-    fn found(&self, row: Instance, suspended: bool) -> Result<Found, Error> {
+    fn found(&self, row: Instance, suspended: bool) -> Result<InstanceView, Error> {
         let parts = self.parts();
         let mut order: Order = serde_json::from_slice(&row.order)?;
         if suspended {
@@ -96,7 +96,7 @@ impl Broker {
         };
         let mut labels = labels::of(&parts.settings, &order);
         labels::add_trial(&mut labels, &parts.settings, &order, &life, parts.clock.now());
-        Ok(Found {
+        Ok(InstanceView {
             service_id: row.service_id,
             plan_id: row.plan_id,
             // As the order was answered: an address that changes is of no use to a platform.
@@ -109,7 +109,7 @@ impl Broker {
 
 impl Record {
     fn of(order: Order) -> Self {
-        let place = Place {
+        let place = PlatformRegion {
             platform_region: order.platform_region,
             provider: order.platform_provider,
             eu_access: order.resolved.eu_access,

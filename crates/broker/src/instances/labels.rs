@@ -1,4 +1,4 @@
-//! What owners are told about an instance beside its dashboard.
+//! Labels of an instance for its owner, beside the dashboard.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -11,7 +11,7 @@ use crate::Order;
 /// Labels by their names.
 pub type Labels = BTreeMap<&'static str, String>;
 
-/// What owners of trials are told about the end.
+/// The notice about the end of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrialNotice {
     /// Only these subaccounts; none: all of them.
@@ -31,7 +31,7 @@ const DAY: u64 = 24 * 60 * 60;
 const EXPIRED: &str = "Your cluster has expired. It is not operational, and the link to its dashboard is gone: \
                        create a new cluster to go on.";
 
-/// What every answer about an instance carries.
+/// The labels of every response about an instance.
 pub(super) fn of(settings: &Settings, order: &Order) -> Labels {
     let mut labels = Labels::from([("Name", order.parameters.name.clone())]);
     if let Some(broker) = &settings.kubeconfig_label
@@ -45,7 +45,7 @@ pub(super) fn of(settings: &Settings, order: &Order) -> Labels {
     labels
 }
 
-/// What is added when somebody looks at a trial.
+/// Adds the labels of a trial.
 pub(super) fn add_trial(
     labels: &mut Labels,
     settings: &Settings,

@@ -7,10 +7,11 @@ use engine::{State, explain, storage::Snapshot};
 
 use super::{
     Broker, Caller, Error,
-    describing::{Told, describe},
+    describing::{DescriptionContext, describe},
     failures::Reader,
     pairs::{DEPROVISION, PROVISION, UPDATE},
 };
+use crate::import::ImportNote;
 
 /// The kinds that platforms have asked for; what operators do to an instance is not theirs to follow.
 const PLATFORMS: [&str; 3] = [PROVISION, DEPROVISION, UPDATE];
@@ -20,14 +21,14 @@ const USUAL: Duration = Duration::from_secs(10);
 const SOONEST: Duration = Duration::from_secs(1);
 const LATEST: Duration = Duration::from_secs(60);
 
-/// What is told of an instance whose operations were deleted.
+/// The description of an instance whose operations were deleted.
 const ARCHIVED: &str = "Operation succeeded. The instance was deprovisioned.";
 
 /// How far an operation is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastOperation {
     pub progress: Progress,
-    /// What it is doing, or how it ended, for people.
+    /// Its progress or end, for people.
     pub description: String,
     /// When it is worth asking again.
     pub retry_after: Option<Duration>,
@@ -131,13 +132,19 @@ impl Broker {
         Ok(caller.sees(account).then_some(found))
     }
 
-    /// What an operation is doing, or how it ended, without looking at how long others took.
-    pub(crate) fn description(&self, operation: &Snapshot, reader: Reader) -> String {
+    /// The operation's progress or end, without comparing durations.
+    pub(crate) fn description(
+        &self,
+        operation: &Snapshot,
+        imported: Option<&ImportNote>,
+        reader: Reader,
+    ) -> String {
         let now = self.parts().clock.now();
         let shape = self.0.shapes.get(&operation.kind).map(AsRef::as_ref);
         let explanation = &explain(shape, operation, now);
         let limit = shape.map(|shape| shape.limit);
-        describe(operation, &Told { reader, explanation, limit, usual: None, now })
+        let told = DescriptionContext { reader, imported, explanation, limit, usual: None, now };
+        describe(operation, &told)
     }
 
     async fn told(&self, operation: &Snapshot) -> LastOperation {
@@ -149,8 +156,10 @@ impl Broker {
         let until_next = explanation.next_try.map(|next| next.duration_since(now));
         let wait = until_next.map_or(USUAL, |wait| Duration::try_from(wait).unwrap_or_default());
         // Platforms show this text to their customers, whatever scopes the request has.
-        let told = Told {
+        let imported = ImportNote::of(operation);
+        let told = DescriptionContext {
             reader: Reader::Customer,
+            imported: imported.as_ref(),
             explanation: &explanation,
             limit: shape.map(|shape| shape.limit),
             usual,

@@ -1,4 +1,4 @@
-//! What is left of instances that were removed, and what may exist without anybody knowing its id, page by page.
+//! Leftovers of removed instances, and objects that may exist with unknown ids, page by page.
 
 use engine::OperationId;
 use jiff::Timestamp;
@@ -25,7 +25,7 @@ pub struct MayExist {
     pub id: Uuid,
     /// The system that was called.
     pub system: String,
-    /// What the thing is called there.
+    /// Its name in that system.
     pub name: String,
     /// Its id there, if the answer came too late to be used.
     pub known_as: Option<String>,
@@ -61,7 +61,7 @@ impl From<Creation> for MayExist {
 }
 
 impl Broker {
-    /// What may exist in systems that cannot be asked, behind the call that is named.
+    /// Objects that may exist in systems that cannot be queried, after the named call.
     pub async fn may_exist(&self, after: Option<Uuid>, most: u32) -> Result<MayExistPage, Error> {
         let mut found = self.parts().store.creations(after, most.saturating_add(1)).await?;
         let more = found.len() > usize::try_from(most).unwrap_or(usize::MAX);
@@ -70,7 +70,7 @@ impl Broker {
         Ok(MayExistPage { may_exist: found.into_iter().map(MayExist::from).collect(), next })
     }
 
-    /// Takes something off that list: somebody has looked, and it is not there or has been removed.
+    /// Takes an entry off that list: an operator has found that the object does not exist or was removed.
     pub async fn settle(&self, call: Uuid) -> Result<(), Error> {
         if self.parts().store.forget_creation(call).await? {
             return Ok(());
@@ -94,7 +94,7 @@ impl Broker {
         Ok(LeftoverPage { leftovers, next: next.map(|key| key.id) })
     }
 
-    /// What is left of one instance; none when it is there, or all of it is gone.
+    /// The leftovers of one instance; none when it is there, or all of it is gone.
     pub async fn leftovers_of(&self, instance: &str) -> Result<Option<Leftover>, Error> {
         Ok(leftovers::of(&self.parts().store, &self.parts().operations, instance).await?)
     }
@@ -103,7 +103,7 @@ impl Broker {
 impl From<leftovers::Error> for Error {
     fn from(error: leftovers::Error) -> Self {
         match error {
-            leftovers::Error::Instances(error) => error.into(),
+            leftovers::Error::Instances(error) | leftovers::Error::Removals(error) => error.into(),
             leftovers::Error::Operations(error) => error.into(),
         }
     }

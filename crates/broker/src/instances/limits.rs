@@ -1,13 +1,13 @@
 //! How many instances an account may have, and what it is told when it has them.
 
 use domain::plan::Kind;
-use store::broker::{Limit, Limits, Reached};
+use store::broker::{InstanceLimits, Limit, ReachedLimit};
 
 use super::Error;
 use crate::catalog::{Counting, Plan};
 
 /// The limits of a plan, as the store counts them.
-pub(super) fn of(plan: &Plan) -> Limits {
+pub(super) fn of(plan: &Plan) -> InstanceLimits {
     let limits = plan.limits();
     let limit = |most| Limit {
         plans: match limits.counts {
@@ -16,17 +16,17 @@ pub(super) fn of(plan: &Plan) -> Limits {
         },
         most,
     };
-    Limits {
+    InstanceLimits {
         per_global_account: limits.per_global_account.map(limit),
         per_subaccount: limits.per_subaccount.map(limit),
     }
 }
 
-/// What is said when there are enough, and whether some of them are of the plan.
-pub(super) fn reached(plan: &Plan, which: Reached, of_plan: bool) -> Error {
+/// The error for a reached limit, and whether instances of the plan count in it.
+pub(super) fn reached(plan: &Plan, which: ReachedLimit, of_plan: bool) -> Error {
     let (whose, most) = match which {
-        Reached::GlobalAccount => ("global account", plan.limits().per_global_account),
-        Reached::Subaccount => ("subaccount", plan.limits().per_subaccount),
+        ReachedLimit::GlobalAccount => ("global account", plan.limits().per_global_account),
+        ReachedLimit::Subaccount => ("subaccount", plan.limits().per_subaccount),
     };
     let most = most.unwrap_or_default();
     Error::Limit(match (plan.kind(), most) {

@@ -1,4 +1,4 @@
-//! Who orders, and for whom: the `context` of an order or a change.
+//! The orderer: the `context` of an order or an update.
 
 use serde_json::Value;
 

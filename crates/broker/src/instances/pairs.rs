@@ -9,7 +9,8 @@
 //! | retry by an operator | refused | refused | refused | refused |
 //!
 //! The upgrade of an orchestration that waits for maintenance windows is refused where it would be queued: [`upgrade_alone`].
-//! A suspension is a deprovision here, except that it waits for provisions, updates and upgrades. A retry begins alone or not at all, and
+//! A suspension is a deprovision here, except that it waits for provisions, updates and upgrades. The return from it is a provision that
+//! waits for a suspension, also for one that has not begun if it is to remove what a return that was stopped leaves. A retry begins alone or not at all, and
 //! only of the newest operation: `store::operations::Operations::retry`, for both services. Refused is `ConcurrencyError`, for operators
 //! 409. `docs/updates.md` has the same table for platforms.
 
@@ -32,6 +33,8 @@ pub const DEPROVISION: &str = Deprovisioning::KIND;
 pub const SUSPENSION: &[u8] = b"suspension";
 /// The digest of the return from a suspension.
 pub const UNSUSPENSION: &[u8] = b"unsuspension";
+/// How the digest of an update begins that changes the plan: who judges another change can tell it from the others.
+const PLAN_CHANGE: &[u8] = b"plan:";
 /// The kind of operation that changes an instance.
 pub const UPDATE: &str = Updating::KIND;
 /// The kind of operation that gives a runtime another Kyma.
@@ -39,7 +42,7 @@ pub const UPGRADE_KYMA: &str = UpgradingKyma::KIND;
 /// The kind of operation that gives a runtime's cluster another Kubernetes.
 pub const UPGRADE_CLUSTER: &str = UpgradingCluster::KIND;
 
-/// What becomes of a change; `is_same` recognises its digest.
+/// The verdict on an update; `is_same` recognises its digest.
 ///
 /// Only the newest operation answers a repetition: a change that says again what was said before another one came is to have the
 /// last word.
@@ -51,7 +54,7 @@ pub fn update_verdict(unfinished: &[Unfinished], is_same: impl Fn(&[u8]) -> bool
         Some(last)
             if last.kind == UPDATE
                 && !last.canceling
-                && last.digest.as_deref().is_some_and(is_same) =>
+                && last.digest.as_deref().map(request_digest).is_some_and(is_same) =>
         {
             Verdict::Same(last.id)
         }
@@ -59,7 +62,28 @@ pub fn update_verdict(unfinished: &[Unfinished], is_same: impl Fn(&[u8]) -> bool
     }
 }
 
-/// What becomes of the upgrade `id`.
+/// The digest of an update, from that of its request.
+pub fn update_digest(changes_plan: bool, request: Vec<u8>) -> Vec<u8> {
+    if changes_plan { [PLAN_CHANGE, &request].concat() } else { request }
+}
+
+fn request_digest(digest: &[u8]) -> &[u8] {
+    digest.strip_prefix(PLAN_CHANGE).unwrap_or(digest)
+}
+
+/// Whether these are the unfinished changes of the plan: all of them are there, and no other one.
+pub fn are_plan_changes(unfinished: &[Unfinished], operations: &[OperationId]) -> bool {
+    let changes_plan = |it: &Unfinished| {
+        it.kind == UPDATE
+            && it.digest.as_deref().is_some_and(|digest| digest.starts_with(PLAN_CHANGE))
+    };
+    let going = || unfinished.iter().filter(|it| !it.canceling);
+    // Those of older releases are not marked.
+    let all_there = operations.iter().all(|id| going().any(|it| it.id == *id));
+    all_there && going().all(|it| !changes_plan(it) || operations.contains(&it.id))
+}
+
+/// The verdict on the upgrade `id`.
 ///
 /// It waits for everything that keeps the runtime. What removes the runtime leaves nothing to upgrade, not even when it was
 /// called off: nobody can say what it has removed.
@@ -73,7 +97,7 @@ pub fn upgrade_verdict(id: OperationId, unfinished: &[Unfinished]) -> Verdict {
     }
 }
 
-/// What becomes of the upgrade `id` in a maintenance window: it begins at once or not at all.
+/// The verdict on the upgrade `id` in a maintenance window: it begins at once or not at all.
 pub fn upgrade_alone(id: OperationId, unfinished: &[Unfinished]) -> Verdict {
     match (upgrade_verdict(id, unfinished), unfinished.first()) {
         (Verdict::Queue, Some(other)) => Verdict::Refuse(other.id),
@@ -81,7 +105,7 @@ pub fn upgrade_alone(id: OperationId, unfinished: &[Unfinished]) -> Verdict {
     }
 }
 
-/// What becomes of a new operation, `id` of this kind.
+/// The verdict on a new operation, `id` of this kind.
 ///
 /// A removal goes before everything but another removal; whatever else begins finds the place empty or is refused.
 pub fn verdict(kind: &str, id: OperationId, unfinished: &[Unfinished]) -> Verdict {
@@ -98,7 +122,7 @@ pub fn verdict(kind: &str, id: OperationId, unfinished: &[Unfinished]) -> Verdic
     Verdict::Supersede(in_the_way.collect(), format!("operation preempted by deprovisioning {id}"))
 }
 
-/// What becomes of a new suspension.
+/// The verdict on a new suspension.
 ///
 /// Orders and updates are seen through first: their platform follows them. Nobody waits for a return, so it is stopped,
 /// with everything that waits behind it.
@@ -120,10 +144,10 @@ pub fn suspension(id: OperationId, unfinished: &[Unfinished]) -> Verdict {
     }
 }
 
-/// What becomes of a new return from a suspension.
+/// The verdict on a new return from a suspension.
 ///
-/// A suspension that has begun ends first; one that still waits need not begin. Behind an update nobody can say yet
-/// what the next cluster shall have.
+/// A suspension that has begun ends first; one that still waits need not begin, unless it waits for a provision or a return that
+/// was stopped: what that leaves half-made goes first. Behind an update nobody can say yet what the next cluster shall have.
 pub fn unsuspension(id: OperationId, unfinished: &[Unfinished]) -> Verdict {
     let going: Vec<&Unfinished> = unfinished.iter().filter(|other| !other.canceling).collect();
     if let Some(last) = going.last().filter(|last| is_unsuspension(last)) {
@@ -135,7 +159,8 @@ pub fn unsuspension(id: OperationId, unfinished: &[Unfinished]) -> Verdict {
     }
     let waiting = going.iter().filter(|other| is_suspension(other) && !other.admitted);
     let waiting: Vec<OperationId> = waiting.map(|other| other.id).collect();
-    if waiting.is_empty() {
+    let leaves_some = |other: &Unfinished| other.kind == PROVISION && other.canceling;
+    if waiting.is_empty() || unfinished.iter().any(leaves_some) {
         return Verdict::Queue;
     }
     Verdict::Supersede(waiting, format!("operation preempted by unsuspension {id}"))
@@ -290,7 +315,8 @@ mod tests {
             ("unsuspension", &["unsuspension"], Verdict::Same(id(1))),
             ("unsuspension", &["suspension", "unsuspension"], Verdict::Same(id(2))),
             ("unsuspension", &["provision", "suspension"], stopped("unsuspension", &[2])),
-            ("unsuspension", &["unsuspension!", "suspension"], stopped("unsuspension", &[2])),
+            ("unsuspension", &["unsuspension!", "suspension"], Verdict::Queue),
+            ("unsuspension", &["provision!", "suspension"], Verdict::Queue),
             ("unsuspension", &["update", "suspension"], Verdict::Refuse(id(1))),
             ("unsuspension", &["upgradeKyma", "suspension"], Verdict::Refuse(id(1))),
             ("unsuspension", &["deprovision"], Verdict::Refuse(id(1))),

@@ -2,18 +2,18 @@
 
 use domain::{OperationId, parameters::Provisioning, plan::Kind};
 use serde::Serialize;
-use store::broker::{AcceptedInstance, InstanceFilter, NewInstance, Reached};
+use store::broker::{AcceptedInstance, InstanceFilter, NewInstance, ReachedLimit};
 use uuid::Uuid;
 
 use super::{
     Broker, Caller, Error, Labels, Provision, labels, limits, orderer,
-    requests::{label, named, storable},
-    stored::{self, Asked},
+    requests::{label, require_plan, storable},
+    stored::{self, StoredInput},
 };
 use crate::{
     Context, Order,
     accounts::{self, Need},
-    catalog::{Orderer, Place, Plan, Request, names},
+    catalog::{Orderer, Plan, PlatformRegion, Request, names},
 };
 
 /// The id was ordered before, with other words.
@@ -23,16 +23,16 @@ pub(super) const GONE: &str = "cannot fetch instance for operation";
 
 /// An accepted order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Provisioned {
+pub struct AcceptedOrder {
     /// The operation that makes the instance; none when the instance is complete already.
     pub operation: Option<OperationId>,
     /// Where its owner will manage it.
     pub dashboard_url: String,
-    /// What its owner is told.
+    /// Labels for its owner.
     pub labels: Labels,
 }
 
-/// What makes two orders the same. Written in this order, so that the same order gives the same bytes.
+/// The fields that make two orders the same. Written in this order, so that the same order gives the same bytes.
 #[derive(Serialize)]
 struct Comparable<'a> {
     service_id: &'a str,
@@ -59,42 +59,68 @@ impl Broker {
         &self,
         caller: &Caller,
         request: Provision,
-    ) -> Result<Provisioned, Error> {
-        let mut order = self.checked(caller, &request)?;
-        order.any_account = caller.any_tenant;
-        self.payable(&order).await?;
+    ) -> Result<AcceptedOrder, Error> {
+        let order = self.orderable(caller, &request).await?;
         let digest = comparable(&order)?;
-        let new = NewInstance {
-            id: order.instance_id.clone(),
-            global_account: order.context.globalaccount_id.clone(),
-            subaccount: order.context.subaccount_id.clone(),
-            service_id: order.service_id.clone(),
-            plan_id: order.plan_id.clone(),
-            plan_name: order.plan_name.clone(),
-            provider: order.resolved.provider_word().to_owned(),
-            region: order.resolved.region_word().to_owned(),
-            platform_region: order.platform_region.clone(),
-            shoot_name: order.shoot_name.clone(),
-            dashboard_url: order.dashboard_url.clone(),
-            order: serde_json::to_vec(&order)?,
-            details: None,
-        };
+        let new = new_instance(&order)?;
         let plan = self.plan(&order.plan_id)?;
         let id = OperationId::new();
-        let operation = stored::provision(id.uuid(), &Asked::by(caller, order.clone()))?;
+        let operation = stored::provision(id.uuid(), &StoredInput::by(caller, order.clone()))?;
         let limits = limits::of(plan);
         let accepted = self.parts().store.accept_new(&new, &digest, operation, &limits).await?;
         match accepted {
             AcceptedInstance::Accepted => Ok(self.provisioned(Some(id), &order)),
             AcceptedInstance::Same { operation } => self.repeated(operation, &order).await,
-            AcceptedInstance::Conflict { .. } => Err(Error::Taken(OTHER_WORDS)),
-            AcceptedInstance::Reused { .. } => Err(Error::Taken(self.gone(caller, &new.id).await?)),
-            AcceptedInstance::Limit(which) => Err(self.enough(plan, &new, which).await?),
+            obstacle => Err(self.refused_order(caller, &new, plan, obstacle).await?),
         }
     }
 
-    /// What an account is told that has enough instances: of the plan, or of others that count too.
-    async fn enough(&self, plan: &Plan, new: &NewInstance, which: Reached) -> Result<Error, Error> {
+    /// Checks an order as [`Self::provision`] does, and accepts nothing. What becomes of an order can still differ: its account may
+    /// have enough instances a moment later.
+    pub async fn check_order(&self, caller: &Caller, request: &Provision) -> Result<(), Error> {
+        let order = self.orderable(caller, request).await?;
+        let digest = comparable(&order)?;
+        let new = new_instance(&order)?;
+        let plan = self.plan(&order.plan_id)?;
+        let answer = self.parts().store.would_accept(&new, &digest, &limits::of(plan)).await?;
+        match answer {
+            AcceptedInstance::Accepted => Ok(()),
+            AcceptedInstance::Same { operation } => {
+                self.repeated(operation, &order).await.map(drop)
+            }
+            obstacle => Err(self.refused_order(caller, &new, plan, obstacle).await?),
+        }
+    }
+
+    /// An order that is right, and that an account could pay for.
+    async fn orderable(&self, caller: &Caller, request: &Provision) -> Result<Order, Error> {
+        let order = self.checked(caller, request)?;
+        self.require_account(&order).await?;
+        Ok(order)
+    }
+
+    /// Why the store does not take an order.
+    async fn refused_order(
+        &self,
+        caller: &Caller,
+        new: &NewInstance,
+        plan: &Plan,
+        obstacle: AcceptedInstance,
+    ) -> Result<Error, Error> {
+        match obstacle {
+            AcceptedInstance::Limit(which) => self.enough(plan, new, which).await,
+            AcceptedInstance::Reused { .. } => Ok(Error::Taken(self.gone(caller, &new.id).await?)),
+            _ => Ok(Error::Taken(OTHER_WORDS)),
+        }
+    }
+
+    /// The error for an account that has enough instances: of the plan, or of others that count too.
+    async fn enough(
+        &self,
+        plan: &Plan,
+        new: &NewInstance,
+        which: ReachedLimit,
+    ) -> Result<Error, Error> {
         let mut filter = InstanceFilter {
             plans: vec![plan.name().to_owned()],
             deleted: Some(false),
@@ -102,14 +128,14 @@ impl Broker {
             ..InstanceFilter::default()
         };
         match which {
-            Reached::GlobalAccount => filter.accounts.push(new.global_account.clone()),
-            Reached::Subaccount => filter.subaccounts.push(new.subaccount.clone()),
+            ReachedLimit::GlobalAccount => filter.accounts.push(new.global_account.clone()),
+            ReachedLimit::Subaccount => filter.subaccounts.push(new.subaccount.clone()),
         }
         let of_plan = !self.parts().store.list(&filter).await?.instances.is_empty();
         Ok(limits::reached(plan, which, of_plan))
     }
 
-    /// What is said about an id that was used before: others are not told whether its instance is still there.
+    /// The error for an id that was used before: other tenants do not learn whether its instance still exists.
     async fn gone(&self, caller: &Caller, instance: &str) -> Result<&'static str, Error> {
         let newest = self.newest(instance, None).await?;
         let own = newest.is_some_and(|operation| caller.sees(&operation.lane));
@@ -117,8 +143,12 @@ impl Broker {
     }
 
     /// The answer to an order.
-    pub(super) fn provisioned(&self, operation: Option<OperationId>, order: &Order) -> Provisioned {
-        Provisioned {
+    pub(super) fn provisioned(
+        &self,
+        operation: Option<OperationId>,
+        order: &Order,
+    ) -> AcceptedOrder {
+        AcceptedOrder {
             operation,
             dashboard_url: order.dashboard_url.clone(),
             labels: labels::of(&self.parts().settings, order),
@@ -129,7 +159,7 @@ impl Broker {
     /// that is wrong, so the order of the checks is part of the protocol.
     fn checked(&self, caller: &Caller, request: &Provision) -> Result<Order, Error> {
         let parts = self.parts();
-        named(&request.service_id, &request.plan_id)?;
+        require_plan(&request.service_id, &request.plan_id)?;
         if request.service_id != parts.catalog.service_id() {
             return Err(Error::Bad("service-id not in the catalog".into()));
         }
@@ -173,10 +203,10 @@ impl Broker {
 
     /// Refuses a new order that no account could pay for. One that was accepted before has its answer, whatever the
     /// pool is like now.
-    async fn payable(&self, order: &Order) -> Result<(), Error> {
+    async fn require_account(&self, order: &Order) -> Result<(), Error> {
         let parts = self.parts();
         let Some(accounts) = &parts.accounts else { return Ok(()) };
-        let refusal = match (Need::of(order), accounts::named(order)) {
+        let refusal = match (Need::of(order), accounts::named_account(order)) {
             (Some(need), _) if accounts.are_exhausted(need).await => {
                 Error::Exhausted(need.to_string())
             }
@@ -204,7 +234,7 @@ impl Broker {
         &self,
         instance: &str,
         plan: &Plan,
-        place: &Place,
+        place: &PlatformRegion,
         context: Context,
         parameters: Provisioning,
     ) -> Result<Order, Error> {
@@ -214,7 +244,7 @@ impl Broker {
         let random = || Uuid::new_v4().into_bytes();
         let resolved = parts.catalog.resolve(plan, place, &parameters, &orderer, random())?;
         let (shoot_name, shoot_domain) = match plan.kind() {
-            Kind::OwnCluster => brought(&parameters)?,
+            Kind::OwnCluster => own_cluster_names(&parameters)?,
             _ => {
                 let shoot = names::shoot_name(random());
                 let domain = names::shoot_domain(&shoot, &parts.settings.shoot_domain);
@@ -235,14 +265,32 @@ impl Broker {
             resolved,
             shoot_name,
             shoot_domain,
-            any_account: false,
             subscription_account: None,
         })
     }
 }
 
+/// The row of an order.
+fn new_instance(order: &Order) -> Result<NewInstance, serde_json::Error> {
+    Ok(NewInstance {
+        id: order.instance_id.clone(),
+        global_account: order.context.globalaccount_id.clone(),
+        subaccount: order.context.subaccount_id.clone(),
+        service_id: order.service_id.clone(),
+        plan_id: order.plan_id.clone(),
+        plan_name: order.plan_name.clone(),
+        provider: order.resolved.provider_word().to_owned(),
+        region: order.resolved.region_word().to_owned(),
+        platform_region: order.platform_region.clone(),
+        shoot_name: order.shoot_name.clone(),
+        dashboard_url: order.dashboard_url.clone(),
+        order: serde_json::to_vec(order)?,
+        details: None,
+    })
+}
+
 /// The names of a cluster that the order brings along.
-fn brought(parameters: &Provisioning) -> Result<(String, String), Error> {
+fn own_cluster_names(parameters: &Provisioning) -> Result<(String, String), Error> {
     let name = parameters.shoot_name.clone().unwrap_or_default();
     let domain = parameters.shoot_domain.clone().unwrap_or_default();
     storable("parameters.shootName", &name)?;

@@ -5,10 +5,10 @@ use engine::{State, storage::Snapshot};
 use uuid::Uuid;
 
 use super::{
-    Broker, Error, Provisioned,
+    AcceptedOrder, Broker, Error,
     pairs::DEPROVISION,
     provision::GONE,
-    stored::{Asked, is_suspension},
+    stored::{StoredInput, is_suspension},
 };
 use crate::Order;
 
@@ -18,7 +18,7 @@ impl Broker {
         &self,
         operation: Uuid,
         again: &Order,
-    ) -> Result<Provisioned, Error> {
+    ) -> Result<AcceptedOrder, Error> {
         let store = &self.parts().store;
         let there = store.find(&again.instance_id).await?;
         let Some(row) = there.filter(|row| row.deleted_at.is_none()) else {
@@ -35,7 +35,7 @@ impl Broker {
         };
         let made_by = self.continued(made_by).await?;
         // Names were drawn when it was accepted; the order in hand has drawn others.
-        let asked: Asked = serde_json::from_slice(&made_by.input)?;
+        let asked: StoredInput = serde_json::from_slice(&made_by.input)?;
         let operation = Some(OperationId::from(made_by.id));
         // One that failed is answered as if it ran: a client that polls it learns why.
         let running = operation.filter(|_| made_by.state != State::Succeeded);

@@ -1,4 +1,4 @@
-//! What platforms ask for. None of it can be printed: it may hold credentials.
+//! Requests of platforms. They have no `Debug`: they may hold credentials.
 
 use serde_json::Value;
 
@@ -35,9 +35,9 @@ pub struct Provision {
     pub service_id: String,
     /// The plan; empty when none was named.
     pub plan_id: String,
-    /// Who orders, and for whom.
+    /// The context of the order.
     pub context: Option<Value>,
-    /// What is ordered.
+    /// The ordered parameters.
     pub parameters: Option<Value>,
     /// The version of the maintenance that the platform believes in.
     pub maintenance_version: Option<String>,
@@ -54,7 +54,7 @@ pub struct Update {
     pub service_id: String,
     /// The plan; empty when it stays.
     pub plan_id: String,
-    /// What the platform says about the instance now.
+    /// The current context of the instance.
     pub context: Option<Value>,
     /// The parameters that change; none when they all stay.
     pub parameters: Option<Value>,
@@ -112,7 +112,7 @@ pub(super) fn label(field: &str, name: &str) -> Result<(), Error> {
 }
 
 /// Whether a request names its service and its plan.
-pub(crate) fn named(service_id: &str, plan_id: &str) -> Result<(), Error> {
+pub(crate) fn require_plan(service_id: &str, plan_id: &str) -> Result<(), Error> {
     if service_id.is_empty() {
         return Err(Error::Bad("service_id missing".into()));
     }

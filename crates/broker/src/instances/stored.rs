@@ -19,8 +19,8 @@ use crate::{
 
 /// The input of every operation that a platform asks for. Plans leave out what they do not know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Asked {
-    /// What was ordered.
+pub(super) struct StoredInput {
+    /// The order.
     pub(super) order: Order,
     /// Whether the instance is to come back.
     #[serde(default)]
@@ -36,7 +36,7 @@ pub(super) struct Asked {
     pub(super) originating_identity: Option<String>,
 }
 
-impl Asked {
+impl StoredInput {
     pub(super) fn by(caller: &Caller, order: Order) -> Self {
         Self {
             order,
@@ -49,24 +49,24 @@ impl Asked {
 }
 
 /// The operation that makes an instance.
-pub(super) fn provision(id: Uuid, asked: &Asked) -> Result<NewOperation, Error> {
+pub(super) fn provision(id: Uuid, asked: &StoredInput) -> Result<NewOperation, Error> {
     operation::<Provisioning>(id, asked)
 }
 
 /// The operation that removes an instance. Its first step brings what is known from the instance's row.
-pub(super) fn deprovision(id: Uuid, asked: &Asked) -> Result<NewOperation, Error> {
+pub(super) fn deprovision(id: Uuid, asked: &StoredInput) -> Result<NewOperation, Error> {
     operation::<Deprovisioning>(id, asked)
 }
 
 /// The operation that removes an instance's cluster until it returns.
-pub(super) fn suspension(id: Uuid, asked: Asked) -> Result<NewOperation, Error> {
-    let operation = operation::<Deprovisioning>(id, &Asked { temporary: true, ..asked })?;
+pub(super) fn suspension(id: Uuid, asked: StoredInput) -> Result<NewOperation, Error> {
+    let operation = operation::<Deprovisioning>(id, &StoredInput { temporary: true, ..asked })?;
     Ok(NewOperation { digest: Some(SUSPENSION.to_vec()), ..operation })
 }
 
 /// The operation that makes a suspended instance's next cluster.
-pub(super) fn unsuspension(id: Uuid, asked: Asked) -> Result<NewOperation, Error> {
-    let operation = operation::<Provisioning>(id, &Asked { returning: true, ..asked })?;
+pub(super) fn unsuspension(id: Uuid, asked: StoredInput) -> Result<NewOperation, Error> {
+    let operation = operation::<Provisioning>(id, &StoredInput { returning: true, ..asked })?;
     Ok(NewOperation { digest: Some(UNSUSPENSION.to_vec()), ..operation })
 }
 
@@ -92,14 +92,14 @@ fn purpose(operation: &Snapshot) -> Result<Purpose, Error> {
     Ok(serde_json::from_slice(&operation.input)?)
 }
 
-/// What a change says, beside what every operation is stored with.
+/// The input of an update, beside the fields that every operation has.
 #[derive(Serialize)]
-pub(super) struct AskedUpdate<'a> {
+pub(super) struct StoredUpdateInput<'a> {
     #[serde(flatten)]
-    pub(super) asked: &'a Asked,
+    pub(super) asked: &'a StoredInput,
     /// The parameters that change.
     pub(super) parameters: &'a parameters::Update,
-    /// What changes in the context.
+    /// Changes of the context.
     pub(super) context: &'a ContextChange,
     /// The plan that the instance changes to.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,14 +109,14 @@ pub(super) struct AskedUpdate<'a> {
 /// The operation that changes an instance. Its first step works out what the change makes of the instance's row.
 pub(super) fn update(
     id: Uuid,
-    asked: &AskedUpdate<'_>,
+    asked: &StoredUpdateInput<'_>,
     digest: Vec<u8>,
 ) -> Result<NewOperation, Error> {
     let input = serde_json::to_vec(asked)?;
     Ok(NewOperation { digest: Some(digest), ..new::<Updating>(id, &asked.asked.order, input) })
 }
 
-fn operation<O: Operation>(id: Uuid, asked: &Asked) -> Result<NewOperation, Error> {
+fn operation<O: Operation>(id: Uuid, asked: &StoredInput) -> Result<NewOperation, Error> {
     Ok(new::<O>(id, &asked.order, serde_json::to_vec(asked)?))
 }
 

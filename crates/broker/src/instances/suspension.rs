@@ -1,31 +1,34 @@
 //! Suspension, return and expiry: an instance loses its cluster for a time, or for good, and keeps everything else.
 //!
 //! What a reader would get wrong: nothing says of an instance whether it is suspended. Its operations do: the newest of
-//! those that make and remove clusters, whether it has ended or not, is what was asked for last.
+//! those that make and remove clusters, whether it has ended or not, is the last request.
 
 use domain::OperationId;
 use engine::{
     State,
     storage::{Acceptance, NewOperation, Snapshot, Verdict},
 };
-use store::{Accepted, broker::Instance};
+use store::{
+    RowAcceptance,
+    broker::{AcceptedChange, Instance},
+};
 use uuid::Uuid;
 
 use super::{
     Broker, Caller, Error,
     pairs::{self, DEPROVISION, PROVISION},
-    stored::{self, Asked},
+    stored::{self, StoredInput},
 };
-use crate::operations::deprovisioning::left_nothing;
+use crate::{ContextChange, operations::deprovisioning::left_nothing};
 
-/// How often it is begun again when somebody else has changed the instance meanwhile.
+/// How often it begins again after a concurrent change of the instance.
 const TRIES: usize = 20;
 /// The operations that make and remove clusters.
 const KINDS: [&str; 2] = [PROVISION, DEPROVISION];
 
 pub(super) const EXPIRED: &str = "cannot update an expired instance";
-const DEPROVISIONED: &str = "Unable to process an update of a deprovisioned instance";
-const FAILED: &str = "Unable to process an update of a failed instance";
+pub(super) const DEPROVISIONED: &str = "Unable to process an update of a deprovisioned instance";
+pub(super) const FAILED: &str = "Unable to process an update of a failed instance";
 
 /// Where its operations lead an instance.
 pub(super) enum Course {
@@ -40,16 +43,26 @@ pub(super) enum Course {
 impl Broker {
     /// Suspends an instance, unless it is suspended or on the way there. Gives the operation that does, or did.
     pub async fn suspend(&self, caller: &Caller, instance: &str) -> Result<OperationId, Error> {
-        self.put_to_sleep(caller, instance, false).await
+        self.put_to_sleep(caller, instance, false, &ContextChange::default()).await
     }
 
     /// Expires an instance: it is suspended, and never comes back.
     pub async fn expire(&self, caller: &Caller, instance: &str) -> Result<OperationId, Error> {
+        self.expire_with(caller, instance, &ContextChange::default()).await
+    }
+
+    /// The same, with what the context says beside it.
+    pub(super) async fn expire_with(
+        &self,
+        caller: &Caller,
+        instance: &str,
+        context: &ContextChange,
+    ) -> Result<OperationId, Error> {
         let row = self.owned(caller, instance).await?;
         if !self.parts().settings.suspension.expiring.contains(&row.plan_name) {
             return Err(Error::Bad(format!("unsupported plan: {}", row.plan_name)));
         }
-        self.put_to_sleep(caller, instance, true).await
+        self.put_to_sleep(caller, instance, true, context).await
     }
 
     /// Brings a suspended instance back: a new cluster under its old names. Gives the operation that does; none when
@@ -59,13 +72,26 @@ impl Broker {
         caller: &Caller,
         instance: &str,
     ) -> Result<Option<OperationId>, Error> {
+        self.bring_back(caller, instance, &ContextChange::default()).await
+    }
+
+    /// The same, with what the context says beside it: it is stored when the return is accepted, or nothing has to be done.
+    pub(super) async fn bring_back(
+        &self,
+        caller: &Caller,
+        instance: &str,
+        context: &ContextChange,
+    ) -> Result<Option<OperationId>, Error> {
         for _ in 0..TRIES {
             let row = self.owned(caller, instance).await?;
             if row.expired_at.is_some() {
                 return Err(Error::Bad(EXPIRED.into()));
             }
             let begun = match self.course(&row.id).await? {
-                Some(Course::Made(made)) if stands(&made) => return Ok(None),
+                Some(Course::Made(made)) if stands(&made) => {
+                    self.store_context(&row.id, context).await?;
+                    return Ok(None);
+                }
                 Some(Course::Made(made)) if !stored::is_unsuspension(&made)? => {
                     return Err(Error::Unchangeable(FAILED.into()));
                 }
@@ -73,11 +99,12 @@ impl Broker {
                     return Err(Error::Unchangeable(DEPROVISIONED.into()));
                 }
                 Some(Course::Suspended(gone)) if stands(&gone) => {
-                    self.accept_return(caller, &row).await?
+                    self.accept_return(caller, &row, context).await?
                 }
                 // What is left of the last cluster goes first; then it is looked again.
                 Some(Course::Made(_) | Course::Suspended(_)) => {
-                    self.accept_suspension(caller, &row, false).await?;
+                    let nothing = ContextChange::default();
+                    self.accept_suspension(caller, &row, false, &nothing).await?;
                     None
                 }
             };
@@ -88,11 +115,13 @@ impl Broker {
         Err(Error::Busy)
     }
 
-    async fn put_to_sleep(
+    /// Suspends an instance, or expires it. What the context says is stored when the suspension is accepted, or has been before.
+    pub(super) async fn put_to_sleep(
         &self,
         caller: &Caller,
         instance: &str,
         expires: bool,
+        context: &ContextChange,
     ) -> Result<OperationId, Error> {
         for _ in 0..TRIES {
             let row = self.owned(caller, instance).await?;
@@ -107,9 +136,13 @@ impl Broker {
                 Some(_) if expires && row.expired_at.is_none() => {
                     self.parts().store.mark_expired(&row.id).await?;
                 }
-                Some(operation) => return Ok(operation.into()),
+                Some(operation) => {
+                    self.store_context(&row.id, context).await?;
+                    return Ok(operation.into());
+                }
                 None => {
-                    if let Some(begun) = self.accept_suspension(caller, &row, expires).await? {
+                    let begun = self.accept_suspension(caller, &row, expires, context).await?;
+                    if let Some(begun) = begun {
                         return Ok(begun.into());
                     }
                 }
@@ -124,30 +157,48 @@ impl Broker {
         caller: &Caller,
         row: &Instance,
         expires: bool,
+        context: &ContextChange,
     ) -> Result<Option<Uuid>, Error> {
         let id = OperationId::new().uuid();
-        let asked = Asked::by(caller, serde_json::from_slice(&row.order)?);
+        let changed = self.under_context(row, context)?;
+        let asked = StoredInput::by(caller, changed.order.clone());
         let operation = stored::suspension(id, asked)?;
         let pairs = |unfinished: &[_]| pairs::suspension(id, unfinished);
+        let change = AcceptedChange { expires, ..changed.change() };
         let store = &self.parts().store;
-        let accepted = if expires {
-            store.accept_expiring(&row.id, operation, &pairs).await?
-        } else {
-            store.accept(&row.id, row.revision, operation, &pairs, None).await?
-        };
+        let accepted = store.accept_changing(&row.id, row.revision, operation, &pairs, change);
+        let accepted = accepted.await?;
+        // The one that is under way was accepted without what is said now.
+        if matches!(accepted, RowAcceptance::Yes(Acceptance::Same(_))) {
+            if expires {
+                store.mark_expired(&row.id).await?;
+                return Ok(None);
+            }
+            self.store_context(&row.id, context).await?;
+        }
         answer(accepted, id)
     }
 
     /// `None`: the instance was changed meanwhile, look again.
-    async fn accept_return(&self, caller: &Caller, row: &Instance) -> Result<Option<Uuid>, Error> {
+    async fn accept_return(
+        &self,
+        caller: &Caller,
+        row: &Instance,
+        context: &ContextChange,
+    ) -> Result<Option<Uuid>, Error> {
         let id = OperationId::new().uuid();
-        let asked = Asked::by(caller, serde_json::from_slice(&row.order)?);
+        let changed = self.for_next_cluster(row, context)?;
+        let asked = StoredInput::by(caller, changed.order.clone());
         let operation: NewOperation = stored::unsuspension(id, asked)?;
         let pairs = |unfinished: &[_]| -> Verdict { pairs::unsuspension(id, unfinished) };
         // With the order as it was read: neither an update nor an expiry has come in between.
-        let order = Some(row.order.as_slice());
-        let accepted =
-            self.parts().store.accept(&row.id, row.revision, operation, &pairs, order).await?;
+        let change = changed.on_revision();
+        let store = &self.parts().store;
+        let accepted = store.accept_changing(&row.id, row.revision, operation, &pairs, change);
+        let accepted = accepted.await?;
+        if matches!(accepted, RowAcceptance::Yes(Acceptance::Same(_))) {
+            self.store_context(&row.id, context).await?;
+        }
         answer(accepted, id)
     }
 
@@ -197,12 +248,12 @@ pub(super) fn stands(operation: &Snapshot) -> bool {
     }
 }
 
-fn answer(accepted: Accepted, id: Uuid) -> Result<Option<Uuid>, Error> {
+fn answer(accepted: RowAcceptance, id: Uuid) -> Result<Option<Uuid>, Error> {
     match accepted {
-        Accepted::Yes(Acceptance::Started | Acceptance::Queued) => Ok(Some(id)),
-        Accepted::Yes(Acceptance::Same(other)) => Ok(Some(other)),
-        Accepted::Yes(Acceptance::Refused(_)) => Err(Error::Busy),
-        Accepted::Changed => Ok(None),
-        Accepted::Gone => Err(Error::Unchangeable(DEPROVISIONED.into())),
+        RowAcceptance::Yes(Acceptance::Started | Acceptance::Queued) => Ok(Some(id)),
+        RowAcceptance::Yes(Acceptance::Same(other)) => Ok(Some(other)),
+        RowAcceptance::Yes(Acceptance::Refused(_)) => Err(Error::Busy),
+        RowAcceptance::Changed => Ok(None),
+        RowAcceptance::Gone => Err(Error::Unchangeable(DEPROVISIONED.into())),
     }
 }

@@ -1,96 +1,133 @@
 //! A change of an instance: what the platform says about it is stored at once, what its runtime needs is an operation.
 //!
-//! What a reader would get wrong: nothing of a request that is refused is stored, so everything is checked before the first
-//! write.
+//! What a reader would get wrong: nothing of a request that is refused is stored. Everything is checked before the first write, and
+//! what is stored beside an operation is stored in the transaction that accepts it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use domain::{OperationId, parameters};
-use engine::{State, storage::Acceptance, storage::Snapshot};
-use store::{Accepted, broker::Instance};
+use engine::{
+    State,
+    storage::{Acceptance, Snapshot, Unfinished, Verdict},
+};
+use store::{RowAcceptance, broker::Instance};
 
 use super::{
     Broker, Caller, Error, Labels, Update,
-    activity::{Activity, ActivityChange},
-    labels, limits, orderer, pairs,
-    stored::{self, Asked, AskedUpdate},
-    suspension::{Course, EXPIRED},
+    activity::{Action, ActivityChange},
+    labels, orderer, pairs,
+    plan_change::{PlanCourse, check_provider},
+    stored::{self, StoredInput, StoredUpdateInput},
+    suspension::{Course, DEPROVISIONED, EXPIRED, FAILED},
 };
 use crate::{
     ContextChange, Order,
-    catalog::{Change, Place, Plan, Refusal, Rule},
+    catalog::{Change, PlatformRegion, Refusal, Rule},
 };
 
-/// How often it is begun again when somebody else has changed the instance meanwhile.
+/// How often it begins again after a concurrent change of the instance.
 const TRIES: usize = 5;
 
 /// An accepted change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Updated {
+pub struct AcceptedUpdate {
     /// The operation that carries the change to the runtime; none when the change is stored already.
     pub operation: Option<OperationId>,
     /// Where its owner manages the instance.
     pub dashboard_url: String,
-    /// What its owner is told.
+    /// Labels for its owner.
     pub labels: Labels,
 }
 
+/// What a change would do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// An operation changes the runtime.
+    Runtime,
+    /// The instance is suspended, comes back, or expires.
+    Activity,
+    /// Something is stored, or nothing changes.
+    Stored,
+}
+
+impl Effect {
+    /// The word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Runtime => "runtime",
+            Self::Activity => "activity",
+            Self::Stored => "stored",
+        }
+    }
+}
+
 /// A change that was checked against the instance that it is for.
-struct Checked {
+struct CheckedUpdate {
     row: Instance,
     order: Order,
     context: ContextChange,
     parameters: parameters::Update,
     /// The id of the plan that the instance changes to, if it changes.
     plan_id: Option<String>,
+    /// The accepted changes of the plan that it was judged behind.
+    plan_course: PlanCourse,
+    /// What it comes to for an instance that is not, or not to stay, active.
+    action: Option<Action>,
     /// Whether the runtime has to change with it.
     changes_runtime: bool,
 }
 
 impl Broker {
     /// Changes an instance.
-    pub async fn update(&self, caller: &Caller, request: Update) -> Result<Updated, Error> {
-        if request.service_id.is_empty() {
-            return Err(Error::Bad("service_id missing".into()));
-        }
+    pub async fn update(&self, caller: &Caller, request: Update) -> Result<AcceptedUpdate, Error> {
+        named_service(&request)?;
         for _ in 0..TRIES {
             let checked = self.checked_update(caller, &request).await?;
-            if let Some(updated) = self.apply_update(caller, &checked).await? {
-                return Ok(updated);
-            }
+            let CheckedUpdate { row, order, context, .. } = &checked;
+            let operation = match checked.action {
+                Some(action) => {
+                    self.act(caller, &row.id, action, context).await?;
+                    None
+                }
+                None if checked.changes_runtime => {
+                    let begun = self.begin_update(caller, &checked).await?;
+                    let Some(operation) = begun else { continue };
+                    Some(operation)
+                }
+                None => {
+                    self.store_context(&row.id, context).await?;
+                    None
+                }
+            };
+            return Ok(AcceptedUpdate {
+                operation,
+                dashboard_url: order.dashboard_url.clone(),
+                labels: labels::of(&self.parts().settings, order),
+            });
         }
         Err(Error::Busy)
     }
 
-    /// Stores a change, or begins the operation that carries it. `None`: the instance was changed meanwhile, look again.
-    async fn apply_update(
-        &self,
-        caller: &Caller,
-        checked: &Checked,
-    ) -> Result<Option<Updated>, Error> {
-        let Checked { row, order, context, parameters, plan_id, changes_runtime } = checked;
-        let changes_plan = plan_id.is_some();
-        let activity = ActivityChange { row, context, parameters, changes_plan };
-        match self.change_activity(caller, &activity).await? {
-            Activity::Unchanged => {}
-            Activity::Changed => return Ok(Some(self.updated(None, order))),
-        }
-        if *changes_runtime {
-            let begun = self.begin_update(caller, checked).await?;
-            let Some(operation) = begun else { return Ok(None) };
-            // Whose instance it is, and whether it is active, does not depend on how the operation ends.
-            self.store_context(&row.id, &context.at_once()).await?;
-            return Ok(Some(self.updated(Some(operation), order)));
-        }
-        self.store_context(&row.id, context).await?;
-        Ok(Some(self.updated(None, order)))
+    /// Checks a change as [`Self::update`] does, and changes nothing.
+    pub async fn check_change(&self, caller: &Caller, request: &Update) -> Result<Effect, Error> {
+        named_service(request)?;
+        let checked = self.checked_update(caller, request).await?;
+        Ok(match checked.action {
+            Some(Action::Suspend | Action::Return | Action::Expire) => Effect::Activity,
+            None if checked.changes_runtime => Effect::Runtime,
+            Some(Action::Keep) | None => Effect::Stored,
+        })
     }
 
     /// Begins the operation that carries a change to the runtime, or finds the one that does already. `None`: look again.
+    ///
+    /// Whose instance it is, and whether it is active, does not depend on how the operation ends: it is stored when that is accepted.
     async fn begin_update(
         &self,
         caller: &Caller,
-        checked: &Checked,
+        checked: &CheckedUpdate,
     ) -> Result<Option<OperationId>, Error> {
-        let Checked { row, order, context, parameters, plan_id, .. } = checked;
+        let CheckedUpdate { row, context, parameters, plan_id, plan_course, .. } = checked;
         let store = &self.parts().store;
         let id = OperationId::new();
         let said = context.later();
@@ -99,64 +136,48 @@ impl Broker {
             Some(plan_id) => serde_json::to_vec(&(parameters, &said, plan_id))?,
             None => serde_json::to_vec(&(parameters, &said))?,
         };
+        let at_once = context.at_once();
+        let changed = self.under_context(row, &at_once)?;
         // The operation counts to the account that the instance belongs to from now on.
-        let present = context.at_once().applied_to(&order.context);
-        let asked = Asked::by(caller, Order { context: present, ..order.clone() });
+        let asked = StoredInput::by(caller, changed.order.clone());
+        let digest = pairs::update_digest(plan_id.is_some(), store.digest(&request));
         let plan_id = plan_id.as_deref();
-        let asked = AskedUpdate { asked: &asked, parameters, context: &said, plan_id };
-        let operation = stored::update(id.uuid(), &asked, store.digest(&request))?;
-        let pairs = |unfinished: &[_]| {
-            pairs::update_verdict(unfinished, |digest| store.is_digest_of(&request, digest))
+        let asked = StoredUpdateInput { asked: &asked, parameters, context: &said, plan_id };
+        let operation = stored::update(id.uuid(), &asked, digest)?;
+        let is_outdated = AtomicBool::new(false);
+        let pairs = |unfinished: &[Unfinished]| {
+            let verdict =
+                pairs::update_verdict(unfinished, |digest| store.is_digest_of(&request, digest));
+            let outdated = verdict == Verdict::Queue
+                && !pairs::are_plan_changes(unfinished, &plan_course.operations);
+            is_outdated.store(outdated, Ordering::Relaxed);
+            if outdated { Verdict::Refuse(id.uuid()) } else { verdict }
         };
-        match store.accept(&row.id, row.revision, operation, &pairs, None).await? {
-            Accepted::Yes(Acceptance::Started | Acceptance::Queued) => Ok(Some(id)),
-            Accepted::Yes(Acceptance::Same(other)) => Ok(Some(other.into())),
-            Accepted::Yes(Acceptance::Refused(_)) => Err(Error::Busy),
-            Accepted::Changed | Accepted::Gone => Ok(None),
-        }
-    }
-
-    /// Stores the context of a change; concurrent changes of the instance are kept.
-    pub(super) async fn store_context(
-        &self,
-        instance: &str,
-        change: &ContextChange,
-    ) -> Result<(), Error> {
-        for _ in 0..TRIES {
-            // Removed meanwhile: there is nothing to be said about it any more.
-            let Some(row) = self.parts().store.find(instance).await? else { return Ok(()) };
-            let order: Order = serde_json::from_slice(&row.order)?;
-            let context = change.applied_to(&order.context);
-            if context == order.context {
-                return Ok(());
+        // Another plan is judged by the plan and the values that the instance has: they are still those that were read.
+        let change = if plan_id.is_some() { changed.on_revision() } else { changed.change() };
+        let accepted = store.accept_changing(&row.id, row.revision, operation, &pairs, change);
+        match accepted.await? {
+            RowAcceptance::Yes(Acceptance::Started | Acceptance::Queued) => Ok(Some(id)),
+            RowAcceptance::Yes(Acceptance::Same(other)) => {
+                self.store_context(&row.id, &at_once).await?;
+                Ok(Some(other.into()))
             }
-            let account = context.globalaccount_id.clone();
-            let moved = (account != row.global_account).then_some(account.as_str());
-            let mut changed = Order { context, ..order };
-            if moved.is_some() {
-                changed.subscription_account.get_or_insert(row.global_account);
-            }
-            let bytes = serde_json::to_vec(&changed)?;
-            if self.parts().store.change_order(instance, row.revision, &bytes, moved).await? {
-                return Ok(());
-            }
-        }
-        Err(Error::Busy)
-    }
-
-    fn updated(&self, operation: Option<OperationId>, order: &Order) -> Updated {
-        Updated {
-            operation,
-            dashboard_url: order.dashboard_url.clone(),
-            labels: labels::of(&self.parts().settings, order),
+            RowAcceptance::Yes(Acceptance::Refused(_)) if is_outdated.into_inner() => Ok(None),
+            RowAcceptance::Yes(Acceptance::Refused(_)) => Err(Error::Busy),
+            RowAcceptance::Changed | RowAcceptance::Gone => Ok(None),
         }
     }
 
     /// Everything about a change that can be decided without writing. Clients see the first thing that is wrong, so the
     /// order of the checks is part of the protocol.
-    async fn checked_update(&self, caller: &Caller, request: &Update) -> Result<Checked, Error> {
+    async fn checked_update(
+        &self,
+        caller: &Caller,
+        request: &Update,
+    ) -> Result<CheckedUpdate, Error> {
         let parts = self.parts();
         let id = &request.instance_id;
+        let plan_course = self.plan_course(id).await?;
         let there = parts.store.find(id).await?;
         let row = there.filter(|row| caller.sees(&row.global_account)).ok_or_else(|| {
             Error::NotFound(format!("instance with instanceID {id} does not exist"))
@@ -164,7 +185,7 @@ impl Broker {
         if request.service_id != parts.catalog.service_id() {
             return Err(Error::Bad("service-id not in the catalog".into()));
         }
-        let (present, target) = self.updated_plan(&row, &request.plan_id)?;
+        let plans = self.plans_of(&row, &plan_course, &request.plan_id)?;
         if request.maintenance_version.is_some() {
             return Err(Error::MaintenanceInfo);
         }
@@ -173,12 +194,16 @@ impl Broker {
         if context.globalaccount_id.as_deref().is_some_and(|account| !caller.sees(account)) {
             return Err(Error::Foreign);
         }
-        self.changeable(&row).await?;
-        let mut stored = order.parameters.clone();
-        if let Some(target) = target {
-            check_provider(&order, target)?;
+        let course = self.course(&row.id).await?;
+        changeable(course.as_ref())?;
+        let (mut stored, mut resolved) = (order.parameters.clone(), order.resolved.clone());
+        if plans.is_ahead {
+            parts.catalog.move_to(plans.present, &mut stored, &mut resolved);
+        }
+        if let Some(target) = plans.target {
+            check_provider(&order, plans.present, target)?;
             self.check_limits(&row, target).await?;
-            parts.catalog.move_to(target, &mut stored, &mut order.resolved.clone());
+            parts.catalog.move_to(target, &mut stored, &mut resolved);
         }
         let change = Change {
             place: &place(&order),
@@ -186,84 +211,66 @@ impl Broker {
             parameters: request.parameters.as_ref(),
             active: context.active,
         };
-        let plan = target.unwrap_or(present);
+        let plan = plans.target.unwrap_or(plans.present);
         let checked = parts.catalog.check_update(&parts.offer, plan, &change);
         let parameters = checked.map_err(refused)?;
-        let plan_id = target.map(|target| target.id().to_owned());
-        let changes_runtime = (request.parameters.is_some() && !parameters.expired)
-            || context.reaches_runtime()
-            || plan_id.is_some();
+        let plan_id = plans.target.map(|target| target.id().to_owned());
+        let changes_values =
+            (request.parameters.is_some() && !parameters.expired) || plan_id.is_some();
+        if changes_values && row.expired_at.is_some() {
+            return Err(Error::Bad(EXPIRED.into()));
+        }
+        let action = self.action(&ActivityChange {
+            row: &row,
+            course: course.as_ref(),
+            context: &context,
+            parameters: &parameters,
+            changes_plan: plan_id.is_some(),
+        })?;
+        // Without a runtime, or on the way there, nothing has to be waited for.
+        let changes_runtime = action.is_none() && (changes_values || context.reaches_runtime());
         if changes_runtime && row.expired_at.is_some() {
             return Err(Error::Bad(EXPIRED.into()));
         }
         if changes_runtime && !request.accepts_incomplete {
             return Err(Error::AsyncRequired);
         }
-        Ok(Checked { row, order, context, parameters, plan_id, changes_runtime })
-    }
-
-    /// The instance's plan, and the one that the request changes it to, if it does.
-    fn updated_plan(&self, row: &Instance, named: &str) -> Result<(&Plan, Option<&Plan>), Error> {
-        let parts = self.parts();
-        let unknown = || Error::Bad("plan-id not in the catalog".into());
-        let plan = parts.catalog.plan(&row.plan_id).ok_or_else(unknown)?;
-        if named.is_empty() || named == plan.id() {
-            return Ok((plan, None));
-        }
-        let other = parts.catalog.offered_plan(&parts.offer, named).ok_or_else(unknown)?;
-        if parts.offer.plan_updateable && plan.is_upgradable_to(other) {
-            return Ok((plan, Some(other)));
-        }
-        Err(Error::Unchangeable(format!(
-            "the plan of an instance cannot be changed from {} to {}",
-            plan.name(),
-            other.name()
-        )))
-    }
-
-    /// Refuses a change to a plan of which the accounts have enough instances.
-    async fn check_limits(&self, row: &Instance, target: &Plan) -> Result<(), Error> {
-        let limits = limits::of(target);
-        let reached = self.parts().store.reached_by_change(row, &limits).await?;
-        match reached {
-            Some(which) => Err(limits::reached(target, which, true)),
-            None => Ok(()),
-        }
-    }
-
-    /// Refuses the change of an instance that was never complete, or that is being removed or was.
-    async fn changeable(&self, row: &Instance) -> Result<(), Error> {
-        let failed = |it: &Snapshot| matches!(it.state, State::Failed | State::Canceled);
-        let text = match self.course(&row.id).await? {
-            // A return that failed is tried again; nothing else is.
-            Some(Course::Made(made)) if failed(&made) && !stored::is_unsuspension(&made)? => {
-                "an instance that could not be provisioned cannot be changed"
-            }
-            Some(Course::Removed(removal)) if !removal.state.is_final() => return Err(Error::Busy),
-            Some(Course::Removed(_)) => "an instance that was deprovisioned cannot be changed",
-            Some(Course::Made(_) | Course::Suspended(_)) | None => return Ok(()),
-        };
-        Err(Error::Unchangeable(text.into()))
+        Ok(CheckedUpdate {
+            row,
+            order,
+            context,
+            parameters,
+            plan_id,
+            plan_course,
+            action,
+            changes_runtime,
+        })
     }
 }
 
-/// The cluster stays where it is, so that the plan must have its provider.
-fn check_provider(order: &Order, target: &Plan) -> Result<(), Error> {
-    let provider = order.resolved.cluster.as_ref().map(|cluster| cluster.provider);
-    if target.providers().any(|offered| Some(offered) == provider) {
-        return Ok(());
+/// Refuses the change of an instance that was never complete, or that is being removed or was.
+fn changeable(course: Option<&Course>) -> Result<(), Error> {
+    let failed = |it: &Snapshot| matches!(it.state, State::Failed | State::Canceled);
+    let text = match course {
+        // A return that failed is tried again; nothing else is.
+        Some(Course::Made(made)) if failed(made) && !stored::is_unsuspension(made)? => FAILED,
+        Some(Course::Removed(removal)) if !removal.state.is_final() => return Err(Error::Busy),
+        Some(Course::Removed(_)) => DEPROVISIONED,
+        Some(Course::Made(_) | Course::Suspended(_)) | None => return Ok(()),
+    };
+    Err(Error::Unchangeable(text.into()))
+}
+
+fn named_service(request: &Update) -> Result<(), Error> {
+    if request.service_id.is_empty() {
+        return Err(Error::Bad("service_id missing".into()));
     }
-    Err(Error::Unchangeable(format!(
-        "the plan of an instance cannot be changed from {} to {}: its cluster is on {}",
-        order.plan_name,
-        target.name(),
-        order.resolved.provider_word()
-    )))
+    Ok(())
 }
 
 /// From where an instance was ordered.
-fn place(order: &Order) -> Place {
-    Place {
+fn place(order: &Order) -> PlatformRegion {
+    PlatformRegion {
         platform_region: order.platform_region.clone(),
         provider: order.platform_provider,
         eu_access: order.resolved.eu_access,

@@ -5,7 +5,7 @@
 
 use domain::OperationId;
 use engine::storage::{Acceptance, NewOperation};
-use store::{Accepted, broker::Instance};
+use store::{RowAcceptance, broker::Instance};
 use uuid::Uuid;
 
 use super::{
@@ -22,7 +22,7 @@ use crate::{
 };
 use engine::{Operation, State};
 
-/// How often it is begun again when somebody else has changed the instance meanwhile.
+/// How often it begins again after a concurrent change of the instance.
 const TRIES: usize = 5;
 
 /// An upgrade of an instance.
@@ -34,11 +34,11 @@ pub struct Upgrade {
     pub dry_run: bool,
     /// Whether the customer is told.
     pub notify: bool,
-    /// What is upgraded.
+    /// The target of the upgrade.
     pub target: UpgradeTarget,
 }
 
-/// What is upgraded.
+/// The target of the upgrade.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UpgradeTarget {
     /// Kyma.
@@ -96,9 +96,9 @@ impl Broker {
             let accepted =
                 self.parts().store.accept(&row.id, row.revision, operation, &pairs, None);
             match accepted.await? {
-                Accepted::Yes(Acceptance::Refused(_)) => return Err(Error::Busy),
-                Accepted::Yes(_) => return Ok(()),
-                Accepted::Changed | Accepted::Gone => {}
+                RowAcceptance::Yes(Acceptance::Refused(_)) => return Err(Error::Busy),
+                RowAcceptance::Yes(_) => return Ok(()),
+                RowAcceptance::Changed | RowAcceptance::Gone => {}
             }
         }
         Err(Error::Busy)

@@ -14,17 +14,17 @@ use uuid::Uuid;
 use super::{
     Env, Job,
     cursor::{read_operation, store_failed, write_key},
-    cx::{Acted, Change, Failed, Next, PageCx},
+    cx::{ActionError, ActionResult, Change, Next, PageCx},
     hours, names,
     service::instance,
 };
 use crate::{instances::pairs::PROVISION, operations::deprovisioning};
 
-/// How many archived instances or runs are deleted at once.
+/// How many archived instances, or runs of a job, are deleted at once.
 const BATCH: u32 = 500;
-/// How many batches one run deletes at most.
-const BATCHES: usize = 200;
-/// Whose people are called internal in the archive.
+/// How many archived instances a dry run counts.
+const COUNTED: u32 = 1_000_000;
+/// The mail domain of internal users in the archive.
 const INTERNAL: &str = "@sap.com";
 
 pub(super) struct Archive;
@@ -57,8 +57,13 @@ impl Job for Archive {
         if let Some(last) = removals.last().filter(|_| removals.len() == most as usize) {
             return Ok(behind(last));
         }
+        if forget_archived(cx).await? {
+            // Behind all removals that are old enough.
+            let key = PageKey { created_at: before, id: Uuid::nil().to_string() };
+            return Ok(Next::More(write_key(&key)));
+        }
         if !cx.dry_run {
-            forget(cx).await?;
+            forget_runs(cx).await?;
         }
         Ok(Next::End)
     }
@@ -70,41 +75,51 @@ fn behind(removal: &EndedRemoval) -> Next {
     Next::More(write_key(&key))
 }
 
-/// Deletes what has been kept long enough, some at a time.
-async fn forget(cx: &mut PageCx<'_>) -> Result<(), StepError> {
-    let settings = cx.env.settings.archive;
+/// Deletes a batch of the archived instances that have been kept long enough. Whether there may be more of them.
+async fn forget_archived(cx: &mut PageCx<'_>) -> Result<bool, StepError> {
+    let before = cx.now - cx.env.settings.archive.keep;
     let store = &cx.env.broker.parts().store;
+    let most = if cx.dry_run { COUNTED } else { BATCH };
+    let old = store.count_archived(before, most).await.map_err(|error| store_failed(&error))?;
+    if old == 0 {
+        return Ok(false);
+    }
     let mut gone = 0;
-    for _ in 0..BATCHES {
-        let some = store.forget_archived(cx.now - settings.keep, BATCH).await;
-        let some = some.map_err(|error| store_failed(&error))?;
-        gone += some;
-        if some < u64::from(BATCH) {
-            break;
-        }
-    }
-    if gone > 0 {
-        cx.found("archive", format!("{gone} archived instances deleted"));
-    }
+    let action = Box::pin(async {
+        gone = store.forget_archived(before, BATCH).await?;
+        Ok(ActionResult::done(format!("{gone} deleted")))
+    });
+    let item = format!("archived instances: {old}");
+    let change =
+        Change { item: &item, action: "forgetArchived", instance: None, would: "would be deleted" };
+    cx.act(change, action).await?;
+    Ok(gone == u64::from(BATCH))
+}
+
+/// Deletes runs of jobs that have been kept long enough, some at a time.
+async fn forget_runs(cx: &PageCx<'_>) -> Result<(), StepError> {
+    let before = cx.now - cx.env.settings.archive.keep_runs;
+    let store = &cx.env.broker.parts().store;
     for job in names() {
         for dry_run in [false, true] {
             let runs = instance(job, dry_run);
-            let before = cx.now - settings.keep_runs;
-            store
-                .forget_job_runs(&runs, before, BATCH)
-                .await
-                .map_err(|error| store_failed(&error))?;
+            let forgotten = store.forget_job_runs(&runs, before, BATCH).await;
+            forgotten.map_err(|error| store_failed(&error))?;
         }
     }
     Ok(())
 }
 
-async fn archive(env: &Env, removal: &EndedRemoval, now: Moment) -> Result<Acted, Failed> {
+async fn archive(
+    env: &Env,
+    removal: &EndedRemoval,
+    now: Moment,
+) -> Result<ActionResult, ActionError> {
     let parts = env.broker.parts();
-    let told = |error: &dyn std::error::Error| Failed::Told(error.to_string());
+    let told = |error: &dyn std::error::Error| ActionError::Told(error.to_string());
     let read = parts.operations.of_instances(&[removal.instance.as_str()]).await?;
     let last = parts.operations.read(removal.operation).await.map_err(|error| told(&error))?;
-    let Some(last) = last else { return Ok(Acted::skipped("archived already")) };
+    let Some(last) = last else { return Ok(ActionResult::skipped("archived already")) };
     let of = |kind: &str| {
         read.iter().filter(|one| one.kind == kind).map(|one| one.id).collect::<Vec<_>>()
     };
@@ -119,9 +134,9 @@ async fn archive(env: &Env, removal: &EndedRemoval, now: Moment) -> Result<Acted
     let times = Times { provisioning, first, last: &last, now };
     let archived = archived(&times).map_err(|error| told(&error))?;
     if parts.store.archive(&archived).await? {
-        return Ok(Acted::done("archived"));
+        return Ok(ActionResult::done("archived"));
     }
-    Ok(Acted::skipped("it is there again, or something of it runs"))
+    Ok(ActionResult::skipped("it is there again, or something of it runs"))
 }
 
 /// The operations whose times are kept.
@@ -134,7 +149,7 @@ struct Times<'a> {
     now: Moment,
 }
 
-/// What is kept of an instance: as its last removal knew it, with the times of its operations.
+/// The archive entry of an instance: as its last removal knew it, with the times of its operations.
 fn archived(times: &Times<'_>) -> Result<ArchivedInstance, serde_json::Error> {
     let Times { provisioning, first, last, now } = *times;
     let deprovisioning::Input { order, .. } = serde_json::from_slice(&last.input)?;

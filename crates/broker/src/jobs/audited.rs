@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{Env, cursor::store_failed, report::Outcome};
 
-/// What vouches for the subject of an entry.
+/// The issuer in audit entries of jobs.
 const ISSUER: &str = "job";
 
 /// Writes the entries of one run.

@@ -7,13 +7,13 @@ use engine::StepError;
 
 use super::{
     Job, MOST_ACTIONS,
-    cx::{Acted, Change, Failed, Next, PageCx},
+    cx::{ActionError, ActionResult, Change, Next, PageCx},
 };
 
 /// How many bindings are read at once.
 const PAGE: u32 = MOST_ACTIONS;
-/// How many bindings a dry run lists.
-const LISTED: u32 = 500;
+/// How many bindings a dry run counts.
+const COUNTED: u32 = 20_000;
 
 pub(super) struct BindingCleanUp;
 
@@ -24,17 +24,24 @@ impl Job for BindingCleanUp {
 
     async fn page(&self, cx: &mut PageCx<'_>) -> Result<Next, StepError> {
         let bindings = &cx.env.bindings;
-        let most = if cx.dry_run { LISTED } else { PAGE };
-        let due = bindings.due(most).await.map_err(|error| {
+        let most = if cx.dry_run { COUNTED + 1 } else { PAGE };
+        let mut due = bindings.due(most).await.map_err(|error| {
             StepError::transient(base::Failure::new("store", "unavailable", chain(&error)))
         })?;
+        if due.len() > COUNTED as usize {
+            due.truncate(COUNTED as usize);
+            cx.skip(
+                "other bindings",
+                format!("more than {COUNTED} are due, these were not counted"),
+            );
+        }
         for binding in &due {
             let item = format!("{}/{}", binding.instance, binding.binding);
             let action = Box::pin(async {
                 match bindings.remove_due(binding).await {
-                    Ok(true) => Ok(Acted::done("removed")),
-                    Ok(false) => Ok(Acted::skipped("somebody else removes it")),
-                    Err(error) => Err(Failed::Told(chain(&error))),
+                    Ok(true) => Ok(ActionResult::done("removed")),
+                    Ok(false) => Ok(ActionResult::skipped("another process removes it")),
+                    Err(error) => Err(ActionError::Told(chain(&error))),
                 }
             });
             let change = Change {

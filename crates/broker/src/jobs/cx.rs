@@ -1,4 +1,4 @@
-//! What one page of a job sees, and how it acts.
+//! The context of one page of a job.
 
 use std::{
     future::Future,
@@ -33,15 +33,15 @@ impl From<Option<String>> for Next {
     }
 }
 
-/// What acting on a candidate came to.
-pub(super) enum Acted {
+/// The result of acting on a candidate.
+pub(super) enum ActionResult {
     /// It is done, in these words.
     Done(String),
     /// Nothing had to be done, or nothing can be done yet.
     Skipped(String),
 }
 
-impl Acted {
+impl ActionResult {
     pub(super) fn done(text: impl Into<String>) -> Self {
         Self::Done(text.into())
     }
@@ -51,49 +51,50 @@ impl Acted {
     }
 }
 
-/// What a job is about to change.
+/// A change that a job is about to make.
 #[derive(Clone, Copy)]
 pub(super) struct Change<'a> {
     /// The candidate, as the report names it.
     pub(super) item: &'a str,
-    /// What is done, as the audit names it.
+    /// The action, as the audit names it.
     pub(super) action: &'static str,
     /// The instance that it is about.
     pub(super) instance: Option<&'a str>,
-    /// What a dry run tells.
+    /// The text of a dry run.
     pub(super) would: &'a str,
 }
 
-/// What is to be done with a candidate. Boxed: it is large, and a page has it in its own future otherwise.
-pub(super) type Action<'a> = Pin<Box<dyn Future<Output = Result<Acted, Failed>> + Send + 'a>>;
+/// The action on a candidate. Boxed: it is large, and a page has it in its own future otherwise.
+pub(super) type Action<'a> =
+    Pin<Box<dyn Future<Output = Result<ActionResult, ActionError>> + Send + 'a>>;
 
 /// Why a candidate could not be acted on.
-pub(super) enum Failed {
+pub(super) enum ActionError {
     /// For the report; the next run tries again.
     Told(String),
     /// The run ends here: another replica has it, or this one stops.
     NotHeld,
 }
 
-impl From<clients::Error> for Failed {
+impl From<clients::Error> for ActionError {
     fn from(error: clients::Error) -> Self {
         if error.kind == clients::Kind::NotHeld { Self::NotHeld } else { Self::Told(chain(&error)) }
     }
 }
 
-impl From<crate::instances::Error> for Failed {
+impl From<crate::instances::Error> for ActionError {
     fn from(error: crate::instances::Error) -> Self {
         Self::Told(chain(&error))
     }
 }
 
-impl From<store::Error> for Failed {
+impl From<store::Error> for ActionError {
     fn from(error: store::Error) -> Self {
         Self::Told(chain(&error))
     }
 }
 
-impl From<StepError> for Failed {
+impl From<StepError> for ActionError {
     fn from(error: StepError) -> Self {
         match error {
             StepError::NotHeld => Self::NotHeld,
@@ -102,7 +103,7 @@ impl From<StepError> for Failed {
     }
 }
 
-/// What one page sees.
+/// The context of one page.
 pub(super) struct PageCx<'a> {
     pub(super) env: &'a Env,
     /// Whether nothing may be changed.
@@ -110,7 +111,7 @@ pub(super) struct PageCx<'a> {
     pub(super) now: Timestamp,
     /// Where the page before ended.
     pub(super) cursor: Option<&'a str>,
-    /// What is kept between pages while one replica works, and found out again elsewhere.
+    /// Memory between pages on one replica; another replica computes it again.
     pub(super) memory: &'a mut Memory,
     pub(super) report: &'a mut Report,
     /// The job.
@@ -122,7 +123,7 @@ pub(super) struct PageCx<'a> {
 }
 
 impl PageCx<'_> {
-    /// Who acts: the user agent is kept with every operation that a job begins.
+    /// The job as a caller: the user agent is kept with every operation that a job begins.
     pub(super) fn caller(&self) -> Caller {
         let user_agent = Some(format!("kcp-job/{}", self.job));
         Caller { any_tenant: true, user_agent, ..Caller::default() }
@@ -156,10 +157,10 @@ impl PageCx<'_> {
             None => action.await,
         };
         let (outcome, text) = match acted {
-            Ok(Acted::Done(text)) => (Outcome::Done, text),
-            Ok(Acted::Skipped(text)) => (Outcome::Skipped, text),
-            Err(Failed::Told(text)) => (Outcome::Failed, text),
-            Err(Failed::NotHeld) => return Err(StepError::NotHeld),
+            Ok(ActionResult::Done(text)) => (Outcome::Done, text),
+            Ok(ActionResult::Skipped(text)) => (Outcome::Skipped, text),
+            Err(ActionError::Told(text)) => (Outcome::Failed, text),
+            Err(ActionError::NotHeld) => return Err(StepError::NotHeld),
         };
         self.audit.finish(entry, outcome, &text).await;
         let (job, outcome_word) = (self.job, outcome.as_str());
@@ -179,6 +180,15 @@ impl PageCx<'_> {
     pub(super) fn found(&mut self, item: &str, text: impl Into<String>) {
         let outcome = if self.dry_run { Outcome::WouldDo } else { Outcome::Done };
         self.report.note(item, outcome, text);
+    }
+
+    /// Notes instances of a list that cannot be read: the others are worked on. A page that is read again has them again.
+    pub(super) fn unreadable(&mut self, instances: &[String]) {
+        for id in instances {
+            if !self.report.details.iter().any(|detail| detail.item == *id) {
+                self.report.note(id, Outcome::Failed, "the instance cannot be read");
+            }
+        }
     }
 
     /// Notes a candidate that needs nothing.

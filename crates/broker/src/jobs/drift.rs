@@ -1,20 +1,35 @@
 //! Compares what is stored with what is there, and lists the differences. It repairs nothing.
+//!
+//! What a reader would get wrong: a run may take hours, because looks into runtimes are paced. The Shoots are read again meanwhile, and an
+//! instance that was changed shortly before they were read, or later, is not compared with them.
 
 use std::time::Duration;
 
+use base::{Clock, failure::chain};
+use clients::btp::ManagerState;
 use engine::StepError;
-use store::broker::{Instance, InstanceFilter, Standing};
+use jiff::Timestamp;
+use store::broker::{Instance, InstanceFilter, PageKey, Standing};
+use uuid::Uuid;
 
 use super::{
     Job,
     cursor::{read_key, store_failed, write_key},
     cx::{Next, PageCx},
     hours,
-    shoots::{self, ShootEntry},
+    report::Outcome,
+    shoots::{self, ShootEntry, ShootReading},
 };
+use crate::bindings::Bindings;
 
 /// How many instances are compared at once.
 const PAGE: u32 = 200;
+/// Into how many runtimes a page looks. With their limit they end before the step's.
+const LOOKS: u32 = 10;
+/// How long a look into a runtime may take.
+const LOOK_LIMIT: Duration = Duration::from_secs(45);
+/// The BTP operator's Secret, as the report names it.
+const SECRET: &str = "the Secret kyma-system/sap-btp-manager";
 /// The provider of clusters that customers have brought along: they are in no garden of ours.
 const OWN: &str = "custom";
 /// Stands before the key of the last page of instances; pages of instances follow the Shoots.
@@ -28,8 +43,11 @@ impl Job for Drift {
     const EVERY: Duration = hours(24);
 
     async fn page(&self, cx: &mut PageCx<'_>) -> Result<Next, StepError> {
-        if cx.memory.shoots.is_none() {
-            cx.memory.shoots = Some(shoots::all(cx.env).await?);
+        let settled = cx.env.settings.settled;
+        let reading = cx.memory.shoots.as_ref();
+        if reading.is_none_or(|reading| !reading.is_current(cx.now, settled)) {
+            let shoots = shoots::all(cx.env).await?;
+            cx.memory.shoots = Some(ShootReading { read_at: cx.now, shoots });
         }
         let Some(cursor) = cx.cursor else {
             unowned_shoots(cx).await?;
@@ -43,22 +61,37 @@ impl Job for Drift {
             ..InstanceFilter::default()
         };
         let store = &cx.env.broker.parts().store;
-        let page = store.list(&filter).await.map_err(|error| store_failed(&error))?;
-        for row in &page.instances {
-            if let Some(difference) = compare(cx, row) {
-                cx.found(&row.id, difference);
-            }
+        let mut page = store.list(&filter).await.map_err(|error| store_failed(&error))?;
+        if !page.unreadable.is_empty() {
+            // Where on the page they are is not known, so that it cannot be left half-way: it is made short enough to be done whole.
+            let filter = InstanceFilter { most: LOOKS, ..filter };
+            page = store.list(&filter).await.map_err(|error| store_failed(&error))?;
         }
         for id in &page.unreadable {
             cx.found(id, "the instance cannot be read");
         }
-        Ok(page.next.map(|key| format!("{INSTANCES}{}", write_key(&key))).into())
+        for row in &page.instances {
+            let reading = cx.memory.shoots.as_ref();
+            match reading.and_then(|reading| compare(reading, settled, row)) {
+                Some(difference) => cx.found(&row.id, difference),
+                None => look_inside(cx, row).await,
+            }
+            let behind = || PageKey { created_at: row.created_at, id: row.id.clone() };
+            if cx.acted >= LOOKS && page.unreadable.is_empty() {
+                return Ok(Next::More(cursor_behind(&behind())));
+            }
+        }
+        Ok(page.next.map(|key| cursor_behind(&key)).into())
     }
+}
+
+fn cursor_behind(key: &PageKey) -> String {
+    format!("{INSTANCES}{}", write_key(key))
 }
 
 /// Shoots that no instance has.
 async fn unowned_shoots(cx: &mut PageCx<'_>) -> Result<(), StepError> {
-    let shoots = cx.memory.shoots.as_ref();
+    let shoots = cx.memory.shoots.as_ref().map(|reading| &reading.shoots);
     let is_settled = |entry: &ShootEntry| {
         let at_latest = cx.now - cx.env.settings.settled;
         !entry.is_going && entry.created_at.is_some_and(|at| at < at_latest)
@@ -71,13 +104,16 @@ async fn unowned_shoots(cx: &mut PageCx<'_>) -> Result<(), StepError> {
     Ok(())
 }
 
-/// In what an instance differs from what is there. One that is being changed is left alone.
-fn compare(cx: &PageCx<'_>, row: &Instance) -> Option<String> {
-    let is_settled =
-        row.standing == Standing::Succeeded && row.updated_at < cx.now - cx.env.settings.settled;
-    let runtime = row.runtime_id.filter(|_| is_settled && row.provider != OWN)?;
-    let shoots = cx.memory.shoots.as_ref()?;
-    let Some(entry) = shoots.get(&row.shoot_name) else {
+/// The runtime of an instance that has been as it is since before `at_latest`. One that is being changed is left alone.
+fn settled_runtime(row: &Instance, at_latest: Timestamp) -> Option<Uuid> {
+    let is_settled = row.standing == Standing::Succeeded && row.updated_at < at_latest;
+    row.runtime_id.filter(|_| is_settled && row.provider != OWN)
+}
+
+/// In what an instance differs from what was in the garden.
+fn compare(reading: &ShootReading, settled: Duration, row: &Instance) -> Option<String> {
+    let runtime = settled_runtime(row, reading.read_at - settled)?;
+    let Some(entry) = reading.shoots.get(&row.shoot_name) else {
         return Some(format!("instance without a Shoot: {} is not in the garden", row.shoot_name));
     };
     let is_same = |known: &str| known.eq_ignore_ascii_case(&runtime.to_string());
@@ -89,3 +125,44 @@ fn compare(cx: &PageCx<'_>, row: &Instance) -> Option<String> {
         _ => None,
     }
 }
+
+/// Notes in what the BTP operator's Secret in a runtime differs from the order. A runtime that does not answer is told, and looked into
+/// by the next run.
+async fn look_inside(cx: &mut PageCx<'_>, row: &Instance) {
+    let runtime = settled_runtime(row, cx.now - cx.env.settings.settled);
+    let Some(wanted) = runtime.and_then(|_| Bindings::operator_secret(row)) else { return };
+    // The rate counts these looks.
+    cx.acted += 1;
+    let compared = cx.env.bindings.compare_operator_secret(row, &wanted);
+    match within_limit(&cx.env.broker.parts().clock, compared).await {
+        Some(Ok(ManagerState::Same | ManagerState::LeftAlone)) => {}
+        Some(Ok(ManagerState::Missing)) => {
+            cx.found(&row.id, format!("{SECRET} is missing in the runtime"));
+        }
+        Some(Ok(ManagerState::Different(keys))) => {
+            cx.found(
+                &row.id,
+                format!("{SECRET} has other values than the order: {}", keys.join(", ")),
+            );
+        }
+        Some(Err(error)) => {
+            let text = format!("{SECRET} cannot be read: {}", chain(&error));
+            cx.report.note(&row.id, Outcome::Failed, text);
+        }
+        None => {
+            let text = format!("{SECRET} cannot be read: no answer within {LOOK_LIMIT:?}");
+            cx.report.note(&row.id, Outcome::Failed, text);
+        }
+    }
+}
+
+/// The result of a look; none when it takes too long.
+async fn within_limit<T>(clock: &Clock, look: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        result = look => Some(result),
+        () = clock.sleep(LOOK_LIMIT) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-//! What jobs may reach.
+//! The clients and settings of jobs.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use url::Url;
 use super::Settings;
 use crate::{bindings::Bindings, instances::Broker};
 
-/// What jobs may reach.
+/// The clients and settings of jobs.
 pub struct Env {
     /// The use cases of instances, and the broker's rows.
     pub broker: Broker,
@@ -27,13 +27,13 @@ pub struct Env {
     pub account_bindings: BindingKind,
     /// The provisioner.
     pub provisioner: Provisioner,
-    /// What happened to subaccounts.
+    /// Events of subaccounts.
     pub events: Option<Events>,
     /// How Amazon is reached with the credentials of an account of the pool.
     pub aws: Aws,
     /// How Azure is reached with the credentials of an account of the pool.
     pub azure: Azure,
-    /// What operators decide.
+    /// The operator's settings.
     pub settings: Settings,
 }
 

@@ -11,7 +11,7 @@ use engine::StepError;
 
 use super::{
     Env, Job,
-    cx::{Acted, Change, Failed, Next, PageCx},
+    cx::{ActionError, ActionResult, Change, Next, PageCx},
     hours,
     shoots::{self, ShootEntry},
 };
@@ -60,14 +60,14 @@ impl Job for EnvironmentCleanUp {
     }
 }
 
-async fn remove(env: &Env, name: &str, entry: &ShootEntry) -> Result<Acted, Failed> {
+async fn remove(env: &Env, name: &str, entry: &ShootEntry) -> Result<ActionResult, ActionError> {
     let removal = entry.removal.as_ref();
     let account = removal.and_then(|removal| removal.account.as_deref());
     if let (Some(runtime), Some(account)) = (&entry.runtime, account) {
         let key = Key::named("remove").formerly(1);
         match env.provisioner.deprovision(Tenant::new(account), key, runtime).await {
             Ok(operation) => {
-                return Ok(Acted::done(format!(
+                return Ok(ActionResult::done(format!(
                     "removed by the provisioner, operation {operation}"
                 )));
             }
@@ -81,7 +81,7 @@ async fn remove(env: &Env, name: &str, entry: &ShootEntry) -> Result<Acted, Fail
         .delete_exactly(name, removal.and_then(|removal| removal.uid.as_deref()))
         .await?
     {
-        Deletion::Going => Ok(Acted::done("deleted in the garden")),
-        Deletion::Gone => Ok(Acted::skipped("gone already")),
+        Deletion::Going => Ok(ActionResult::done("deleted in the garden")),
+        Deletion::Gone => Ok(ActionResult::skipped("gone already")),
     }
 }

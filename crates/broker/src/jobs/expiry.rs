@@ -8,7 +8,7 @@ use store::broker::{InstanceFilter, PageKey};
 use super::{
     Env, Job,
     cursor::{read_key, store_failed, write_key},
-    cx::{Acted, Change, Next, PageCx},
+    cx::{ActionResult, Change, Next, PageCx},
     hours,
 };
 
@@ -40,6 +40,7 @@ impl Job for Expiry {
         let broker = &cx.env.broker;
         let page =
             broker.parts().store.list(&filter).await.map_err(|error| store_failed(&error))?;
+        cx.unreadable(&page.unreadable);
         for row in &page.instances {
             let age = Duration::try_from(cx.now.duration_since(row.created_at)).unwrap_or_default();
             if age < shortest {
@@ -52,7 +53,7 @@ impl Job for Expiry {
             let (caller, would) = (cx.caller(), format!("would expire: {}", row.plan_name));
             let action = Box::pin(async {
                 let operation = broker.expire(&caller, &row.id).await?;
-                Ok(Acted::done(format!("expired, operation {operation}")))
+                Ok(ActionResult::done(format!("expired, operation {operation}")))
             });
             let change =
                 Change { item: &row.id, action: "expire", instance: Some(&row.id), would: &would };

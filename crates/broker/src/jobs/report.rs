@@ -1,4 +1,4 @@
-//! What a run of a job did: counts, and the first details.
+//! The report of a job's run: counts, and the first details.
 //!
 //! What a reader would get wrong: it is bounded. However many candidates there are, a run keeps the first details alone.
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// How many details are kept.
 pub(super) const DETAILS: usize = 200;
 
-/// What a run did.
+/// The report of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Report {
@@ -28,7 +28,7 @@ pub struct Report {
     pub omitted: u64,
 }
 
-/// What became of one candidate.
+/// The outcome of one candidate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Detail {
     /// The instance, Shoot, binding or account.
@@ -39,7 +39,7 @@ pub struct Detail {
     pub text: String,
 }
 
-/// What became of a candidate.
+/// The outcome of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {

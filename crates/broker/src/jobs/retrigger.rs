@@ -8,10 +8,10 @@ use store::broker::InstanceFilter;
 use super::{
     Job, MOST_ACTIONS,
     cursor::{read_key, store_failed, write_key},
-    cx::{Acted, Change, Failed, Next, PageCx},
+    cx::{ActionError, ActionResult, Change, Next, PageCx},
     hours,
 };
-use crate::chores::retrigger::{Retriggered, retrigger};
+use crate::chores::retrigger::{RetriggerResult, retrigger};
 
 /// How many instances are read at once.
 const PAGE: u32 = MOST_ACTIONS;
@@ -29,16 +29,21 @@ impl Job for Retrigger {
             InstanceFilter { deleted: Some(true), after, most: PAGE, ..InstanceFilter::default() };
         let parts = cx.env.broker.parts();
         let page = parts.store.list(&filter).await.map_err(|error| store_failed(&error))?;
+        cx.unreadable(&page.unreadable);
         for row in &page.instances {
             let action = Box::pin(async {
                 let again = retrigger(&parts.operations, &parts.store, &row.id).await;
-                match again.map_err(|error| Failed::Told(base::failure::chain(&error)))? {
-                    Retriggered::Begun(id) => Ok(Acted::done(format!("continued, operation {id}"))),
-                    Retriggered::Running(id) => Ok(Acted::skipped(format!("operation {id} runs"))),
-                    Retriggered::Blocked(id) => {
-                        Ok(Acted::skipped(format!("operation {id} has to end first")))
+                match again.map_err(|error| ActionError::Told(base::failure::chain(&error)))? {
+                    RetriggerResult::Begun(id) => {
+                        Ok(ActionResult::done(format!("continued, operation {id}")))
                     }
-                    Retriggered::Nothing => Ok(Acted::skipped("nothing is left")),
+                    RetriggerResult::Running(id) => {
+                        Ok(ActionResult::skipped(format!("operation {id} runs")))
+                    }
+                    RetriggerResult::Blocked(id) => {
+                        Ok(ActionResult::skipped(format!("operation {id} has to end first")))
+                    }
+                    RetriggerResult::Nothing => Ok(ActionResult::skipped("nothing is left")),
                 }
             });
             let change = Change {

@@ -14,7 +14,7 @@ use super::{
     audited::JobAudit,
     cx::{Next, PageCx},
     find,
-    shoots::ShootList,
+    shoots::ShootReading,
 };
 
 /// Under which name operations of this kind are stored.
@@ -35,32 +35,32 @@ impl Operation for JobRun {
     type Env = Env;
 }
 
-/// What was asked for.
+/// The request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
     /// The job.
     pub job: String,
     /// Whether nothing may be changed.
     pub dry_run: bool,
-    /// Who asked; nobody when it was due.
+    /// The requester; none when the run was due.
     #[serde(default)]
     pub requested_by: Option<String>,
 }
 
-/// What the run has come to.
+/// The progress of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Data {
     /// Where the last page ended.
     pub cursor: Option<String>,
-    /// What was done so far.
+    /// The report so far.
     pub report: Report,
 }
 
-/// What is kept between pages and never stored.
+/// Memory between pages; never stored.
 #[derive(Default)]
 pub struct Memory {
-    pub(super) shoots: Option<ShootList>,
+    pub(super) shoots: Option<ShootReading>,
 }
 
 /// The plan of every job.

@@ -21,6 +21,9 @@ use super::{
 /// The lane of all runs: they share the workers with each other before they share them with customers.
 const LANE: &str = "jobs";
 
+/// Component and reason of the failure of a run that took too long.
+const TIME_LIMIT: (&str, &str) = ("engine", "time_limit");
+
 /// The jobs. Clones are the same ones.
 #[derive(Clone)]
 pub struct Jobs(Arc<Inner>);
@@ -61,7 +64,7 @@ pub enum Error {
 pub struct JobView {
     /// Its name.
     pub name: &'static str,
-    /// What it does.
+    /// A description of its work.
     pub about: &'static str,
     /// Whether it runs by itself.
     pub enabled: bool,
@@ -90,7 +93,7 @@ pub struct LastRun {
     pub operation: OperationId,
     /// How far it is.
     pub state: State,
-    /// Who asked for it; absent when it was due.
+    /// The requester; absent when the run was due.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requested_by: Option<String>,
     /// When it was accepted.
@@ -101,13 +104,13 @@ pub struct LastRun {
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// What it did so far.
+    /// The report so far.
     pub report: Report,
 }
 
 /// A run that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Started {
+pub struct StartedRun {
     /// Its operation.
     pub operation: OperationId,
     /// Whether it was started by this request; otherwise it runs already.
@@ -152,7 +155,7 @@ impl Jobs {
     }
 
     /// Starts a run, unless one of the same kind runs already: then that one is the answer.
-    pub async fn run(&self, name: &str, dry_run: bool, subject: &str) -> Result<Started, Error> {
+    pub async fn run(&self, name: &str, dry_run: bool, subject: &str) -> Result<StartedRun, Error> {
         let job = known(name)?;
         if let Some(why) = job.obstacle(self.env()) {
             return Err(Error::Impossible { job: job.name(), why });
@@ -162,9 +165,9 @@ impl Jobs {
         let accepted = self.accept(job, &start).await?;
         tracing::info!(target: "audit", job = job.name(), dry_run, subject, "job run requested");
         Ok(match accepted {
-            Acceptance::Started | Acceptance::Queued => Started { operation: id, started: true },
+            Acceptance::Started | Acceptance::Queued => StartedRun { operation: id, started: true },
             Acceptance::Same(other) | Acceptance::Refused(other) => {
-                Started { operation: other.into(), started: false }
+                StartedRun { operation: other.into(), started: false }
             }
         })
     }
@@ -186,10 +189,23 @@ impl Jobs {
             data_version: JobRun::VERSION,
             lane: LANE.to_owned(),
             input: serde_json::to_vec(&input)?,
-            data: serde_json::to_vec(&Data::default())?,
+            data: serde_json::to_vec(&self.beginning(job, start.dry_run).await?)?,
             digest: None,
         };
         Ok(self.0.operations.accept(new, &one_at_a_time).await?)
+    }
+
+    /// What a run begins with. One behind a run that took too long goes on where that one stood, and would never come to the end otherwise;
+    /// after any other failure the cursor may be of no use.
+    async fn beginning(&self, job: &dyn AnyJob, dry_run: bool) -> Result<Data, Error> {
+        let last = self.newest(job.name(), dry_run).await?;
+        let stopped = last.filter(|last| {
+            let failure = last.failure.as_ref().filter(|_| last.state == State::Failed);
+            failure.is_some_and(|it| (it.component.as_str(), it.reason.as_str()) == TIME_LIMIT)
+        });
+        let Some(stopped) = stopped else { return Ok(Data::default()) };
+        let Data { cursor, .. } = serde_json::from_slice(&stopped.data)?;
+        Ok(Data { cursor, ..Data::default() })
     }
 
     /// The newest run of a job.

@@ -1,4 +1,4 @@
-//! What operators decide about jobs.
+//! The operator's settings of jobs.
 
 use std::{
     collections::BTreeMap,
@@ -10,7 +10,7 @@ use clients::cis::Edition;
 
 use super::hours;
 
-/// What operators decide about all jobs.
+/// The operator's settings of all jobs.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// About each of them, by its name; a job that is not named here is as it is by default.
@@ -27,7 +27,7 @@ pub struct Settings {
     pub settled: Duration,
 }
 
-/// What operators decide about one job.
+/// The operator's settings of one job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JobSettings {
     /// Whether it runs by itself; as the job says if it is not given.
@@ -102,7 +102,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What was decided about a job.
+    /// The settings of a job.
     pub(super) fn of(&self, name: &str) -> JobSettings {
         self.jobs.get(name).copied().unwrap_or_default()
     }

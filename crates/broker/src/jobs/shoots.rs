@@ -3,7 +3,7 @@
 //! What a reader would get wrong: only a few words of each Shoot are kept. The list lives in the memory of a run; another replica reads
 //! it again.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use clients::gardener::{RUNTIME_ANNOTATION, Shoot};
 use engine::StepError;
@@ -21,7 +21,21 @@ const ACCOUNT: &str = "account";
 /// The Shoots by their names.
 pub(super) type ShootList = BTreeMap<String, ShootEntry>;
 
-/// What is known of a Shoot.
+/// The Shoots as they were when they were read.
+pub(super) struct ShootReading {
+    /// Not later than the reading began.
+    pub(super) read_at: Timestamp,
+    pub(super) shoots: ShootList,
+}
+
+impl ShootReading {
+    /// Whether it can still be compared with what has been as it is for `settled`.
+    pub(super) fn is_current(&self, now: Timestamp, settled: Duration) -> bool {
+        self.read_at >= now - settled / 2
+    }
+}
+
+/// A Shoot as the job sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ShootEntry {
     pub(super) created_at: Option<Timestamp>,
@@ -31,7 +45,7 @@ pub(super) struct ShootEntry {
     pub(super) removal: Option<Box<Removal>>,
 }
 
-/// What is needed to remove a Shoot.
+/// The data for the removal of a Shoot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Removal {
     pub(super) uid: Option<String>,

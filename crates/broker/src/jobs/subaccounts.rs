@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use base::Failure;
 use engine::StepError;
 use serde::{Deserialize, Serialize};
 use store::broker::{Instance, InstanceFilter, Page, PageKey};
@@ -12,7 +13,7 @@ use store::broker::{Instance, InstanceFilter, Page, PageKey};
 use super::{
     Env, Job, MOST_ACTIONS,
     cursor::{read_key, store_failed, write_key},
-    cx::{Acted, Change, Next, PageCx},
+    cx::{ActionResult, Change, Next, PageCx},
     hours,
 };
 use crate::instances::Deprovision;
@@ -43,14 +44,15 @@ impl Job for SubaccountCleanUp {
             let mut after = at.after.clone().filter(|_| begin == Some(number));
             loop {
                 let found = instances_of(cx.env, subaccount, after.as_deref()).await?;
+                cx.unreadable(&found.unreadable);
                 for row in &found.instances {
                     remove(cx, row).await?;
                     if cx.is_full() {
                         let key = PageKey { created_at: row.created_at, id: row.id.clone() };
                         let inside = PageCursor {
-                            page: at.page,
                             subaccount: Some(subaccount.clone()),
                             after: Some(write_key(&key)),
+                            ..at
                         };
                         return Ok(Next::More(inside.written()?));
                     }
@@ -61,7 +63,7 @@ impl Job for SubaccountCleanUp {
                 }
             }
         }
-        let next = page.next.map(|page| PageCursor { page: Some(page), ..PageCursor::default() });
+        let next = page.next.map(|page| at.followed_by(page)).transpose()?;
         Ok(next.map(|next| next.written()).transpose()?.into())
     }
 }
@@ -77,6 +79,15 @@ struct PageCursor {
     /// The last of its instances that was acted on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     after: Option<String>,
+    /// A page that was read before: when it comes again, the pages go round in a circle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mark: Option<String>,
+    /// How many pages have been read since that one.
+    #[serde(default)]
+    since_mark: u64,
+    /// After how many of them another page is marked: twice as many each time, so that a circle of any length is noticed.
+    #[serde(default)]
+    until_mark: u64,
 }
 
 impl PageCursor {
@@ -85,6 +96,22 @@ impl PageCursor {
         let Some(cursor) = cursor else { return Self::default() };
         serde_json::from_str(cursor)
             .unwrap_or_else(|_| Self { page: Some(cursor.to_owned()), ..Self::default() })
+    }
+
+    /// Where the run stands before the next page.
+    fn followed_by(&self, page: String) -> Result<Self, StepError> {
+        if self.mark.as_ref() == Some(&page) {
+            let text = "the pages of events go round in a circle";
+            return Err(StepError::fatal(Failure::new("cis", "malformed", text)));
+        }
+        let since_mark = self.since_mark + 1;
+        let (mark, since_mark, until_mark) = if since_mark >= self.until_mark {
+            (Some(page.clone()), 0, self.until_mark.max(1) * 2)
+        } else {
+            (self.mark.clone(), since_mark, self.until_mark)
+        };
+        let page = Some(page);
+        Ok(Self { page, subaccount: None, after: None, mark, since_mark, until_mark })
     }
 
     fn written(&self) -> Result<String, StepError> {
@@ -115,7 +142,7 @@ async fn remove(cx: &mut PageCx<'_>, row: &Instance) -> Result<(), StepError> {
     };
     let action = Box::pin(async {
         let operation = broker.deprovision(&caller, request).await?;
-        Ok(Acted::done(format!(
+        Ok(ActionResult::done(format!(
             "removed with subaccount {}, operation {operation}",
             row.subaccount
         )))
@@ -139,6 +166,9 @@ mod tests {
             page: Some("p 2".into()),
             subaccount: Some("sa-1".into()),
             after: Some("2026-01-01T12:00:00Z i-1".into()),
+            mark: Some("p 1".into()),
+            since_mark: 1,
+            until_mark: 2,
         };
 
         assert_eq!(PageCursor::read(Some(&inside.written().unwrap())), inside);
@@ -146,5 +176,27 @@ mod tests {
         let old = PageCursor { page: Some("17".into()), ..PageCursor::default() };
         assert_eq!(PageCursor::read(Some("17")), old);
         assert_eq!(PageCursor::read(Some(r#"{"x": 1"#)).page.as_deref(), Some(r#"{"x": 1"#));
+    }
+
+    #[test]
+    fn pages_that_go_round_in_a_circle_end_the_run_and_those_that_do_not_are_all_read() {
+        for length in 1..40 {
+            // Some pages lead to a circle of so many.
+            let page = |number: usize| if number < 7 { number } else { 7 + (number - 7) % length };
+            let mut at = PageCursor::default();
+            let noticed =
+                (0..1_000).find(|number| match at.followed_by(page(*number).to_string()) {
+                    Ok(next) => {
+                        at = next;
+                        false
+                    }
+                    Err(error) => matches!(error, StepError::Fatal(_)),
+                });
+            assert!(noticed.is_some_and(|number| number < 200), "{length}: {noticed:?}");
+        }
+        let mut at = PageCursor::default();
+        for number in 0..1_000 {
+            at = at.followed_by(number.to_string()).unwrap();
+        }
     }
 }

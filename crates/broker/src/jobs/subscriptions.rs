@@ -18,11 +18,11 @@ use secrecy::SecretString;
 use super::{
     Env, Job,
     audited::JobAudit,
-    cx::{Acted, Change, Failed, Next, PageCx},
+    cx::{ActionError, ActionResult, Change, Next, PageCx},
     hours,
     report::Outcome,
 };
-use crate::overrides::kept::Secret;
+use crate::overrides::objects::Secret;
 
 const SECRETS: Resource = Resource::core("Secret", "secrets");
 /// How many accounts are emptied in one page.
@@ -68,12 +68,12 @@ async fn empty(
     pool: &Pool,
     binding: &Binding,
     audit: &JobAudit,
-) -> Result<Acted, Failed> {
+) -> Result<ActionResult, ActionError> {
     let hyperscaler = binding.labelled("hyperscalerType").unwrap_or_default();
     let provider = hyperscaler.split('_').next().unwrap_or_default();
     // Emptying those before it may have taken minutes.
     if !pool.used(std::slice::from_ref(binding)).await?.is_empty() {
-        return Ok(Acted::skipped("a Shoot uses it"));
+        return Ok(ActionResult::skipped("a Shoot uses it"));
     }
     let left = match provider {
         "aws" => aws(env, pool, binding).await?.clean_up(env.aws.market).await?,
@@ -82,7 +82,9 @@ async fn empty(
         _ => 0,
     };
     if left > 0 {
-        return Ok(Acted::skipped(format!("{left} volumes or resource groups are being deleted")));
+        return Ok(ActionResult::skipped(format!(
+            "{left} volumes or resource groups are being deleted"
+        )));
     }
     let entry = audit.begin("releaseAccount", binding.name(), None).await?;
     let released = pool.free(binding).await;
@@ -92,10 +94,10 @@ async fn empty(
     };
     audit.finish(entry, outcome, &text).await;
     released?;
-    Ok(Acted::done(format!("empty and free again: {hyperscaler}")))
+    Ok(ActionResult::done(format!("empty and free again: {hyperscaler}")))
 }
 
-async fn aws(env: &Env, pool: &Pool, binding: &Binding) -> Result<Aws, Failed> {
+async fn aws(env: &Env, pool: &Pool, binding: &Binding) -> Result<Aws, ActionError> {
     let credentials = Credentials::read(env, pool, binding).await?;
     let settings = aws::Settings {
         access_key_id: credentials.value("accessKeyID")?,
@@ -105,7 +107,7 @@ async fn aws(env: &Env, pool: &Pool, binding: &Binding) -> Result<Aws, Failed> {
     Ok(Aws::through(env.aws.gate.clone(), settings))
 }
 
-async fn azure(env: &Env, pool: &Pool, binding: &Binding) -> Result<Azure, Failed> {
+async fn azure(env: &Env, pool: &Pool, binding: &Binding) -> Result<Azure, ActionError> {
     let credentials = Credentials::read(env, pool, binding).await?;
     let settings = azure::Settings {
         cloud: env.azure.cloud.clone(),
@@ -124,16 +126,16 @@ async fn azure(env: &Env, pool: &Pool, binding: &Binding) -> Result<Azure, Faile
 struct Credentials(Secret);
 
 impl Credentials {
-    async fn read(env: &Env, pool: &Pool, binding: &Binding) -> Result<Self, Failed> {
-        let missing = || Failed::Told("the account names no Secret".into());
+    async fn read(env: &Env, pool: &Pool, binding: &Binding) -> Result<Self, ActionError> {
+        let missing = || ActionError::Told("the account names no Secret".into());
         let (namespace, name) = pool.secret_of(binding).ok_or_else(missing)?;
         let secrets = env.gardener.cluster().objects::<Secret>(SECRETS, Some(namespace));
         Ok(Self(secrets.get(name).await?))
     }
 
-    fn value(&self, key: &str) -> Result<String, Failed> {
+    fn value(&self, key: &str) -> Result<String, ActionError> {
         let found = self.0.texts()?.into_iter().find(|(name, _)| *name == key);
-        let missing = || Failed::Told(format!("the account's Secret has no {key}"));
+        let missing = || ActionError::Told(format!("the account's Secret has no {key}"));
         found.map(|(_, text)| text).ok_or_else(missing)
     }
 }

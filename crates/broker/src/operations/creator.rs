@@ -1,4 +1,4 @@
-//! What the steps collect about a runtime before it is ordered, and the requests that are made of it.
+//! Collects the input of a runtime before it is ordered, and builds the requests.
 //!
 //! What a reader would get wrong: it lives in memory only and is made anew whenever its stage starts over, so every step
 //! that adds something adds it again. It holds secrets, and nothing of it can be stored.
@@ -14,7 +14,7 @@ mod runtime_version;
 pub use error::CreatorError;
 pub(super) use payload::change_plan;
 pub use plan_configuration::PlanConfiguration;
-pub use provision::{Place, change, upgrade};
+pub use provision::{ProvisionTarget, change, upgrade};
 
 pub(super) use plan_configuration::plan_configuration;
 pub(super) use runtime_version::{major, runtime_version};
@@ -32,18 +32,18 @@ pub(super) const BTP_OPERATOR: &str = "btp-operator";
 /// The component that leads old console addresses to the dashboard.
 const BUSOLA_MIGRATOR: &str = "busola-migrator";
 
-/// What has been collected.
+/// The collected input.
 #[derive(Debug, Clone)]
 pub struct Creator {
     /// The version of Kyma.
     version: String,
     /// All components that the version and the plan have.
     components: Vec<ListedComponent>,
-    /// Those that the order does without, whatever it names.
+    /// Components that are never installed for the order.
     removed: BTreeSet<&'static str>,
     /// Which of them are there only on demand, and whether there is one.
     optional: BTreeMap<String, bool>,
-    /// What the order names, in lower case.
+    /// The components that the order names, in lower case.
     asked: BTreeSet<String>,
     overrides: Overrides,
     /// How the Director knows the runtime.

@@ -54,12 +54,12 @@ impl Operation for Deprovisioning {
     type Env = Env;
 }
 
-/// What was asked for.
+/// The request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Input {
-    /// What had been ordered.
+    /// The order.
     pub order: Order,
-    /// Who asked, as their program calls itself.
+    /// The user agent of the request.
     #[serde(default)]
     pub user_agent: Option<String>,
     /// Whether the instance only sleeps: its row stays, and so does its account.
@@ -67,11 +67,11 @@ pub struct Input {
     pub temporary: bool,
 }
 
-/// What the steps have learnt.
+/// Data of the steps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Data {
-    /// What was known about the instance, and what of it has gone since.
+    /// The details of the instance, without the objects that have been removed since.
     pub details: Details,
     /// The steps that have not found their thing gone yet, by name.
     pub left: BTreeSet<String>,
@@ -89,7 +89,7 @@ pub struct Data {
     pub waited_for_by: Option<OperationId>,
 }
 
-/// What is not stored.
+/// Memory; never stored.
 #[derive(Default)]
 pub struct Memory {
     /// The cluster's kubeconfig.
@@ -98,7 +98,7 @@ pub struct Memory {
 
 /// How long things may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct DeprovisioningLimits {
     /// The whole operation.
     pub operation: Duration,
     /// How long a step may fail in a row.
@@ -113,7 +113,7 @@ pub struct Limits {
     pub runtime: Duration,
 }
 
-impl Default for Limits {
+impl Default for DeprovisioningLimits {
     fn default() -> Self {
         Self {
             operation: Duration::from_hours(24),
@@ -129,9 +129,9 @@ impl Default for Limits {
 /// A step that keeps something gives up as soon as the engine lets it.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
-/// What is done with every instance. Each step is a stage, so that what was done is never done again.
-pub fn plan(limits: &Limits, systems: Systems) -> Plan<Deprovisioning> {
-    let Limits { failing, services, .. } = *limits;
+/// The plan for every instance. Each step is a stage, so that a finished step never runs again.
+pub fn plan(limits: &DeprovisioningLimits, systems: Systems) -> Plan<Deprovisioning> {
+    let DeprovisioningLimits { failing, services, .. } = *limits;
     Plan::within(limits.operation)
         .reaching(systems.iter())
         .each(init_step::InitStep.failing_for(failing))
@@ -217,8 +217,8 @@ fn kyma_name(cx: &Cx<'_, Deprovisioning>) -> Option<String> {
     noted.or_else(|| runtime(cx).map(|id| id.to_lowercase()))
 }
 
-/// What a call that failed means here: whatever it was, somebody may get it out of the way before the time is up.
-fn calling(error: clients::Error) -> StepError {
+/// Makes every failure of a call transient: an operator may remove the cause before the time is up.
+fn as_transient(error: clients::Error) -> StepError {
     match StepError::from(error) {
         StepError::Fatal(failure) => StepError::transient(failure),
         passing => passing,
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn every_file_in_the_folder_is_a_step_of_the_plan() {
-        let shape = plan(&Limits::default(), Systems::ALL).check().unwrap().shape;
+        let shape = plan(&DeprovisioningLimits::default(), Systems::ALL).check().unwrap().shape;
         let name = |step: &engine::plan::StepShape| step.name.to_lowercase().replace('-', "");
         let mut steps: Vec<String> = shape.all_steps().map(name).collect();
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/operations/deprovisioning");
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn nothing_but_the_first_step_can_fail_the_operation() {
-        let shape = plan(&Limits::default(), Systems::ALL).check().unwrap().shape;
+        let shape = plan(&DeprovisioningLimits::default(), Systems::ALL).check().unwrap().shape;
 
         for step in shape.all_steps().skip(1) {
             assert_eq!(step.retry.at_limit, engine::AtLimit::Skip, "{}", step.name);

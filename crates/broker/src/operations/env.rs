@@ -1,4 +1,4 @@
-//! What steps may reach. What is not configured is not there, and the steps that need it are not in the plan.
+//! The environment of the steps. Systems that are not configured are absent, and the steps that need them are not in the plan.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use store::BrokerStore;
 
 use crate::{catalog::Catalog, creations::Creations, following::Follower};
 
-/// What steps may reach.
+/// The clients and settings of the steps.
 pub struct Env {
     /// The broker's own rows, and with them what operations have learnt.
     pub store: BrokerStore,
@@ -42,7 +42,7 @@ pub struct Env {
     pub provisioner: Provisioner,
     /// Wakes steps that wait for the provisioner; without it they only poll.
     pub follower: Option<Follower>,
-    /// What releases of Kyma consist of.
+    /// The components of Kyma's releases.
     pub components: ComponentLists,
     /// The registry of runtimes; asked for the dashboard's address.
     pub director: Option<Director>,
@@ -95,7 +95,7 @@ pub struct EventHubs {
 pub struct ServiceManager {
     /// Where it is.
     pub url: String,
-    /// Who we are.
+    /// The user.
     pub user: String,
     /// How we prove it.
     pub password: SecretString,
@@ -114,7 +114,7 @@ pub struct StepSettings {
     pub account_versions: Option<String>,
     /// Which objects hold the accounts of the pool.
     pub account_bindings: BindingKind,
-    /// Who serves the clusters' domains.
+    /// DNS providers of the clusters' domains.
     pub dns_providers: Vec<DnsProvider>,
     /// Credentials of the Service Manager; legacy; the order's own are used without.
     pub service_manager: Option<ServiceManager>,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// How long things may take, and what happens then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ProvisioningLimits {
     /// One provisioning in all.
     pub provisioning: Duration,
     /// The provisioner, with one runtime.
@@ -21,7 +21,7 @@ pub struct Limits {
     pub edp_required: bool,
 }
 
-impl Default for Limits {
+impl Default for ProvisioningLimits {
     fn default() -> Self {
         Self {
             provisioning: Duration::from_hours(24),

@@ -1,10 +1,11 @@
 //! Drives an orchestration: the plan.
 //!
 //! What a reader would get wrong: the driver upgrades nothing itself and holds no worker while runtimes are upgraded. It fills free
-//! slots with operations of their own and sleeps until one of them ends, a window opens, or somebody asks for something.
+//! slots with operations of their own and sleeps until one of them ends, a window opens, or a request arrives.
 
 mod cancel_notification;
 mod complete;
+mod notify_left_out;
 mod refresh_targets;
 mod resolve_targets;
 mod send_notification;
@@ -24,8 +25,8 @@ use uuid::Uuid;
 use super::systems::{System, Systems};
 use crate::orchestrations::{Parts, kind};
 
-/// How long an orchestration may take: windows may be days apart, and pauses take as long as people do.
-const LIMIT: Duration = Duration::from_hours(24 * 365);
+/// How long an orchestration may take: it may begin in a year, windows may be days apart, and pauses take as long as people do.
+const LIMIT: Duration = Duration::from_hours(2 * 24 * 365);
 
 /// The operation that drives an orchestration.
 pub struct Orchestrating;
@@ -38,7 +39,7 @@ impl Operation for Orchestrating {
     type Env = Parts;
 }
 
-/// What was asked for.
+/// The request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
     /// The orchestration.
@@ -48,7 +49,7 @@ pub struct Input {
     pub retry: bool,
 }
 
-/// What the steps have learnt.
+/// Data of the steps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Data {
@@ -58,12 +59,15 @@ pub struct Data {
     pub resolved_at: Option<Timestamp>,
     /// Instances that came to it or left it since customers were told.
     pub untold: BTreeSet<String>,
+    /// Instances that have left it: those that come back are announced anew.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub left: BTreeSet<String>,
     /// Since when they cannot be told, while it is time to begin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub telling_since: Option<Timestamp>,
 }
 
-/// What is done for an orchestration.
+/// The plan for an orchestration.
 pub fn plan(systems: Systems) -> Plan<Orchestrating> {
     Plan::within(LIMIT)
         .reaching(systems.iter())
@@ -71,6 +75,13 @@ pub fn plan(systems: Systems) -> Plan<Orchestrating> {
         .each(send_notification::SendNotification.when(is_first()).needs(System::Spc).or_skip())
         .each(refresh_targets::RefreshTargets.when(is_first()).or_skip())
         .each(start_operations::StartOperations)
+        .each(
+            notify_left_out::NotifyLeftOut
+                .when(is_first())
+                .when(was_not_canceled())
+                .needs(System::Spc)
+                .or_skip(),
+        )
         .each(
             cancel_notification::CancelNotification
                 .when(was_canceled())
@@ -90,7 +101,7 @@ async fn orchestration(cx: &Cx<'_, Orchestrating>) -> Result<Orchestration, Step
     })
 }
 
-/// What customers are told that is done to each runtime.
+/// The event type of notifications for each runtime.
 fn event_type(row: &Orchestration) -> EventType {
     match kind(row) {
         Kind::UpgradeKyma => EventType::Kyma,
@@ -98,9 +109,9 @@ fn event_type(row: &Orchestration) -> EventType {
     }
 }
 
-/// No answer of SPC ends an orchestration: what it refuses is tried again until the step's limit, and then done without.
-fn told<T>(answer: Result<T, clients::Error>) -> Result<T, StepError> {
-    answer.map_err(|error| match StepError::from(error) {
+/// No answer ends an orchestration that can do without the call: what is refused is tried again until the step's limit.
+fn as_transient<T, E: Into<StepError>>(answer: Result<T, E>) -> Result<T, StepError> {
+    answer.map_err(|error| match error.into() {
         StepError::Fatal(failure) => StepError::transient(failure),
         other => other,
     })
@@ -120,6 +131,12 @@ const fn is_first() -> Condition<Orchestrating> {
 const fn was_canceled() -> Condition<Orchestrating> {
     Condition::new("the orchestration was canceled", |cx| {
         Applies::when(cx.data.canceled, "the orchestration was not canceled")
+    })
+}
+
+const fn was_not_canceled() -> Condition<Orchestrating> {
+    Condition::new("the orchestration was not canceled", |cx| {
+        Applies::when(!cx.data.canceled, "the whole announcement is taken back")
     })
 }
 

@@ -1,4 +1,4 @@
-//! What every step needs.
+//! Imports of every step.
 
 pub(crate) use std::time::Duration;
 
@@ -6,6 +6,11 @@ pub(crate) use base::Failure;
 pub(crate) use engine::{Cx, Retry, Step, StepError, StepResult, done, waiting};
 
 pub(crate) use super::systems::System;
+
+/// Milliseconds.
+pub(crate) const fn millis(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
 
 /// Seconds.
 pub(crate) const fn secs(seconds: u64) -> Duration {

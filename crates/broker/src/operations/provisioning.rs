@@ -34,7 +34,7 @@ use uuid::Uuid;
 use super::{
     creator::Creator,
     env::Env,
-    limits::Limits,
+    limits::ProvisioningLimits,
     shared::{
         InRuntime, has_operator_credentials, is_kept_available, is_not_preview, is_ours, is_theirs,
     },
@@ -71,17 +71,17 @@ impl InRuntime for Provisioning {
     }
 }
 
-/// What was asked for.
+/// The request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Input {
     /// The order.
     pub order: Order,
 }
 
-/// What must not be stored.
+/// Memory; never stored.
 #[derive(Default)]
 pub struct Memory {
-    /// What is collected for the order and for Kyma.
+    /// The collected input of the order and of Kyma.
     pub creator: Option<Creator>,
     /// The runtime's kubeconfig.
     pub kubeconfig: Option<SecretString>,
@@ -89,8 +89,8 @@ pub struct Memory {
     certificate: Option<legacy::Certificate>,
 }
 
-/// What is done for an order.
-pub fn plan(limits: &Limits, systems: Systems) -> Plan<Provisioning> {
+/// The plan for an order.
+pub fn plan(limits: &ProvisioningLimits, systems: Systems) -> Plan<Provisioning> {
     Plan::within(limits.provisioning)
         .reaching(systems.iter())
         .stage("start")
@@ -139,7 +139,7 @@ pub fn plan(limits: &Limits, systems: Systems) -> Plan<Provisioning> {
             check_cluster_configuration::CheckClusterConfiguration { within: limits.reconciler }
                 .when(is_not_preview())
                 .needs(System::Reconciler)
-                .waiting_for(limits.reconciler)
+                .waiting_for(limits.reconciler + check_cluster_configuration::GRACE)
                 .failing_for(limits.reconciler),
         )
         .stage("create_kyma_resource")
@@ -161,7 +161,7 @@ pub fn plan(limits: &Limits, systems: Systems) -> Plan<Provisioning> {
 }
 
 /// The registration with EDP, of which an order may be independent.
-fn register_with_edp(limits: &Limits) -> PlannedStep<Provisioning> {
+fn register_with_edp(limits: &ProvisioningLimits) -> PlannedStep<Provisioning> {
     let required = limits.edp_required;
     let step = edp_registration::EdpRegistration { required };
     let step = step.needs(System::Edp).failing_for(limits.edp);

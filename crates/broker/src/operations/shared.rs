@@ -1,11 +1,11 @@
-//! What the steps of several plans have in common: conditions, and what they need from their surroundings.
+//! Shared by the steps of several plans: conditions, and access to clients and data.
 
 pub(super) mod cluster_state;
 pub(super) mod evaluations;
 pub(super) mod event_hubs;
 pub(super) mod get_kubeconfig;
 pub(super) mod instance;
-pub(super) mod known;
+pub(super) mod instance_knowledge;
 pub(super) mod kyma;
 pub(super) mod ordering;
 pub(super) mod reconciliation;
@@ -92,7 +92,7 @@ pub(super) fn document(value: &impl Serialize) -> Result<Document, StepError> {
     Document::new(value).map_err(|error| StepError::internal(&error))
 }
 
-/// What has been collected so far.
+/// The collected input so far.
 pub(super) fn creator<'a>(cx: &'a mut Cx<'_, Provisioning>) -> Result<&'a mut Creator, StepError> {
     // The stage's first step makes it, so it is there; and if it is not, starting over brings it back.
     cx.memory.creator.as_mut().ok_or_else(|| {
@@ -113,16 +113,16 @@ pub(super) async fn ordering(cx: &mut Context<'_>) -> Result<(), StepError> {
 /// The runtime's id, once it is ordered.
 pub(super) fn runtime_id<O: InRuntime>(cx: &Cx<'_, O>) -> Result<String, StepError> {
     let id = O::runtime(cx).map(|id| id.to_string());
-    id.ok_or_else(|| missing("the runtime was never ordered"))
+    id.ok_or_else(|| missing_data("the runtime was never ordered"))
 }
 
 /// Something that an earlier step should have left behind.
-pub(super) fn missing(what: &str) -> StepError {
+pub(super) fn missing_data(what: &str) -> StepError {
     StepError::fatal(Failure::new("broker", "invalid_operation_data", what))
 }
 
 /// A system that the plan has steps for, and that is not configured here any more: another replica may have it.
-pub(super) fn needed<T>(client: Option<&T>, system: System) -> Result<&T, StepError> {
+pub(super) fn require_client<T>(client: Option<&T>, system: System) -> Result<&T, StepError> {
     client.ok_or_else(|| {
         let text = format!("{} is not configured", system.name());
         StepError::transient(Failure::new(system.name(), "not_configured", text))
@@ -147,7 +147,7 @@ pub(super) fn outlasted(
     Ok(failure)
 }
 
-/// What the provisioner says about an operation that failed.
+/// The provisioner's failure of an operation.
 pub(super) fn failed(status: OperationStatus) -> StepError {
     let failure = status.last_error.map_or_else(
         || Failure::new("provisioner", "failed", status.message.unwrap_or_default()),
@@ -163,7 +163,7 @@ pub(super) fn tenant(order: &Order) -> Tenant<'_> {
 
 /// An operation whose steps reach into the runtime.
 pub(super) trait InRuntime: Operation {
-    /// What was ordered, as it is now.
+    /// The current order.
     fn order<'a>(cx: &'a Cx<'_, Self>) -> &'a Order
     where
         Self: Sized;
@@ -171,7 +171,7 @@ pub(super) trait InRuntime: Operation {
     fn runtime(cx: &Cx<'_, Self>) -> Option<Uuid>
     where
         Self: Sized;
-    /// What all steps may reach.
+    /// The environment of all steps.
     fn reach<'a>(cx: &Cx<'a, Self>) -> &'a Env
     where
         Self: Sized;
@@ -192,7 +192,7 @@ pub(super) async fn kubeconfig<O: InRuntime>(
     let order = O::order(cx);
     let found = if order.plan_kind == PlanKind::OwnCluster {
         let given = order.parameters.kubeconfig.as_ref();
-        let given = given.ok_or_else(|| missing("the order brings no kubeconfig"))?;
+        let given = given.ok_or_else(|| missing_data("the order brings no kubeconfig"))?;
         Some(SecretString::from(given.expose()))
     } else {
         let runtime = runtime_id(cx)?;
@@ -202,7 +202,7 @@ pub(super) async fn kubeconfig<O: InRuntime>(
     if let Some(found) = &found {
         let opened = open(cx, found).await;
         if let Err(error) = opened {
-            return Err(inside(cx, error));
+            return Err(on_runtime_error(cx, error));
         }
     }
     O::kubeconfig(cx).clone_from(&found);
@@ -231,7 +231,7 @@ pub(super) fn in_cluster(error: Error) -> StepError {
 }
 
 /// A failed call into the runtime. The next run asks for the kubeconfig again: this one may be out of date, or wrong.
-pub(super) fn inside<O: InRuntime>(cx: &mut Cx<'_, O>, error: Error) -> StepError {
+pub(super) fn on_runtime_error<O: InRuntime>(cx: &mut Cx<'_, O>, error: Error) -> StepError {
     if error.component != Component::RUNTIME {
         return in_cluster(error);
     }

@@ -72,7 +72,7 @@ impl Systems {
     /// All of them.
     pub const ALL: Self = Self((1 << System::ALL.len()) - 1);
 
-    /// Those that these clients reach.
+    /// The systems that have clients.
     pub fn of(env: &Env) -> Self {
         let tags = env.avs.as_ref().is_some_and(|avs| avs.settings().tag_classes.is_some());
         Self::NONE
@@ -105,7 +105,7 @@ impl Systems {
         self.0 & (1 << system as u16) != 0
     }
 
-    /// Those that are configured.
+    /// The configured systems.
     pub fn iter(self) -> impl Iterator<Item = System> {
         System::ALL.into_iter().filter(move |system| self.contains(*system))
     }

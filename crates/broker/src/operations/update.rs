@@ -28,7 +28,7 @@ use super::{
     env::Env,
     shared::{
         InRuntime, get_kubeconfig::GetKubeconfig, has_operator_credentials, is_not_preview,
-        is_ours, missing,
+        is_ours, missing_data,
     },
     systems::{System, Systems},
 };
@@ -63,7 +63,7 @@ impl InRuntime for Updating {
     }
 }
 
-/// What was asked for.
+/// The request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Input {
     /// The order as it was when the change was accepted.
@@ -71,7 +71,7 @@ pub struct Input {
     /// The parameters that change.
     #[serde(default)]
     pub parameters: parameters::Update,
-    /// What changes in the context.
+    /// Changes of the context.
     #[serde(default)]
     pub context: ContextChange,
     /// The id of the plan that the instance changes to.
@@ -79,11 +79,11 @@ pub struct Input {
     pub plan_id: Option<String>,
 }
 
-/// What the steps have learnt.
+/// Data of the steps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Data {
-    /// What is known about the instance.
+    /// The details of the instance.
     pub details: Details,
     /// The order with the change, once the operation has begun.
     pub order: Option<Order>,
@@ -92,12 +92,12 @@ pub struct Data {
     /// The operation that has ordered the change from the provisioner; one that continues it orders what has failed again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ordered_by: Option<Uuid>,
-    /// What the operations before this one have ordered from the provisioner.
+    /// Operations at the provisioner that earlier operations have ordered.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ordered_before: Vec<String>,
 }
 
-/// What must not be stored.
+/// Memory; never stored.
 #[derive(Default)]
 pub struct Memory {
     /// The runtime's kubeconfig.
@@ -110,7 +110,7 @@ pub struct Memory {
 
 /// How long things may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct UpdateLimits {
     /// The whole operation.
     pub operation: Duration,
     /// The provisioner, with one change of a runtime.
@@ -119,18 +119,18 @@ pub struct Limits {
     pub reconciler: Duration,
 }
 
-impl Default for Limits {
+impl Default for UpdateLimits {
     fn default() -> Self {
         Self {
             operation: Duration::from_hours(24),
-            runtime: Duration::from_mins(40),
+            runtime: Duration::from_hours(2),
             reconciler: Duration::from_hours(2),
         }
     }
 }
 
-/// What is done for a change.
-pub fn plan(limits: &Limits, systems: Systems) -> Plan<Updating> {
+/// The plan for an update.
+pub fn plan(limits: &UpdateLimits, systems: Systems) -> Plan<Updating> {
     Plan::within(limits.operation)
         .reaching(systems.iter())
         .stage("cluster")
@@ -181,7 +181,7 @@ fn order<'a>(cx: &'a Cx<'_, Updating>) -> &'a Order {
 
 /// The order with the change.
 fn changed<'a>(cx: &'a Cx<'_, Updating>) -> Result<&'a Order, StepError> {
-    cx.data.order.as_ref().ok_or_else(|| missing("the change was never worked out"))
+    cx.data.order.as_ref().ok_or_else(|| missing_data("the change was never worked out"))
 }
 
 /// A failure of the store passes.

@@ -47,7 +47,7 @@ impl Upgrading for UpgradingCluster {
     }
 }
 
-/// What was asked for.
+/// The request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Input {
     /// The order as it was when the upgrade was accepted.
@@ -74,21 +74,21 @@ pub struct Input {
 
 /// How long things may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct UpgradeClusterLimits {
     /// The whole operation.
     pub operation: Duration,
     /// The provisioner, with one upgrade.
     pub runtime: Duration,
 }
 
-impl Default for Limits {
+impl Default for UpgradeClusterLimits {
     fn default() -> Self {
         Self { operation: Duration::from_hours(4), runtime: Duration::from_hours(3) }
     }
 }
 
-/// What is done for an upgrade of a cluster.
-pub fn plan(limits: &Limits, systems: Systems) -> Plan<UpgradingCluster> {
+/// The plan for an upgrade of a cluster.
+pub fn plan(limits: &UpgradeClusterLimits, systems: Systems) -> Plan<UpgradingCluster> {
     Plan::within(limits.operation)
         .reaching(systems.iter())
         .stage("upgrade")

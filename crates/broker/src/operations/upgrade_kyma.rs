@@ -75,7 +75,7 @@ impl InRuntime for UpgradingKyma {
     }
 }
 
-/// What was asked for.
+/// The request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Input {
     /// The order as it was when the upgrade was accepted.
@@ -94,10 +94,10 @@ pub struct Input {
     pub version: Option<String>,
 }
 
-/// What must not be stored.
+/// Memory; never stored.
 #[derive(Default)]
 pub struct Memory {
-    /// What is collected for Kyma.
+    /// The collected input of Kyma.
     creator: Option<Creator>,
     /// The runtime's kubeconfig.
     kubeconfig: Option<SecretString>,
@@ -105,21 +105,21 @@ pub struct Memory {
 
 /// How long things may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct UpgradeKymaLimits {
     /// The whole operation.
     pub operation: Duration,
     /// The Reconciler, with one configuration.
     pub reconciler: Duration,
 }
 
-impl Default for Limits {
+impl Default for UpgradeKymaLimits {
     fn default() -> Self {
         Self { operation: Duration::from_hours(3), reconciler: Duration::from_hours(2) }
     }
 }
 
-/// What is done for an upgrade of Kyma.
-pub fn plan(limits: &Limits, systems: Systems) -> Plan<UpgradingKyma> {
+/// The plan for an upgrade of Kyma.
+pub fn plan(limits: &UpgradeKymaLimits, systems: Systems) -> Plan<UpgradingKyma> {
     Plan::within(limits.operation)
         .reaching(systems.iter())
         .stage("upgrade")
@@ -156,7 +156,7 @@ pub fn plan(limits: &Limits, systems: Systems) -> Plan<UpgradingKyma> {
         )
 }
 
-/// What has been collected so far.
+/// The collected input so far.
 fn creator<'a>(cx: &'a mut Cx<'_, UpgradingKyma>) -> Result<&'a mut Creator, StepError> {
     // The first step makes it, so it is there; and if it is not, starting over brings it back.
     cx.memory.creator.as_mut().ok_or_else(|| {

@@ -13,5 +13,5 @@ pub use store::audit::{
 pub use store::history::HistoryEvent;
 pub use store::operations::{
     LARGEST_PAGE, MOST_DAYS, MOST_HOURS, Operations, OperationsError, Page, PageRequest, StepOrder,
-    StepReport, Stuck, Success,
+    StepReport, StuckOperation, Success,
 };

@@ -17,7 +17,7 @@ const LANE: &str = "orchestrations";
 
 /// An accepted orchestration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Created {
+pub struct CreatedOrchestration {
     /// Its id.
     #[serde(rename = "orchestrationID")]
     pub orchestration_id: Uuid,
@@ -25,13 +25,18 @@ pub struct Created {
 
 impl Orchestrations {
     /// Begins an orchestration. That nobody is meant is said at once, unless it begins later.
-    pub async fn create(&self, kind: Kind, mut parameters: Parameters) -> Result<Created, Error> {
+    pub async fn create(
+        &self,
+        kind: Kind,
+        mut parameters: Parameters,
+    ) -> Result<CreatedOrchestration, Error> {
         let now = self.0.broker.parts().clock.now();
         let matcher = validate(kind, &mut parameters, now).map_err(Error::Bad)?;
         self.check_version(&parameters).await?;
         let later = parameters.strategy.schedule_time > now;
-        if !later && !means_anybody(&self.0, &matcher).await? {
-            return Err(Error::Bad("targets: no runtime matches".into()));
+        if !later {
+            let anybody = means_anybody(&self.0, &matcher, &parameters, now).await?;
+            anybody.map_err(|nobody| Error::Bad(format!("targets: {nobody}")))?;
         }
         let id = Uuid::now_v7();
         let new = NewOrchestration {
@@ -42,7 +47,7 @@ impl Orchestrations {
             workers: parameters.strategy.parallel.workers,
         };
         self.store().create_orchestration(&new, driver(id, false)?).await?;
-        Ok(Created { orchestration_id: id })
+        Ok(CreatedOrchestration { orchestration_id: id })
     }
 }
 

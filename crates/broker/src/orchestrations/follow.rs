@@ -40,7 +40,7 @@ impl Followers {
         (receiver, Some(sender))
     }
 
-    /// Ends a follower that nobody listens to, or at once. `false`: somebody does.
+    /// Ends a follower without listeners, or at once. `false`: it has listeners.
     fn leave(&self, id: Uuid, follower: &Shared, at_once: bool) -> bool {
         let mut followers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let ends = at_once || follower.receiver_count() == 0;

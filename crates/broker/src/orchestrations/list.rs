@@ -1,7 +1,7 @@
 //! Orchestrations and their operations, page by page.
 //!
 //! What a reader would get wrong: failed operations are all on the first page, behind those in other states. Known clients ask for
-//! them there only, and leave the word out of the questions for the pages that follow.
+//! them there only, and leave the word out of the questions for the pages that follow. What failed and was tried again has not failed.
 
 use serde::Serialize;
 use store::broker::MemberFilter;
@@ -42,7 +42,7 @@ impl PageRequest {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PageOf<T> {
-    /// What is on it.
+    /// The items of the page.
     pub data: Vec<T>,
     /// How many those are.
     pub count: u64,
@@ -81,10 +81,10 @@ impl Orchestrations {
     ) -> Result<PageOf<OperationItem>, Error> {
         let row = self.find(id, "getting").await?;
         let dry_run = parameters(&row)?.dry_run;
-        let filter = |states, skip, most| MemberFilter {
+        let filter = |states, current, skip, most| MemberFilter {
             orchestration: row.id,
             states,
-            current: false,
+            current,
             skip,
             most,
         };
@@ -93,13 +93,13 @@ impl Orchestrations {
             request.states.iter().filter(|state| *state != FAILED).cloned().collect();
         let (mut members, mut total) = (Vec::new(), 0);
         if !(asks_for_failed && others.is_empty()) {
-            let page = filter(others, request.skip(), request.page_size);
+            let page = filter(others, false, request.skip(), request.page_size);
             let page = self.store().members(&page).await?;
             (members, total) = (page.members, page.total);
         }
         if asks_for_failed {
             let most = if request.page == 1 { ALL } else { 0 };
-            let failed = self.store().members(&filter(vec![FAILED.into()], 0, most)).await?;
+            let failed = self.store().members(&filter(vec![FAILED.into()], true, 0, most)).await?;
             members.extend(failed.members);
             total += failed.total;
         }
@@ -118,6 +118,6 @@ impl Orchestrations {
                 "while getting upgrade operation {operation}: orchestration {id} has no such operation"
             ))
         })?;
-        self.0.detail(&row, member)
+        self.0.detail(&row, member).await
     }
 }

@@ -5,7 +5,7 @@ use store::broker::Counts;
 
 use super::validate::allowed_failures;
 
-/// What may start.
+/// Which runtimes may start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Pace {
     /// Everything up to this wave.
@@ -13,21 +13,23 @@ pub(crate) enum Pace {
         /// 0: canaries, 1: all others.
         wave: i64,
     },
-    /// Nothing until somebody says so.
+    /// Nothing until the orchestration is resumed.
     Pause(String),
 }
 
-/// What somebody said who resumed.
+/// What was accepted when the orchestration was resumed.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Forgiven {
-    /// Canaries may fail.
-    pub(crate) canaries: bool,
-    /// So many failures do not count.
+pub(crate) struct FailureAllowance {
+    /// How many failed canaries do not pause it.
+    pub(crate) canaries: u64,
+    /// Others may start although all canaries were canceled.
+    pub(crate) without_canaries: bool,
+    /// How many failures do not count to the budget.
     pub(crate) failures: u64,
 }
 
-/// What may start after these results.
-pub(crate) fn pace(strategy: &Strategy, forgiven: Forgiven, counts: &Counts) -> Pace {
+/// Which runtimes may start after these results.
+pub(crate) fn pace(strategy: &Strategy, forgiven: FailureAllowance, counts: &Counts) -> Pace {
     let (failed, total) = (counts.in_state("failed"), counts.total());
     let budget = strategy.failure_budget.as_ref();
     let allowed = budget.and_then(|budget| allowed_failures(budget, total).ok());
@@ -39,14 +41,21 @@ pub(crate) fn pace(strategy: &Strategy, forgiven: Forgiven, counts: &Counts) -> 
         ));
     }
     let canaries = counts.of_wave(0);
-    if strategy.canary == 0 || forgiven.canaries || canaries.total() == 0 {
+    let (failed, total) = (canaries.in_state("failed"), canaries.total());
+    if strategy.canary == 0 || total == 0 {
         return Pace::Start { wave: 1 };
     }
-    match canaries.in_state("failed") {
-        0 if canaries.running() + canaries.waiting() > 0 => Pace::Start { wave: 0 },
-        0 => Pace::Start { wave: 1 },
-        failed => Pace::Pause(format!("{failed} of {} canaries failed", canaries.total())),
+    if failed > forgiven.canaries {
+        return Pace::Pause(format!("{failed} of {total} canaries failed"));
     }
+    if canaries.running() + canaries.waiting() > 0 {
+        return Pace::Start { wave: 0 };
+    }
+    // Nothing was tried.
+    if canaries.in_state("canceled") == total && !forgiven.without_canaries {
+        return Pace::Pause(format!("{total} of {total} canaries were canceled"));
+    }
+    Pace::Start { wave: 1 }
 }
 
 #[cfg(test)]
@@ -69,7 +78,7 @@ mod tests {
     #[test]
     fn canaries_go_first_and_alone() {
         let strategy = Strategy { canary: 2, ..Strategy::default() };
-        let none = Forgiven::default();
+        let none = FailureAllowance::default();
         let rest = (1, "pending", false, 8);
         let table = [
             (counts(&[(0, "pending", false, 2), rest]), Pace::Start { wave: 0 }),
@@ -86,15 +95,52 @@ mod tests {
                 counts(&[(0, "succeeded", true, 1), (0, "failed", true, 1), rest]),
                 Pace::Pause("1 of 2 canaries failed".into()),
             ),
+            (
+                counts(&[(0, "canceled", false, 2), rest]),
+                Pace::Pause("2 of 2 canaries were canceled".into()),
+            ),
             (counts(&[rest]), Pace::Start { wave: 1 }),
         ];
 
         for (counts, expected) in table {
             assert_eq!(pace(&strategy, none, &counts), expected, "{counts:?}");
         }
-        let failed = counts(&[(0, "failed", true, 2), rest]);
-        let forgiven = Forgiven { canaries: true, failures: 2 };
-        assert_eq!(pace(&strategy, forgiven, &failed), Pace::Start { wave: 1 });
+    }
+
+    #[test]
+    fn failures_that_were_accepted_do_not_open_the_gate_for_the_canaries_behind_them() {
+        let strategy = Strategy { canary: 3, ..Strategy::default() };
+        let (failed, rest) = ((0, "failed", true, 1), (1, "pending", false, 8));
+        let one = FailureAllowance { canaries: 1, failures: 1, ..FailureAllowance::default() };
+        let table = [
+            // The others are still waited for.
+            (counts(&[failed, (0, "pending", false, 2), rest]), Pace::Start { wave: 0 }),
+            (counts(&[failed, (0, "in progress", true, 2), rest]), Pace::Start { wave: 0 }),
+            (
+                counts(&[(0, "failed", true, 2), (0, "in progress", true, 1), rest]),
+                Pace::Pause("2 of 3 canaries failed".into()),
+            ),
+            (counts(&[failed, (0, "succeeded", true, 2), rest]), Pace::Start { wave: 1 }),
+        ];
+
+        for (counts, expected) in table {
+            assert_eq!(pace(&strategy, one, &counts), expected, "{counts:?}");
+        }
+        let all = FailureAllowance { canaries: 3, failures: 3, ..one };
+        assert_eq!(
+            pace(&strategy, all, &counts(&[(0, "failed", true, 3), rest])),
+            Pace::Start { wave: 1 }
+        );
+    }
+
+    #[test]
+    fn others_follow_canceled_canaries_only_when_that_was_accepted() {
+        let strategy = Strategy { canary: 1, ..Strategy::default() };
+        let canceled = counts(&[(0, "canceled", false, 1), (1, "pending", false, 8)]);
+        let accepted = FailureAllowance { without_canaries: true, ..FailureAllowance::default() };
+
+        assert!(matches!(pace(&strategy, FailureAllowance::default(), &canceled), Pace::Pause(_)));
+        assert_eq!(pace(&strategy, accepted, &canceled), Pace::Start { wave: 1 });
     }
 
     #[test]
@@ -103,13 +149,13 @@ mod tests {
         let strategy = Strategy { failure_budget: budget, ..Strategy::default() };
         let after =
             |failed| counts(&[(1, "failed", true, failed), (1, "pending", false, 20 - failed)]);
-        let none = Forgiven::default();
+        let none = FailureAllowance::default();
 
         assert_eq!(pace(&strategy, none, &after(2)), Pace::Start { wave: 1 });
         let paused = Pace::Pause("3 of 20 runtimes failed, the failure budget is 2".into());
         assert_eq!(pace(&strategy, none, &after(3)), paused);
-        // What was there when somebody resumed does not pause again.
-        let forgiven = Forgiven { failures: 3, ..none };
+        // Failures from before the resume do not pause again.
+        let forgiven = FailureAllowance { failures: 3, ..none };
         assert_eq!(pace(&strategy, forgiven, &after(5)), Pace::Start { wave: 1 });
         assert!(matches!(pace(&strategy, forgiven, &after(6)), Pace::Pause(_)));
     }

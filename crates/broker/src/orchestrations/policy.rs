@@ -25,8 +25,9 @@ struct Rule {
     restriction: Restriction,
 }
 
+// A misspelt field would make the rule fit every runtime.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 struct Fits {
     #[serde(deserialize_with = "pattern")]
     plan: Option<Regex>,
@@ -45,7 +46,7 @@ struct Restriction {
     time_zone: Option<String>,
 }
 
-/// What rules look at.
+/// A runtime, as far as rules look at it.
 #[derive(Debug, Clone, Copy)]
 pub struct Runtime<'a> {
     /// The name of its plan.
@@ -175,6 +176,7 @@ mod tests {
     fn a_policy_with_an_error_is_refused_as_a_whole() {
         let table = [
             (r#"{"rules": [{"match": {"plan": "("}}]}"#, "regex"),
+            (r#"{"rules": [{"match": {"account": "big"}}]}"#, "unknown field `account`"),
             (r#"{"default": {"days": ["Monday"]}}"#, "\"Monday\" is no day"),
             (r#"{"rules": [{"timeBegin": "2200"}]}"#, "\"2200\" is no time"),
             (r#"{"rules": [{"timeBegin": "220000", "timeZone": "Middle/Earth"}]}"#, "no time zone"),

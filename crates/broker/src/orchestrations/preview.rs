@@ -1,4 +1,4 @@
-//! What an orchestration would do, without doing it.
+//! Previews of orchestrations.
 
 use domain::orchestration::{Kind, Parameters};
 use jiff::Timestamp;
@@ -12,11 +12,11 @@ use super::{
 };
 use crate::instances::Error;
 
-/// What an orchestration would do.
+/// The preview of an orchestration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Preview {
-    /// What would be done to each runtime.
+    /// The kind of the orchestration.
     #[serde(rename = "type")]
     pub kind: Kind,
     /// As it would be stored.
@@ -25,7 +25,7 @@ pub struct Preview {
     pub count: usize,
     /// The runtimes, in their order.
     pub runtimes: Vec<PreviewItem>,
-    /// Those that are meant and cannot be upgraded now.
+    /// Selected runtimes that cannot be upgraded now.
     pub skipped: Vec<SkippedItem>,
 }
 
@@ -75,7 +75,7 @@ pub struct SkippedItem {
 }
 
 impl Orchestrations {
-    /// What an orchestration would do. Nothing is stored.
+    /// Previews an orchestration. Nothing is stored.
     pub async fn preview(&self, kind: Kind, mut parameters: Parameters) -> Result<Preview, Error> {
         let now = self.0.broker.parts().clock.now();
         let matcher = validate(kind, &mut parameters, now).map_err(Error::Bad)?;

@@ -23,7 +23,7 @@ pub struct Progress {
     /// The orchestration.
     #[serde(rename = "orchestrationID")]
     pub orchestration_id: Uuid,
-    /// What is done to each runtime.
+    /// The kind of the upgrade.
     #[serde(rename = "type")]
     pub kind: domain::orchestration::Kind,
     /// How far it is.
@@ -40,13 +40,13 @@ pub struct Progress {
     pub done: u64,
     /// The canaries, where there are any, and all others.
     pub waves: Vec<Wave>,
-    /// How many runtimes ended in an hour, so far.
+    /// How many runtimes ended in an hour in which some were upgraded, so far.
     pub per_hour: Option<f64>,
     /// When the last one will have ended, if it goes on like that.
     pub expected_end: Option<Timestamp>,
-    /// What failed, by reason; the most frequent first.
+    /// Failures by reason; the most frequent first.
     pub failures: Vec<Failures>,
-    /// What has been running for longest.
+    /// The slowest operations that still run.
     pub slowest: Vec<Slow>,
 }
 
@@ -70,7 +70,7 @@ pub struct Failures {
     pub component: String,
     /// A stable code.
     pub reason: String,
-    /// What the first of them said.
+    /// The message of the first of them.
     pub message: String,
     /// How many.
     pub count: u64,
@@ -89,7 +89,7 @@ pub struct Slow {
     pub shoot_name: String,
     /// Since when it runs.
     pub started_at: Timestamp,
-    /// What it is at.
+    /// Its progress.
     pub description: String,
 }
 
@@ -106,7 +106,8 @@ impl Orchestrations {
     pub async fn progress(&self, id: &str) -> Result<Progress, Error> {
         let row = self.find(id, "getting").await?;
         let counts = self.store().orchestration_counts(row.id).await?;
-        let span = self.store().orchestration_span(row.id).await?;
+        let spans = self.store().orchestration_spans(row.id).await?;
+        let last_window = self.store().last_window(row.id).await?;
         let of = |state: &str, most| MemberFilter {
             orchestration: row.id,
             states: vec![state.into()],
@@ -118,12 +119,12 @@ impl Orchestrations {
         let running = self.store().members(&of("in progress", ALL)).await?.members;
         let now = self.0.broker.parts().clock.now();
         let is_final = row.state.parse().is_ok_and(State::is_final);
-        let rate = rate(&span, if is_final { span.last_ended.unwrap_or(now) } else { now });
+        let rate = rate(&spans, now);
         let remaining = counts.running() + counts.waiting();
-        let expected_end = rate.filter(|_| !row.paused && !is_final).and_then(|per_hour| {
-            let hours = f64::from(u32::try_from(remaining).ok()?) / per_hour;
-            now.checked_add(SignedDuration::try_from_secs_f64(hours * 3600.0).ok()?).ok()
-        });
+        let going = rate.filter(|_| !row.paused && !is_final);
+        let expected_end = going.and_then(|per_hour| end(remaining, per_hour, now));
+        // Nobody is faster than the windows.
+        let expected_end = expected_end.map(|end| last_window.map_or(end, |last| last.max(end)));
         Ok(Progress {
             orchestration_id: row.id,
             kind: kind(&row),
@@ -142,11 +143,24 @@ impl Orchestrations {
     }
 }
 
-/// How many ended in an hour, from the first beginning until `until`.
-fn rate(span: &Span, until: Timestamp) -> Option<f64> {
-    let hours = until.duration_since(span.first_started?).as_secs_f64() / 3600.0;
-    let ended = f64::from(u32::try_from(span.ended).ok()?);
+/// How many ended in an hour. Only the time counts in which something ran: not pauses, nor the time before a retry.
+fn rate(spans: &[Span], now: Timestamp) -> Option<f64> {
+    let (mut busy, mut until) = (SignedDuration::ZERO, None);
+    for span in spans {
+        let from = until.map_or(span.began, |until: Timestamp| until.max(span.began));
+        let end = span.ended.unwrap_or(now).max(from);
+        busy += end.duration_since(from);
+        until = Some(end);
+    }
+    let ended = spans.iter().filter(|span| span.ended.is_some()).count();
+    let (hours, ended) = (busy.as_secs_f64() / 3600.0, f64::from(u32::try_from(ended).ok()?));
     (hours > 0.0).then_some(ended / hours)
+}
+
+/// When so many will have ended.
+fn end(remaining: u64, per_hour: f64, now: Timestamp) -> Option<Timestamp> {
+    let hours = f64::from(u32::try_from(remaining).ok()?) / per_hour;
+    now.checked_add(SignedDuration::try_from_secs_f64(hours * 3600.0).ok()?).ok()
 }
 
 fn waves(counts: &Counts) -> Vec<Wave> {
@@ -198,4 +212,104 @@ fn slowest(running: Vec<Member>) -> Vec<Slow> {
     slow.sort_by_key(|slow| slow.started_at);
     slow.truncate(SHOWN);
     slow
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Failure;
+
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn member(number: u128) -> Member {
+        Member {
+            operation: Uuid::from_u128(number),
+            orchestration: Uuid::nil(),
+            position: 0,
+            wave: 1,
+            instance: format!("i-{number}"),
+            runtime_id: Uuid::nil(),
+            shoot_name: format!("c-{number}"),
+            global_account: String::new(),
+            subaccount: String::new(),
+            plan_id: String::new(),
+            plan_name: String::new(),
+            window_rule: None,
+            window_begin: None,
+            window_end: None,
+            state: "in progress".into(),
+            description: format!("at {number}"),
+            accepted: true,
+            superseded: false,
+            started_at: None,
+            ended_at: None,
+            failure: None,
+        }
+    }
+
+    #[test]
+    fn only_the_time_counts_in_which_something_ran() {
+        let at = |minute: i64| Timestamp::from_second(1_767_268_800 + 60 * minute).unwrap();
+        let span = |began, ended: Option<i64>| Span { began: at(began), ended: ended.map(&at) };
+        let is = |spans: &[Span], now, expected: Option<f64>| {
+            assert_eq!(rate(spans, at(now)), expected, "{spans:?}");
+        };
+
+        is(&[], 60, None);
+        is(&[span(0, None)], 60, Some(0.0));
+        // Two at a time in half an hour.
+        let first = [span(0, Some(30)), span(0, Some(15)), span(15, Some(30))];
+        is(&first, 30, Some(6.0));
+        // Paused for a day, or retried after it.
+        is(&first, 24 * 60, Some(6.0));
+        is(&[&first[..], &[span(24 * 60, None)]].concat(), 24 * 60 + 30, Some(3.0));
+    }
+
+    #[test]
+    fn those_that_run_for_longest_come_first() {
+        let begun =
+            |number: u128, second| Member { started_at: Some(at(second)), ..member(number) };
+        let running = vec![
+            begun(1, 60),
+            begun(2, 10),
+            member(3),
+            begun(4, 50),
+            begun(5, 40),
+            begun(6, 30),
+            begun(7, 20),
+        ];
+
+        let slow = slowest(running);
+
+        let shown: Vec<&str> = slow.iter().map(|it| it.shoot_name.as_str()).collect();
+        assert_eq!(shown, ["c-2", "c-7", "c-6", "c-5", "c-4"]);
+        assert_eq!((slow[0].started_at, slow[0].description.as_str()), (at(10), "at 2"));
+        assert_eq!(slow[0].operation_id, Uuid::from_u128(2));
+    }
+
+    #[test]
+    fn failures_are_told_by_reason_the_most_frequent_first() {
+        let failed = |number: u128, component: &str, reason: &str| Member {
+            failure: Some(Failure::new(component.to_owned(), reason.to_owned(), "text")),
+            ..member(number)
+        };
+        let mut all: Vec<Member> = (1..=7).map(|it| failed(it, "reconciler", "failed")).collect();
+        all.insert(0, failed(20, "gardener", "quota"));
+        all.push(failed(21, "reconciler", "timeout"));
+        all.push(member(22));
+
+        let told = failures(&all);
+
+        let shown: Vec<_> = told
+            .iter()
+            .map(|it| (it.component.as_str(), it.reason.as_str(), it.count, it.operations.len()))
+            .collect();
+        assert_eq!(shown[0], ("reconciler", "failed", 7, SHOWN));
+        assert_eq!(shown.len(), 4, "{shown:?}");
+        assert_eq!(told[0].message, "at 1", "what the first of them said");
+        assert_eq!(told[0].operations[0], Uuid::from_u128(1));
+    }
 }

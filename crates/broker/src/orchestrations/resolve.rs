@@ -1,5 +1,8 @@
 //! Which runtimes an orchestration is for, right now: instances page by page, and their maintenance windows.
 
+use std::time::Duration;
+
+use base::failure::chain;
 use clients::Error as ClientError;
 use domain::orchestration::{Parameters, no_time};
 use jiff::Timestamp;
@@ -16,21 +19,25 @@ use crate::Details;
 
 /// How many instances are read at a time.
 const PAGE: u32 = 500;
+/// For how long a request waits for the maintenance windows, which is well within the time that it has itself.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The runtimes that are meant, and those that are left out.
 #[derive(Debug, Default)]
-pub(crate) struct Resolved {
+pub(crate) struct ResolvedTargets {
     /// In the order of the targets, then by age.
     pub(crate) members: Vec<NewMember>,
     /// The regions of those, in the same order.
     pub(crate) regions: Vec<String>,
-    /// Those that are meant and cannot be upgraded.
-    pub(crate) skipped: Vec<Skipped>,
+    /// Selected runtimes that cannot be upgraded.
+    pub(crate) skipped: Vec<SkippedRuntime>,
+    /// How many of those could be upgraded if they had a maintenance window.
+    pub(crate) without_window: usize,
 }
 
 /// A runtime that is meant and cannot be upgraded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Skipped {
+pub(crate) struct SkippedRuntime {
     pub(crate) instance: String,
     pub(crate) shoot_name: String,
     pub(crate) reason: String,
@@ -51,12 +58,12 @@ pub(crate) async fn resolve(
     matcher: &Matcher,
     parameters: &Parameters,
     now: Timestamp,
-) -> Result<Resolved, ResolveError> {
+) -> Result<ResolvedTargets, ResolveError> {
     let strategy = &parameters.strategy;
     let facts = if strategy.maintenance_window { Some(parts.windows.read().await?) } else { None };
     let scheduled = (strategy.schedule_time > now).then_some(strategy.schedule_time);
     let windows = Windows { facts, scheduled, now };
-    let (mut found, mut skipped) = (Vec::new(), Vec::new());
+    let (mut found, mut skipped, mut without_window) = (Vec::new(), Vec::new(), 0);
     let mut after = None;
     loop {
         let page = page(parts, after).await?;
@@ -65,8 +72,9 @@ pub(crate) async fn resolve(
             match windows.member(&instance) {
                 Ok(member) => found.push((place, member, instance.region)),
                 Err(reason) => {
+                    without_window += usize::from(upgradable(&instance).is_ok());
                     let (instance, shoot_name) = (instance.id, instance.shoot_name);
-                    skipped.push(Skipped { instance, shoot_name, reason });
+                    skipped.push(SkippedRuntime { instance, shoot_name, reason });
                 }
             }
         }
@@ -78,7 +86,7 @@ pub(crate) async fn resolve(
     // Stable: what one target includes stays in the order of age.
     found.sort_by_key(|(place, ..)| *place);
     let canaries = usize::try_from(strategy.canary).unwrap_or_default();
-    let mut resolved = Resolved { skipped, ..Resolved::default() };
+    let mut resolved = ResolvedTargets { skipped, without_window, ..ResolvedTargets::default() };
     for (at, (_, member, region)) in found.into_iter().enumerate() {
         let wave = i64::from(at >= canaries);
         resolved.members.push(NewMember { wave, ..member });
@@ -87,19 +95,54 @@ pub(crate) async fn resolve(
     Ok(resolved)
 }
 
-/// Whether any runtime is meant at all. Looks no further than the first.
-pub(super) async fn means_anybody(parts: &Parts, matcher: &Matcher) -> Result<bool, store::Error> {
-    let mut after = None;
+/// Whether any runtime is meant that can be upgraded; why not when there is none. Looks no further than the first. Windows that cannot be
+/// read now leave no runtime out: they are read again when runtimes are chosen.
+pub(super) async fn means_anybody(
+    parts: &Parts,
+    matcher: &Matcher,
+    parameters: &Parameters,
+    now: Timestamp,
+) -> Result<Result<(), String>, store::Error> {
+    let windows = Windows { facts: readable(parts, parameters).await, scheduled: None, now };
+    let (mut after, mut left_out) = (None, None);
     loop {
         let page = page(parts, after).await?;
-        if page.instances.iter().any(|instance| included(matcher, instance).is_some()) {
-            return Ok(true);
+        for instance in &page.instances {
+            if included(matcher, instance).is_none() {
+                continue;
+            }
+            match windows.member(instance) {
+                Ok(_) => return Ok(Ok(())),
+                Err(why) => {
+                    left_out.get_or_insert_with(|| format!("instance {}: {why}", instance.id));
+                }
+            }
         }
-        match page.next {
-            Some(next) => after = Some(next),
-            None => return Ok(false),
+        match (page.next, left_out) {
+            (Some(next), kept) => (after, left_out) = (Some(next), kept),
+            (None, None) => return Ok(Err("no runtime matches".into())),
+            (None, Some(first)) => {
+                return Ok(Err(format!("no runtime that matches can be upgraded now ({first})")));
+            }
         }
     }
+}
+
+/// The maintenance windows, if they are asked for and can be read.
+async fn readable(parts: &Parts, parameters: &Parameters) -> Option<WindowFacts> {
+    if !parameters.strategy.maintenance_window {
+        return None;
+    }
+    let why = tokio::select! {
+        biased;
+        read = parts.windows.read() => match read {
+            Ok(facts) => return Some(facts),
+            Err(error) => chain(&error),
+        },
+        () = parts.broker.parts().clock.sleep(PATIENCE) => "no answer in time".to_owned(),
+    };
+    tracing::warn!(why, "maintenance windows not read, runtimes without one not looked for");
+    None
 }
 
 async fn page(parts: &Parts, after: Option<PageKey>) -> Result<store::broker::Page, store::Error> {

@@ -3,9 +3,12 @@
 use domain::orchestration::Kind;
 use engine::State;
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::broker::{Member, MemberFilter, NewMember, Orchestration, Resolution};
+use store::{
+    broker::{Member, MemberFilter, NewMember, Orchestration, Resolution},
+    engine::Filter,
+};
 use uuid::Uuid;
 
 use super::{Orchestrations, create::driver, kind, operation_count, windows::Window};
@@ -13,8 +16,10 @@ use crate::instances::Error;
 
 /// More than an orchestration has.
 const ALL: u32 = 1_000_000;
+/// How many later operations of a runtime are looked at in one go.
+const PAGE: u32 = 20;
 
-/// What is to be tried again.
+/// The operations to retry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Retry {
     /// These operations; all that failed when there is none.
@@ -23,16 +28,16 @@ pub struct Retry {
     pub immediate: bool,
 }
 
-/// What is tried again, and what is not.
+/// The retried operations, and those that are not retried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Retried {
+pub struct RetryReport {
     /// The orchestration.
     #[serde(rename = "orchestrationID")]
     pub orchestration_id: Uuid,
     /// The Shoots of what is tried again.
     pub retry_shoots: Option<Vec<String>>,
-    /// Operations whose runtime was upgraded again since.
+    /// Operations whose runtime was upgraded again since, or that were tried again before.
     pub old_operations: Option<Vec<String>>,
     /// Operations that did not fail in this orchestration.
     pub invalid_operations: Option<Vec<String>>,
@@ -42,7 +47,7 @@ pub struct Retried {
 
 impl Orchestrations {
     /// Tries failed operations again.
-    pub async fn retry(&self, id: &str, retry: &Retry) -> Result<Retried, Error> {
+    pub async fn retry(&self, id: &str, retry: &Retry) -> Result<RetryReport, Error> {
         let row = self.find(id, "retrying").await?;
         if matches!(row.state.as_str(), "canceling" | "canceled") {
             return Err(Error::Unchangeable(format!("orchestration {id} was canceled")));
@@ -50,13 +55,19 @@ impl Orchestrations {
         let filter = MemberFilter {
             orchestration: row.id,
             states: vec!["failed".into()],
-            current: true,
+            current: false,
             skip: 0,
             most: ALL,
         };
         let failed = self.store().members(&filter).await?.members;
-        let (chosen, invalid) = choose(failed, &retry.operations);
-        let (chosen, old) = self.without_old(kind(&row), chosen).await?;
+        let (replaced, failed): (Vec<_>, Vec<_>) =
+            failed.into_iter().partition(|member| member.superseded);
+        let (chosen, others) = choose(failed, &retry.operations);
+        let (mut old, invalid): (Vec<_>, Vec<_>) = others
+            .into_iter()
+            .partition(|id| replaced.iter().any(|member| member.operation.to_string() == *id));
+        let (chosen, upgraded) = self.without_old(kind(&row), chosen).await?;
+        old.extend(upgraded);
         let (shoots, retried) = if chosen.is_empty() {
             (Vec::new(), false)
         } else {
@@ -69,7 +80,7 @@ impl Orchestrations {
             format!("No valid operations to retry for orchestration {}", row.id)
         };
         let given = |list: Vec<String>| (!list.is_empty()).then_some(list);
-        Ok(Retried {
+        Ok(RetryReport {
             orchestration_id: row.id,
             retry_shoots: given(shoots).filter(|_| retried),
             old_operations: given(old),
@@ -78,7 +89,7 @@ impl Orchestrations {
         })
     }
 
-    /// Those whose runtime was not upgraded in the same way since.
+    /// Removes members whose runtime was upgraded in the same way since.
     async fn without_old(
         &self,
         kind: Kind,
@@ -86,15 +97,46 @@ impl Orchestrations {
     ) -> Result<(Vec<Member>, Vec<String>), Error> {
         let (mut current, mut old) = (Vec::new(), Vec::new());
         for member in chosen {
-            let newest = self.0.broker.newest(&member.instance, Some(&[kind.as_str()])).await?;
-            let later = newest.filter(|newest| newest.id != member.operation);
-            if later.is_some_and(|later| later.state != State::Canceled) {
+            if self.is_upgraded_since(kind, &member).await? {
                 old.push(member.operation.to_string());
             } else {
                 current.push(member);
             }
         }
         Ok((current, old))
+    }
+
+    /// Whether the runtime was upgraded in the same way after the operation of a member. What was canceled, and dry runs, did not.
+    async fn is_upgraded_since(&self, kind: Kind, member: &Member) -> Result<bool, Error> {
+        let operations = &self.0.broker.parts().operations;
+        let mut filter = Filter {
+            instance: Some(member.instance.clone()),
+            kind: Some(kind.as_str().into()),
+            most: PAGE,
+            ..Filter::default()
+        };
+        loop {
+            let page = operations.list(&filter).await?;
+            for later in page.operations {
+                if later.id == member.operation {
+                    return Ok(false);
+                }
+                if later.state != State::Canceled && !self.is_dry_run(later.id).await? {
+                    return Ok(true);
+                }
+            }
+            filter.after = page.next;
+            if filter.after.is_none() {
+                return Ok(false);
+            }
+        }
+    }
+
+    async fn is_dry_run(&self, operation: Uuid) -> Result<bool, Error> {
+        let found = self.0.broker.snapshot(operation).await?;
+        // The list has no requests.
+        let asked = found.and_then(|found| serde_json::from_slice::<Asked>(&found.input).ok());
+        Ok(asked.is_some_and(|asked| asked.dry_run))
     }
 
     async fn try_again(
@@ -126,7 +168,14 @@ impl Orchestrations {
     }
 }
 
-/// Those of the failed ones that are asked for, in that order, and those that are not among them.
+/// What counts of the request of an upgrade.
+#[derive(Deserialize)]
+struct Asked {
+    #[serde(default)]
+    dry_run: bool,
+}
+
+/// The requested failed members, in that order, and the requested ids that are not among them.
 fn choose(failed: Vec<Member>, asked: &[String]) -> (Vec<Member>, Vec<String>) {
     if asked.is_empty() {
         return (failed, Vec::new());
@@ -145,10 +194,10 @@ fn choose(failed: Vec<Member>, asked: &[String]) -> (Vec<Member>, Vec<String>) {
     (chosen, invalid)
 }
 
-/// The same runtime once more, at once or in its next window.
+/// The same runtime once more, at once or in its next window. It keeps its window: the next retry may wait for it.
 fn again(member: Member, immediate: bool, now: Timestamp) -> NewMember {
-    let rule = member.window_rule.filter(|_| !immediate);
-    let window = rule.as_deref().and_then(|rule| rule.parse::<Window>().ok());
+    let rule = member.window_rule.as_deref().filter(|_| !immediate);
+    let window = rule.and_then(|rule| rule.parse::<Window>().ok());
     let opening = window.and_then(|window| window.open_or_next(now));
     NewMember {
         operation: Uuid::now_v7(),
@@ -160,8 +209,66 @@ fn again(member: Member, immediate: bool, now: Timestamp) -> NewMember {
         subaccount: member.subaccount,
         plan_id: member.plan_id,
         plan_name: member.plan_name,
-        window_rule: rule,
+        window_rule: member.window_rule,
         window_begin: opening.map(|opening| opening.begin),
         window_end: opening.map(|opening| opening.end),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(new: NewMember) -> Member {
+        Member {
+            operation: new.operation,
+            orchestration: Uuid::nil(),
+            position: 0,
+            wave: new.wave,
+            instance: new.instance,
+            runtime_id: new.runtime_id,
+            shoot_name: new.shoot_name,
+            global_account: new.global_account,
+            subaccount: new.subaccount,
+            plan_id: new.plan_id,
+            plan_name: new.plan_name,
+            window_rule: new.window_rule,
+            window_begin: new.window_begin,
+            window_end: new.window_end,
+            state: "failed".into(),
+            description: String::new(),
+            accepted: true,
+            superseded: false,
+            started_at: None,
+            ended_at: None,
+            failure: None,
+        }
+    }
+
+    #[test]
+    fn a_retry_waits_for_the_window_also_after_one_that_did_not() {
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let now = at("2026-01-05T12:00:00Z");
+        let first = failed(NewMember {
+            operation: Uuid::nil(),
+            wave: 1,
+            instance: "i-1".into(),
+            runtime_id: Uuid::nil(),
+            shoot_name: "c-1".into(),
+            global_account: String::new(),
+            subaccount: String::new(),
+            plan_id: String::new(),
+            plan_name: String::new(),
+            window_rule: Some("220000+0000 020000+0000".into()),
+            window_begin: Some(at("2026-01-04T22:00:00Z")),
+            window_end: Some(at("2026-01-05T02:00:00Z")),
+        });
+
+        let at_once = again(first, true, now);
+        assert_eq!((at_once.window_begin, at_once.window_end), (None, None));
+        let later = again(failed(at_once), false, now);
+
+        let window = (Some(at("2026-01-05T22:00:00Z")), Some(at("2026-01-06T02:00:00Z")));
+        assert_eq!((later.window_begin, later.window_end), window);
     }
 }

@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use serde::Deserialize;
 
 use super::policy::{Policy, ShootTimes};
-use crate::overrides::kept::{CONFIG_MAPS, ConfigMap};
+use crate::overrides::objects::{CONFIG_MAPS, ConfigMap};
 
 /// The key of the policy in its `ConfigMap`.
 const KEY: &str = "maintenancePolicy";
@@ -46,13 +46,13 @@ pub struct GardenWindows {
 /// As much of a Shoot as is needed: there may be thousands.
 #[derive(Deserialize)]
 struct ShootWindow {
-    metadata: Named,
+    metadata: ObjectName,
     #[serde(default)]
     spec: Spec,
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct ObjectName {
     name: String,
 }
 

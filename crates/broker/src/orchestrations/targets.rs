@@ -6,7 +6,7 @@ use regex::{Regex, RegexBuilder};
 /// How large a compiled pattern may be: patterns come from outside.
 const LARGEST: usize = 1 << 20;
 
-/// What is looked at.
+/// A candidate.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Candidate<'a> {
     /// The instance.

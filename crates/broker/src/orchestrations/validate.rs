@@ -1,4 +1,6 @@
-//! What is wrong with an orchestration is said when it is asked for: which field breaks which rule.
+//! Validates a requested orchestration: errors name the field and the rule.
+
+use std::time::Duration;
 
 use domain::orchestration::{Budget, Kind, Parameters, RetryOperation, no_time};
 use jiff::Timestamp;
@@ -9,8 +11,10 @@ use super::targets::Matcher;
 const PARALLEL: &str = "parallel";
 /// The most runtimes that are upgraded at a time.
 const MOST_WORKERS: i64 = 1_000;
+/// How far ahead an orchestration may begin: half the time that it may take.
+const LATEST: Duration = Duration::from_hours(24 * 366);
 
-/// Checks what was asked for, and fills in what was left out.
+/// Checks the request, and fills in defaults.
 pub(super) fn validate(
     kind: Kind,
     parameters: &mut Parameters,
@@ -33,8 +37,13 @@ pub(super) fn validate(
         PARALLEL => {}
         other => return Err(format!("strategy.type can only be \"{PARALLEL}\", not {other:?}")),
     }
+    if strategy.schedule.is_empty() && strategy.schedule_time != no_time() {
+        return Err(
+            "strategy.ScheduleTime is only told; a time is asked for by strategy.schedule".into()
+        );
+    }
     strategy.schedule_time = schedule(&strategy.schedule, now)?;
-    strategy.parallel.workers = workers(strategy.parallel.workers)?;
+    strategy.parallel.workers = workers("strategy.parallel.workers", strategy.parallel.workers)?;
     if strategy.canary < 0 {
         return Err("strategy.canary must not be less than 0".into());
     }
@@ -45,14 +54,12 @@ pub(super) fn validate(
     Ok(matcher)
 }
 
-/// How many at a time; nothing stands for one.
-pub(super) fn workers(asked: i64) -> Result<i64, String> {
+/// How many at a time, as `field` asks; nothing stands for one.
+pub(super) fn workers(field: &str, asked: i64) -> Result<i64, String> {
     match asked {
         0 => Ok(1),
         1..=MOST_WORKERS => Ok(asked),
-        _ => Err(format!(
-            "strategy.parallel.workers must be between 1 and {MOST_WORKERS}, not {asked}"
-        )),
+        _ => Err(format!("{field} must be between 1 and {MOST_WORKERS}, not {asked}")),
     }
 }
 
@@ -64,9 +71,15 @@ fn schedule(text: &str, now: Timestamp) -> Result<Timestamp, String> {
         text if text.eq_ignore_ascii_case("maintenancewindow") => Err(
             "strategy.schedule cannot be \"maintenanceWindow\"; set strategy.maintenanceWindow to true".into(),
         ),
-        text => text.parse().map_err(|_| {
-            format!("strategy.schedule must be \"immediate\", \"now\" or a time such as 2026-12-31T22:00:00Z, not {text:?}")
-        }),
+        text => {
+            let time: Timestamp = text.parse().map_err(|_| {
+                format!("strategy.schedule must be \"immediate\", \"now\" or a time such as 2026-12-31T22:00:00Z, not {text:?}")
+            })?;
+            if time > now + LATEST {
+                return Err(format!("strategy.schedule must be within a year, not {text:?}"));
+            }
+            Ok(time)
+        }
     }
 }
 
@@ -161,8 +174,16 @@ mod tests {
             (json!({ "/strategy/schedule": "maintenanceWindow" }), "strategy.schedule cannot be"),
             (json!({ "/strategy/schedule": "tomorrow" }), "strategy.schedule must be"),
             (
+                json!({ "/strategy/schedule": "2027-01-03T00:00:00Z" }),
+                "strategy.schedule must be within a year",
+            ),
+            (
                 json!({ "/strategy/parallel": { "workers": -1 } }),
                 "strategy.parallel.workers must be between 1 and 1000",
+            ),
+            (
+                json!({ "/strategy/schedule": null, "/strategy/ScheduleTime": "2027-01-01T00:00:00Z" }),
+                "strategy.ScheduleTime is only told",
             ),
             (json!({ "/strategy/canary": -1 }), "strategy.canary must not"),
             (json!({ "/strategy/failureBudget": "some" }), "strategy.failureBudget must be"),

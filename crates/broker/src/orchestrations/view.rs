@@ -10,7 +10,7 @@ use store::broker::{Counts, Member, Orchestration};
 use uuid::Uuid;
 
 use super::{Parts, kind, parameters};
-use crate::instances::Error;
+use crate::{instances::Error, runtimes::configs};
 
 /// So many operations, for people.
 pub(crate) fn operation_count(count: usize) -> String {
@@ -24,18 +24,18 @@ pub struct StatusItem {
     /// Its id.
     #[serde(rename = "orchestrationID")]
     pub orchestration_id: Uuid,
-    /// What is done to each runtime.
+    /// The kind of the upgrade.
     #[serde(rename = "type")]
     pub kind: Kind,
     /// How far it is.
     pub state: String,
-    /// What it is at, for people.
+    /// Its progress, for people.
     pub description: String,
     /// When it was asked for.
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
-    /// What it shall do.
+    /// Its parameters.
     pub parameters: Parameters,
     /// How many runtimes are how far.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ pub struct OperationItem {
     pub maintenance_window_end: Timestamp,
     /// How far it is.
     pub state: String,
-    /// What it is at, for people.
+    /// Its progress, for people.
     pub description: String,
 }
 
@@ -93,7 +93,7 @@ pub struct OperationItem {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OperationDetail {
-    /// What is told in lists.
+    /// The fields that lists show.
     #[serde(flatten)]
     pub item: OperationItem,
     /// The Kyma that it gets.
@@ -125,7 +125,7 @@ impl Parts {
         })
     }
 
-    /// What an orchestration shall do, with the versions that it uses where none was asked for.
+    /// The parameters of an orchestration, with the versions that it uses where none was requested.
     fn told(&self, row: &Orchestration) -> Result<Parameters, Error> {
         let mut told = parameters(row)?;
         match kind(row) {
@@ -146,16 +146,26 @@ impl Parts {
         Ok(told)
     }
 
-    pub(super) fn detail(
+    /// What was sent for the runtime; until then, what is asked for.
+    pub(super) async fn detail(
         &self,
         row: &Orchestration,
         member: Member,
     ) -> Result<OperationDetail, Error> {
         let told = self.told(row)?;
+        let sent = async |holding: &'static str| {
+            self.store().runtime_state_of(member.runtime_id, member.operation, holding).await
+        };
         let (kyma_config, cluster_config) = match kind(row) {
-            Kind::UpgradeKyma => (Some(json!(told.kyma.clone().unwrap_or_default())), None),
+            Kind::UpgradeKyma => {
+                let sent = sent("kyma-version").await?.as_ref().and_then(configs::kyma);
+                let asked = || json!(told.kyma.clone().unwrap_or_default());
+                (Some(sent.map_or_else(asked, |(_, config)| config)), None)
+            }
             Kind::UpgradeCluster => {
-                (None, Some(json!(told.kubernetes.clone().unwrap_or_default())))
+                let sent = sent("cluster-config").await?.as_ref().and_then(configs::cluster);
+                let asked = || json!(told.kubernetes.clone().unwrap_or_default());
+                (None, Some(sent.map_or_else(asked, |(_, config)| config)))
             }
         };
         Ok(OperationDetail { item: item(member, told.dry_run), kyma_config, cluster_config })

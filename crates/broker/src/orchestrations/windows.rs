@@ -11,8 +11,9 @@ use jiff::{
     tz::{Offset, TimeZone},
 };
 
-/// How many days ahead a window is looked for: every day of the week comes up, also behind one whose window was over.
-const AHEAD: i32 = 8;
+/// How many days ahead a window is looked for: every day of the week comes up twice, because a change of the clocks may leave the
+/// window of one day out.
+const AHEAD: i32 = 15;
 /// The days, in the words of the policy.
 const DAYS: [(&str, Weekday); 7] = [
     ("Mon", Weekday::Monday),
@@ -338,6 +339,13 @@ mod tests {
             "2026-03-29T00:30:00Z",
             "2026-03-30T00:00:00Z",
             "2026-03-30T01:00:00Z",
+        ),
+        // Not even when that is its only day of the week.
+        (
+            "020000[Europe/Berlin] 030000[Europe/Berlin] Sun",
+            "2026-03-23T12:00:00Z",
+            "2026-04-05T00:00:00Z",
+            "2026-04-05T01:00:00Z",
         ),
         // Ends of other zones: the first one behind the beginning.
         (

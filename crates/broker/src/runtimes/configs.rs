@@ -1,4 +1,4 @@
-//! What was last sent for runtimes, without what nobody may read.
+//! The last configurations of runtimes, without secrets.
 
 use std::collections::HashMap;
 
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use store::{BrokerStore, broker::RuntimeState};
 use uuid::Uuid;
 
-use super::{Ask, item::Known};
+use super::{RuntimesQuery, item::RuntimeRecord};
 use crate::instances::Error;
 
-/// What was last sent, by runtime.
+/// The last configuration that was sent, by runtime.
 #[derive(Default)]
 pub(super) struct Configs {
     pub(super) kyma: HashMap<Uuid, Value>,
@@ -20,10 +20,10 @@ impl Configs {
     /// Reads what is asked for: one statement for each sort.
     pub(super) async fn read(
         store: &BrokerStore,
-        ask: &Ask,
-        known: &[Known],
+        ask: &RuntimesQuery,
+        known: &[RuntimeRecord],
     ) -> Result<Self, Error> {
-        let runtimes: Vec<Uuid> = known.iter().filter_map(Known::runtime).collect();
+        let runtimes: Vec<Uuid> = known.iter().filter_map(RuntimeRecord::runtime).collect();
         let mut configs = Self::default();
         if ask.kyma_config {
             let found = store.latest_runtime_states(&runtimes, "kyma-version").await?;
@@ -43,7 +43,7 @@ fn part(state: &RuntimeState, path: &str) -> Option<(Uuid, Value)> {
 }
 
 /// The cluster that was ordered, and who administers it.
-fn cluster(state: &RuntimeState) -> Option<(Uuid, Value)> {
+pub(crate) fn cluster(state: &RuntimeState) -> Option<(Uuid, Value)> {
     let (runtime, mut ordered) = part(state, "/clusterConfig")?;
     let administrators = ordered["administrators"].take();
     let mut cluster = ordered.get_mut("gardenerConfig")?.take();
@@ -55,7 +55,7 @@ fn cluster(state: &RuntimeState) -> Option<(Uuid, Value)> {
 
 /// The Kyma that was ordered, from the Reconciler or from the provisioner, in the provisioner's form: clients know no other, and
 /// read every value as a text.
-fn kyma(state: &RuntimeState) -> Option<(Uuid, Value)> {
+pub(crate) fn kyma(state: &RuntimeState) -> Option<(Uuid, Value)> {
     let (runtime, ordered) = part(state, "/kymaConfig")?;
     let shown = json!({
         "version": ordered["version"],

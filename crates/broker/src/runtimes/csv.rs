@@ -7,7 +7,8 @@ use jiff::Timestamp;
 
 use super::Runtime;
 
-const COLUMNS: [&str; 17] = [
+const COLUMNS: [&str; 18] = [
+    "name",
     "instanceID",
     "runtimeID",
     "globalAccountID",
@@ -27,7 +28,7 @@ const COLUMNS: [&str; 17] = [
     "kymaVersion",
 ];
 
-/// What formulas begin with, also in the wide forms of these characters.
+/// The first characters of formulas, also in their wide forms.
 const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
 
 /// The header.
@@ -43,9 +44,11 @@ pub fn csv_rows(runtimes: &[Runtime]) -> String {
     for runtime in runtimes {
         let status = &runtime.status;
         let time = |time: Option<Timestamp>| time.map(|it| it.to_string()).unwrap_or_default();
+        let name = runtime.parameters.as_ref().map(|it| it.name.as_str());
         row(
             &mut text,
             &[
+                name.unwrap_or_default(),
                 &runtime.instance_id,
                 &runtime.runtime_id,
                 &runtime.global_account_id,
@@ -96,6 +99,8 @@ fn field(out: &mut String, value: &str) {
 
 #[cfg(test)]
 mod tests {
+    use domain::parameters::Provisioning;
+
     use super::*;
 
     fn written(value: &str) -> String {
@@ -136,5 +141,39 @@ mod tests {
 
         assert_eq!(row.matches(',').count(), COLUMNS.len() - 1);
         assert!(row.ends_with("\r\n") && row.matches("\r\n").count() == 1);
+    }
+
+    #[test]
+    fn every_value_stands_below_its_name() {
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let mut runtime = Runtime {
+            parameters: Some(Provisioning { name: "name".into(), ..Provisioning::default() }),
+            instance_id: "instanceID".into(),
+            runtime_id: "runtimeID".into(),
+            global_account_id: "globalAccountID".into(),
+            subscription_global_account_id: "subscriptionGlobalAccountID".into(),
+            sub_account_id: "subAccountID".into(),
+            region: "region".into(),
+            sub_account_region: "subAccountRegion".into(),
+            shoot_name: "shootName".into(),
+            service_plan_name: "servicePlanName".into(),
+            provider: "provider".into(),
+            user_id: "userID".into(),
+            kyma_version: Some("kymaVersion".into()),
+            ..Runtime::default()
+        };
+        runtime.status.state = "state";
+        runtime.status.created_at = at(1);
+        runtime.status.modified_at = at(2);
+        runtime.status.expired_at = Some(at(3));
+        runtime.status.deleted_at = Some(at(4));
+
+        let row = csv_rows(&[runtime]);
+
+        let times = [("createdAt", 1), ("modifiedAt", 2), ("expiredAt", 3), ("deletedAt", 4)];
+        let expected = times
+            .iter()
+            .fold(csv_head(), |head, (name, second)| head.replace(name, &at(*second).to_string()));
+        assert_eq!(row, expected);
     }
 }

@@ -7,21 +7,21 @@
 use std::collections::VecDeque;
 
 use regex::Regex;
-use store::broker::{InstanceFilter, Page, Removed};
+use store::broker::{InstanceFilter, Page, RemovedInstance};
 
-use super::{Ask, LARGEST_PAGE, Runtime, item::Known, shoots::Shoots};
+use super::{LARGEST_PAGE, Runtime, RuntimesQuery, item::RuntimeRecord, shoots::Shoots};
 use crate::instances::{Broker, Caller, Error, Reader};
 
 /// Runtimes, page by page; between two pages it holds no connection and at most a thousand ids.
 pub struct Export {
     broker: Broker,
-    ask: Ask,
+    ask: RuntimesQuery,
     reader: Reader,
     filter: InstanceFilter,
     section: Section,
 }
 
-/// What is read next.
+/// The section that is read next.
 enum Section {
     /// Rows.
     Rows,
@@ -31,15 +31,15 @@ enum Section {
         found: VecDeque<String>,
         more: bool,
     },
-    /// What is removed, behind this one.
-    Removed(Option<Removed>),
+    /// Removed instances, after this one.
+    Removed(Option<RemovedInstance>),
     End,
 }
 
 impl Broker {
     /// Everything that [`Broker::runtimes`] would list on all its pages. Nothing is read yet.
-    pub fn export(&self, caller: &Caller, ask: Ask) -> Result<Export, Error> {
-        let ask = Ask { page: 1, page_size: LARGEST_PAGE, ..ask };
+    pub fn export(&self, caller: &Caller, ask: RuntimesQuery) -> Result<Export, Error> {
+        let ask = RuntimesQuery { page: 1, page_size: LARGEST_PAGE, ..ask };
         let (mut filter, mut section) = match ask.filter(caller)? {
             Some(filter) => (filter, Section::Rows),
             None => (InstanceFilter::default(), Section::End),
@@ -72,7 +72,7 @@ impl Export {
         }
     }
 
-    async fn rows(&mut self) -> Result<Vec<Known>, Error> {
+    async fn rows(&mut self) -> Result<Vec<RuntimeRecord>, Error> {
         let page = self.broker.parts().store.list(&self.filter).await?;
         let next = page.next.clone();
         let known = readable(page)?;
@@ -83,7 +83,7 @@ impl Export {
         Ok(known)
     }
 
-    async fn fitting(&mut self) -> Result<Vec<Known>, Error> {
+    async fn fitting(&mut self) -> Result<Vec<RuntimeRecord>, Error> {
         let Section::Fitting { pattern, found, more } = &mut self.section else {
             return Ok(vec![]);
         };
@@ -110,19 +110,20 @@ impl Export {
         Ok(known)
     }
 
-    async fn removed(&mut self) -> Result<Vec<Known>, Error> {
+    async fn removed(&mut self) -> Result<Vec<RuntimeRecord>, Error> {
         let Section::Removed(after) = &self.section else { return Ok(vec![]) };
         let store = &self.broker.parts().store;
         let InstanceFilter { accounts, ids, .. } = &self.filter;
         let (found, last) = if ids.is_empty() {
-            let page = store.removed_after(accounts, after.as_ref(), LARGEST_PAGE).await?;
+            let after = after.as_ref().map(RemovedInstance::key);
+            let page = store.removed_page(accounts, after, 0, LARGEST_PAGE).await?;
             let last = page.last().filter(|_| page.len() == LARGEST_PAGE as usize).cloned();
             (page, last)
         } else {
             (store.removed_among(accounts, ids).await?, None)
         };
         self.section = last.map_or(Section::End, |last| Section::Removed(Some(last)));
-        Ok(found.into_iter().map(Known::from_removed).collect())
+        Ok(found.into_iter().map(RuntimeRecord::from_removed).collect())
     }
 
     fn behind_rows(&self) -> Section {
@@ -130,9 +131,9 @@ impl Export {
     }
 }
 
-fn readable(page: Page) -> Result<Vec<Known>, Error> {
+fn readable(page: Page) -> Result<Vec<RuntimeRecord>, Error> {
     if let Some(id) = page.unreadable.first() {
         return Err(store::Error::Unreadable(format!("instance \"{id}\" of an export")).into());
     }
-    Ok(page.instances.into_iter().map(Known::from_row).collect())
+    Ok(page.instances.into_iter().map(RuntimeRecord::from_row).collect())
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{Ask, Export, OperationItem, Runtime, StateWord};
+use super::{Export, OperationItem, Runtime, RuntimesQuery, StateWord};
 use crate::instances::{Broker, Caller, Error};
 
 /// A runtime, as metering reads it. The names of fields are those that clients rely on.
@@ -18,7 +18,7 @@ pub struct RuntimeInfo {
     pub subaccount_id: String,
     /// The platform's region.
     pub subaccount_region: String,
-    /// What was ordered.
+    /// The instance.
     pub service_instance_id: String,
     /// The service.
     pub service_class_id: String,
@@ -54,14 +54,17 @@ pub struct InfoStatus {
 #[derive(Debug, Clone, Serialize)]
 pub struct InfoOperation {
     pub state: &'static str,
-    /// What it is doing, or how it ended.
+    /// Its progress or end.
     pub description: String,
 }
 
 impl Broker {
     /// Everything that metering reads, for [`RuntimeInfo`]. Nothing is read yet.
     pub fn runtime_infos(&self, caller: &Caller) -> Result<Export, Error> {
-        self.export(caller, Ask { states: vec![StateWord::All], ..Ask::default() })
+        self.export(
+            caller,
+            RuntimesQuery { states: vec![StateWord::All], ..RuntimesQuery::default() },
+        )
     }
 }
 

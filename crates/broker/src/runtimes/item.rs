@@ -1,47 +1,76 @@
 //! One runtime: from its row, or from the operation that removed it.
 
-use domain::plan::Provider;
-use engine::storage::Snapshot;
+use domain::{parameters::Provisioning, plan::Provider};
 use jiff::Timestamp;
 use serde::Deserialize;
-use store::broker::{Instance, Removed, Standing};
+use store::broker::{Instance, RemovedInstance, Standing};
 use uuid::Uuid;
 
-use super::{Ask, Detail, Runtime, Status, configs::Configs, status};
+use super::{
+    Detail, Runtime, RuntimesQuery, Status, configs::Configs, operations::OperationRecord, status,
+};
 use crate::{
-    Details, Order,
+    Order,
     instances::{Broker, Reader},
 };
 
-/// What is known of a runtime besides its operations.
-pub(super) enum Known {
+/// A runtime's row, or the entry of a removed one.
+pub(super) enum RuntimeRecord {
     /// Its row is there.
     Row(Box<Instance>),
     /// Its row is gone.
-    Removed(Removed),
+    Removed(RemovedInstance),
 }
 
-/// What is told of a runtime, and to whom.
+/// The context for the description of a runtime.
 #[derive(Clone, Copy)]
-pub(super) struct Telling<'a> {
+pub(super) struct ItemContext<'a> {
     pub(super) broker: &'a Broker,
-    pub(super) ask: &'a Ask,
+    pub(super) ask: &'a RuntimesQuery,
     pub(super) configs: &'a Configs,
     pub(super) reader: Reader,
 }
 
 /// The part of an operation's input that tells what was ordered.
 #[derive(Deserialize)]
-struct Ordered {
+struct OrderInput {
     order: Order,
 }
 
-impl Known {
+/// The fields of an order that are told of an instance whose row is there; the row has the others.
+#[derive(Deserialize)]
+struct OrderOfRow {
+    parameters: Provisioning,
+    context: ContextOfRow,
+    #[serde(default)]
+    subscription_account: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ContextOfRow {
+    user_id: String,
+}
+
+/// The fields of an instance's details that are told.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct DetailsOfRow {
+    avs: Evaluations,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Evaluations {
+    internal_id: Option<i64>,
+}
+
+impl RuntimeRecord {
     pub(super) fn from_row(row: Instance) -> Self {
         Self::Row(Box::new(row))
     }
 
-    pub(super) fn from_removed(removed: Removed) -> Self {
+    pub(super) fn from_removed(removed: RemovedInstance) -> Self {
         Self::Removed(removed)
     }
 
@@ -52,6 +81,11 @@ impl Known {
         }
     }
 
+    /// Whether its row is gone.
+    pub(super) fn is_removed(&self) -> bool {
+        matches!(self, Self::Removed(_))
+    }
+
     pub(super) fn runtime(&self) -> Option<Uuid> {
         match self {
             Self::Row(row) => row.runtime_id,
@@ -60,8 +94,8 @@ impl Known {
     }
 
     /// As it is told, with its operations, oldest first.
-    pub(super) fn told(self, telling: Telling<'_>, own: &[Snapshot]) -> Runtime {
-        let Telling { broker, ask, configs, reader } = telling;
+    pub(super) fn told(self, telling: ItemContext<'_>, own: &[OperationRecord]) -> Runtime {
+        let ItemContext { broker, ask, configs, reader } = telling;
         let mut runtime = match self {
             Self::Row(row) => {
                 let mut told = from_row(broker, &row);
@@ -76,8 +110,11 @@ impl Known {
         if ask.detail == Detail::All {
             runtime.kyma_version = status::kyma_version(own);
         }
-        let item =
-            |operation: &Snapshot| status::item(operation, broker.description(operation, reader));
+        let item = |operation: &OperationRecord| {
+            let OperationRecord { snapshot, known } = operation;
+            let description = broker.description(snapshot, known.imported.as_ref(), reader);
+            status::item(operation, description)
+        };
         status::fill(&mut runtime.status, own, ask.detail, item);
         runtime
     }
@@ -85,9 +122,9 @@ impl Known {
 
 fn from_row(broker: &Broker, row: &Instance) -> Runtime {
     // What cannot be read is not told: one row must not hide a page of runtimes.
-    let order: Option<Order> = serde_json::from_slice(&row.order).ok();
-    let details: Details = serde_json::from_slice(&row.details).unwrap_or_default();
-    Runtime {
+    let order: Option<OrderOfRow> = serde_json::from_slice(&row.order).ok();
+    let details: DetailsOfRow = serde_json::from_slice(&row.details).unwrap_or_default();
+    let mut runtime = Runtime {
         instance_id: row.id.clone(),
         runtime_id: row.runtime_id.map(|id| id.to_string()).unwrap_or_default(),
         global_account_id: row.global_account.clone(),
@@ -96,6 +133,7 @@ fn from_row(broker: &Broker, row: &Instance) -> Runtime {
         sub_account_region: row.platform_region.clone(),
         shoot_name: row.shoot_name.clone(),
         service_class_id: row.service_id.clone(),
+        service_class_name: broker.parts().catalog.service_name().to_owned(),
         service_plan_id: row.plan_id.clone(),
         service_plan_name: row.plan_name.clone(),
         provider: provider(&row.provider),
@@ -108,14 +146,21 @@ fn from_row(broker: &Broker, row: &Instance) -> Runtime {
             state: status::word(row.standing),
             ..Status::default()
         },
-        ..ordered(broker, order)
+        ..Runtime::default()
+    };
+    if let Some(order) = order {
+        runtime.parameters = Some(Provisioning { kubeconfig: None, ..order.parameters });
+        runtime.subscription_global_account_id = order.subscription_account.unwrap_or_default();
+        runtime.user_id = order.context.user_id;
     }
+    runtime
 }
 
-fn from_removed(broker: &Broker, removed: &Removed, own: &[Snapshot]) -> Runtime {
-    let by = own.iter().find(|operation| operation.id == removed.operation);
-    let order = by.and_then(|by| serde_json::from_slice::<Ordered>(&by.input).ok());
-    let created_at = own.first().map_or(Timestamp::UNIX_EPOCH, |first| first.created_at);
+fn from_removed(broker: &Broker, removed: &RemovedInstance, own: &[OperationRecord]) -> Runtime {
+    let mut all = own.iter().map(|operation| &operation.snapshot);
+    let by = all.find(|operation| operation.id == removed.operation);
+    let order = by.and_then(|by| serde_json::from_slice::<OrderInput>(&by.input).ok());
+    let created_at = own.first().map_or(Timestamp::UNIX_EPOCH, |first| first.snapshot.created_at);
     // The customer is forgotten with it.
     Runtime {
         instance_id: removed.instance.clone(),
@@ -135,14 +180,14 @@ fn from_removed(broker: &Broker, removed: &Removed, own: &[Snapshot]) -> Runtime
     }
 }
 
-/// What the order alone tells.
+/// A runtime as far as its order describes it.
 fn ordered(broker: &Broker, order: Option<Order>) -> Runtime {
     let service_class_name = broker.parts().catalog.service_name().to_owned();
     let Some(order) = order else { return Runtime { service_class_name, ..Runtime::default() } };
     Runtime {
         region: order.resolved.region_word().to_owned(),
         provider: provider(order.resolved.provider_word()),
-        parameters: Some(order.parameters.shown()),
+        parameters: Some(Provisioning { kubeconfig: None, ..order.parameters }),
         subscription_global_account_id: order.subscription_account.unwrap_or_default(),
         sub_account_id: order.context.subaccount_id,
         sub_account_region: order.platform_region,

@@ -18,12 +18,12 @@ const LARGEST: usize = 1 << 20;
 pub(super) enum Shoots {
     /// These; none: all.
     Named(Vec<String>),
-    /// Those whose whole name fits; with the letters that all of these begin with, where they are known.
+    /// Names that match entirely; with their common prefix, where it is known.
     Fitting(Regex, Option<String>),
 }
 
 impl Shoots {
-    /// Reads what was asked for.
+    /// Reads the request.
     pub(super) fn read(values: &[String]) -> Result<Self, Error> {
         let is_name =
             |value: &String| value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');

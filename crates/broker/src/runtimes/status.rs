@@ -1,38 +1,15 @@
 //! The state of a runtime and its operations, as operators see them.
 
-use engine::{State, storage::Snapshot};
-use serde::Deserialize;
 use store::broker::Standing;
 use uuid::Uuid;
 
-use super::{Detail, Group, OperationItem, Status};
-use crate::{
-    details::RuntimeVersion,
-    import::Imported,
-    instances::pairs::{DEPROVISION, PROVISION, UPDATE, UPGRADE_CLUSTER, UPGRADE_KYMA},
+use super::{
+    Detail, Group, OperationItem, Status,
+    operations::{NEWEST, OperationRecord, last},
 };
+use crate::instances::pairs::{DEPROVISION, PROVISION, UPDATE, UPGRADE_CLUSTER, UPGRADE_KYMA};
 
-/// How many updates and upgrades are told.
-const NEWEST: usize = 2;
-
-/// What is told of an operation's input.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Input {
-    temporary: bool,
-    orchestration: Option<Uuid>,
-}
-
-/// What is told of an operation's data: a removal has it one level deeper.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Data {
-    runtime_id: Option<Uuid>,
-    runtime_version: Option<RuntimeVersion>,
-    details: Option<Box<Data>>,
-}
-
-/// What sort an operation is of.
+/// The sort of an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sort {
     Provisioning,
@@ -44,28 +21,15 @@ enum Sort {
     UpgradeCluster,
 }
 
-/// The operations whose input and data are worth reading: orders and removals, and the newest of the others.
-pub(super) fn read_closer(own: &[Snapshot]) -> Vec<Uuid> {
-    let others = [UPDATE, UPGRADE_KYMA, UPGRADE_CLUSTER].into_iter();
-    let newest =
-        others.flat_map(|kind| own.iter().rev().filter(move |it| it.kind == kind).take(NEWEST));
-    let all = own.iter().filter(|it| [PROVISION, DEPROVISION].contains(&it.kind.as_str()));
-    all.chain(newest).map(|operation| operation.id).collect()
-}
-
-/// The version of Kyma that the newest order or upgrade was about.
-pub(super) fn kyma_version(own: &[Snapshot]) -> Option<String> {
-    let mut newest =
-        own.iter().rev().filter(|it| [PROVISION, UPGRADE_KYMA].contains(&it.kind.as_str()));
-    newest.find_map(version)
+/// The version of Kyma that the newest order was about, or an upgrade since then that was worked on.
+pub(super) fn kyma_version(own: &[OperationRecord]) -> Option<String> {
+    let mut newest = own.iter().rev().filter(|it| it.sets_kyma());
+    newest.find_map(|it| it.known.version.clone())
 }
 
 /// The last cluster that operations worked on, of an instance whose row is gone.
-pub(super) fn last_runtime(own: &[Snapshot]) -> Option<Uuid> {
-    own.iter().rev().find_map(|operation| {
-        let data = data(operation);
-        data.runtime_id.or(data.details.and_then(|details| details.runtime_id))
-    })
+pub(super) fn last_runtime(own: &[OperationRecord]) -> Option<Uuid> {
+    own.iter().rev().find_map(|operation| operation.known.runtime_id)
 }
 
 /// The word for a runtime whose row is there: one that was removed has left something over.
@@ -79,34 +43,36 @@ pub(super) fn word(standing: Standing) -> &'static str {
 /// Puts the operations where they belong.
 pub(super) fn fill(
     status: &mut Status,
-    own: &[Snapshot],
+    own: &[OperationRecord],
     detail: Detail,
-    item: impl Fn(&Snapshot) -> OperationItem,
+    item: impl Fn(&OperationRecord) -> OperationItem,
 ) {
-    let begun = own.iter().rposition(|it| it.state != State::Pending);
-    if let Some(newest) = begun {
-        status.modified_at = own[newest].updated_at;
+    if let Some(newest) = own.iter().rev().find(|it| it.has_begun()) {
+        status.modified_at = newest.snapshot.updated_at;
     }
     let sorts: Vec<Option<Sort>> = sorts(own);
-    let last = begun.or(own.len().checked_sub(1)).and_then(|at| sorts[at]);
-    for (operation, sort) in own.iter().zip(&sorts).rev() {
+    let last = last(own).map(|last| last.snapshot.id);
+    let sorted = || own.iter().zip(&sorts).rev();
+    let group = sorted().find(|(it, _)| Some(it.snapshot.id) == last).and_then(|(_, sort)| *sort);
+    for (operation, sort) in sorted() {
         let Some(sort) = *sort else { continue };
-        if detail == Detail::All || last == Some(sort) {
+        if detail == Detail::All || group == Some(sort) {
             add(status, sort, || item(operation));
         }
     }
 }
 
-/// What sort each operation is of; none for what is not told here.
-fn sorts(own: &[Snapshot]) -> Vec<Option<Sort>> {
+/// The sort of each operation; none for operations that are not listed here.
+fn sorts(own: &[OperationRecord]) -> Vec<Option<Sort>> {
     let mut order = None;
-    let sort = |operation: &Snapshot| match operation.kind.as_str() {
+    let sort = |operation: &OperationRecord| match operation.kind() {
+        _ if !operation.is_told() => None,
         // The order itself, and what operators did to continue it.
-        PROVISION if *order.get_or_insert(operation.root) == operation.root => {
+        PROVISION if *order.get_or_insert(operation.snapshot.root) == operation.snapshot.root => {
             Some(Sort::Provisioning)
         }
         PROVISION => Some(Sort::Unsuspension),
-        DEPROVISION if input(operation).temporary => Some(Sort::Suspension),
+        DEPROVISION if operation.known.temporary => Some(Sort::Suspension),
         DEPROVISION => Some(Sort::Deprovisioning),
         UPDATE => Some(Sort::Update),
         UPGRADE_KYMA => Some(Sort::UpgradeKyma),
@@ -144,24 +110,23 @@ fn push(group: &mut Group, most: usize, item: impl FnOnce() -> OperationItem) {
     }
 }
 
-/// One operation, with what is said about it.
-pub(super) fn item(operation: &Snapshot, description: String) -> OperationItem {
+/// One operation, with its description.
+pub(super) fn item(operation: &OperationRecord, description: String) -> OperationItem {
+    let OperationRecord { snapshot, known } = operation;
     OperationItem {
-        state: operation.state.as_str(),
+        state: snapshot.state.as_str(),
         description,
-        created_at: operation.created_at,
-        updated_at: operation.updated_at,
-        operation_id: operation.id.into(),
-        orchestration_id: input(operation)
-            .orchestration
-            .or_else(|| Imported::of(operation).and_then(|imported| imported.orchestration_id)),
-        finished_stages: operation.closed.clone(),
-        executed_but_not_completed_steps: operation
+        created_at: snapshot.created_at,
+        updated_at: snapshot.updated_at,
+        operation_id: snapshot.id.into(),
+        orchestration_id: known.orchestration,
+        finished_stages: snapshot.closed.clone(),
+        executed_but_not_completed_steps: snapshot
             .incomplete
             .iter()
             .filter_map(|at| unfinished(at))
             .collect(),
-        runtime_version: version(operation).unwrap_or_default(),
+        runtime_version: known.version.clone().unwrap_or_default(),
     }
 }
 
@@ -169,19 +134,4 @@ pub(super) fn item(operation: &Snapshot, description: String) -> OperationItem {
 fn unfinished(at: &str) -> Option<String> {
     let step = at.rsplit('/').next().unwrap_or(at);
     (step != "Remove_Instance").then(|| step.to_owned())
-}
-
-/// What cannot be read is not told: one operation must not hide a page of runtimes.
-fn input(operation: &Snapshot) -> Input {
-    serde_json::from_slice(&operation.input).unwrap_or_default()
-}
-
-fn data(operation: &Snapshot) -> Data {
-    serde_json::from_slice(&operation.data).unwrap_or_default()
-}
-
-fn version(operation: &Snapshot) -> Option<String> {
-    let data = data(operation);
-    let version = data.runtime_version.or(data.details.and_then(|details| details.runtime_version));
-    version.map(|version| version.version)
 }

@@ -22,7 +22,7 @@ pub struct Page {
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Runtime {
-    /// What was ordered.
+    /// The instance.
     #[serde(rename = "instanceID")]
     pub instance_id: String,
     /// The cluster; empty while there is none.
@@ -52,11 +52,11 @@ pub struct Runtime {
     pub service_plan_id: String,
     /// The plan's name.
     pub service_plan_name: String,
-    /// Whose machines it runs on.
+    /// Its provider.
     pub provider: String,
     /// How it stands.
     pub status: Status,
-    /// Who ordered it.
+    /// The user who ordered it.
     #[serde(rename = "userID")]
     pub user_id: String,
     /// The evaluation of its availability from inside; 0 when there is none.
@@ -65,7 +65,7 @@ pub struct Runtime {
     /// The version of Kyma.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kyma_version: Option<String>,
-    /// What was asked for, without credentials.
+    /// The parameters of the request, without credentials.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Provisioning>,
     /// The Kyma that it shall have.
@@ -138,7 +138,7 @@ impl Group {
 #[serde(rename_all = "camelCase")]
 pub struct OperationItem {
     pub state: &'static str,
-    /// What it is doing, or how it ended.
+    /// Its progress or end.
     pub description: String,
     /// When it was accepted.
     pub created_at: Timestamp,

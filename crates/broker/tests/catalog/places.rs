@@ -1,4 +1,4 @@
-//! What a platform's region means, and whose account an order uses.
+//! Platform regions, and the provider account of an order.
 
 use broker::catalog::{Account, Catalog};
 use domain::plan::Provider;

@@ -1,4 +1,4 @@
-//! What refused orders are told: the rule, the field, the words that clients know.
+//! Refusals of orders: the rule, the field, the texts that clients know.
 
 use broker::catalog::Rule;
 use serde_json::{Value, json};

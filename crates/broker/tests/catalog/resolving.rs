@@ -1,4 +1,4 @@
-//! What orders mean, per plan.
+//! Resolved orders, per plan.
 
 use broker::catalog::Orderer;
 use domain::{
@@ -262,5 +262,8 @@ fn what_is_resolved_is_read_back_as_it_was_stored() {
 
     let stored = serde_json::to_string(&resolved).unwrap();
 
-    assert_eq!(serde_json::from_str::<domain::parameters::Resolved>(&stored).unwrap(), resolved);
+    assert_eq!(
+        serde_json::from_str::<domain::parameters::ResolvedOrder>(&stored).unwrap(),
+        resolved
+    );
 }

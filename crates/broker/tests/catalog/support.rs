@@ -1,7 +1,9 @@
 //! A catalog with everything offered, and short ways to order from it.
 
-use broker::catalog::{Accepted, Catalog, Files, Offer, Orderer, Place, Plan, Refusal, Request};
-use domain::parameters::{Cluster, Provisioning, Resolved};
+use broker::catalog::{
+    Catalog, CheckedOrder, Files, Offer, Orderer, Plan, PlatformRegion, Refusal, Request,
+};
+use domain::parameters::{Cluster, Provisioning, ResolvedOrder};
 use serde_json::Value;
 
 /// The only global account that is invited to EU access.
@@ -47,7 +49,7 @@ impl Shop {
         self.catalog.plan_named(name).unwrap()
     }
 
-    pub(crate) fn place(&self, region: &str) -> Place {
+    pub(crate) fn place(&self, region: &str) -> PlatformRegion {
         self.catalog.place(Some(region))
     }
 
@@ -56,14 +58,19 @@ impl Shop {
         plan: &str,
         region: &str,
         parameters: &Value,
-    ) -> Result<Accepted, Refusal> {
+    ) -> Result<CheckedOrder, Refusal> {
         let place = self.place(region);
         let request =
             Request { place: &place, global_account: INVITED, parameters: Some(parameters) };
         self.catalog.check_provision(&self.offer, self.plan(plan), &request)
     }
 
-    pub(crate) fn resolve(&self, plan: &str, region: &str, parameters: &Provisioning) -> Resolved {
+    pub(crate) fn resolve(
+        &self,
+        plan: &str,
+        region: &str,
+        parameters: &Provisioning,
+    ) -> ResolvedOrder {
         let orderer = Orderer { user_id: "Jo@Example.test", license_type: None };
         let place = self.place(region);
         self.catalog.resolve(self.plan(plan), &place, parameters, &orderer, [7; 16]).unwrap()

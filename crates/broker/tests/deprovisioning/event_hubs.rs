@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use broker::{Order, operations::env::Env};
 use clients::{
-    Component, Gate, Limits,
+    CallLimits, Component, Gate,
     azure::{self, Azure, Credentials, Settings, name_for},
     gardener::{AccountNeed, BindingKind},
 };
@@ -31,7 +31,7 @@ impl Landscape {
         });
         self.running.landscape.order("azure", "add-subscription", &with).unwrap();
         let cloud = env.event_hubs.as_ref().unwrap().cloud.clone();
-        let gate = |component| Gate::new(component, Limits::DEFAULT, self.clock.clone());
+        let gate = |component| Gate::new(component, CallLimits::DEFAULT, self.clock.clone());
         let settings = Settings { cloud, credentials };
         let made = Azure::through(gate(azure::COMPONENT), gate(Component::ISSUER), &settings);
         let tags = BTreeMap::from([("InstanceID".to_owned(), order.instance_id.clone())]);

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use broker::operations::deprovisioning::{Input, Limits};
+use broker::operations::deprovisioning::{DeprovisioningLimits, Input};
 use clients::{avs::Scope, edp::Tenant, gardener::BindingKind, ias::ProviderKind};
 use serde_json::json;
 use simulators::trouble::{Cut, Kind};
 
 use crate::{
-    furnishing::{Furnished, Parts},
+    furnishing::{FurnishedInstance, FurnishedParts},
     landscape::NAMESPACE,
     world::{World, impatient, incomplete},
 };
@@ -38,7 +38,7 @@ async fn a_call_that_fails_once_in_any_way_anywhere_is_made_again() {
     ];
 
     for way in ways {
-        let made = world.made(Parts { services: false, ..Parts::ALL }).await;
+        let made = world.made(FurnishedParts { services: false, ..FurnishedParts::ALL }).await;
         for (system, method) in SYSTEMS {
             world.landscape.trouble(system, method, 1, way.clone());
         }
@@ -55,7 +55,7 @@ async fn a_call_that_fails_once_in_any_way_anywhere_is_made_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_gone_already_is_done_everywhere() {
     let world = World::new().await;
-    let made = world.made(Parts { services: false, ..Parts::ALL }).await;
+    let made = world.made(FurnishedParts { services: false, ..FurnishedParts::ALL }).await;
     let (env, details) = (&world.eyes, &made.details);
     let avs = env.avs.as_ref().unwrap();
     for id in [details.avs.internal_id.unwrap(), details.avs.external_id.unwrap()] {
@@ -94,8 +94,8 @@ async fn what_is_gone_already_is_done_everywhere() {
 async fn a_runtime_that_the_provisioner_does_not_know_is_gone() {
     let world = World::new().await;
     let mut order = world.next_order("aws");
-    let made = world.landscape.furnish_order(&world.eyes, order.clone(), Parts::ALL).await;
-    // Somebody else's: the provisioner tells no other tenant about it.
+    let made = world.landscape.furnish_order(&world.eyes, order.clone(), FurnishedParts::ALL).await;
+    // Of another tenant: the provisioner tells no other tenant about it.
     order.context.globalaccount_id = "ga-other".into();
     world.eyes.gardener.delete(&order.shoot_name).await.unwrap();
     world.env.store.insert(&crate::rows::row(&order, Some(&made.details))).await.unwrap();
@@ -110,7 +110,7 @@ async fn a_runtime_that_the_provisioner_does_not_know_is_gone() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_provisioner_that_is_busy_with_the_runtime_and_cannot_call_that_off_is_waited_for() {
     let world = World::new().await;
-    let made = world.made(Parts { services: false, ..Parts::ALL }).await;
+    let made = world.made(FurnishedParts { services: false, ..FurnishedParts::ALL }).await;
     world.landscape.provisioner.mood(|mood| mood.busy = 7);
 
     let ended = world.removed(&made).await;
@@ -124,7 +124,7 @@ async fn a_provisioner_that_is_busy_with_the_runtime_and_cannot_call_that_off_is
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_provisioner_never_ends_is_called_off() {
     let world = World::new().await;
-    let made = world.made(Parts { services: false, ..Parts::ALL }).await;
+    let made = world.made(FurnishedParts { services: false, ..FurnishedParts::ALL }).await;
     world.landscape.provisioner.mood(|mood| {
         mood.busy = usize::MAX;
         mood.supersedes = true;
@@ -139,8 +139,9 @@ async fn what_the_provisioner_never_ends_is_called_off() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn removals_that_fail_are_ordered_again() {
-    let world = World::with(Limits { failing: Duration::from_secs(40), ..impatient() }).await;
-    let made = world.made(Parts { services: false, ..Parts::ALL }).await;
+    let world =
+        World::with(DeprovisioningLimits { failing: Duration::from_secs(40), ..impatient() }).await;
+    let made = world.made(FurnishedParts { services: false, ..FurnishedParts::ALL }).await;
     world.landscape.provisioner.mood(|mood| mood.failing = 1);
 
     let ended = world.removed(&made).await;
@@ -152,8 +153,9 @@ async fn removals_that_fail_are_ordered_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn services_that_nobody_lets_go_of_lose_their_finalizers_at_the_limit() {
-    let world = World::with(Limits { services: Duration::from_secs(2), ..impatient() }).await;
-    let made = world.made(Parts::ALL).await;
+    let world =
+        World::with(DeprovisioningLimits { services: Duration::from_secs(2), ..impatient() }).await;
+    let made = world.made(FurnishedParts::ALL).await;
     nobody_lets_go(&world, &made).await;
 
     let ended = world.removed(&made).await;
@@ -166,8 +168,10 @@ async fn services_that_nobody_lets_go_of_lose_their_finalizers_at_the_limit() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_waits_for_the_services_of_an_account_that_is_cleaned_up() {
-    let world = World::with(Limits { services: Duration::from_hours(2), ..impatient() }).await;
-    let made = world.made(Parts::ALL).await;
+    let world =
+        World::with(DeprovisioningLimits { services: Duration::from_hours(2), ..impatient() })
+            .await;
+    let made = world.made(FurnishedParts::ALL).await;
     nobody_lets_go(&world, &made).await;
     let user_agent = Some("accountcleanup-job".to_owned());
 
@@ -180,7 +184,7 @@ async fn nobody_waits_for_the_services_of_an_account_that_is_cleaned_up() {
 }
 
 /// The BTP operator of the cluster keeps everything.
-async fn nobody_lets_go(world: &World, made: &Furnished) {
+async fn nobody_lets_go(world: &World, made: &FurnishedInstance) {
     let cluster = world.landscape.inside(&world.eyes, &made.order.shoot_name).await;
     let maps = clients::kubernetes::Resource::core("ConfigMap", "configmaps");
     let maps = cluster.objects::<serde_json::Value>(maps, Some("kube-system"));
@@ -191,7 +195,7 @@ async fn nobody_lets_go(world: &World, made: &Furnished) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cluster_that_cannot_be_reached_inside_is_removed_all_the_same() {
     let world = World::new().await;
-    let made = world.made(Parts::ALL).await;
+    let made = world.made(FurnishedParts::ALL).await;
     world.landscape.down("runtimes");
 
     let ended = world.removed(&made).await;
@@ -204,7 +208,7 @@ async fn a_cluster_that_cannot_be_reached_inside_is_removed_all_the_same() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reconciler_that_gives_up_is_told_again_when_the_removal_is_tried_again() {
     let world = World::new().await;
-    let made = world.made(Parts { services: false, ..Parts::ALL }).await;
+    let made = world.made(FurnishedParts { services: false, ..FurnishedParts::ALL }).await;
     let id = made.details.runtime_id.unwrap().to_string();
     let order = |rounds: u32| {
         let with = json!({"id": id, "rounds": rounds});

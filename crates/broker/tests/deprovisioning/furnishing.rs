@@ -37,10 +37,10 @@ const BINDINGS: Resource = Resource {
 
 const LIFETIME: Duration = Duration::from_hours(8);
 
-/// What was made.
+/// The created objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "one for each thing that a create makes")]
-pub(crate) struct Parts {
+pub(crate) struct FurnishedParts {
     pub(crate) account: bool,
     pub(crate) avs: bool,
     pub(crate) edp: bool,
@@ -50,7 +50,7 @@ pub(crate) struct Parts {
     pub(crate) reconciler: bool,
 }
 
-impl Parts {
+impl FurnishedParts {
     pub(crate) const ALL: Self = Self {
         account: true,
         avs: true,
@@ -64,7 +64,7 @@ impl Parts {
 
 /// An instance and what is known about it.
 #[derive(Debug, Clone)]
-pub(crate) struct Furnished {
+pub(crate) struct FurnishedInstance {
     pub(crate) order: Order,
     pub(crate) details: Details,
 }
@@ -97,18 +97,27 @@ pub(crate) fn order(at: usize, plan: &str) -> Order {
         shoot_name: format!("c-{at}"),
         shoot_domain: format!("c-{at}.kyma.example.test"),
         dashboard_url: String::new(),
-        any_account: false,
         subscription_account: None,
     }
 }
 
 impl Landscape {
     /// Makes what a create makes.
-    pub(crate) async fn furnish(&self, env: &Env, at: usize, parts: Parts) -> Furnished {
+    pub(crate) async fn furnish(
+        &self,
+        env: &Env,
+        at: usize,
+        parts: FurnishedParts,
+    ) -> FurnishedInstance {
         Box::pin(self.furnish_order(env, order(at, "aws"), parts)).await
     }
 
-    pub(crate) async fn furnish_order(&self, env: &Env, order: Order, parts: Parts) -> Furnished {
+    pub(crate) async fn furnish_order(
+        &self,
+        env: &Env,
+        order: Order,
+        parts: FurnishedParts,
+    ) -> FurnishedInstance {
         let mut details = Details::default();
         if parts.account {
             self.clean_accounts(env).await;
@@ -153,7 +162,7 @@ impl Landscape {
                     Some(applied.unwrap().configuration_version);
             }
         }
-        Furnished { order, details }
+        FurnishedInstance { order, details }
     }
 
     async fn make_cluster(&self, env: &Env, order: &Order, details: &Details, id: Uuid) {
@@ -221,7 +230,7 @@ impl Landscape {
 
     pub(crate) async fn bindings(&self) -> clients::kubernetes::Objects<Value> {
         let kubeconfig = self.running.clusters().garden_kubeconfig();
-        let limits = clients::Limits::CLUSTER;
+        let limits = clients::CallLimits::CLUSTER;
         let gate = clients::Gate::new(clients::Component::GARDENER, limits, self.clock.clone());
         let garden = Cluster::connect(gate, &kubeconfig.into()).await.unwrap();
         garden.objects(BINDINGS, Some(&format!("garden-{PROJECT}")))
@@ -309,9 +318,9 @@ fn shoot(name: &str, account: &str, id: Uuid) -> Value {
     })
 }
 
-/// What is there of an instance: every line is one thing.
-pub(crate) async fn there(env: &Env, rows: &BrokerStore, made: &Furnished) -> Vec<String> {
-    let Furnished { order, details } = made;
+/// The objects that exist for an instance, one per line.
+pub(crate) async fn there(env: &Env, rows: &BrokerStore, made: &FurnishedInstance) -> Vec<String> {
+    let FurnishedInstance { order, details } = made;
     let mut found = Vec::new();
     let avs = env.avs.as_ref().unwrap();
     for id in [details.avs.internal_id, details.avs.external_id].into_iter().flatten() {

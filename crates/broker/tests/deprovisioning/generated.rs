@@ -14,9 +14,9 @@ use std::{
 use base::Clock;
 use broker::operations::{
     Env, Systems,
-    deprovisioning::{Data, Deprovisioning, Input, Limits, legacy, plan},
+    deprovisioning::{Data, Deprovisioning, DeprovisioningLimits, Input, legacy, plan},
 };
-use engine::testing::{Part, Scenario, Setting, Tried, prove_part, prove_some, try_out};
+use engine::testing::{Part, Scenario, Setting, TrialResult, prove_part, prove_some, try_out};
 use serde_json::{Value, json};
 use store::{
     BrokerStore,
@@ -24,7 +24,7 @@ use store::{
 };
 
 use crate::{
-    furnishing::{Furnished, Parts, there},
+    furnishing::{FurnishedInstance, FurnishedParts, there},
     landscape::Landscape,
     legacy::PARTS,
     rows::row,
@@ -35,7 +35,7 @@ pub(crate) struct Trying {
     pub(crate) landscape: Landscape,
     databases: Trials<BrokerStore>,
     count: AtomicUsize,
-    parts: Parts,
+    parts: FurnishedParts,
     /// Whether removals go the legacy way, with event hubs to remove.
     legacy: bool,
     /// Whether the instances are to come back.
@@ -45,7 +45,7 @@ pub(crate) struct Trying {
 }
 
 impl Trying {
-    pub(crate) async fn new(parts: Parts, postgres: bool) -> Self {
+    pub(crate) async fn new(parts: FurnishedParts, postgres: bool) -> Self {
         let landscape = Landscape::start().await;
         let eyes = Arc::new(landscape.env_without_rows(&landscape.clock).await);
         let sort = if postgres { Sort::Postgres } else { Sort::Sqlite };
@@ -62,7 +62,7 @@ impl Trying {
 
     /// Suspensions.
     async fn suspending(postgres: bool) -> Self {
-        Self { temporary: true, ..Self::new(Parts::ALL, postgres).await }
+        Self { temporary: true, ..Self::new(FurnishedParts::ALL, postgres).await }
     }
 
     /// By the legacy plan.
@@ -71,7 +71,7 @@ impl Trying {
     }
 
     /// Takes one removal to its end.
-    pub(crate) async fn once(&self) -> Tried {
+    pub(crate) async fn once(&self) -> TrialResult {
         Box::pin(try_out(self, &self.databases, None)).await
     }
 }
@@ -89,7 +89,7 @@ impl Scenario for Trying {
             self.landscape.free_accounts(&eyes, "tenantName").await;
         }
         let furnished = self.landscape.furnish(&eyes, at, self.parts).await;
-        let Furnished { order, details } = &furnished;
+        let FurnishedInstance { order, details } = &furnished;
         let mut azure = None;
         if self.legacy {
             azure = Some(self.landscape.furnish_event_hubs(&eyes, order).await.1);
@@ -101,7 +101,7 @@ impl Scenario for Trying {
         let plan = if self.legacy { legacy::plan } else { plan };
         let rest = self.landscape.running.clusters().rest();
         Setting {
-            plan: plan(&Limits::default(), Systems::of(&env)),
+            plan: plan(&DeprovisioningLimits::default(), Systems::of(&env)),
             env,
             instance,
             input,
@@ -157,7 +157,7 @@ impl Scenario for Trying {
 }
 
 /// Everything was removed, by every step.
-fn is_gone(tried: &Tried) {
+fn is_gone(tried: &TrialResult) {
     assert_eq!(tried.end.state, engine::State::Succeeded, "{:#?}", tried.journal);
     assert_eq!(tried.end.incomplete, Vec::<String>::new(), "{:#?}", tried.journal);
     assert_eq!(tried.end.world, json!([]));
@@ -166,7 +166,7 @@ fn is_gone(tried: &Tried) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn everything_that_a_create_makes_is_gone_in_the_end() {
-    let trying = Trying::new(Parts::ALL, false).await;
+    let trying = Trying::new(FurnishedParts::ALL, false).await;
 
     let tried = trying.once().await;
 
@@ -219,7 +219,7 @@ async fn a_suspension_ends_the_same_way_whatever_happens_on_postgres() {
 
 /// One part of the proof, on the embedded database.
 async fn ends_the_same_way(part: usize, of: usize) {
-    let trying = Trying::new(Parts::ALL, false).await;
+    let trying = Trying::new(FurnishedParts::ALL, false).await;
 
     let Part { tried, whole } = Box::pin(prove_part(&trying, &trying.databases, part, of)).await;
 
@@ -233,7 +233,7 @@ engine::proven_in_parts!(ends_the_same_way:
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_ends_the_same_way_whatever_happens_on_postgres() {
-    let trying = Trying::new(Parts::ALL, true).await;
+    let trying = Trying::new(FurnishedParts::ALL, true).await;
 
     let proof = Box::pin(prove_some(&trying, &trying.databases, 17)).await;
 

@@ -4,14 +4,20 @@ use clients::gardener::{AccountNeed, BindingKind};
 use serde_json::json;
 
 use crate::{
-    furnishing::{Furnished, Parts},
+    furnishing::{FurnishedInstance, FurnishedParts},
     rows::row,
     world::{World, incomplete},
 };
 
 const NOTHING: [&str; 0] = [];
-const CLUSTER: Parts =
-    Parts { services: false, kyma: false, reconciler: false, avs: false, edp: false, ..Parts::ALL };
+const CLUSTER: FurnishedParts = FurnishedParts {
+    services: false,
+    kyma: false,
+    reconciler: false,
+    avs: false,
+    edp: false,
+    ..FurnishedParts::ALL
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_removal_that_the_provisioner_has_forgotten_is_ordered_again_while_the_cluster_is_there()
@@ -38,7 +44,7 @@ async fn a_removal_that_the_provisioner_has_forgotten_is_ordered_again_while_the
 #[tokio::test(flavor = "multi_thread")]
 async fn an_evaluation_is_taken_out_of_its_parent_before_it_is_deleted() {
     let world = World::new().await;
-    let made = world.made(Parts { avs: true, cluster: false, ..CLUSTER }).await;
+    let made = world.made(FurnishedParts { avs: true, cluster: false, ..CLUSTER }).await;
 
     world.removed(&made).await;
 
@@ -62,7 +68,7 @@ async fn of_two_accounts_only_the_one_on_the_orders_side_of_the_border_is_given_
     let details = broker::Details::default();
     world.env.store.insert(&row(&order, Some(&details))).await.unwrap();
 
-    world.removed(&Furnished { order, details }).await;
+    world.removed(&FurnishedInstance { order, details }).await;
 
     let dirty = pool.list("dirty=true").await.unwrap();
     let dirty: Vec<&str> = dirty.iter().map(clients::gardener::Binding::name).collect();
@@ -73,7 +79,7 @@ async fn of_two_accounts_only_the_one_on_the_orders_side_of_the_border_is_given_
 #[tokio::test(flavor = "multi_thread")]
 async fn an_id_that_came_too_late_to_be_used_is_deleted_with_the_instance() {
     let world = World::new().await;
-    let made = world.made(Parts { avs: true, cluster: false, ..CLUSTER }).await;
+    let made = world.made(FurnishedParts { avs: true, cluster: false, ..CLUSTER }).await;
     let store = &world.env.store;
     let unused =
         crate::furnishing::evaluations(&world.eyes, &made.order).await.internal_id.unwrap();

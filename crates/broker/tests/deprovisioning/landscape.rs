@@ -16,7 +16,7 @@ use broker::{
     operations::env::{Env, EventHubs, StepSettings},
 };
 use clients::{
-    Component, Gate, Http, Limits,
+    CallLimits, Component, Gate, Http,
     avs::{self, Avs},
     azure::{self, Cloud},
     edp::{self, Edp},
@@ -28,7 +28,7 @@ use clients::{
     reconciler::{self, Reconciler},
     releases::ComponentLists,
 };
-use engine::Planted;
+use engine::PlantedBug;
 use simulators::{
     pace::Speed,
     testing::{EDP, Options, PEOPLE, PERSON, Running},
@@ -52,7 +52,7 @@ pub(crate) struct Landscape {
     pub(crate) clock: Clock,
     pub(crate) provisioner: SimulatedProvisioner,
     /// How long calls of steps may take.
-    pub(crate) calls: Limits,
+    pub(crate) calls: CallLimits,
     /// For calls of those that have no rows of their own.
     books: TestDatabase,
     _folder: TempDir,
@@ -69,7 +69,7 @@ impl Landscape {
         let clock = Clock::running();
         let options = Options { speed: Speed::MAX, plays_agent: false, ..Options::default() };
         let running = Running::with(folder.path(), clock.clone(), 1, options).await;
-        let calls = Limits { call: Duration::from_secs(10), ..Limits::CLUSTER };
+        let calls = CallLimits { call: Duration::from_secs(10), ..CallLimits::CLUSTER };
         let gardener = Gardener::new(garden(&running, &clock, calls).await, PROJECT, OWNER);
         let provisioner = SimulatedProvisioner::start(gardener, &running, &clock).await;
         let books = TestDatabase::sqlite();
@@ -84,7 +84,7 @@ impl Landscape {
     async fn books(&self, clock: &Clock) -> BrokerStore {
         let (database, sealer) = (self.books.database().await, Sealer::generate());
         let time = Time::Held(clock.clone());
-        let engine = EngineStore::new(database, sealer, time, Planted::Nothing);
+        let engine = EngineStore::new(database, sealer, time, PlantedBug::Nothing);
         BrokerStore::new(engine, clock.clone())
     }
 
@@ -99,12 +99,12 @@ impl Landscape {
         }
     }
 
-    /// What steps reach in it, with no rows of their own.
+    /// The environment of the steps, without a store.
     pub(crate) async fn env_without_rows(&self, clock: &Clock) -> Env {
         self.env(self.books(clock).await, clock).await
     }
 
-    /// What steps reach in it; calls are timed by `clock`.
+    /// The environment of the steps; calls are timed by `clock`.
     pub(crate) async fn env(&self, store: BrokerStore, clock: &Clock) -> Env {
         let at = |path: &str| -> Url { format!("{}{path}", self.running.url).parse().unwrap() };
         let gate = |component| Gate::new(component, self.calls, clock.clone());
@@ -202,7 +202,7 @@ impl Landscape {
     }
 }
 
-async fn garden(running: &Running, clock: &Clock, calls: Limits) -> Cluster {
+async fn garden(running: &Running, clock: &Clock, calls: CallLimits) -> Cluster {
     let kubeconfig = running.clusters().garden_kubeconfig();
     let gate = Gate::new(Component::GARDENER, calls, clock.clone());
     Cluster::connect(gate, &kubeconfig.into()).await.unwrap()

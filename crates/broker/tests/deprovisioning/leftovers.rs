@@ -1,20 +1,27 @@
-//! What is left over: when a system is down, it is skipped at its limit and listed, and tried again later.
+//! Leftovers: a system that is down is skipped at its limit, listed, and tried again later.
 
 use broker::chores::{
     leftovers,
-    retrigger::{Retriggered, retrigger},
+    retrigger::{RetriggerResult, retrigger},
 };
-use engine::storage::Snapshot;
+use engine::{PlantedBug, storage::Snapshot};
+use store::{EngineStore, Sealer, engine::Time};
 
 use crate::{
-    furnishing::{Furnished, Parts},
+    furnishing::{FurnishedInstance, FurnishedParts},
     world::{World, impatient, incomplete},
 };
 
-const WITHOUT_SERVICES: Parts = Parts { services: false, ..Parts::ALL };
+const WITHOUT_SERVICES: FurnishedParts = FurnishedParts { services: false, ..FurnishedParts::ALL };
 
 /// Whichever row says something is down: what is skipped, what of it is listed, what is still there.
-async fn left(world: &World, made: &Furnished, ended: &Snapshot, steps: &[&str], things: &[&str]) {
+async fn left(
+    world: &World,
+    made: &FurnishedInstance,
+    ended: &Snapshot,
+    steps: &[&str],
+    things: &[&str],
+) {
     let listed = world.left_of(made).await.unwrap();
     let listed: Vec<&str> = listed.left.iter().map(|left| left.step.as_str()).collect();
     let mut expected = steps.to_vec();
@@ -30,7 +37,7 @@ async fn left(world: &World, made: &Furnished, ended: &Snapshot, steps: &[&str],
 }
 
 /// Tried again, only what was left runs, and everything is gone.
-async fn gone_when_tried_again(world: &World, made: &Furnished, ended: &Snapshot) {
+async fn gone_when_tried_again(world: &World, made: &FurnishedInstance, ended: &Snapshot) {
     let again = world.removed_again(made).await;
 
     assert_eq!(again.root, ended.id);
@@ -43,7 +50,7 @@ async fn gone_when_tried_again(world: &World, made: &Furnished, ended: &Snapshot
     assert_eq!(world.left_of(made).await, None);
     let instance = &made.order.instance_id;
     let more = retrigger(world.engine.storage(), &world.env.store, instance).await.unwrap();
-    assert_eq!(more, Retriggered::Nothing);
+    assert_eq!(more, RetriggerResult::Nothing);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -89,7 +96,7 @@ async fn while_the_cluster_may_exist_its_account_and_its_row_are_kept() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_removal_that_never_ends_is_left_to_the_next_one() {
-    let limits = broker::operations::deprovisioning::Limits {
+    let limits = broker::operations::deprovisioning::DeprovisioningLimits {
         runtime: std::time::Duration::from_secs(1),
         ..impatient()
     };
@@ -111,7 +118,7 @@ async fn a_removal_that_never_ends_is_left_to_the_next_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_garden_that_is_down_keeps_the_account_until_it_is_back() {
     let world = World::new().await;
-    let parts = Parts { cluster: false, ..WITHOUT_SERVICES };
+    let parts = FurnishedParts { cluster: false, ..WITHOUT_SERVICES };
     let made = world.made(parts).await;
     world.landscape.down("gardener");
 
@@ -126,7 +133,8 @@ async fn a_garden_that_is_down_keeps_the_account_until_it_is_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn leftovers_are_listed_page_by_page_the_oldest_first() {
     let world = World::new().await;
-    let parts = Parts { cluster: false, avs: false, account: false, ..Parts::ALL };
+    let parts =
+        FurnishedParts { cluster: false, avs: false, account: false, ..FurnishedParts::ALL };
     let mut made = Vec::new();
     for _ in 0..3 {
         made.push(world.made(parts).await);
@@ -149,6 +157,25 @@ async fn leftovers_are_listed_page_by_page_the_oldest_first() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn p26_a_removal_that_cannot_be_read_is_listed_and_does_not_fail_its_page() {
+    let world = World::new().await;
+    let parts =
+        FurnishedParts { cluster: false, avs: false, account: false, ..FurnishedParts::ALL };
+    let made = world.made(parts).await;
+    world.landscape.down("edp");
+    world.removed(&made).await;
+    let store = &world.env.store;
+    let database = store.engine().database().clone();
+    let other_keys =
+        EngineStore::new(database, Sealer::generate(), Time::Database, PlantedBug::Nothing);
+
+    let (listed, _) = leftovers::list(store, &other_keys, None, 2).await.unwrap();
+
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0].left[0].what, "what its removal left cannot be read");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_removal_under_way_is_not_begun_twice() {
     let world = World::new().await;
     let made = world.made(WITHOUT_SERVICES).await;
@@ -158,9 +185,9 @@ async fn a_removal_under_way_is_not_begun_twice() {
     let instance = &made.order.instance_id;
     let again = retrigger(world.engine.storage(), &world.env.store, instance).await.unwrap();
 
-    assert_eq!(again, Retriggered::Running(id));
+    assert_eq!(again, RetriggerResult::Running(id));
     world.landscape.provisioner.mood(|mood| mood.busy = 0);
     world.end_of(id).await;
     let nobody = retrigger(world.engine.storage(), &world.env.store, "nobody").await.unwrap();
-    assert_eq!(nobody, Retriggered::Nothing);
+    assert_eq!(nobody, RetriggerResult::Nothing);
 }

@@ -4,15 +4,15 @@ use clients::azure::Azure;
 use simulators::trouble::Kind;
 
 use crate::{
-    furnishing::{Furnished, Parts},
+    furnishing::{FurnishedInstance, FurnishedParts},
     rows::row,
     world::{World, incomplete},
 };
 
 const NOTHING: [&str; 0] = [];
 /// The legacy plans call neither the Lifecycle Manager nor the Reconciler.
-pub(crate) const PARTS: Parts =
-    Parts { services: false, kyma: false, reconciler: false, ..Parts::ALL };
+pub(crate) const PARTS: FurnishedParts =
+    FurnishedParts { services: false, kyma: false, reconciler: false, ..FurnishedParts::ALL };
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_instance_goes_with_everything_by_the_plan_of_the_older_documents() {
@@ -29,7 +29,7 @@ async fn an_instance_goes_with_everything_by_the_plan_of_the_older_documents() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_instance_that_never_had_a_cluster_goes_too() {
     let world = World::legacy().await;
-    let made = world.made(Parts { cluster: false, ..PARTS }).await;
+    let made = world.made(FurnishedParts { cluster: false, ..PARTS }).await;
 
     let ended = world.removed(&made).await;
 
@@ -77,12 +77,12 @@ async fn an_account_that_cannot_be_given_back_does_not_fail_the_removal() {
 }
 
 /// An instance on Azure with nothing but event hubs.
-async fn with_event_hubs(world: &World) -> (Furnished, Azure) {
+async fn with_event_hubs(world: &World) -> (FurnishedInstance, Azure) {
     let order = world.next_order("azure");
     let (account, azure) = world.landscape.furnish_event_hubs(&world.eyes, &order).await;
     let details = broker::Details { target_secret: Some(account), ..broker::Details::default() };
     world.env.store.insert(&row(&order, Some(&details))).await.unwrap();
-    (Furnished { order, details }, azure)
+    (FurnishedInstance { order, details }, azure)
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use broker::operations::{
     System, Systems,
-    deprovisioning::{Limits, plan},
+    deprovisioning::{DeprovisioningLimits, plan},
 };
 
 /// The steps of the newest document, in its spelling and order.
@@ -23,7 +23,7 @@ const DOCUMENT: [&str; 11] = [
 ];
 
 fn names(systems: Systems) -> Vec<String> {
-    let shape = plan(&Limits::default(), systems).check().unwrap().shape;
+    let shape = plan(&DeprovisioningLimits::default(), systems).check().unwrap().shape;
     for stage in &shape.stages {
         assert_eq!(stage.steps.len(), 1, "{} is a stage of one step", stage.name);
         assert_eq!(stage.steps[0].name, stage.name);
@@ -50,7 +50,7 @@ fn without_the_lifecycle_manager_the_plan_is_the_documents_table() {
 
 #[test]
 fn the_operation_may_take_a_day() {
-    let shape = plan(&Limits::default(), Systems::ALL).check().unwrap().shape;
+    let shape = plan(&DeprovisioningLimits::default(), Systems::ALL).check().unwrap().shape;
 
     assert_eq!(shape.limit, Duration::from_hours(24));
 }

@@ -30,14 +30,14 @@ use simulators::{
 };
 use tokio::{net::TcpListener, task::JoinHandle};
 
-/// What it does other than the usual.
+/// Unusual behaviour of the provisioner.
 #[derive(Default)]
-pub(crate) struct Mood {
+pub(crate) struct Behaviour {
     /// It answers nothing but 503.
     pub(crate) down: bool,
     /// The answers to so many orders are lost; the orders are carried out.
     pub(crate) losing: usize,
-    /// So many removals fail.
+    /// How many removals fail.
     pub(crate) failing: usize,
     /// Every runtime is busy for so many orders.
     pub(crate) busy: usize,
@@ -48,8 +48,8 @@ pub(crate) struct Mood {
 }
 
 #[derive(Default)]
-struct Known {
-    mood: Mood,
+struct ProvisionerState {
+    mood: Behaviour,
     runtimes: BTreeMap<String, Runtime>,
     operations: BTreeMap<String, Operation>,
     by_key: BTreeMap<String, String>,
@@ -69,14 +69,14 @@ struct Operation {
 }
 
 #[derive(Clone)]
-struct Inside {
-    known: Arc<Mutex<Known>>,
+struct ProvisionerContext {
+    known: Arc<Mutex<ProvisionerState>>,
     gardener: Gardener,
 }
 
 pub(crate) struct SimulatedProvisioner {
     pub(crate) url: String,
-    inside: Inside,
+    inside: ProvisionerContext,
     serving: JoinHandle<()>,
 }
 
@@ -84,7 +84,7 @@ impl SimulatedProvisioner {
     pub(crate) async fn start(gardener: Gardener, running: &Running, clock: &Clock) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/graphql", listener.local_addr().unwrap());
-        let inside = Inside { known: Arc::default(), gardener };
+        let inside = ProvisionerContext { known: Arc::default(), gardener };
         let routes = Router::new().route("/graphql", post(answer)).with_state(inside.clone());
         let (ledger, troubles) = (running.landscape.ledger(), running.landscape.troubles());
         let routes = around(routes, "provisioner", ledger.clone(), troubles.clone(), clock.clone());
@@ -106,7 +106,7 @@ impl SimulatedProvisioner {
         self.inside.known().runtimes.get_mut(runtime).unwrap().ready = false;
     }
 
-    pub(crate) fn mood(&self, change: impl FnOnce(&mut Mood)) {
+    pub(crate) fn mood(&self, change: impl FnOnce(&mut Behaviour)) {
         change(&mut self.inside.known().mood);
     }
 
@@ -129,8 +129,8 @@ impl Drop for SimulatedProvisioner {
     }
 }
 
-impl Inside {
-    fn known(&self) -> MutexGuard<'_, Known> {
+impl ProvisionerContext {
+    fn known(&self) -> MutexGuard<'_, ProvisionerState> {
         self.known.lock().unwrap()
     }
 
@@ -242,7 +242,7 @@ impl Inside {
 }
 
 async fn answer(
-    State(inside): State<Inside>,
+    State(inside): State<ProvisionerContext>,
     headers: HeaderMap,
     Json(asked): Json<Value>,
 ) -> Response {

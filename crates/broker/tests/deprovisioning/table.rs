@@ -3,13 +3,13 @@
 //! What a reader would get wrong: the ledger says which calls there are. A call that a table lacks fails a test, and so does
 //! one that it has and nobody makes; and every trouble of a trial is checked to have been met.
 
-mod older;
+mod legacy;
 mod plain;
 mod removals;
 
 use std::time::Duration;
 
-use engine::{State, testing::Tried};
+use engine::{State, testing::TrialResult};
 use serde_json::json;
 use simulators::{
     testing::tables::{ALWAYS, Call, LASTING, calls, lasting, named, passing, rule},
@@ -21,7 +21,7 @@ use removals::Removals;
 /// What becomes of a step when its call fails alike every time. The removal goes on, unless it says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// It counts as done: what is said to be missing is gone, and what a deletion answers is not read.
+    /// It counts as done: a missing object is gone, and the response to a deletion is not read.
     Done,
     /// It is not completed, and a later step does its work.
     Made,
@@ -116,7 +116,7 @@ impl Table {
 }
 
 /// What became of a step, whose calls have always failed. The row is kept, and marked, as long as something is left.
-fn end_of(tried: &Tried, step: &str) -> End {
+fn end_of(tried: &TrialResult, step: &str) -> End {
     let left = tried.end.data["left"].as_array().unwrap();
     let row = tried.end.world.as_array().unwrap().last().and_then(|what| what.as_str());
     let incomplete = tried.end.incomplete.iter().any(|at| at.ends_with(&format!("/{step}")));

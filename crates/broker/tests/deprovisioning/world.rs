@@ -16,11 +16,11 @@ use broker::{
     Order,
     chores::{
         leftovers::{self, Leftover},
-        retrigger::{Retriggered, retrigger},
+        retrigger::{RetriggerResult, retrigger},
     },
     operations::{
         Env, Systems,
-        deprovisioning::{Data, Deprovisioning, Input, Limits, legacy, plan},
+        deprovisioning::{Data, Deprovisioning, DeprovisioningLimits, Input, legacy, plan},
     },
 };
 use engine::{
@@ -29,13 +29,13 @@ use engine::{
 };
 use store::{
     BrokerStore, EngineStore,
-    testing::{Prepared, Sort},
+    testing::{PreparedDatabase, Sort},
 };
 use uuid::Uuid;
 
 use crate::{
     creating::{self, Creating},
-    furnishing::{Furnished, Parts, order, there},
+    furnishing::{FurnishedInstance, FurnishedParts, order, there},
     landscape::Landscape,
     rows::row,
 };
@@ -47,19 +47,19 @@ pub(crate) struct World {
     pub(crate) eyes: Env,
     pub(crate) engine: Engine<EngineStore>,
     count: AtomicUsize,
-    _database: Prepared<BrokerStore>,
+    _database: PreparedDatabase<BrokerStore>,
 }
 
 /// What fails, fails soon; what waits may wait.
-pub(crate) fn impatient() -> Limits {
+pub(crate) fn impatient() -> DeprovisioningLimits {
     let while_loaded = Duration::from_secs(60);
-    Limits {
+    DeprovisioningLimits {
         failing: Duration::from_millis(400),
         services: while_loaded,
         kyma: while_loaded,
         reconciler: while_loaded,
         runtime: while_loaded,
-        ..Limits::default()
+        ..DeprovisioningLimits::default()
     }
 }
 
@@ -68,7 +68,7 @@ impl World {
         Self::with(impatient()).await
     }
 
-    pub(crate) async fn with(limits: Limits) -> Self {
+    pub(crate) async fn with(limits: DeprovisioningLimits) -> Self {
         Self::following(plan, limits).await
     }
 
@@ -77,10 +77,13 @@ impl World {
         Self::following(legacy::plan, impatient()).await
     }
 
-    async fn following(plan: fn(&Limits, Systems) -> Plan<Deprovisioning>, limits: Limits) -> Self {
+    async fn following(
+        plan: fn(&DeprovisioningLimits, Systems) -> Plan<Deprovisioning>,
+        limits: DeprovisioningLimits,
+    ) -> Self {
         let landscape = Landscape::start().await;
         let clock = landscape.clock.clone();
-        let database = Prepared::<BrokerStore>::running(Sort::Sqlite, &clock).await;
+        let database = PreparedDatabase::<BrokerStore>::running(Sort::Sqlite, &clock).await;
         let (rows, storage) = database.open().await;
         let eyes = landscape.env(rows.clone(), &clock).await;
         let env = Arc::new(landscape.env(rows, &clock).await);
@@ -101,11 +104,11 @@ impl World {
     }
 
     /// An instance that was made.
-    pub(crate) async fn made(&self, parts: Parts) -> Furnished {
+    pub(crate) async fn made(&self, parts: FurnishedParts) -> FurnishedInstance {
         self.made_of(self.next_order("aws"), parts).await
     }
 
-    pub(crate) async fn made_of(&self, order: Order, parts: Parts) -> Furnished {
+    pub(crate) async fn made_of(&self, order: Order, parts: FurnishedParts) -> FurnishedInstance {
         let made = Box::pin(self.landscape.furnish_order(&self.eyes, order, parts)).await;
         self.env.store.insert(&row(&made.order, Some(&made.details))).await.unwrap();
         made
@@ -137,7 +140,7 @@ impl World {
     }
 
     /// A create that has made all this and goes on.
-    pub(crate) async fn create(&self, made: &Furnished) -> OperationId {
+    pub(crate) async fn create(&self, made: &FurnishedInstance) -> OperationId {
         let order = ordered::<Creating>(&made.order, (), made.details.clone());
         let id = order.id;
         self.engine.accept(order, &|_| Verdict::Queue).await.unwrap();
@@ -145,16 +148,16 @@ impl World {
     }
 
     /// Removes an instance and waits for the end.
-    pub(crate) async fn removed(&self, made: &Furnished) -> Snapshot {
+    pub(crate) async fn removed(&self, made: &FurnishedInstance) -> Snapshot {
         let id = self.remove(&made.order, false).await;
         self.end_of(id).await
     }
 
     /// Tries again what is left and waits for the end.
-    pub(crate) async fn removed_again(&self, made: &Furnished) -> Snapshot {
+    pub(crate) async fn removed_again(&self, made: &FurnishedInstance) -> Snapshot {
         let instance = &made.order.instance_id;
         let again = retrigger(self.engine.storage(), &self.env.store, instance).await.unwrap();
-        let Retriggered::Begun(id) = again else { panic!("{again:?}") };
+        let RetriggerResult::Begun(id) = again else { panic!("{again:?}") };
         self.end_of(id).await
     }
 
@@ -194,11 +197,11 @@ impl World {
         journal.into_iter().filter_map(|entry| entry.step).filter(|s| !s.is_empty()).collect()
     }
 
-    pub(crate) async fn there(&self, made: &Furnished) -> Vec<String> {
+    pub(crate) async fn there(&self, made: &FurnishedInstance) -> Vec<String> {
         there(&self.eyes, &self.env.store, made).await
     }
 
-    pub(crate) async fn left_of(&self, made: &Furnished) -> Option<Leftover> {
+    pub(crate) async fn left_of(&self, made: &FurnishedInstance) -> Option<Leftover> {
         let store = &self.env.store;
         leftovers::of(store, store.engine(), &made.order.instance_id).await.unwrap()
     }

@@ -4,6 +4,8 @@
 mod fleet;
 mod listing;
 mod original;
+mod recorded;
 mod refusals;
 mod repeating;
+mod telling;
 mod world;

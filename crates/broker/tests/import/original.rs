@@ -8,6 +8,9 @@ use uuid::Uuid;
 pub(crate) const KEY: &str = "a key of the original, 32 bytes.";
 pub(crate) const SERVICE: &str = "47c9dcbf-ff30-448e-ab36-d3bad66ba281";
 
+/// How an upgrade ends that only tried things out.
+pub(crate) const DRY_RUN: &str = "dry run succeeded";
+
 /// Name, id, platform's region, provider by its label, region.
 pub(crate) const PLANS: [(&str, &str, &str, &str, &str); 9] = [
     ("azure", "4deee563-e5ec-4731-b9b1-53b42d855f0c", "cf-eu20", "Azure", "westeurope"),
@@ -21,7 +24,7 @@ pub(crate) const PLANS: [(&str, &str, &str, &str, &str); 9] = [
     ("preview", "5cb3d976-b85c-42ea-a636-79cadda109a9", "cf-eu10", "AWS", "eu-central-1"),
 ];
 
-/// What has happened to an instance.
+/// The situation of an instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Situation {
     Made,
@@ -36,10 +39,12 @@ pub(crate) enum Situation {
     BeingRemoved,
     BeingMade,
     UpgradePlanned,
+    Expired,
+    Moved,
 }
 
 impl Situation {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Made,
         Self::NotMade,
         Self::Updated,
@@ -52,6 +57,8 @@ impl Situation {
         Self::BeingRemoved,
         Self::BeingMade,
         Self::UpgradePlanned,
+        Self::Expired,
+        Self::Moved,
     ];
 
     /// Type, state, description and whether it is temporary, of each operation.
@@ -61,15 +68,17 @@ impl Situation {
         match self {
             Self::Made => vec![made],
             Self::NotMade => vec![("provision", "failed", "cannot create AVS evaluation", false)],
-            Self::Updated => vec![made, ("update", "succeeded", done, false)],
+            Self::Updated | Self::Moved => vec![made, ("update", "succeeded", done, false)],
             Self::UpdateFailed => {
                 vec![made, ("update", "failed", "failed to get components", false)]
             }
-            Self::Suspended => vec![made, ("deprovision", "succeeded", done, true)],
+            Self::Suspended | Self::Expired => {
+                vec![made, ("deprovision", "succeeded", done, true)]
+            }
             Self::Upgraded => vec![
                 made,
                 ("upgradeKyma", "succeeded", "Cluster configuration ready", false),
-                ("upgradeCluster", "succeeded", "dry run succeeded", false),
+                ("upgradeCluster", "succeeded", DRY_RUN, false),
             ],
             Self::RemovalFailed => vec![made, ("deprovision", "failed", "timeout", false)],
             Self::LeftOver | Self::Removed => vec![made, ("deprovision", "succeeded", done, false)],
@@ -84,10 +93,12 @@ impl Situation {
     /// The word for it on a page of runtimes; none when it is on no page.
     pub(crate) fn word(self) -> Option<&'static str> {
         Some(match self {
-            Self::Made | Self::Updated | Self::Upgraded | Self::UpgradePlanned => "succeeded",
+            Self::Made | Self::Updated | Self::Moved | Self::Upgraded | Self::UpgradePlanned => {
+                "succeeded"
+            }
             Self::NotMade | Self::RemovalFailed | Self::BeingRemoved => "failed",
             Self::UpdateFailed => "error",
-            Self::Suspended => "suspended",
+            Self::Suspended | Self::Expired => "suspended",
             Self::LeftOver => "deprovisionincomplete",
             Self::Removed | Self::BeingMade => return None,
         })
@@ -115,10 +126,15 @@ impl Original {
         let parameters = parameters(number, plan, plan_id, platform);
         let operation = |at: usize, (kind, state, description, temporary)| {
             let created = created + i64::try_from(at).unwrap().seconds();
+            let mut data =
+                data(number, &runtime, (kind, temporary), situation == Situation::LeftOver);
+            if kind.starts_with("upgrade") {
+                data["runtime_operation"] =
+                    json!({"runtimeId": runtime, "dryRun": description == DRY_RUN});
+            }
             json!({
                 "id": id_of_operation(number, at), "instance_id": id, "target_operation_id": "",
-                "state": state, "description": description, "type": kind,
-                "data": data(number, &runtime, (kind, temporary), situation == Situation::LeftOver),
+                "state": state, "description": description, "type": kind, "data": data,
                 "created_at": created.to_string(), "updated_at": (created + 9.seconds()).to_string(),
                 "orchestration_id": if kind.starts_with("upgrade") { orchestration.clone() } else { String::new() },
                 "provisioning_parameters": parameters,
@@ -136,15 +152,22 @@ impl Original {
         } else {
             "0001-01-01T00:00:00Z"
         };
-        let asleep = situation == Situation::Suspended;
+        let asleep = matches!(situation, Situation::Suspended | Situation::Expired);
+        let expired = (situation == Situation::Expired).then_some("2026-01-03T00:00:00.25Z");
+        // The account that pays is the one that ordered it.
+        let ordered_by = format!("account-{}", number % 7);
+        let (account, payer) = match situation {
+            Situation::Moved => ("account-moved".to_owned(), ordered_by),
+            _ => (ordered_by, String::new()),
+        };
         let instance = json!({
             "instance_id": id, "runtime_id": if asleep { "" } else { runtime.as_str() },
-            "global_account_id": format!("account-{}", number % 7), "sub_account_id": format!("subaccount-{number}"),
+            "global_account_id": account, "sub_account_id": format!("subaccount-{number}"),
             "service_id": SERVICE, "service_plan_id": plan_id, "service_plan_name": plan,
             "dashboard_url": format!("https://dashboard.test/?kubeconfigID={id}"),
             "provisioning_parameters": parameters.to_string(), "created_at": created.to_string(),
             "updated_at": created.to_string(), "deleted_at": deleted, "provider_region": region,
-            "provider": provider, "subscription_global_account_id": "", "expired_at": null,
+            "provider": provider, "subscription_global_account_id": payer, "expired_at": expired,
         });
         let states = states(number, &runtime, provider, region);
         Self { situation, plan, instance, operations, states }
@@ -159,11 +182,16 @@ fn start() -> Timestamp {
     "2026-01-01T00:00:00.123456Z".parse().unwrap()
 }
 
+/// The version of Kyma that the operations of an instance were about.
+fn version_of_kyma(number: usize) -> String {
+    format!("2.{}.0", 8 + number % 3)
+}
+
 fn id(number: usize, sort: u128) -> String {
     Uuid::from_u128((number as u128 + 1) << 32 | sort).to_string()
 }
 
-fn id_of_operation(number: usize, at: usize) -> String {
+pub(crate) fn id_of_operation(number: usize, at: usize) -> String {
     id(number, 0x100 + at as u128)
 }
 
@@ -196,7 +224,7 @@ fn data(number: usize, runtime: &str, (kind, temporary): (&str, bool), left: boo
         "shoot_domain": format!("c-{number:06}.kyma.test"), "clusterName": format!("runtime-{number}-abcde"),
         "edp_created": true, "cluster_configuration_version": 3, "sm_cluster_id": id(number, 3),
         "kyma_resource_namespace": "kcp-system", "kyma_resource_name": runtime, "eu_access": false,
-        "runtime_version": {"version": "2.10.0", "origin": "defaults", "major_version": 2},
+        "runtime_version": {"version": version_of_kyma(number), "origin": "defaults", "major_version": 2},
         "temporary": temporary, "excutedButNotCompleted": incomplete,
         "updating_parameters": {"expired": false, "autoScalerMax": 9}, "of_tomorrow": {"unknown": true},
     })

@@ -1,4 +1,4 @@
-//! What cannot be imported is said, and nothing of it is written.
+//! Rows that cannot be imported are reported, and nothing of them is written.
 
 use serde_json::json;
 use store::{
@@ -108,3 +108,63 @@ async fn an_instance_that_cannot_be_understood_is_left_out_with_the_reason_and_t
         assert_eq!(world.runtimes("all").await.len(), 1);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_row_of_an_instance_that_is_left_out_is_counted_and_named_with_the_reason() {
+    let (from, all) = database(2).await;
+    let operation = |id: &str, kind: &str| {
+        let mut row = all[0].operations[0].clone();
+        row["id"] = json!(id);
+        row["type"] = json!(kind);
+        row["created_at"] = json!("2026-03-01T00:00:00Z");
+        row
+    };
+    let mut upgrade = operation("22222222-0000-4000-8000-000000000001", "upgradeCluster");
+    upgrade["orchestration_id"] = json!("no orchestration");
+    upgrade["data"]["runtime_operation"] = json!({"runtimeId": all[0].instance["runtime_id"]});
+    let rows = [operation("no operation", "update"), operation(UNKNOWN, "bless"), upgrade];
+    from.insert("operations", &rows).await;
+    let binding = |id: &str, instance: usize, expires: &str, kubeconfig: &str| {
+        json!({
+            "id": id, "instance_id": all[instance].id(), "created_at": "2026-01-01T00:00:00Z",
+            "kubeconfig": kubeconfig, "expiration_seconds": 600, "expires_at": expires, "created_by": "jo",
+        })
+    };
+    let later = "2099-01-01T00:00:00Z";
+    let rows = [
+        binding("expired", 0, "2020-01-01T00:00:00Z", ""),
+        binding("half", 0, later, ""),
+        binding("runtimeless", 1, later, ""),
+    ];
+    from.insert("bindings", &rows).await;
+    let none =
+        format!("UPDATE instances SET runtime_id = '' WHERE instance_id = '{}'", all[1].id());
+    from.run(&none).await;
+    for world in World::both().await {
+        let dry = world.import(&from, Mode::DryRun).await;
+        let report = world.import(&from, Mode::Apply).await;
+
+        assert_eq!(dry, report);
+        let left_out = |sort: &str| {
+            let count = report.counts[sort];
+            assert_eq!(count.found, count.taken + count.left_out, "{sort}");
+            count.left_out
+        };
+        let sorts = ["operations", "bindings", "expired bindings", "upgrades of orchestrations"];
+        assert_eq!(sorts.map(left_out), [2, 2, 1, 1], "{report:#?}");
+        assert_eq!(report.counts["instances"].taken, 2);
+        for (subject, problem) in [
+            ("operation no operation", "not a UUID"),
+            (UNKNOWN, "type \"bless\" is not known"),
+            ("binding half", "not complete"),
+            ("binding runtimeless", "has no runtime"),
+            ("upgrade 22222222", "the id of its orchestration is not a UUID"),
+        ] {
+            let mut found = report.findings.iter().filter(|it| it.subject.contains(subject));
+            assert!(found.any(|it| it.problem.contains(problem)), "{subject}: {report:#?}");
+        }
+    }
+}
+
+/// An operation of a type that is not known here.
+const UNKNOWN: &str = "22222222-0000-4000-8000-000000000002";

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use store::{
     broker::TOPIC,
     import::Mode,
-    testing::{Hands, originals::encrypted},
+    testing::{ManualReplica, originals::encrypted},
 };
 
 use crate::{
@@ -196,7 +196,7 @@ async fn an_instance_that_was_removed_here_does_not_come_back_with_the_next_impo
             accepts_incomplete: true,
         };
         world.broker.deprovision(&Caller::default(), request).await.unwrap();
-        let hands = Hands {
+        let hands = ManualReplica {
             engine: world.store.engine().clone(),
             clock: Clock::running(),
             kind: "deprovision",
@@ -212,6 +212,8 @@ async fn an_instance_that_was_removed_here_does_not_come_back_with_the_next_impo
         assert!(world.store.find(all[1].id()).await.unwrap().is_some());
         let counts = again.counts["instances"];
         assert_eq!((counts.taken, counts.present), (0, 2));
+        let told = again.findings.iter().find(|it| it.subject.contains(gone)).unwrap();
+        assert!(told.problem.contains("removed here"), "{told}");
     }
 }
 

@@ -7,9 +7,9 @@ use broker::{
     catalog::{Catalog, Offer},
     import::Import,
     instances::{Broker, Caller, Parts, Settings, SuspensionPlans},
-    runtimes::{Ask, Runtime, StateWord},
+    runtimes::{Runtime, RuntimesQuery, StateWord},
 };
-use engine::Planted;
+use engine::PlantedBug;
 use store::{
     BrokerStore, EngineStore, Sealer, Set,
     engine::Time,
@@ -44,7 +44,7 @@ impl World {
             database.migrate(set).await.unwrap();
         }
         let engine =
-            EngineStore::new(database, Sealer::generate(), Time::Database, Planted::Nothing);
+            EngineStore::new(database, Sealer::generate(), Time::Database, PlantedBug::Nothing);
         let store = BrokerStore::new(engine, clock.clone());
         let catalog = Arc::new(Catalog::embedded().unwrap());
         let broker = Broker::new(Parts {
@@ -80,9 +80,18 @@ impl World {
         mode: Mode,
         unfinished: bool,
     ) -> Result<Report, Error> {
-        let mut source = open(from, KEY).await?;
+        self.import_from(&mut open(from, KEY).await?, mode, unfinished).await
+    }
+
+    pub(crate) async fn import_from(
+        &self,
+        source: &mut KebSource,
+        mode: Mode,
+        unfinished: bool,
+    ) -> Result<Report, Error> {
         let (store, catalog, clock) = (&self.store, &*self.catalog, &self.clock);
-        Import { store, catalog, mode, unfinished, clock }.run(&mut source).await
+        let import = Import { store, catalog, mode, unfinished, clock };
+        Box::pin(import.run(source)).await
     }
 
     /// All runtimes, and those whose rows are gone.
@@ -90,14 +99,15 @@ impl World {
         let mut all = Vec::new();
         let states: Vec<StateWord> = vec![word.parse().unwrap()];
         for page in 1.. {
-            let ask = Ask {
+            let ask = RuntimesQuery {
                 page,
                 states: states.clone(),
                 cluster_config: true,
                 kyma_config: true,
-                ..Ask::default()
+                ..RuntimesQuery::default()
             };
-            let read = self.broker.runtimes(&Caller::default(), &ask).await.unwrap();
+            let operator = Caller { any_tenant: true, ..Caller::default() };
+            let read = self.broker.runtimes(&operator, &ask).await.unwrap();
             if read.data.is_empty() {
                 break;
             }

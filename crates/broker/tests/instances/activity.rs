@@ -1,22 +1,26 @@
 //! Suspension, return and expiry as platforms ask for them: by the context and the parameters of a change.
 
-use broker::instances::{Broker, Caller, Error, Update, Updated};
+use broker::instances::{AcceptedUpdate, Broker, Caller, Error, Update};
 use domain::OperationId;
 use engine::State;
 use serde_json::{Value, json};
 
 use crate::{
     updating::change,
-    world::{TRIAL, World},
+    world::{FREE, TRIAL, World, request},
 };
 
-async fn ask(broker: &Broker, context: Value, parameters: Option<Value>) -> Result<Updated, Error> {
+async fn ask(
+    broker: &Broker,
+    context: Value,
+    parameters: Option<Value>,
+) -> Result<AcceptedUpdate, Error> {
     let request =
         Update { plan_id: String::new(), context: Some(context), parameters, ..change("i-1") };
     broker.update(&Caller::default(), request).await
 }
 
-async fn active(world: &World, active: bool) -> Updated {
+async fn active(world: &World, active: bool) -> AcceptedUpdate {
     let context = json!({"globalaccount_id": "ga-1", "active": active});
     ask(&world.broker, context, None).await.unwrap()
 }
@@ -164,6 +168,25 @@ pub(crate) async fn a_trial_expires_by_its_parameters_and_is_only_removed_from_t
     world.remove("i-1").await.unwrap();
 }
 
+pub(crate) async fn an_expired_instance_of_a_plan_that_is_never_suspended_cannot_be_active_again(
+    world: World,
+) {
+    let mut order = request("i-1", FREE);
+    order.parameters = Some(json!({"name": "dev", "region": "eu-central-1"}));
+    order.region = Some("cf-eu10".into());
+    let caller = Caller::default();
+    let made = world.broker.provision(&caller, order).await.unwrap().operation.unwrap();
+    world.end(&made, State::Succeeded, vec![]).await;
+    ask(&world.broker, json!({"active": false}), Some(json!({"expired": true}))).await.unwrap();
+    world.end_last().await;
+
+    let refused = ask(&world.broker, json!({"active": true}), None).await;
+
+    let Err(Error::Bad(text)) = refused else { panic!("it is accepted") };
+    assert_eq!(text, "cannot update an expired instance");
+    assert_eq!((world.operations().await, world.active("i-1").await), (2, Some(false)));
+}
+
 pub(crate) async fn what_cannot_expire_by_its_parameters_is_told_so(world: World) {
     world.made("i-1").await;
     let expired = || Some(json!({"expired": true}));
@@ -174,4 +197,98 @@ pub(crate) async fn what_cannot_expire_by_its_parameters_is_told_so(world: World
     assert_eq!(unsupported.to_string(), "expiration of a non-trial instance is not supported");
     assert_eq!(active.to_string(), "context.active=false is required for expiration");
     assert_eq!(world.store.find("i-1").await.unwrap().unwrap().expired_at, None);
+}
+
+pub(crate) async fn the_licence_of_a_suspension_or_return_is_that_of_the_next_cluster(
+    world: World,
+) {
+    let filter_of = async || {
+        let input = world.read(&world.last().await).await.input;
+        let input: Value = serde_json::from_slice(&input).unwrap();
+        input["order"]["resolved"]["networkFilterDisabled"].clone()
+    };
+    world.trial("i-1").await;
+
+    let licence = |active: bool, licence: &str| json!({"active": active, "license_type": licence});
+    ask(&world.broker, licence(false, "CUSTOMER"), None).await.unwrap();
+    world.end_last().await;
+    active(&world, true).await;
+    let said_before = filter_of().await;
+    world.end_last().await;
+    active(&world, false).await;
+    world.end_last().await;
+    // Kept while it sleeps.
+    ask(&world.broker, json!({"license_type": "SAPDEV"}), None).await.unwrap();
+    active(&world, true).await;
+    let kept = filter_of().await;
+    world.end_last().await;
+    active(&world, false).await;
+    world.end_last().await;
+    ask(&world.broker, licence(true, "PARTNER"), None).await.unwrap();
+    let said_with_it = filter_of().await;
+
+    assert_eq!((said_before, kept, said_with_it), (json!(true), json!(false), json!(true)));
+    let row = world.store.find("i-1").await.unwrap().unwrap();
+    let order: broker::Order = serde_json::from_slice(&row.order).unwrap();
+    assert!(order.resolved.network_filter_disabled);
+}
+
+pub(crate) async fn what_needs_no_operation_needs_no_platform_that_can_wait(world: World) {
+    let ask = async |context: Value, parameters: Option<Value>| {
+        let request = Update {
+            plan_id: String::new(),
+            context: Some(context),
+            parameters,
+            accepts_incomplete: false,
+            ..change("i-1")
+        };
+        world.broker.update(&Caller::default(), request).await
+    };
+    world.trial("i-1").await;
+    let running = ask(json!({"license_type": "CUSTOMER"}), None).await;
+    assert!(matches!(running, Err(Error::AsyncRequired)));
+
+    for (context, begins) in [
+        (json!({"active": false, "license_type": "CUSTOMER"}), true),
+        (json!({"license_type": "PARTNER"}), false),
+        (json!({"active": true, "license_type": "TRIAL"}), true),
+    ] {
+        let answer = ask(context.clone(), Some(json!({}))).await.unwrap();
+        assert_eq!(answer.operation, None, "{context}");
+        if begins {
+            world.end_last().await;
+        }
+    }
+    let expired = ask(json!({"active": false}), Some(json!({"expired": true}))).await.unwrap();
+    world.end_last().await;
+    let told = ask(json!({"license_type": "CUSTOMER"}), None).await.unwrap();
+    let values = ask(json!({}), Some(json!({}))).await;
+
+    assert_eq!((expired.operation, told.operation), (None, None));
+    assert!(matches!(values, Err(Error::Bad(text)) if text == "cannot update an expired instance"));
+    assert_eq!(world.operations().await, 4);
+}
+
+pub(crate) async fn after_a_failed_return_only_the_context_is_taken_until_the_instance_is_back(
+    world: World,
+) {
+    world.trial("i-1").await;
+    active(&world, false).await;
+    world.end_last().await;
+    active(&world, true).await;
+    let failed = world.last().await;
+    world.fail(&failed, "no quota").await;
+
+    let values = || Some(json!({"administrators": ["a@b.test"]}));
+    let refused = ask(&world.broker, json!({}), values()).await;
+    let licence = ask(&world.broker, json!({"license_type": "CUSTOMER"}), None).await.unwrap();
+
+    let Err(Error::Unchangeable(text)) = refused else { panic!("it is accepted") };
+    assert!(text.starts_with("the instance has not come back from its suspension"), "{text}");
+    assert_eq!((licence.operation, world.operations().await), (None, 3));
+    active(&world, true).await;
+    let input = world.read(&world.last().await).await.input;
+    let input: Value = serde_json::from_slice(&input).unwrap();
+    assert_eq!(input["order"]["context"]["license_type"], "CUSTOMER");
+    assert_eq!(input["order"]["resolved"]["networkFilterDisabled"], true);
 }

@@ -8,7 +8,7 @@ use engine::{
 use futures::future::join_all;
 use serde_json::json;
 
-use crate::world::{Said, World, removal, tenant};
+use crate::world::{StepReport, World, removal, tenant};
 
 pub(crate) async fn an_unknown_instance_is_gone(world: World) {
     for id in ["nobody", "", "a\0b", &"x".repeat(1_000)] {
@@ -111,7 +111,7 @@ pub(crate) async fn of_twenty_removals_at_once_one_operation_answers_all(world: 
 pub(crate) async fn a_removal_that_is_being_called_off_is_begun_anew(world: World) {
     world.made("i-1").await;
     let first = world.remove("i-1").await.unwrap();
-    let waits = Said {
+    let waits = StepReport {
         step: "Check_Runtime",
         outcome: Outcome::Wait,
         note: Some("waiting for the cluster"),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use broker::{
     instances::Caller,
-    runtimes::{Ask, Runtime, StateWord},
+    runtimes::{Runtime, RuntimesQuery, StateWord},
 };
 use engine::{State, storage::Change};
 use jiff::{SignedDuration, Timestamp};
@@ -14,7 +14,7 @@ use store::broker::{ImportedInstance, NewInstance, Standing};
 use crate::world::{World, tenant};
 
 /// Everything that is exported, and in how many pages.
-async fn exported(world: &World, caller: &Caller, ask: Ask) -> (Vec<Runtime>, usize) {
+async fn exported(world: &World, caller: &Caller, ask: RuntimesQuery) -> (Vec<Runtime>, usize) {
     let mut export = world.broker.export(caller, ask).unwrap();
     let (mut all, mut pages) = (Vec::new(), 0);
     while let Some(page) = export.next().await.unwrap() {
@@ -29,8 +29,8 @@ fn ids(runtimes: &[Runtime]) -> Vec<&str> {
     runtimes.iter().map(|runtime| runtime.instance_id.as_str()).collect()
 }
 
-/// So many instances with the order of this one.
-async fn copy(world: &World, instance: &str, count: i64) {
+/// Copies an instance so many times.
+pub(crate) async fn copy(world: &World, instance: &str, count: i64) {
     let like = world.store.find(instance).await.unwrap().unwrap();
     let began = Timestamp::from_second(1_600_000_000).unwrap();
     let copied = |n: i64| {
@@ -72,24 +72,27 @@ pub(crate) async fn an_export_tells_what_all_pages_tell(world: World) {
     world.made("i-1").await;
     copy(&world, "i-1", 250).await;
     let asks = [
-        Ask::default(),
-        Ask { plans: vec!["aws".into()], ..Ask::default() },
-        Ask { shoots: vec!["c-00.5[0-4]".into()], ..Ask::default() },
-        Ask { shoots: vec!["c-00007".into()], ..Ask::default() },
-        Ask { instances: vec!["i-1".into(), "copy-00003".into()], ..Ask::default() },
-        Ask { accounts: vec!["nobody".into()], ..Ask::default() },
+        RuntimesQuery::default(),
+        RuntimesQuery { plans: vec!["aws".into()], ..RuntimesQuery::default() },
+        RuntimesQuery { shoots: vec!["c-00.5[0-4]".into()], ..RuntimesQuery::default() },
+        RuntimesQuery { shoots: vec!["c-00007".into()], ..RuntimesQuery::default() },
+        RuntimesQuery {
+            instances: vec!["i-1".into(), "copy-00003".into()],
+            ..RuntimesQuery::default()
+        },
+        RuntimesQuery { accounts: vec!["nobody".into()], ..RuntimesQuery::default() },
     ];
 
     for ask in asks {
         let mut listed = Vec::new();
         for page in 1..=4 {
-            let page = Ask { page, ..ask.clone() };
+            let page = RuntimesQuery { page, ..ask.clone() };
             listed.extend(world.broker.runtimes(&Caller::default(), &page).await.unwrap().data);
         }
         let (all, _) = exported(&world, &Caller::default(), ask.clone()).await;
         assert_eq!(ids(&all), ids(&listed), "{ask:?}");
     }
-    let (none, _) = exported(&world, &tenant("another"), Ask::default()).await;
+    let (none, _) = exported(&world, &tenant("another"), RuntimesQuery::default()).await;
     assert!(none.is_empty());
 }
 
@@ -103,11 +106,12 @@ pub(crate) async fn removed_runtimes_come_behind_the_others(world: World) {
         world.end(&removal, State::Succeeded, vec![change]).await;
     }
     let states = vec![StateWord::Is(Standing::Deprovisioned), StateWord::Is(Standing::Succeeded)];
-    let ask = Ask { states, ..Ask::default() };
+    let ask = RuntimesQuery { states, ..RuntimesQuery::default() };
 
     let (all, _) = exported(&world, &Caller::default(), ask.clone()).await;
     let instances = vec!["i-3".to_owned()];
-    let (one, _) = exported(&world, &Caller::default(), Ask { instances, ..ask.clone() }).await;
+    let (one, _) =
+        exported(&world, &Caller::default(), RuntimesQuery { instances, ..ask.clone() }).await;
     let (others, _) = exported(&world, &tenant("another"), ask).await;
 
     assert_eq!(ids(&all), ["i-2", "i-1", "i-3"]);
@@ -121,9 +125,9 @@ async fn far_pages_of_a_long_list_are_found_by_marks() {
     let world = World::sqlite().await;
     world.made("i-1").await;
     copy(&world, "i-1", COUNT).await;
-    let (all, _) = exported(&world, &Caller::default(), Ask::default()).await;
+    let (all, _) = exported(&world, &Caller::default(), RuntimesQuery::default()).await;
     let page = async |page| {
-        let ask = Ask { page, page_size: 70, ..Ask::default() };
+        let ask = RuntimesQuery { page, page_size: 70, ..RuntimesQuery::default() };
         world.broker.runtimes(&Caller::default(), &ask).await.unwrap()
     };
 
@@ -135,7 +139,7 @@ async fn far_pages_of_a_long_list_are_found_by_marks() {
     }
     world.made("i-2").await;
     let (soon, last) = (page(1).await.total_count, page(151).await);
-    world.clock.advance(Duration::from_secs(10));
+    world.clock.advance(Duration::from_mins(1));
     let later = page(1).await.total_count;
 
     assert_eq!((soon, later), (10_551, 10_552));
@@ -149,7 +153,7 @@ async fn ten_thousand_runtimes_are_exported_in_pages_of_a_hundred() {
     world.made("i-1").await;
     copy(&world, "i-1", COUNT).await;
 
-    let (all, pages) = exported(&world, &Caller::default(), Ask::default()).await;
+    let (all, pages) = exported(&world, &Caller::default(), RuntimesQuery::default()).await;
 
     assert_eq!(all.len(), 10_001);
     assert_eq!(pages, 101);

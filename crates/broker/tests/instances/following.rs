@@ -5,7 +5,7 @@ use std::time::Duration;
 use base::Failure;
 use broker::{
     instances::{Caller, Error, Progress},
-    runtimes::Ask,
+    runtimes::RuntimesQuery,
 };
 use engine::{
     State,
@@ -13,14 +13,17 @@ use engine::{
 };
 use serde_json::json;
 
-use crate::world::{Said, World, tenant};
+use crate::world::{StepReport, World, tenant};
 
 const fn minutes(minutes: u64) -> Duration {
     Duration::from_secs(60 * minutes)
 }
 
-const WAITS: Said =
-    Said { step: "Check_Runtime", outcome: Outcome::Wait, note: Some("waiting for the cluster") };
+const WAITS: StepReport = StepReport {
+    step: "Check_Runtime",
+    outcome: Outcome::Wait,
+    note: Some("waiting for the cluster"),
+};
 
 pub(crate) async fn a_new_order_is_in_progress(world: World) {
     let operation = world.ordered("i-1").await;
@@ -50,7 +53,7 @@ pub(crate) async fn earlier_runs_tell_how_long_it_usually_takes(world: World) {
         let operation = world.ordered(instance).await;
         world.say(&operation, &WAITS).await;
         world.clock.advance(minutes(time));
-        world.say(&operation, &Said { outcome: Outcome::Done, note: None, ..WAITS }).await;
+        world.say(&operation, &StepReport { outcome: Outcome::Done, note: None, ..WAITS }).await;
         world.clock.advance(minutes(1));
         world.end(&operation, State::Succeeded, vec![]).await;
         assert!(world.journal(&operation).await.len() > 2);
@@ -106,7 +109,8 @@ pub(crate) async fn a_failure_is_told_in_short_with_an_error_id_and_whole_to_ope
 
         let told = world.follow(&instance, Some(&operation)).await.unwrap();
         let of = async |caller: &Caller| {
-            let ask = Ask { instances: vec![instance.clone()], ..Ask::default() };
+            let ask =
+                RuntimesQuery { instances: vec![instance.clone()], ..RuntimesQuery::default() };
             let page = world.broker.runtimes(caller, &ask).await.unwrap();
             page.data[0].status.provisioning.as_ref().unwrap().description.clone()
         };
@@ -129,12 +133,18 @@ pub(crate) async fn texts_that_are_written_for_those_who_order_are_told_as_they_
     world.made("i-2").await;
     let removal = world.remove("i-2").await.unwrap();
     world.fail_at(&removal, "Init_Step", Failure::new("store", "unreadable", "row 7")).await;
+    let change = world.ordered("i-3").await;
+    let why = "the instance could not be provisioned, so it was not changed";
+    let failure = Failure::new("broker", "not_provisioned", why);
+    world.fail_at(&change, "Update_Kyma_Initialization", failure).await;
 
     let order_told = world.follow("i-1", Some(&order)).await.unwrap();
     let removal_told = world.follow("i-2", Some(&removal)).await.unwrap();
+    let change_told = world.follow("i-3", Some(&change)).await.unwrap();
 
     assert_eq!(order_told.description, format!("{text} (error id {order})"));
     assert_eq!((order_told.retry_after, order_told.instance_usable), (None, None));
+    assert_eq!(change_told.description, format!("{why} (error id {change})"));
     let text = format!("the removal could not be started (error id {removal})");
     assert_eq!((removal_told.description, removal_told.instance_usable), (text, Some(false)));
 }
@@ -144,11 +154,11 @@ pub(crate) async fn what_another_system_says_while_it_is_waited_for_is_told_to_o
 ) {
     let operation = world.ordered("i-1").await;
     let note = Some("the cluster is being made: Shoot c-1 of garden-x");
-    world.say(&operation, &Said { note, ..WAITS }).await;
+    world.say(&operation, &StepReport { note, ..WAITS }).await;
 
     let told = world.follow("i-1", Some(&operation)).await.unwrap();
     let operator = Caller { any_tenant: true, ..Caller::default() };
-    let page = world.broker.runtimes(&operator, &Ask::default()).await.unwrap();
+    let page = world.broker.runtimes(&operator, &RuntimesQuery::default()).await.unwrap();
 
     assert_eq!(told.description, "step 3 of 3: the cluster is being made, 0 s");
     let whole = &page.data[0].status.provisioning.as_ref().unwrap().description;

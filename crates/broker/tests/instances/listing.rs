@@ -1,10 +1,10 @@
-//! What runs, as operators see it.
+//! The list of runtimes, as operators see it.
 
 use std::time::Duration;
 
 use broker::{
     instances::{Caller, Error, Provision},
-    runtimes::{Ask, Detail, Page, StateWord},
+    runtimes::{Detail, Page, RuntimesQuery, StateWord},
 };
 use domain::OperationId;
 use engine::{
@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use store::broker::NewRuntimeState;
 use uuid::Uuid;
 
-use crate::world::{AWS, SERVICE, Said, World, context, request, tenant};
+use crate::world::{AWS, SERVICE, StepReport, World, context, request, tenant};
 
-async fn page(world: &World, ask: &Ask) -> Page {
+async fn page(world: &World, ask: &RuntimesQuery) -> Page {
     world.broker.runtimes(&Caller::default(), ask).await.unwrap()
 }
 
@@ -28,7 +28,7 @@ fn ids(page: &Page) -> Vec<&str> {
 /// The ids and states that these words choose; the counts must agree.
 async fn chosen(world: &World, words: &[&str]) -> Vec<(String, &'static str)> {
     let states = words.iter().map(|word| word.parse::<StateWord>().unwrap()).collect();
-    let page = page(world, &Ask { states, ..Ask::default() }).await;
+    let page = page(world, &RuntimesQuery { states, ..RuntimesQuery::default() }).await;
     assert_eq!((page.count, page.total_count), (page.data.len() as u64, page.data.len() as u64));
     page.data.into_iter().map(|told| (told.instance_id, told.status.state)).collect()
 }
@@ -59,7 +59,7 @@ async fn accept(world: &World, kind: &str, like: &OperationId, more: Value) -> O
 }
 
 /// Takes an instance away completely.
-async fn removed(world: &World, instance: &str) -> OperationId {
+pub(crate) async fn removed(world: &World, instance: &str) -> OperationId {
     world.made(instance).await;
     world.clock.advance(Duration::from_secs(1));
     let removal = world.remove(instance).await.unwrap();
@@ -75,7 +75,7 @@ pub(crate) async fn a_runtime_is_told_with_its_operations(world: World) {
     let row = json!({"runtime_id": runtime, "details": details});
     world.end_knowing(&operation, &details, change(row)).await;
 
-    let told = page(&world, &Ask::default()).await;
+    let told = page(&world, &RuntimesQuery::default()).await;
 
     let mut told = serde_json::to_value(&told).unwrap();
     let shoot = told["data"][0]["shootName"].take();
@@ -102,7 +102,7 @@ pub(crate) async fn a_runtime_is_told_with_its_operations(world: World) {
 
 /// One runtime in each state there is.
 async fn one_in_each_state(world: &World) {
-    let working = Said { step: "Starting", outcome: Outcome::Done, note: None };
+    let working = StepReport { step: "Starting", outcome: Outcome::Done, note: None };
     world.ordered("pending").await;
     world.say(&world.ordered("provisioning").await, &working).await;
     world.made("succeeded").await;
@@ -182,7 +182,8 @@ pub(crate) async fn pages_are_asked_for_by_number_across_rows_and_what_is_left_o
     }
     let numbered = async |page_number: u32, states: &[&str]| {
         let states = states.iter().map(|word| word.parse().unwrap()).collect();
-        let ask = Ask { page: page_number, page_size: 2, states, ..Ask::default() };
+        let ask =
+            RuntimesQuery { page: page_number, page_size: 2, states, ..RuntimesQuery::default() };
         let page = page(&world, &ask).await;
         let ids: Vec<String> = ids(&page).into_iter().map(str::to_owned).collect();
         (ids, page.count, page.total_count)
@@ -217,7 +218,7 @@ pub(crate) async fn what_is_removed_is_told_by_its_operations_and_forgets_who_or
     world.end(&removal, State::Succeeded, change(json!({"removed": true}))).await;
     removed(&world, "i-2").await;
     let states = vec!["deprovisioned".parse().unwrap()];
-    let ask = Ask { instances: vec!["i-1".into()], states, ..Ask::default() };
+    let ask = RuntimesQuery { instances: vec!["i-1".into()], states, ..RuntimesQuery::default() };
 
     let told = page(&world, &ask).await;
 
@@ -232,7 +233,7 @@ pub(crate) async fn what_is_removed_is_told_by_its_operations_and_forgets_who_or
         (&json!("aws"), &json!("ga-1"))
     );
     assert!(!told.to_string().contains("example.test"), "{told}");
-    let more = Ask { plans: vec!["aws".into()], ..ask };
+    let more = RuntimesQuery { plans: vec!["aws".into()], ..ask };
     let refused = world.broker.runtimes(&Caller::default(), &more).await.unwrap_err();
     assert!(matches!(&refused, Error::Bad(text) if text.starts_with("plan ")), "{refused}");
 }
@@ -244,8 +245,8 @@ pub(crate) async fn a_tenant_sees_its_own_runtimes_alone(world: World) {
     world.broker.provision(&Caller::default(), other).await.unwrap();
     let states: Vec<StateWord> =
         ["all", "deprovisioned"].iter().map(|word| word.parse().unwrap()).collect();
-    let all = Ask { states, ..Ask::default() };
-    let of = |accounts: &[&str]| Ask {
+    let all = RuntimesQuery { states, ..RuntimesQuery::default() };
+    let of = |accounts: &[&str]| RuntimesQuery {
         accounts: accounts.iter().map(ToString::to_string).collect(),
         ..all.clone()
     };
@@ -258,7 +259,11 @@ pub(crate) async fn a_tenant_sees_its_own_runtimes_alone(world: World) {
         (tenant("ga-1"), of(&["ga-2", "ga-1"]), &["i-1", "i-2"]),
         (tenant("ga-1"), of(&["ga-2"]), none),
         (tenant("ga-2"), of(&[]), &["i-3"]),
-        (tenant("ga-2"), Ask { instances: vec!["i-1".into(), "i-2".into()], ..of(&[]) }, none),
+        (
+            tenant("ga-2"),
+            RuntimesQuery { instances: vec!["i-1".into(), "i-2".into()], ..of(&[]) },
+            none,
+        ),
     ] {
         let told = world.broker.runtimes(&caller, &ask).await.unwrap();
         assert_eq!(ids(&told), expected, "{caller:?} {ask:?}");
@@ -276,8 +281,9 @@ pub(crate) async fn of_changes_the_newest_two_are_told_and_all_are_counted(world
         updates.push(update);
     }
 
-    let all = page(&world, &Ask::default()).await;
-    let last = page(&world, &Ask { detail: Detail::Last, ..Ask::default() }).await;
+    let all = page(&world, &RuntimesQuery::default()).await;
+    let last =
+        page(&world, &RuntimesQuery { detail: Detail::Last, ..RuntimesQuery::default() }).await;
 
     for status in [&all.data[0].status, &last.data[0].status] {
         let told: Vec<_> = status.update.data.iter().map(|it| &it.operation_id).collect();
@@ -321,8 +327,8 @@ pub(crate) async fn configurations_are_told_on_request_without_secrets(world: Wo
     });
     keep("kyma-version", json!({"kymaConfig": kyma, "kubeconfig": "hush"})).await;
 
-    let without = page(&world, &Ask::default()).await;
-    let ask = Ask { kyma_config: true, cluster_config: true, ..Ask::default() };
+    let without = page(&world, &RuntimesQuery::default()).await;
+    let ask = RuntimesQuery { kyma_config: true, cluster_config: true, ..RuntimesQuery::default() };
     let with = page(&world, &ask).await;
 
     assert!(without.data[0].kyma_config.is_none() && without.data[0].cluster_config.is_none());
@@ -361,7 +367,7 @@ pub(crate) async fn the_kyma_that_the_provisioner_installs_is_told_in_the_same_f
     };
     assert!(world.store.add_runtime_state(&state).await.unwrap());
 
-    let told = page(&world, &Ask { kyma_config: true, ..Ask::default() }).await;
+    let told = page(&world, &RuntimesQuery { kyma_config: true, ..RuntimesQuery::default() }).await;
 
     let redacted = json!([{"key": "a", "value": "[REDACTED]", "secret": true}]);
     let expected = json!({
@@ -377,27 +383,33 @@ pub(crate) async fn a_pattern_finds_shoots_page_by_page(world: World) {
         world.made(&format!("i-{n}")).await;
         world.clock.advance(Duration::from_secs(1));
     }
-    let all = page(&world, &Ask::default()).await;
+    let all = page(&world, &RuntimesQuery::default()).await;
     let names: Vec<String> = all.data.iter().map(|it| it.shoot_name.clone()).collect();
-    let found = async |shoots: &[&str], more: Ask| {
+    let found = async |shoots: &[&str], more: RuntimesQuery| {
         let shoots = shoots.iter().map(ToString::to_string).collect();
-        let found = page(&world, &Ask { shoots, ..more }).await;
+        let found = page(&world, &RuntimesQuery { shoots, ..more }).await;
         let ids: Vec<String> = ids(&found).into_iter().map(str::to_owned).collect();
         (ids, found.total_count)
     };
     let of =
         |ids: &[&str], total: u64| (ids.iter().map(ToString::to_string).collect::<Vec<_>>(), total);
     let begins = |name: &str| format!("{}.*", &name[..6]);
-    let second = Ask { page: 2, page_size: 2, ..Ask::default() };
-    let named = Ask { instances: vec!["i-2".into(), "i-4".into()], ..Ask::default() };
-    let account = Ask { accounts: vec!["ga-1".into()], page_size: 1, page: 5, ..Ask::default() };
+    let second = RuntimesQuery { page: 2, page_size: 2, ..RuntimesQuery::default() };
+    let named =
+        RuntimesQuery { instances: vec!["i-2".into(), "i-4".into()], ..RuntimesQuery::default() };
+    let account = RuntimesQuery {
+        accounts: vec!["ga-1".into()],
+        page_size: 1,
+        page: 5,
+        ..RuntimesQuery::default()
+    };
 
     assert_eq!(found(&[".*"], second).await, of(&["i-3", "i-4"], 5));
-    assert_eq!(found(&[&begins(&names[1])], Ask::default()).await, of(&["i-2"], 1));
+    assert_eq!(found(&[&begins(&names[1])], RuntimesQuery::default()).await, of(&["i-2"], 1));
     let two = [begins(&names[0]), names[4].clone()];
-    assert_eq!(found(&[&two[0], &two[1]], Ask::default()).await, of(&["i-1", "i-5"], 2));
+    assert_eq!(found(&[&two[0], &two[1]], RuntimesQuery::default()).await, of(&["i-1", "i-5"], 2));
     assert_eq!(found(&["[a-z0-9-]+"], named).await, of(&["i-2", "i-4"], 2));
-    assert_eq!(found(&["."], Ask::default()).await, of(&[], 0));
+    assert_eq!(found(&["."], RuntimesQuery::default()).await, of(&[], 0));
     assert_eq!(found(&[".+"], account).await, of(&["i-5"], 5));
 }
 
@@ -409,7 +421,7 @@ pub(crate) async fn steps_that_were_not_completed_are_told_by_their_names_alone(
     world.end_leaving(&removal, &left.each_ref().map(String::as_str)).await;
 
     let states = vec!["deprovisionincomplete".parse().unwrap()];
-    let told = page(&world, &Ask { states, ..Ask::default() }).await;
+    let told = page(&world, &RuntimesQuery { states, ..RuntimesQuery::default() }).await;
 
     let told = serde_json::to_value(&told.data[0].status).unwrap();
     assert_eq!(told["deprovisioning"]["executedButNotCompletedSteps"], json!([avs]));

@@ -5,12 +5,15 @@
 
 mod accounts;
 mod activity;
+mod checking;
 mod deprovisioning;
 mod exporting;
 mod finding;
 mod following;
+mod hanging_up;
 mod limits;
 mod listing;
+mod paging;
 mod provisioning;
 mod repeating;
 mod retrying;
@@ -22,11 +25,16 @@ mod world;
 store::promises! { world::World on sqlite, postgres: {
     provisioning:
         an_order_is_stored_with_its_operation,
+        what_one_order_says_is_no_default_of_the_next,
         what_was_ordered_stands_in_the_input_with_whoever_asked,
         the_first_thing_that_is_wrong_is_told_and_nothing_is_stored,
         a_tenant_orders_for_itself_alone,
         what_can_only_fail_later_is_refused,
         the_plan_of_the_older_documents_takes_what_it_can_provision;
+    checking:
+        an_order_that_is_checked_is_not_stored,
+        a_change_that_is_checked_changes_nothing,
+        a_suspension_that_is_checked_does_not_begin;
     retrying:
         an_instance_stands_as_the_retry_of_its_order_does,
         a_removal_that_failed_is_retried_and_an_older_order_is_not;
@@ -81,7 +89,17 @@ store::promises! { world::World on sqlite, postgres: {
         the_plans_are_those_that_the_settings_name,
         a_failed_suspension_is_tried_again_with_any_change,
         a_trial_expires_by_its_parameters_and_is_only_removed_from_then_on,
-        what_cannot_expire_by_its_parameters_is_told_so;
+        an_expired_instance_of_a_plan_that_is_never_suspended_cannot_be_active_again,
+        what_cannot_expire_by_its_parameters_is_told_so,
+        the_licence_of_a_suspension_or_return_is_that_of_the_next_cluster,
+        what_needs_no_operation_needs_no_platform_that_can_wait,
+        after_a_failed_return_only_the_context_is_taken_until_the_instance_is_back;
+    hanging_up:
+        a_change_that_is_dropped_at_any_await_lands_with_its_account_or_not_at_all,
+        a_suspension_that_is_dropped_at_any_await_lands_with_its_context_or_not_at_all,
+        nothing_of_a_suspension_is_stored_that_a_removal_has_overtaken,
+        of_two_changes_at_once_the_later_one_is_judged_behind_the_plan_of_the_first,
+        behind_a_change_of_the_plan_everything_is_judged_by_the_next_plan;
     updating:
         a_context_alone_is_stored_without_an_operation,
         a_change_that_says_nothing_changes_nothing,
@@ -91,6 +109,7 @@ store::promises! { world::World on sqlite, postgres: {
         an_instance_that_failed_or_is_removed_cannot_be_changed,
         an_account_moves_with_its_context,
         parameters_are_an_operation_that_is_told_from_its_acceptance,
+        parameters_without_a_plan_are_a_change_of_the_plan_that_there_is,
         empty_parameters_credentials_and_a_licence_are_operations_too,
         the_same_change_again_is_answered_with_the_same_operation,
         changes_at_once_are_all_kept_one_after_the_other,
@@ -100,6 +119,7 @@ store::promises! { world::World on sqlite, postgres: {
         a_plan_changes_only_to_one_that_the_catalog_names_and_that_has_the_provider;
     upgrading:
         an_upgrade_is_stored_with_what_is_asked_for_and_told_as_upgrading,
+        dry_runs_are_not_told_and_canceled_upgrades_do_not_set_the_version,
         an_upgrade_under_the_same_id_is_begun_once,
         upgrades_wait_for_what_runs_and_are_stopped_by_a_removal,
         what_has_no_runtime_cannot_be_upgraded,
@@ -131,4 +151,6 @@ store::promises! { world::World on sqlite, postgres: {
         the_kyma_that_the_provisioner_installs_is_told_in_the_same_form,
         a_pattern_finds_shoots_page_by_page,
         steps_that_were_not_completed_are_told_by_their_names_alone;
+    paging:
+        removed_runtimes_behind_a_long_list_are_not_passed_over_while_it_grows;
 }}

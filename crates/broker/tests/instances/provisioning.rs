@@ -26,6 +26,32 @@ pub(crate) async fn an_order_is_stored_with_its_operation(world: World) {
     assert_eq!(order.context.user_id, "jo@example.test");
 }
 
+pub(crate) async fn what_one_order_says_is_no_default_of_the_next(world: World) {
+    let resolved = async |instance: &str, parameters: Value| {
+        let mut order = request(instance, AWS);
+        order.parameters = Some(parameters);
+        world.broker.provision(&Caller::default(), order).await.unwrap();
+        let row = world.store.find(instance).await.unwrap().unwrap();
+        let order: Order = serde_json::from_slice(&row.order).unwrap();
+        let mut resolved = serde_json::to_value(order.resolved).unwrap();
+        // Each instance has its own zone.
+        resolved["cluster"]["zones"].take();
+        resolved
+    };
+
+    let before = resolved("i-1", json!({"name": "dev"})).await;
+    let other = json!({
+        "name": "dev", "purpose": "evaluation", "region": "us-east-1", "machineType": "m5.8xlarge",
+        "autoScalerMin": 5, "autoScalerMax": 7, "administrators": ["ada@example.test"],
+        "oidc": {"clientID": "theirs", "issuerURL": "https://theirs.example.test"},
+    });
+    let between = resolved("i-2", other).await;
+    let after = resolved("i-3", json!({"name": "dev"})).await;
+
+    assert_ne!(between, before);
+    assert_eq!(after, before);
+}
+
 pub(crate) async fn what_was_ordered_stands_in_the_input_with_whoever_asked(world: World) {
     let caller = Caller {
         any_tenant: false,
@@ -95,8 +121,10 @@ pub(crate) async fn the_first_thing_that_is_wrong_is_told_and_nothing_is_stored(
     ];
 
     for (request, expected) in table {
+        let checked = world.broker.check_order(&Caller::default(), &request).await.unwrap_err();
         let error = world.broker.provision(&Caller::default(), request).await.unwrap_err();
         assert!(error.to_string().starts_with(expected), "{error} instead of {expected}");
+        assert_eq!(checked.to_string(), error.to_string());
     }
     assert_eq!(world.operations().await, 0);
     assert!(world.store.find("i-1").await.unwrap().is_none());

@@ -1,8 +1,8 @@
-//! What an operator's retry means for an instance.
+//! Retries by operators, and their effect on an instance.
 
 use broker::{
     instances::{Caller, Progress},
-    runtimes::Ask,
+    runtimes::RuntimesQuery,
 };
 use domain::OperationId;
 use engine::{
@@ -10,13 +10,13 @@ use engine::{
     storage::{Acceptance, Change, Unfinished, Verdict},
 };
 use serde_json::json;
-use store::engine::Continued;
+use store::engine::RetryResult;
 use uuid::Uuid;
 
 use crate::world::World;
 
 /// A retry, as `Operations::retry` asks for it.
-async fn retry(world: &World, operation: &OperationId) -> (OperationId, Continued) {
+async fn retry(world: &World, operation: &OperationId) -> (OperationId, RetryResult) {
     let new = Uuid::now_v7();
     let alone = |unfinished: &[Unfinished]| {
         unfinished.first().map_or(Verdict::Queue, |other| Verdict::Refuse(other.id))
@@ -35,13 +35,13 @@ pub(crate) async fn an_instance_stands_as_the_retry_of_its_order_does(world: Wor
     world.end(&new, State::Succeeded, vec![]).await;
     let complete = world.order("i-1").await.unwrap();
 
-    assert_eq!(continued, Continued::Yes(Acceptance::Started));
+    assert_eq!(continued, RetryResult::Yes(Acceptance::Started));
     assert_eq!(again.operation, Some(new.clone()), "the same order is answered with its retry");
     assert_eq!(running.progress, Progress::InProgress);
     assert_eq!(complete.operation, None);
     assert_eq!(world.follow("i-1", None).await.unwrap().progress, Progress::Succeeded);
     assert_eq!(world.follow("i-1", Some(&failed)).await.unwrap().progress, Progress::Failed);
-    let page = world.broker.runtimes(&Caller::default(), &Ask::default()).await.unwrap();
+    let page = world.broker.runtimes(&Caller::default(), &RuntimesQuery::default()).await.unwrap();
     let status = serde_json::to_value(&page.data[0]).unwrap()["status"].clone();
     assert_eq!(status["state"], "succeeded", "{status:#}");
     assert_eq!(status["provisioning"]["operationID"], json!(new.to_string()));
@@ -60,10 +60,10 @@ pub(crate) async fn a_removal_that_failed_is_retried_and_an_older_order_is_not(w
     let change = Change { topic: "instance".into(), body: json!({"removed": true}) };
     world.end(&new, State::Succeeded, vec![change]).await;
 
-    assert_eq!(while_running, Continued::Yes(Acceptance::Refused(removal.uuid())));
-    assert_eq!(older, Continued::Older(removal.uuid()));
-    assert_eq!(continued, Continued::Yes(Acceptance::Started));
+    assert_eq!(while_running, RetryResult::Yes(Acceptance::Refused(removal.uuid())));
+    assert_eq!(older, RetryResult::Older(removal.uuid()));
+    assert_eq!(continued, RetryResult::Yes(Acceptance::Started));
     assert!(world.store.find("i-1").await.unwrap().is_none());
     let (_, after) = retry(&world, &order).await;
-    assert_eq!(after, Continued::Older(new.uuid()), "it is gone, and stays gone");
+    assert_eq!(after, RetryResult::Older(new.uuid()), "it is gone, and stays gone");
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use broker::{
     instances::{Caller, Error, Progress, pairs},
-    runtimes::Ask,
+    runtimes::RuntimesQuery,
 };
 use domain::OperationId;
 use engine::{
@@ -14,7 +14,7 @@ use engine::{
 use futures::future::join_all;
 use serde_json::{Value, json};
 
-use crate::world::{Said, TRIAL, World, request, tenant};
+use crate::world::{StepReport, TRIAL, World, request, tenant};
 
 impl World {
     async fn suspend(&self, instance: &str) -> OperationId {
@@ -40,7 +40,8 @@ impl World {
 
     /// Lets the first step of an operation be done.
     pub(crate) async fn begin(&self, operation: &OperationId) {
-        self.say(operation, &Said { step: "Starting", outcome: Outcome::Done, note: None }).await;
+        self.say(operation, &StepReport { step: "Starting", outcome: Outcome::Done, note: None })
+            .await;
         // The hand lets it sleep for half a minute.
         self.clock.advance(Duration::from_secs(31));
     }
@@ -50,10 +51,10 @@ impl World {
     }
 
     pub(crate) async fn state(&self, instance: &str) -> &'static str {
-        let ask = Ask {
+        let ask = RuntimesQuery {
             instances: vec![instance.into()],
             states: vec!["all".parse().unwrap()],
-            ..Ask::default()
+            ..RuntimesQuery::default()
         };
         let page = self.broker.runtimes(&Caller::default(), &ask).await.unwrap();
         page.data[0].status.state

@@ -1,6 +1,6 @@
 //! Changes, in every state of an instance.
 
-use broker::instances::{Caller, Error, Update, Updated};
+use broker::instances::{AcceptedUpdate, Caller, Error, Update};
 use engine::{State, storage::Change};
 use futures::future::join_all;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ pub(crate) fn change(instance: &str) -> Update {
     }
 }
 
-async fn ask(world: &World, adjust: impl FnOnce(&mut Update)) -> Result<Updated, Error> {
+async fn ask(world: &World, adjust: impl FnOnce(&mut Update)) -> Result<AcceptedUpdate, Error> {
     let mut request = change("i-1");
     adjust(&mut request);
     world.broker.update(&Caller::default(), request).await
@@ -158,10 +158,18 @@ pub(crate) async fn an_instance_that_failed_or_is_removed_cannot_be_changed(worl
     let removing = ask(&world, |it| it.instance_id = "i-2".into()).await.unwrap_err();
     world.end(&removal, State::Failed, vec![]).await;
     let removed = ask(&world, |it| it.instance_id = "i-2".into()).await.unwrap_err();
+    world.made("i-3").await;
+    let removal = world.remove("i-3").await.unwrap();
+    let gone = Change { topic: "instance".into(), body: json!({"removed": true}) };
+    world.end(&removal, State::Succeeded, vec![gone]).await;
+    let gone = ask(&world, |it| it.instance_id = "i-3".into()).await.unwrap_err();
 
+    assert!(matches!(gone, Error::NotFound(_)), "{gone}");
     assert!(matches!(failed, Error::Unchangeable(_)), "{failed}");
+    assert_eq!(failed.to_string(), "Unable to process an update of a failed instance");
     assert!(matches!(removing, Error::Busy), "{removing}");
     assert!(matches!(removed, Error::Unchangeable(_)), "{removed}");
+    assert_eq!(removed.to_string(), "Unable to process an update of a deprovisioned instance");
 }
 
 pub(crate) async fn an_account_moves_with_its_context(world: World) {
@@ -201,6 +209,20 @@ pub(crate) async fn parameters_are_an_operation_that_is_told_from_its_acceptance
     assert_eq!((last.progress.as_str(), &*last.description), ("in progress", "Operation created"));
     let found = world.broker.find(&Caller::default(), "i-1").await.unwrap();
     assert_eq!(found.record.parameters.auto_scaler_max, None, "it is stored when it succeeds");
+}
+
+pub(crate) async fn parameters_without_a_plan_are_a_change_of_the_plan_that_there_is(world: World) {
+    world.made("i-1").await;
+
+    let ask = ask(&world, |request| {
+        request.plan_id.clear();
+        request.parameters = Some(json!({"autoScalerMax": 9}));
+    });
+    let operation = ask.await.unwrap().operation.unwrap();
+
+    let input: Value = serde_json::from_slice(&world.read(&operation).await.input).unwrap();
+    assert_eq!((&input["plan_id"], &input["order"]["plan_id"]), (&Value::Null, &json!(AWS)));
+    assert_eq!(input["parameters"], json!({"autoScalerMax": 9}));
 }
 
 pub(crate) async fn empty_parameters_credentials_and_a_licence_are_operations_too(world: World) {
@@ -321,7 +343,7 @@ pub(crate) async fn a_plan_changes_only_to_one_that_the_catalog_names_and_that_h
         ),
     ] {
         let refused = broker.update(&caller, to(plan)).await.unwrap_err();
-        assert!(matches!(refused, Error::Unchangeable(_)), "{refused}");
+        assert!(matches!(refused, Error::PlanUnchangeable(_)), "{refused}");
         assert_eq!(refused.to_string().to_lowercase(), text.to_lowercase());
     }
     let sync = Update { accepts_incomplete: false, ..to(AWS) };
@@ -330,7 +352,7 @@ pub(crate) async fn a_plan_changes_only_to_one_that_the_catalog_names_and_that_h
     let unknown = broker.update(&caller, Update { parameters, ..to(AWS) }).await.unwrap_err();
     assert!(matches!(unknown, Error::Refused(_)), "{unknown}");
     let off = world.broker.update(&caller, to(AWS)).await.unwrap_err();
-    assert!(matches!(off, Error::Unchangeable(_)), "{off}");
+    assert!(matches!(off, Error::PlanUnchangeable(_)), "{off}");
 
     let first = broker.update(&caller, to(AWS)).await.unwrap().operation.unwrap();
     let again = broker.update(&caller, to(AWS)).await.unwrap().operation.unwrap();

@@ -1,8 +1,10 @@
 //! Upgrades, in every state of an instance.
 
+use std::time::Duration;
+
 use broker::{
     instances::{Caller, Error, Upgrade, UpgradeTarget},
-    runtimes::{Ask, Detail},
+    runtimes::{Detail, RuntimesQuery},
 };
 use domain::OperationId;
 use engine::State;
@@ -51,10 +53,50 @@ pub(crate) async fn an_upgrade_is_stored_with_what_is_asked_for_and_told_as_upgr
     assert_eq!(input["order"]["instance_id"], "i-1");
     world.begin(&id).await;
     assert_eq!(world.state("i-1").await, "upgrading");
-    let ask = Ask { detail: Detail::All, ..Ask::default() };
+    let ask = RuntimesQuery { detail: Detail::All, ..RuntimesQuery::default() };
     let page = world.broker.runtimes(&Caller::default(), &ask).await.unwrap();
     let told = json!(page.data[0].status.upgrading_cluster);
     assert_eq!(told["data"][0]["orchestrationID"], json!(ORCHESTRATION));
+}
+
+pub(crate) async fn dry_runs_are_not_told_and_canceled_upgrades_do_not_set_the_version(
+    world: World,
+) {
+    let order = world.ordered("i-1").await;
+    let version = |text: &str| json!({"runtime_version": {"version": text, "origin": "defaults", "major": 2}});
+    world.end_knowing(&order, &version("2.10.0"), vec![]).await;
+    let known = |text: &str| json!({ "details": version(text) });
+    let ask = |detail| RuntimesQuery { detail, ..RuntimesQuery::default() };
+    let told = async |detail| {
+        let page = world.broker.runtimes(&Caller::default(), &ask(detail)).await.unwrap();
+        page.data.into_iter().next().unwrap()
+    };
+    let dry = Upgrade { dry_run: true, ..kyma() };
+
+    for _ in 0..3 {
+        world.clock.advance(Duration::from_secs(1));
+        let dry = upgrade(&world, dry.clone()).await.unwrap();
+        world.end_knowing(&dry, &known("2.12.0"), vec![]).await;
+    }
+
+    let all = told(Detail::All).await;
+    assert_eq!(
+        (all.kyma_version.as_deref(), all.status.upgrading_kyma.total_count),
+        (Some("2.10.0"), 0)
+    );
+    let last = told(Detail::Last).await;
+    assert!(last.status.provisioning.is_some() && last.status.upgrading_kyma.data.is_empty());
+    for (state, expected) in [(State::Succeeded, "2.11.0"), (State::Canceled, "2.11.0")] {
+        world.clock.advance(Duration::from_secs(1));
+        let done = upgrade(&world, kyma()).await.unwrap();
+        let learnt = if state == State::Succeeded { "2.11.0" } else { "2.13.0" };
+        world.end_with(&done, state, &known(learnt)).await;
+        assert_eq!(told(Detail::All).await.kyma_version.as_deref(), Some(expected), "{state:?}");
+    }
+    let all = told(Detail::All).await.status;
+    assert_eq!((all.upgrading_kyma.total_count, all.upgrading_kyma.count), (2, 2));
+    assert_eq!(all.upgrading_kyma.data[0].state, "canceled");
+    assert_eq!(told(Detail::Last).await.status.upgrading_kyma.total_count, 2);
 }
 
 pub(crate) async fn an_upgrade_under_the_same_id_is_begun_once(world: World) {

@@ -7,15 +7,17 @@ use broker::{
     accounts::Accounts,
     catalog::{Catalog, Offer},
     instances::{
-        Broker, Caller, Deprovision, Error, LastOperation, Parts, Provision, Provisioned, Settings,
-        SuspensionPlans, TrialNotice,
+        AcceptedOrder, Broker, Caller, Deprovision, Error, LastOperation, Parts, Provision,
+        Settings, SuspensionPlans, TrialNotice,
     },
 };
 use domain::OperationId;
 use engine::{
-    Planted, Position, Retry, Shape, State, Storage,
+    PlantedBug, Position, Retry, Shape, State, Storage,
     plan::{StageShape, StepShape},
-    storage::{Ask, Change, Commit, Entry, Landed, Outcome, Run, Snapshot, Then},
+    storage::{
+        AfterCommit, Change, ClaimRequest, Commit, CommitResult, Entry, Outcome, Run, Snapshot,
+    },
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -39,8 +41,8 @@ pub(crate) struct World {
     _database: TestDatabase,
 }
 
-/// What a step has to say when it is committed by hand.
-pub(crate) struct Said {
+/// The result of a step that is committed by hand.
+pub(crate) struct StepReport {
     pub(crate) step: &'static str,
     pub(crate) outcome: Outcome,
     pub(crate) note: Option<&'static str>,
@@ -83,7 +85,7 @@ impl World {
         }
     }
 
-    /// Whose clusters are paid from these accounts.
+    /// A broker with these provider accounts.
     pub(crate) async fn paid_from(accounts: Arc<dyn Accounts>) -> Self {
         Self::on(TestDatabase::sqlite(), Some(accounts)).await
     }
@@ -95,7 +97,7 @@ impl World {
         database.migrate(Set::Broker).await.unwrap();
         let sealer = Sealer::generate();
         let time = Time::Held(clock.clone());
-        let engine = EngineStore::new(database, sealer, time, Planted::Nothing);
+        let engine = EngineStore::new(database, sealer, time, PlantedBug::Nothing);
         let store = BrokerStore::new(engine, clock.clone());
         let engine = store.engine().clone();
         let catalog = Arc::new(Catalog::embedded().unwrap());
@@ -123,7 +125,7 @@ impl World {
         Self { broker, store, engine, clock, _database: test }
     }
 
-    pub(crate) async fn order(&self, instance: &str) -> Result<Provisioned, Error> {
+    pub(crate) async fn order(&self, instance: &str) -> Result<AcceptedOrder, Error> {
         self.broker.provision(&Caller::default(), request(instance, AWS)).await
     }
 
@@ -165,7 +167,7 @@ impl World {
     /// Ends an operation.
     pub(crate) async fn end(&self, operation: &OperationId, state: State, changes: Vec<Change>) {
         let now = self.clock.now();
-        self.commit(operation, None, None, changes, Then::End, |position| {
+        self.commit(operation, None, None, changes, AfterCommit::End, |position| {
             position.state = state;
             position.ended_at = Some(now);
         })
@@ -180,8 +182,18 @@ impl World {
         changes: Vec<Change>,
     ) {
         let now = self.clock.now();
-        self.commit(operation, None, Some(data), changes, Then::End, |position| {
+        self.commit(operation, None, Some(data), changes, AfterCommit::End, |position| {
             position.state = State::Succeeded;
+            position.ended_at = Some(now);
+        })
+        .await;
+    }
+
+    /// Ends an operation in this state that has learnt something.
+    pub(crate) async fn end_with(&self, operation: &OperationId, state: State, data: &Value) {
+        let now = self.clock.now();
+        self.commit(operation, None, Some(data), vec![], AfterCommit::End, |position| {
+            position.state = state;
             position.ended_at = Some(now);
         })
         .await;
@@ -196,7 +208,7 @@ impl World {
     pub(crate) async fn end_leaving(&self, operation: &OperationId, steps: &[&str]) {
         let now = self.clock.now();
         let change = Change { topic: "instance".into(), body: json!({"deleted": true}) };
-        self.commit(operation, None, None, vec![change], Then::End, |position| {
+        self.commit(operation, None, None, vec![change], AfterCommit::End, |position| {
             position.state = State::Succeeded;
             position.ended_at = Some(now);
             position.incomplete = steps.iter().map(ToString::to_string).collect();
@@ -213,7 +225,7 @@ impl World {
     /// Fails an operation at a step.
     pub(crate) async fn fail_at(&self, operation: &OperationId, step: &str, failure: Failure) {
         let now = self.clock.now();
-        self.commit(operation, None, None, vec![], Then::End, |position| {
+        self.commit(operation, None, None, vec![], AfterCommit::End, |position| {
             position.state = State::Failed;
             position.ended_at = Some(now);
             position.step = Some(step.to_owned());
@@ -223,9 +235,9 @@ impl World {
     }
 
     /// Lets a step say something: it is done, or it waits for a minute.
-    pub(crate) async fn say(&self, operation: &OperationId, said: &Said) {
+    pub(crate) async fn say(&self, operation: &OperationId, said: &StepReport) {
         let now = self.clock.now();
-        let then = Then::Sleep { until: now + Duration::from_secs(30), awaits: None };
+        let then = AfterCommit::Sleep { until: now + Duration::from_secs(30), awaits: None };
         let run = Run {
             stage: "work".into(),
             step: said.step.into(),
@@ -263,15 +275,20 @@ impl World {
         run: Option<Run>,
         data: Option<&Value>,
         changes: Vec<Change>,
-        then: Then,
+        then: AfterCommit,
         change: impl FnOnce(&mut Position),
     ) {
         let joined = self.engine.join("hand", Duration::from_secs(60)).await.unwrap();
         self.engine.reap().await.unwrap();
         let kinds = ["provision", "deprovision", "update", "upgradeKyma", "upgradeCluster"];
         let kinds = kinds.map(|kind| (kind.to_owned(), 1));
-        let ask =
-            Ask { replica: joined.replica, kinds: &kinds, room: 100, crowded: &[], after_lane: "" };
+        let ask = ClaimRequest {
+            replica: joined.replica,
+            kinds: &kinds,
+            room: 100,
+            crowded: &[],
+            after_lane: "",
+        };
         let claimed = self.engine.claim(&ask).await.unwrap().operations;
         let mut held = claimed.into_iter().find(|held| held.id == operation.uuid()).unwrap();
         held.position.started_at = held.position.started_at.or(Some(self.clock.now()));
@@ -288,7 +305,7 @@ impl World {
             changes,
         };
         let landed = self.engine.commit(joined.replica, &[commit]).await.unwrap();
-        assert!(matches!(landed[0], Landed::Yes { .. }), "{landed:?}");
+        assert!(matches!(landed[0], CommitResult::Yes { .. }), "{landed:?}");
         self.engine.leave(joined.replica).await.unwrap();
     }
 }
@@ -351,7 +368,7 @@ pub(crate) fn removal(instance: &str) -> Deprovision {
     }
 }
 
-/// Somebody who speaks for one global account.
+/// A caller of one global account.
 pub(crate) fn tenant(tenant: &str) -> Caller {
     Caller { tenant: Some(tenant.into()), ..Caller::default() }
 }

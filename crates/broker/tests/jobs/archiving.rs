@@ -4,12 +4,16 @@ use std::{num::NonZeroU16, time::Duration};
 
 use broker::{
     instances::{Caller, Error, Progress},
-    jobs::{ArchiveSettings, Settings},
+    jobs::{ArchiveSettings, LastRun, Settings},
 };
 use engine::State;
-use store::broker::ArchivedInstance;
+use store::{Moment, broker::ArchivedInstance};
+use uuid::Uuid;
 
-use crate::world::{AWS, TRIAL, World, counts, order};
+use crate::{
+    auditing::entries,
+    world::{AWS, TRIAL, World, counts, order},
+};
 
 fn at_once(page: u16) -> Settings {
     let archive = ArchiveSettings {
@@ -18,6 +22,33 @@ fn at_once(page: u16) -> Settings {
         ..ArchiveSettings::default()
     };
     Settings { archive, ..Settings::default() }
+}
+
+/// An instance that was archived some days ago.
+fn archived(world: &World, instance: &str, days: u32) -> ArchivedInstance {
+    let at = Moment::from(world.clock.now() - Duration::from_hours(24) * days);
+    ArchivedInstance {
+        instance: instance.into(),
+        global_account: "ga-1".into(),
+        subscription_global_account: "ga-1".into(),
+        subaccount: "sa-1".into(),
+        plan_id: AWS.into(),
+        plan_name: "aws".into(),
+        provider: "aws".into(),
+        region: "eu-central-1".into(),
+        platform_region: "cf-eu10".into(),
+        shoot_name: "c-1".into(),
+        last_runtime_id: None,
+        internal_user: false,
+        provisioning_state: "succeeded".into(),
+        provisioning_started_at: None,
+        provisioning_finished_at: None,
+        first_deprovisioning_started_at: at,
+        first_deprovisioning_finished_at: at,
+        last_deprovisioning_finished_at: at,
+        last_operation: Uuid::nil(),
+        archived_at: at,
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -115,6 +146,41 @@ async fn archived_instances_and_runs_are_kept_for_their_own_time() {
     assert!(world.store.find_archived("gone").await.unwrap().is_some());
     let runs = world.operations("job/archive", "job").await;
     assert!(runs < 3, "the newest run, and the one that deleted: {runs}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn archived_instances_are_deleted_in_batches_with_an_entry_each_and_a_dry_run_counts_them() {
+    for world in World::both(|| at_once(50)).await {
+        let mut all: Vec<ArchivedInstance> =
+            (0..1_001).map(|number| archived(&world, &format!("old-{number}"), 400)).collect();
+        all.push(archived(&world, "young", 364));
+        world.store.import_archived(&all).await.unwrap();
+        let told = |run: &LastRun| -> Vec<String> {
+            run.report.details.iter().map(|it| format!("{}: {}", it.item, it.text)).collect()
+        };
+
+        let dry = world.run("archive", true).await;
+        assert_eq!(told(&dry), ["archived instances: 1001: would be deleted"]);
+        assert!(entries(&world, dry.operation).await.is_empty());
+        assert!(world.store.find_archived("old-0").await.unwrap().is_some());
+
+        let run = world.run("archive", false).await;
+        assert_eq!(
+            told(&run),
+            [
+                "archived instances: 500: 500 deleted",
+                "archived instances: 500: 500 deleted",
+                "archived instances: 1: 1 deleted",
+            ]
+        );
+        let audit = entries(&world, run.operation).await;
+        assert_eq!(audit.len(), 3, "{audit:#?}");
+        assert!(audit.iter().all(|it| it.action == "forgetArchived"), "{audit:#?}");
+        let left = world.store.archived_page(None, "", 10).await.unwrap();
+        let left: Vec<&str> = left.iter().map(|it| it.instance.as_str()).collect();
+        assert_eq!(left, ["young"]);
+        assert_eq!(world.counts("archive", false).await, [0, 0, 0, 0]);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

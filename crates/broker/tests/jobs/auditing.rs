@@ -2,22 +2,27 @@
 
 use std::time::Duration;
 
-use broker::jobs::{EnvironmentSettings, Settings};
+use broker::jobs::{ArchiveSettings, EnvironmentSettings, Settings};
 use domain::OperationId;
 use serde_json::{Value, json};
 use store::audit::{AuditEntry, AuditLog};
+use uuid::Uuid;
 
-use crate::world::{AWS, TRIAL, World, order};
+use crate::{
+    bindings::expired,
+    world::{AWS, TRIAL, World, order},
+};
 
 fn settings() -> Settings {
     let older_than = Duration::from_millis(1);
     let environments =
         EnvironmentSettings { allowed: true, older_than, ..EnvironmentSettings::default() };
-    Settings { environments, ..Settings::default() }
+    let archive = ArchiveSettings { after: Duration::ZERO, ..ArchiveSettings::default() };
+    Settings { environments, archive, ..Settings::default() }
 }
 
 /// The entries of a run.
-async fn entries(world: &World, run: OperationId) -> Vec<AuditEntry> {
+pub(crate) async fn entries(world: &World, run: OperationId) -> Vec<AuditEntry> {
     let log = AuditLog::new(world.env.broker.parts().operations.clone());
     log.of(&[], &[run.uuid()], 100).await.unwrap()
 }
@@ -31,11 +36,19 @@ async fn every_action_of_a_job_is_an_entry_and_dry_runs_have_none() {
         world.tell("cis", "create-subaccount", &json!({ "id": "sa-5" }));
         world.tell("cis", "delete-subaccount", &json!({ "id": "sa-5" }));
         world.shoot("nobodys", json!({})).await;
+        world.removed("gone").await;
+        // The runtime of the binding is gone, and the binding with it.
+        let old = Uuid::from_u128(7);
+        world.made(1, "moved", Some(old)).await;
+        expired(&world, "moved", old).await;
+        world.moved("moved", Uuid::from_u128(8)).await;
         for (job, action, item, instance) in [
             ("expiry", "expire", "old", Some("old")),
             ("deprovision-retrigger", "retrigger", "left", Some("left")),
             ("subaccount-cleanup", "deprovision", "deleted", Some("deleted")),
             ("environment-cleanup", "deleteShoot", "nobodys", Some("job/environment-cleanup")),
+            ("archive", "archive", "gone", Some("gone")),
+            ("binding-cleanup", "unbind", "moved/b-1", Some("moved")),
         ] {
             let dry = world.run(job, true).await;
             assert!(entries(&world, dry.operation).await.is_empty(), "{job}");

@@ -2,21 +2,30 @@
 
 use std::time::Duration;
 
+use base::Clock;
 use broker::jobs::Settings;
-use store::broker::{BeginBinding, NewBinding};
+use store::{
+    BrokerStore,
+    broker::{BeginBinding, NewBinding},
+};
 use uuid::Uuid;
 
 use crate::world::World;
 
 /// A binding of an instance for this runtime, which has expired.
-async fn expired(world: &World, instance: &str, runtime: Uuid) {
+pub(crate) async fn expired(world: &World, instance: &str, runtime: Uuid) {
+    expire(&world.store, &world.clock, instance, runtime).await;
+}
+
+/// The same, in this database.
+pub(crate) async fn expire(store: &BrokerStore, clock: &Clock, instance: &str, runtime: Uuid) {
     let lifetime = Duration::from_secs(600);
     let new = NewBinding { instance, binding: "b-1", runtime, lifetime, predecessor: None };
     let hold = Duration::from_secs(120);
-    let begun = world.store.begin_binding(&new, 10, hold).await.unwrap();
+    let begun = store.begin_binding(&new, 10, hold).await.unwrap();
     let BeginBinding::Begun(attempt) = begun else { panic!("{begun:?}") };
-    let until = world.clock.now() - Duration::from_secs(1);
-    assert!(world.store.finish_binding(attempt, b"token: x", until).await.unwrap());
+    let until = clock.now() - Duration::from_secs(1);
+    assert!(store.finish_binding(attempt, b"token: x", until).await.unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -43,3 +43,37 @@ async fn what_is_being_made_is_no_difference() {
 
     assert_eq!(world.counts("drift", false).await, [0, 0, 0, 0]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runtimes_that_cannot_be_looked_into_are_told_once_each_and_looked_into_by_the_next_run() {
+    let settled = Duration::from_millis(1);
+    for world in World::both(|| Settings { settled, ..Settings::default() }).await {
+        // More than a page looks into.
+        for number in 1..=12 {
+            let (instance, runtime) = (format!("i-{number:02}"), Uuid::from_u128(number));
+            let details = json!({"sm_cluster_id": Uuid::from_u128(100 + number)});
+            let change = json!({"runtime_id": runtime, "details": details});
+            let row = world.made_with(2, &instance, change).await;
+            let annotations = json!({RUNTIME_ANNOTATION: runtime.to_string()});
+            world.shoot(&row.shoot_name, annotations).await;
+        }
+        // Nothing was ever written into this one.
+        let without = world.made(2, "without", Some(Uuid::from_u128(99))).await;
+        let annotations = json!({RUNTIME_ANNOTATION: Uuid::from_u128(99).to_string()});
+        world.shoot(&without.shoot_name, annotations).await;
+
+        for _ in 0..2 {
+            let run = world.run("drift", false).await;
+
+            assert_eq!(run.state, engine::State::Succeeded, "{:?}", run.failure);
+            let mut told: Vec<&str> =
+                run.report.details.iter().map(|it| it.item.as_str()).collect();
+            told.sort_unstable();
+            let expected: Vec<String> = (1..=12).map(|number| format!("i-{number:02}")).collect();
+            assert_eq!(told, expected);
+            assert_eq!(crate::world::counts(&run), [12, 0, 0, 12]);
+            let text = &run.report.details[0].text;
+            assert!(text.contains("sap-btp-manager cannot be read"), "{text}");
+        }
+    }
+}

@@ -58,6 +58,38 @@ async fn a_shoot_that_the_provisioner_knows_is_not_deleted_behind_its_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_shoot_that_the_provisioner_knows_is_removed_through_it_alone() {
+    let world = World::with_provisioner(allowed()).await;
+    let runtime = Uuid::from_u128(7).to_string();
+    world.provisioner.add(&runtime, "ga-1", "");
+    world.shoot("known", json!({RUNTIME_ANNOTATION: runtime})).await;
+
+    assert_eq!(world.counts("environment-cleanup", true).await, [1, 1, 0, 0]);
+    assert_eq!(world.provisioner.removals(), Vec::<String>::new());
+    let run = world.run("environment-cleanup", false).await;
+
+    let told = &run.report.details[0].text;
+    assert_eq!(told, &format!("removed by the provisioner, operation removal-of-{runtime}"));
+    assert_eq!(world.provisioner.removals(), [runtime]);
+    assert!(world.has_shoot("known").await, "this provisioner deletes no Shoots, nor may the job");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shoot_that_the_provisioner_does_not_know_is_deleted_in_the_garden() {
+    let world = World::with_provisioner(allowed()).await;
+    // It knows the runtime, but of another account.
+    let runtime = Uuid::from_u128(7).to_string();
+    world.provisioner.add(&runtime, "ga-2", "");
+    world.shoot("unknown", json!({RUNTIME_ANNOTATION: runtime})).await;
+
+    let run = world.run("environment-cleanup", false).await;
+
+    assert_eq!(run.report.details[0].text, "deleted in the garden");
+    assert_eq!(world.provisioner.removals(), Vec::<String>::new());
+    assert!(!world.has_shoot("unknown").await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn without_its_guard_it_does_not_run() {
     let world = World::new(Settings::default()).await;
     world.shoot("nobodys", json!({})).await;

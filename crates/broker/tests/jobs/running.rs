@@ -6,24 +6,36 @@ use broker::jobs::{Error, JobSettings, Jobs, Settings};
 
 use crate::world::{AWS, World, order};
 
+/// Every job may run.
+fn all_enabled() -> Settings {
+    let mut settings = Settings::default();
+    settings.environments.allowed = true;
+    let on = JobSettings { enabled: Some(true), ..JobSettings::default() };
+    settings.jobs = broker::jobs::names().map(|name| (name, on)).collect();
+    settings
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_is_due_is_started_once_however_many_replicas_look() {
-    for world in World::both(Settings::default).await {
+    for world in World::both(all_enabled).await {
         // Nothing works on it, so that it does not end while the others look.
         world.engine.kill();
-        let first = world.jobs.start_due("expiry", world.clock.now()).await.unwrap();
-        let due = first.unwrap();
-        assert_eq!(world.operations("job/expiry", "job").await, 0, "the first is due in an hour");
-        // A downtime of ten intervals.
-        let late = due + Duration::from_hours(10);
-        let replicas: Vec<Jobs> = (0..10).map(|_| Jobs::new(world.env.clone())).collect();
+        let replicas: Vec<Jobs> = (0..5).map(|_| Jobs::new(world.env.clone())).collect();
+        for job in broker::jobs::names() {
+            let instance = format!("job/{job}");
+            let first = world.jobs.start_due(job, world.clock.now()).await.unwrap();
+            let due = first.unwrap();
+            assert_eq!(world.operations(&instance, "job").await, 0, "{job} is not due yet");
+            // A downtime of several intervals.
+            let late = due + Duration::from_hours(100);
 
-        let starts = replicas.iter().map(|jobs| jobs.start_due("expiry", late));
-        for started in futures::future::join_all(starts).await {
-            assert_eq!(started.unwrap(), None);
+            let starts = replicas.iter().map(|jobs| jobs.start_due(job, late));
+            for started in futures::future::join_all(starts).await {
+                assert_eq!(started.unwrap(), None, "{job}");
+            }
+
+            assert_eq!(world.operations(&instance, "job").await, 1, "{job}");
         }
-
-        assert_eq!(world.operations("job/expiry", "job").await, 1);
     }
 }
 
@@ -47,17 +59,20 @@ async fn the_next_run_is_due_one_interval_after_the_last_and_dry_runs_do_not_cou
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_requests_at_once_are_one_run() {
-    let world = World::new(Settings::default()).await;
+    let world = World::new(all_enabled()).await;
     world.engine.kill();
+    for job in broker::jobs::names() {
+        let asked = (0..5).map(|_| world.jobs.run(job, false, "jo"));
+        let runs = futures::future::join_all(asked).await;
 
-    let asked = (0..5).map(|_| world.jobs.run("expiry", false, "jo"));
-    let runs = futures::future::join_all(asked).await;
-
-    let runs: Vec<_> = runs.into_iter().map(Result::unwrap).collect();
-    assert_eq!(runs.iter().filter(|run| run.started).count(), 1);
-    let operations: BTreeSet<String> = runs.iter().map(|run| run.operation.to_string()).collect();
-    assert_eq!(operations.len(), 1);
-    assert!(world.jobs.run("expiry", true, "jo").await.unwrap().started, "a dry run need not wait");
+        let runs: Vec<_> = runs.into_iter().map(Result::unwrap).collect();
+        assert_eq!(runs.iter().filter(|run| run.started).count(), 1, "{job}");
+        let operations: BTreeSet<String> =
+            runs.iter().map(|run| run.operation.to_string()).collect();
+        assert_eq!(operations.len(), 1, "{job}");
+        let dry = world.jobs.run(job, true, "jo").await.unwrap();
+        assert!(dry.started, "a dry run of {job} need not wait");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -87,4 +102,27 @@ async fn jobs_are_listed_and_unknown_ones_are_refused() {
     assert_eq!(listed, broker::jobs::names().collect::<Vec<_>>());
     let refused = world.jobs.run("nothing", false, "jo").await.unwrap_err();
     assert!(matches!(refused, Error::Unknown(_)), "{refused}");
+}
+
+/// The jobs, each with a system that it needs.
+const NEEDED: [(&str, &str); 4] = [
+    ("subaccount-cleanup", "cis"),
+    ("environment-cleanup", "gardener"),
+    ("subscription-cleanup", "gardener"),
+    ("drift", "gardener"),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_waits_for_a_system_that_is_down_and_then_does_the_same() {
+    let world = World::new(all_enabled()).await;
+    for (job, system) in NEEDED {
+        let expected = world.counts(job, true).await;
+        world.down(system, 2);
+
+        let after = world.counts(job, true).await;
+
+        assert_eq!(after, expected, "{job} after {system} was down");
+        let left = world.running.landscape.troubles().active();
+        assert!(left.is_empty(), "{job} has not met {left:?}");
+    }
 }

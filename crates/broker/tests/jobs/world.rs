@@ -3,81 +3,99 @@
 //! What a reader would get wrong: orders and removals are accepted and not worked on; a hand ends them where a test needs it. Pauses
 //! are a thousand times shorter than written.
 
-use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use base::Clock;
 use broker::{
-    bindings::{Bindings, RuntimeReach},
-    catalog::{Catalog, Offer},
-    instances::{Broker, Caller, Deprovision, Parts, Provision, Settings, SuspensionPlans, Update},
-    jobs::{self, Aws, Azure, Env, Jobs, LastRun},
+    instances::{Broker, Caller, Deprovision, Provision, Update},
+    jobs::{self, Env, Jobs, LastRun},
 };
-use clients::{
-    Component, Gate, Limits,
-    aws::{self, Market},
-    azure::{self, Cloud},
-    cis,
-    gardener::{BindingKind, Gardener, Shoot},
-    kubernetes::{Cluster, Clusters},
-    provisioner::{self, Provisioner},
+use engine::{
+    Engine, State, Storage as _,
+    storage::{Commit, CommitResult, HeldOperation},
 };
-use engine::{Engine, State, Storage as _, storage::Landed};
 use serde_json::{Value, json};
 use simulators::{
     pace::Speed,
-    testing::{MACHINE, Options, Running},
+    testing::{Options, Running},
     trouble::{Kind, Rule},
 };
 use store::{
     BrokerStore, EngineStore,
     broker::{Instance, TOPIC},
-    testing::{Hands, Prepared, Sort},
+    testing::{ManualReplica, PreparedDatabase, Sort},
 };
 use tempfile::TempDir;
-use url::Url;
 use uuid::Uuid;
 
-use crate::crash::Crash;
+use crate::{
+    crash::Crash,
+    environment::{self, NOWHERE, Outside},
+    provisioner::SimulatedProvisioner,
+};
 
 pub(crate) const SERVICE: &str = "47c9dcbf-ff30-448e-ab36-d3bad66ba281";
 pub(crate) const AWS: &str = "361c511f-f939-4621-b228-d0fb79a1fe15";
 pub(crate) const TRIAL: &str = "7d55d31d-35ae-4438-bf13-6ffdfa107d9f";
-const DAY: Duration = Duration::from_hours(24);
 
 pub(crate) struct World {
     pub(crate) running: Running,
+    pub(crate) provisioner: SimulatedProvisioner,
     pub(crate) jobs: Jobs,
     pub(crate) env: Arc<Env>,
     pub(crate) engine: Engine<EngineStore>,
     pub(crate) store: BrokerStore,
     pub(crate) clock: Clock,
     crash: Option<Arc<Crash>>,
-    database: Prepared<BrokerStore>,
+    database: PreparedDatabase<BrokerStore>,
     _folder: TempDir,
 }
 
 impl World {
     pub(crate) async fn new(settings: jobs::Settings) -> Self {
-        Self::on(Sort::Sqlite, settings).await
+        Self::on(Sort::Sqlite, settings, false).await
+    }
+
+    /// A world whose provisioner is not down.
+    pub(crate) async fn with_provisioner(settings: jobs::Settings) -> Self {
+        Self::on(Sort::Sqlite, settings, true).await
     }
 
     /// A world on each database.
     pub(crate) async fn both(settings: impl Fn() -> jobs::Settings) -> [Self; 2] {
-        [Self::on(Sort::Sqlite, settings()).await, Self::on(Sort::Postgres, settings()).await]
+        let sqlite = Self::on(Sort::Sqlite, settings(), false).await;
+        [sqlite, Self::on(Sort::Postgres, settings(), false).await]
     }
 
-    async fn on(sort: Sort, settings: jobs::Settings) -> Self {
+    async fn on(sort: Sort, settings: jobs::Settings, provisions: bool) -> Self {
         let (folder, clock) = (tempfile::tempdir().unwrap(), Clock::running());
         let mut options = Options { speed: Speed::MAX, plays_agent: false, ..Options::default() };
         options.clusters.garden.pool.dirty = 1;
         let running = Running::with(folder.path(), clock.clone(), 1, options).await;
-        let database = Prepared::<BrokerStore>::running(sort, &clock).await;
+        let database = PreparedDatabase::<BrokerStore>::running(sort, &clock).await;
         let (store, storage) = database.open().await;
-        let env = Arc::new(env(&running, &clock, &store, &storage, settings).await);
+        let provisioner = SimulatedProvisioner::start(&running, &clock).await;
+        let outside = if provisions {
+            Outside { running: &running, provisioner: &provisioner.url }
+        } else {
+            Outside { running: &running, provisioner: NOWHERE }
+        };
+        let env = Arc::new(outside.env(&clock, &store, &storage, settings).await);
         let engine = start(storage, &clock, env.clone(), None);
         let jobs = Jobs::new(env.clone());
         let crash = None;
-        Self { running, jobs, env, engine, store, clock, crash, database, _folder: folder }
+        Self {
+            running,
+            provisioner,
+            jobs,
+            env,
+            engine,
+            store,
+            clock,
+            crash,
+            database,
+            _folder: folder,
+        }
     }
 
     /// Another replica, as if its process had just been started.
@@ -101,28 +119,18 @@ impl World {
 
     /// A broker whose orders are so old.
     pub(crate) fn days_ago(&self, days: u32) -> Broker {
-        let parts = self.env.broker.parts();
-        let clock = Clock::held_at(self.clock.now() - DAY * days);
-        let store = BrokerStore::new(parts.operations.clone(), clock.clone());
-        Broker::new(Parts {
-            operations: store.engine().clone(),
-            store,
-            shapes: Vec::new(),
-            catalog: parts.catalog.clone(),
-            offer: parts.offer.clone(),
-            accounts: None,
-            settings: parts.settings.clone(),
-            clock,
-        })
+        environment::days_ago(&self.env, &self.clock, days)
     }
 
     /// An instance that was made some days ago, with this runtime.
     pub(crate) async fn made(&self, days: u32, instance: &str, runtime: Option<Uuid>) -> Instance {
-        let broker = self.days_ago(days);
-        order(&broker, instance, AWS, "sa-1").await;
         let change = runtime.map_or(Value::Null, |id| json!({ "runtime_id": id }));
-        end(&broker, "provision", instance, change).await;
-        self.store.find(instance).await.unwrap().unwrap()
+        self.made_with(days, instance, change).await
+    }
+
+    /// An instance that was made some days ago, with this change of its row.
+    pub(crate) async fn made_with(&self, days: u32, instance: &str, change: Value) -> Instance {
+        made_by(&self.days_ago(days), instance, change).await
     }
 
     /// An instance that was made and removed.
@@ -185,6 +193,21 @@ impl World {
         end(broker, "deprovision", instance, json!({ "runtime_id": runtime })).await;
     }
 
+    /// An update of an instance has begun.
+    pub(crate) async fn updating(&self, instance: &str, parameters: Value) {
+        let change = Update {
+            instance_id: instance.into(),
+            service_id: SERVICE.into(),
+            parameters: Some(parameters),
+            accepts_incomplete: true,
+            ..Update::default()
+        };
+        let broker = &self.env.broker;
+        broker.update(&Caller::default(), change).await.unwrap();
+        let commit = |hands: &ManualReplica, held: &HeldOperation| hands.done(held, Value::Null);
+        run_step(broker, "update", instance, &commit).await;
+    }
+
     /// Runs a job to its end.
     pub(crate) async fn run(&self, job: &str, dry_run: bool) -> LastRun {
         let started = self.jobs.run(job, dry_run, "jo").await.unwrap();
@@ -231,25 +254,6 @@ impl World {
         let rule = Rule::next(calls, Kind::Down { refuse: false }).of(system);
         self.running.landscape.troubles().add(rule).unwrap();
     }
-
-    /// A Shoot that is paid from an account, perhaps of a runtime.
-    pub(crate) async fn shoot(&self, name: &str, annotations: Value) {
-        let shoot: Shoot = serde_json::from_value(shoot(name, &annotations)).unwrap();
-        self.env.gardener.create(&shoot).await.unwrap();
-    }
-
-    /// A Shoot of nobody, with something else in it.
-    pub(crate) async fn shoot_with(&self, name: &str, place: &str, value: &str) {
-        let mut shoot = shoot(name, &json!({}));
-        *shoot.pointer_mut(place).unwrap() = value.into();
-        let shoot: Shoot = serde_json::from_value(shoot).unwrap();
-        self.env.gardener.create(&shoot).await.unwrap();
-    }
-
-    /// Whether there is a Shoot that is not being deleted.
-    pub(crate) async fn has_shoot(&self, name: &str) -> bool {
-        self.env.gardener.shoot(name).await.unwrap().is_some_and(|shoot| !shoot.is_going())
-    }
 }
 
 impl Drop for World {
@@ -284,33 +288,54 @@ pub(crate) async fn order(broker: &Broker, instance: &str, plan: &str, subaccoun
     broker.provision(&Caller::default(), request).await.unwrap();
 }
 
+/// An instance that a broker has made, with this change of its row.
+pub(crate) async fn made_by(broker: &Broker, instance: &str, change: Value) -> Instance {
+    order(broker, instance, AWS, "sa-1").await;
+    end(broker, "provision", instance, change).await;
+    broker.parts().store.find(instance).await.unwrap().unwrap()
+}
+
 /// Ends the unfinished operation of an instance, as a step would. A removal that keeps the row has left something.
 ///
 /// On SQLite, whichever replica joined last is the only one that lives: the engine may take the hand's place in between, and the hand
 /// joins again.
 async fn end(broker: &Broker, kind: &'static str, instance: &str, change: Value) {
+    let commit = |hands: &ManualReplica, held: &HeldOperation| {
+        let mut commit = hands.ends(held, change.clone());
+        if change["deleted"] == true {
+            commit.position.incomplete = vec!["EDP_Deregistration".to_owned()];
+        }
+        commit
+    };
+    run_step(broker, kind, instance, &commit).await;
+}
+
+/// Runs a step of an operation as another replica would.
+async fn run_step(
+    broker: &Broker,
+    kind: &'static str,
+    instance: &str,
+    commit: &(dyn Fn(&ManualReplica, &HeldOperation) -> Commit + Sync),
+) {
     let parts = broker.parts();
-    let hands =
-        Hands { engine: parts.operations.clone(), clock: parts.clock.clone(), kind, topic: TOPIC };
+    let hands = ManualReplica {
+        engine: parts.operations.clone(),
+        clock: parts.clock.clone(),
+        kind,
+        topic: TOPIC,
+    };
     for _ in 0..500 {
-        if try_end(&hands, instance, &change).await {
-            return;
+        let replica = hands.join().await;
+        if let Some(held) = hands.try_claim(replica, instance).await {
+            let landed = hands.commit(replica, commit(&hands, &held)).await;
+            hands.engine.leave(replica).await.unwrap();
+            if matches!(landed, CommitResult::Yes { .. }) {
+                return;
+            }
         }
         Clock::running().sleep(Duration::from_millis(20)).await;
     }
-    panic!("the {kind} of {instance} cannot be ended");
-}
-
-async fn try_end(hands: &Hands, instance: &str, change: &Value) -> bool {
-    let replica = hands.join().await;
-    let Some(held) = hands.try_claim(replica, instance).await else { return false };
-    let mut commit = hands.ends(&held, change.clone());
-    if change["deleted"] == true {
-        commit.position.incomplete = vec!["EDP_Deregistration".to_owned()];
-    }
-    let landed = hands.commit(replica, commit).await;
-    hands.engine.leave(replica).await.unwrap();
-    matches!(landed, Landed::Yes { .. })
+    panic!("no step of the {kind} of {instance} can be run");
 }
 
 fn start(
@@ -319,114 +344,14 @@ fn start(
     env: Arc<Env>,
     crash: Option<Arc<Crash>>,
 ) -> Engine<EngineStore> {
-    let settings = engine::Settings {
-        pace: 1_000.0,
-        lease: Duration::from_secs(1),
-        ..engine::Settings::default()
-    };
+    let usual = engine::Settings::default();
+    // One that dies is soon known to be dead; the others keep their leases on a busy machine.
+    let lease = if crash.is_some() { Duration::from_secs(1) } else { usual.lease };
+    let settings = engine::Settings { pace: 1_000.0, lease, ..usual };
     let builder = Engine::builder(Arc::new(storage), clock.clone(), settings);
     let builder = builder.serve(jobs::plan(), env).unwrap();
     match crash {
         Some(crash) => builder.hooks(crash).start(),
         None => builder.start(),
     }
-}
-
-async fn env(
-    running: &Running,
-    clock: &Clock,
-    store: &BrokerStore,
-    storage: &EngineStore,
-    settings: jobs::Settings,
-) -> Env {
-    let at = |path: &str| -> Url { format!("{}{path}", running.url).parse().unwrap() };
-    let calls = Limits { call: Duration::from_secs(10), ..Limits::CLUSTER };
-    let gate = |component| Gate::new(component, calls, clock.clone());
-    let kubeconfig = running.clusters().garden_kubeconfig();
-    let garden = Cluster::connect(gate(Component::GARDENER), &kubeconfig.into()).await.unwrap();
-    let plans = ["aws", "trial", "free"].map(str::to_owned).to_vec();
-    let broker = Broker::new(Parts {
-        store: store.clone(),
-        operations: storage.clone(),
-        shapes: Vec::new(),
-        catalog: Arc::new(Catalog::embedded().unwrap()),
-        offer: Offer { plans, ..Offer::default() },
-        accounts: None,
-        settings: Settings {
-            legacy: None,
-            suspension: SuspensionPlans::default(),
-            dashboard: "https://dashboard.test".into(),
-            shoot_domain: "kyma.test".into(),
-            kubeconfig_label: None,
-            trial_notice: None,
-        },
-        clock: clock.clone(),
-    });
-    // Nothing listens there: a provisioner that is down.
-    let nowhere =
-        provisioner::Settings { url: "http://127.0.0.1:9".parse().unwrap(), access: None };
-    let tokens = || gate(Component::ISSUER);
-    let provisioner =
-        Provisioner::through(gate(provisioner::COMPONENT), tokens(), &nowhere).unwrap();
-    let clusters =
-        Clusters::new(Component::RUNTIME, calls, clock.clone(), NonZeroUsize::new(10).unwrap());
-    let reach = RuntimeReach { provisioner: provisioner.clone(), clusters };
-    let cis = cis::Settings {
-        url: at("/cis"),
-        token_url: at("/oauth2/token"),
-        client_id: MACHINE.0.into(),
-        client_secret: MACHINE.1.to_owned().into(),
-        page_size: 2,
-    };
-    Env {
-        bindings: Bindings::new(broker.clone(), reach, Duration::from_secs(5)),
-        broker,
-        gardener: Gardener::new(garden, "kyma", "kcp-test"),
-        account_bindings: BindingKind::Secret,
-        provisioner,
-        events: Some(cis::Events::through(gate(cis::COMPONENT), tokens(), &cis).unwrap()),
-        aws: Aws {
-            endpoint: Some(at("/aws/")),
-            market: Market::Chinese,
-            gate: gate(aws::COMPONENT),
-        },
-        azure: Azure {
-            cloud: Cloud { authority: at("/azure"), management: at("/azure") },
-            gate: gate(azure::COMPONENT),
-            tokens: tokens(),
-        },
-        settings,
-    }
-}
-
-fn shoot(name: &str, annotations: &Value) -> Value {
-    let version = "aws.provider.extensions.gardener.cloud/v1alpha1";
-    json!({
-        "metadata": {"name": name, "labels": {"account": "ga-1", "owner.do-not-delete": "false"}, "annotations": annotations},
-        "spec": {
-            "cloudProfileName": "aws",
-            "region": "eu-central-1",
-            "secretBindingName": "aws-free-1",
-            "networking": {"type": "calico", "nodes": "10.250.0.0/16"},
-            "kubernetes": {"version": "1.25.6"},
-            "provider": {
-                "type": "aws",
-                "infrastructureConfig": {
-                    "kind": "InfrastructureConfig", "apiVersion": version,
-                    "networks": {
-                        "vpc": {"cidr": "10.250.0.0/16"},
-                        "zones": [{
-                            "name": "eu-central-1a", "internal": "10.250.48.0/20",
-                            "public": "10.250.32.0/20", "workers": "10.250.0.0/19",
-                        }],
-                    },
-                },
-                "workers": [{
-                    "name": "cpu-worker-0", "machine": {"type": "m5.xlarge"}, "minimum": 3,
-                    "maximum": 10, "maxSurge": 3, "maxUnavailable": 0,
-                    "volume": {"type": "gp3", "size": "50Gi"}, "zones": ["eu-central-1a"],
-                }],
-            },
-        },
-    })
 }

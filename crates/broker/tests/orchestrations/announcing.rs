@@ -1,5 +1,5 @@
-//! What the driver tells customers through SPC: that an orchestration is scheduled, that its runtimes are others, that it was canceled.
-//! Each is told once, whatever happens. That an upgrade has begun and is over is told by the upgrade and a chore:
+//! What the driver tells customers through SPC: that an orchestration is scheduled, that its runtimes are others or were left
+//! out, that it was canceled. Each is told once, whatever happens. That an upgrade has begun and is over is told by the upgrade and a chore:
 //! `acceptance/tests/provisioning/upgrading`.
 //!
 //! What a reader would get wrong: the simulated SPC keeps the events of all trials, so each trial has an orchestration of its own.
@@ -13,15 +13,16 @@ use broker::operations::{
     orchestration::{self, Data, Input, Orchestrating},
 };
 use clients::{
-    Gate, Limits,
+    CallLimits, Gate,
     spc::{self, Event, EventType, Spc, Tenant},
 };
 use domain::orchestration::{Kind, Parameters};
 use engine::{
     Operation as _, State,
-    storage::NewOperation,
+    storage::{Entry, NewOperation},
     testing::{Proof, Scenario, Setting, prove_step, try_out},
 };
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use simulators::{
     ledger::{Filter, Phase},
@@ -42,28 +43,34 @@ use crate::{
     world::{World, parameters},
 };
 
-/// What happens to the orchestration.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Course {
+/// The accounts of the runtimes that an orchestration is for when it is created, and when it begins, where that is not the same.
+pub(crate) const BEFORE: &str = "^tn-[01]$";
+pub(crate) const AFTER: &str = "^tn-[12]$";
+
+/// An event of the orchestration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Course {
     /// It begins at once.
     Now,
     /// It begins in twelve minutes.
     Later,
     /// It begins in twelve minutes, and its runtimes are others by then.
     LaterWithOthers,
+    /// It begins in twelve minutes; its runtimes are others meanwhile, and the first ones again by then.
+    LaterAndBack,
     /// Its runtimes are known and announced, and it was canceled.
     Canceled,
 }
 
-struct Announcing {
-    course: Course,
-    trials: Trials<BrokerStore>,
-    running: Arc<Running>,
+pub(crate) struct Announcing {
+    pub(crate) course: Course,
+    pub(crate) trials: Trials<BrokerStore>,
+    pub(crate) running: Arc<Running>,
     _folder: TempDir,
 }
 
 impl Announcing {
-    async fn on(sort: Sort, course: Course) -> Self {
+    pub(crate) async fn on(sort: Sort, course: Course) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let options = Options { speed: Speed::MAX, plays_agent: false, ..Options::default() };
         let running = Running::with(folder.path(), Clock::running(), 1, options).await;
@@ -71,28 +78,36 @@ impl Announcing {
         Self { course, trials, running: Arc::new(running), _folder: folder }
     }
 
-    fn spc(&self, clock: &Clock) -> Spc {
+    pub(crate) fn spc(&self, clock: &Clock) -> Spc {
         let url = format!("{}/spc", self.running.url).parse().unwrap();
-        let limits = Limits { call: Duration::from_secs(10), ..Limits::DEFAULT };
+        let limits = CallLimits { call: Duration::from_secs(10), ..CallLimits::DEFAULT };
         let gate = Gate::new(spc::COMPONENT, limits, clock.clone());
         Spc::new(spc::Settings { url }, gate).unwrap()
     }
 
-    /// An orchestration of its own for one trial, with its driver.
-    async fn created(&self, world: &World, store: &BrokerStore, clock: &Clock) -> Uuid {
-        let id = Uuid::now_v7();
+    /// The parameters of an orchestration of a trial.
+    pub(crate) fn asked(&self, clock: &Clock) -> Parameters {
         let mut asked = parameters(&json!({ "type": "parallel" }));
         match self.course {
             Course::Now | Course::Canceled => {}
             Course::Later => asked.strategy.schedule_time = clock.now() + Duration::from_mins(12),
-            Course::LaterWithOthers => {
+            Course::LaterWithOthers | Course::LaterAndBack => {
                 asked.strategy.schedule_time = clock.now() + Duration::from_mins(12);
                 asked.strategy.maintenance_window = true;
-                world.windows(&windows_of("^tn-[01]$"));
-                world.later_windows(&windows_of("^tn-[12]$"));
             }
         }
-        store.create_orchestration(&new(id, &asked), driver(id)).await.unwrap();
+        asked
+    }
+
+    /// An orchestration of its own for one trial, with its driver.
+    pub(crate) async fn created(
+        &self,
+        asked: &Parameters,
+        store: &BrokerStore,
+        clock: &Clock,
+    ) -> Uuid {
+        let id = Uuid::now_v7();
+        store.create_orchestration(&new(id, asked), driver(id)).await.unwrap();
         if self.course == Course::Canceled {
             let resolution = Resolution {
                 orchestration: id,
@@ -102,13 +117,7 @@ impl Announcing {
             let members = ["i-0", "i-1", "i-2"].map(member);
             let lands = store.resolve_orchestration(DRIVER, &resolution, &members).await;
             assert!(lands.unwrap());
-            let tenants = ["i-0", "i-1", "i-2"].map(|it| Tenant::planned(it, clock.now(), None));
-            let event = Event {
-                orchestration_id: id.to_string(),
-                event_type: EventType::Kyma,
-                tenants: tenants.into(),
-            };
-            let _exists = self.spc(clock).create(&event).await.unwrap();
+            announce(&self.spc(clock), id, clock.now()).await;
             assert!(store.cancel_orchestration(id, "canceled").await.unwrap());
         }
         id
@@ -116,13 +125,24 @@ impl Announcing {
 }
 
 /// Only the runtimes of these accounts have maintenance windows; the others cannot be upgraded in one.
-fn windows_of(accounts: &str) -> Value {
+pub(crate) fn windows_of(accounts: &str) -> Value {
     json!({ "rules": [
         { "match": { "globalAccountID": accounts }, "timeBegin": "000000+0000", "timeEnd": "000000+0000" },
     ] })
 }
 
-fn new(id: Uuid, asked: &Parameters) -> NewOrchestration {
+/// Tells customers of three runtimes, as the driver does.
+pub(crate) async fn announce(spc: &Spc, id: Uuid, now: Timestamp) {
+    let tenants = ["i-0", "i-1", "i-2"].map(|it| Tenant::planned(it, now, None));
+    let event = Event {
+        orchestration_id: id.to_string(),
+        event_type: EventType::Kyma,
+        tenants: tenants.into(),
+    };
+    let _exists = spc.create(&event).await.unwrap();
+}
+
+pub(crate) fn new(id: Uuid, asked: &Parameters) -> NewOrchestration {
     NewOrchestration {
         id,
         kind: Kind::UpgradeKyma.as_str().into(),
@@ -132,7 +152,7 @@ fn new(id: Uuid, asked: &Parameters) -> NewOrchestration {
     }
 }
 
-fn driver(id: Uuid) -> NewOperation {
+pub(crate) fn driver(id: Uuid) -> NewOperation {
     NewOperation {
         id: DRIVER,
         instance: id.to_string(),
@@ -145,7 +165,7 @@ fn driver(id: Uuid) -> NewOperation {
     }
 }
 
-fn member(instance: &str) -> NewMember {
+pub(crate) fn member(instance: &str) -> NewMember {
     NewMember {
         operation: Uuid::now_v7(),
         wave: 1,
@@ -163,7 +183,7 @@ fn member(instance: &str) -> NewMember {
 }
 
 /// What SPC has applied for an orchestration, and what it tells customers.
-fn told(running: &Running, id: Uuid) -> Value {
+pub(crate) fn told(running: &Running, id: Uuid) -> Value {
     let filter = Filter { phase: Some(Phase::Applied), ..Filter::default() };
     let applied = running.landscape.ledger().all(&filter).unwrap();
     let applied = applied.into_iter().filter(|entry| entry.about.system == "spc");
@@ -191,7 +211,18 @@ impl Scenario for Announcing {
         for instance in ["i-0", "i-1", "i-2"] {
             world.remove(instance).await;
         }
-        let id = self.created(&world, &store, clock).await;
+        match self.course {
+            Course::LaterWithOthers => {
+                world.windows(&windows_of(BEFORE));
+                world.later_windows(&[windows_of(AFTER)]);
+            }
+            Course::LaterAndBack => {
+                world.windows(&windows_of(BEFORE));
+                world.later_windows(&[windows_of(AFTER), windows_of(BEFORE)]);
+            }
+            Course::Now | Course::Later | Course::Canceled => {}
+        }
+        let id = self.created(&self.asked(clock), &store, clock).await;
         let (env, running) = (world.orchestrations.parts().clone(), self.running.clone());
         Setting {
             plan: orchestration::plan(Systems::ALL),
@@ -216,6 +247,12 @@ impl Scenario for Announcing {
     }
 }
 
+/// The minutes from the first run of an orchestration until it starts runtimes.
+pub(crate) fn minutes_until_it_begins(journal: &[Entry]) -> i64 {
+    let began = journal.iter().find(|it| it.step.as_deref() == Some("Start_Operations"));
+    began.unwrap().began_at.duration_since(journal[0].began_at).as_secs() / 60
+}
+
 async fn once(course: Course) -> Value {
     let announcing = Announcing::on(Sort::Sqlite, course).await;
     let tried = Box::pin(try_out(&announcing, &announcing.trials, None)).await;
@@ -223,13 +260,14 @@ async fn once(course: Course) -> Value {
     tried.end.world
 }
 
-fn all(progress: &str) -> Value {
+pub(crate) fn all(progress: &str) -> Value {
     json!({ "i-0": progress, "i-1": progress, "i-2": progress })
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn customers_are_told_once_that_an_orchestration_is_scheduled() {
-    let told = json!({ "applied": ["create"], "status": "planned", "tenants": all("planned") });
+async fn customers_are_told_once_that_an_orchestration_is_scheduled_and_that_runtimes_were_left_out()
+ {
+    let told = json!({ "applied": ["create", "update"], "status": "planned", "tenants": all("cancelled") });
 
     for course in [Course::Now, Course::Later] {
         assert_eq!(once(course).await, json!({ "state": "succeeded", "told": told }));
@@ -247,13 +285,22 @@ async fn customers_are_told_once_that_an_orchestration_was_canceled() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn runtimes_that_come_or_go_before_an_orchestration_begins_are_told_once() {
-    let mut tenants = all("planned");
-    tenants["i-0"] = json!("cancelled");
-    let told = json!({ "applied": ["create", "update"], "status": "planned", "tenants": tenants });
+    // Those that are left out in the end are told by an update of their own.
+    let tenants = all("cancelled");
+    let told = json!({ "applied": ["create", "update", "update"], "status": "planned", "tenants": tenants });
 
     let world = once(Course::LaterWithOthers).await;
 
     assert_eq!(world, json!({ "state": "succeeded", "told": told }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_runtime_that_comes_back_before_an_orchestration_begins_is_announced_anew() {
+    let told = once(Course::LaterAndBack).await["told"].take();
+
+    // Others, the first ones again, and that they are left out in the end.
+    let applied = json!(["create", "update", "create", "update", "update"]);
+    assert_eq!((&told["applied"], &told["tenants"]), (&applied, &all("cancelled")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -267,12 +314,12 @@ async fn runtimes_that_come_or_go_are_told_before_it_begins_when_spc_fails_until
     let tried = Box::pin(try_out(&announcing, &announcing.trials, None)).await;
 
     assert_eq!(tried.end.state, State::Succeeded, "{:#?}", tried.journal);
-    assert_eq!(tried.end.world["told"]["applied"], json!(["create", "update"]));
+    assert_eq!(tried.end.world["told"]["applied"], json!(["create", "update", "update"]));
     assert_eq!(tried.end.world["told"]["tenants"]["i-0"], "cancelled");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_orchestration_begins_when_customers_cannot_be_told_for_half_an_hour() {
+async fn an_orchestration_begins_when_customers_cannot_be_told_for_five_minutes() {
     let announcing = Announcing::on(Sort::Sqlite, Course::LaterWithOthers).await;
     let fails = Rule::next(1_000_000, Trouble::Down { refuse: false });
     announcing
@@ -286,10 +333,9 @@ async fn an_orchestration_begins_when_customers_cannot_be_told_for_half_an_hour(
 
     assert_eq!(tried.end.state, State::Succeeded, "{:#?}", tried.journal);
     assert!(tried.end.incomplete.is_empty());
-    assert_eq!(tried.end.world["told"]["applied"], json!(["create"]));
-    let began = tried.journal.iter().find(|it| it.step.as_deref() == Some("Start_Operations"));
-    let waited = began.unwrap().began_at.duration_since(tried.journal[0].began_at);
-    assert!((42..60).contains(&(waited.as_secs() / 60)), "{waited}");
+    assert_eq!(tried.end.world["told"]["applied"], json!(["create", "update"]));
+    let waited = minutes_until_it_begins(&tried.journal);
+    assert!((17..=22).contains(&waited), "{waited}");
 }
 
 /// Disturbs one step in every way. The other steps are disturbed in `generated.rs`.
@@ -312,6 +358,15 @@ async fn what_is_scheduled_is_told_once_whatever_happens() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_begins_later_is_told_once_whatever_happens() {
     is_told_once_whatever_happens_at(Sort::Sqlite, Course::Later, "Refresh_Targets").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_left_out_is_told_once_whatever_happens() {
+    for sort in [Sort::Sqlite, Sort::Postgres] {
+        let proof = is_told_once_whatever_happens_at(sort, Course::Now, "Notify_Left_Out").await;
+
+        assert!(proof.lost_answers > 0, "{proof:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

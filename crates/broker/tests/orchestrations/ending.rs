@@ -2,7 +2,11 @@
 
 use std::sync::atomic::Ordering::SeqCst;
 
-use broker::orchestrations::{PageRequest, Retry};
+use broker::{
+    operations::view::OperationsError,
+    orchestrations::{PageRequest, Retry},
+};
+use engine::{State, Storage as _};
 use serde_json::json;
 
 use crate::world::{World, number};
@@ -27,6 +31,57 @@ pub(crate) async fn a_canceled_orchestration_sees_through_what_runs_and_ends(w: 
     assert!(w.orchestrations.retry(&id, &Retry::default()).await.is_err());
 }
 
+pub(crate) async fn what_waits_behind_another_operation_does_not_begin_after_a_cancel(w: World) {
+    w.made(2).await;
+    w.occupy("i-0").await;
+    w.work();
+    let id = w.upgrade_all(&json!({ "parallel": { "workers": 2 } })).await;
+    w.until(&id, |it| number(it, "succeeded") == 1).await;
+    let accepted = async || w.operation_of(&id, "i-0").await.description == "Operation accepted";
+    w.until_true(accepted).await;
+
+    w.orchestrations.pause(&id).await.unwrap();
+    w.orchestrations.cancel(&id).await.unwrap();
+
+    // The other operation has not ended.
+    let status = w.ended(&id).await;
+    assert_eq!((status.state.as_str(), number(&status, "canceled")), ("canceled", 1));
+    let left_out = w.operation_of(&id, "i-0").await;
+    assert_eq!(left_out.description, "Operation was canceled");
+    let stored = w.broker.parts().operations.read(left_out.operation_id).await.unwrap().unwrap();
+    assert_eq!(stored.state, State::Canceled);
+}
+
+pub(crate) async fn a_driver_is_ended_by_its_orchestration_alone(w: World) {
+    w.made(1).await;
+    w.upgrades.held.store(true, SeqCst);
+    w.work();
+    let id = w.upgrade_all(&json!({})).await;
+    w.until(&id, |it| number(it, "in progress") == 1).await;
+    let driver = w.driver(&id).await;
+
+    let canceled = w.operations().cancel(driver, "no reason".into()).await.unwrap_err();
+    let abandoned = w.operations().abandon(driver, "no reason".into()).await.unwrap_err();
+
+    let way = format!("kcp orchestrations {id} cancel");
+    for refused in [canceled, abandoned] {
+        assert!(
+            matches!(&refused, OperationsError::Conflict(why) if why.contains(&way)),
+            "{refused}"
+        );
+    }
+    w.orchestrations.cancel(&id).await.unwrap();
+    w.upgrades.held.store(false, SeqCst);
+    assert_eq!(w.ended(&id).await.state, "canceled");
+    w.until_true(async || w.operations().find(driver).await.unwrap().state.is_final()).await;
+    let ended = w.operations().cancel(driver, "too late".into()).await.unwrap_err();
+    assert!(matches!(ended, OperationsError::Ended(_)), "{ended}");
+    let retried = w.operations().retry(driver).await.unwrap_err();
+    let way = format!("kcp orchestrations {id} retry");
+    assert!(matches!(&retried, OperationsError::Conflict(why) if why.contains(&way)), "{retried}");
+    assert_eq!(w.driver(&id).await, driver);
+}
+
 pub(crate) async fn failed_runtimes_are_tried_again_and_the_others_are_not(w: World) {
     w.made(4).await;
     w.upgrades.fail(&["i-1", "i-3"]);
@@ -46,6 +101,11 @@ pub(crate) async fn failed_runtimes_are_tried_again_and_the_others_are_not(w: Wo
 
     let status = w.ended(&id).await;
     assert_eq!((status.state.as_str(), number(&status, "succeeded")), ("succeeded", 4));
+    // The failures are in the list of everything, and not among what has failed.
+    let all = w.orchestrations.operations(&id, &PageRequest::default()).await.unwrap();
+    let failed = PageRequest { states: vec!["failed".into()], ..PageRequest::default() };
+    let failed = w.orchestrations.operations(&id, &failed).await.unwrap();
+    assert_eq!((all.total_count, failed.count, failed.total_count), (6, 0, 0));
     let tries: Vec<_> = (0..4).map(|n| w.upgrades.operations_of(&format!("i-{n}"))).collect();
     assert_eq!(tries, [1, 2, 1, 2]);
 }

@@ -1,12 +1,9 @@
-//! What starts when.
+//! The order in which upgrades start.
 
 use std::sync::atomic::Ordering::SeqCst;
 
-use broker::{
-    instances::{Upgrade, UpgradeTarget},
-    orchestrations::PageRequest,
-};
-use domain::OperationId;
+use broker::instances::Caller;
+use engine::{State, Storage as _};
 use serde_json::json;
 
 use crate::world::{World, number};
@@ -48,6 +45,44 @@ pub(crate) async fn canaries_go_first_and_one_that_fails_pauses(w: World) {
 
     let status = w.ended(&id).await;
     assert_eq!((status.state.as_str(), number(&status, "succeeded")), ("failed", 5));
+}
+
+pub(crate) async fn a_canary_that_fails_after_another_was_accepted_pauses_again(w: World) {
+    w.made(5).await;
+    w.upgrades.fail(&["i-0", "i-1"]);
+    w.work();
+    // One at a time.
+    let id = w.upgrade_all(&json!({ "canary": 3 })).await;
+    for failed in [1, 2] {
+        let status = w.until(&id, |it| it.paused).await;
+        let reason = format!("{failed} of 3 canaries failed");
+        assert_eq!(number(&status, "failed"), failed);
+        assert_eq!(status.pause_reason, Some(reason));
+        assert_eq!((w.upgrades.operations_of("i-3"), w.upgrades.operations_of("i-4")), (0, 0));
+        w.orchestrations.resume(&id).await.unwrap();
+    }
+
+    let status = w.ended(&id).await;
+
+    assert_eq!((number(&status, "succeeded"), number(&status, "failed")), (3, 2));
+}
+
+pub(crate) async fn canaries_that_are_all_removed_pause_until_that_is_accepted(w: World) {
+    w.made(3).await;
+    let id = w.upgrade_all(&json!({ "canary": 1 })).await;
+    w.orchestrations.pause(&id).await.unwrap();
+    w.work();
+    w.until(&id, |it| it.state == "in progress").await;
+    w.remove("i-0").await;
+    w.orchestrations.resume(&id).await.unwrap();
+
+    let status = w.until(&id, |it| it.paused).await;
+    assert_eq!(status.pause_reason.as_deref(), Some("1 of 1 canaries were canceled"));
+    assert_eq!(number(&status, "pending"), 2);
+    w.orchestrations.resume(&id).await.unwrap();
+
+    let status = w.ended(&id).await;
+    assert_eq!((status.state.as_str(), number(&status, "succeeded")), ("succeeded", 2));
 }
 
 pub(crate) async fn a_paused_orchestration_starts_nothing_and_more_workers_start_more(w: World) {
@@ -92,6 +127,10 @@ pub(crate) async fn a_runtime_waits_for_its_window(w: World) {
 
     assert_eq!((status.state.as_str(), number(&status, "pending")), ("in progress", 1));
     assert_eq!((w.upgrades.operations_of("i-0"), w.upgrades.operations_of("i-1")), (1, 0));
+    // However fast the first one was, the other one begins in two hours.
+    let opens = w.operation_of(&id, "i-1").await.maintenance_window_begin;
+    let progress = w.orchestrations.progress(&id).await.unwrap();
+    assert!(progress.expected_end.unwrap() >= opens, "{progress:?}");
     w.orchestrations.cancel(&id).await.unwrap();
     let status = w.ended(&id).await;
     assert_eq!((status.state.as_str(), number(&status, "canceled")), ("canceled", 1));
@@ -102,28 +141,17 @@ pub(crate) async fn a_runtime_that_is_busy_in_its_window_is_not_queued_behind_wh
 ) {
     w.made(2).await;
     w.windows(&json!({ "default": { "timeBegin": "000000+0000", "timeEnd": "000000+0000" } }));
-    // Nobody works on upgrades of clusters here, so this one does not end.
-    let target = UpgradeTarget::Cluster {
-        kubernetes_version: None,
-        machine_image: None,
-        machine_image_version: None,
-    };
-    let other = Upgrade { orchestration: None, dry_run: false, notify: false, target };
-    w.broker.upgrade("i-0", OperationId::new(), other).await.unwrap();
+    w.occupy("i-0").await;
     w.work();
     let now = base::Clock::running().now();
     let id =
         w.upgrade_all(&json!({ "maintenanceWindow": true, "parallel": { "workers": 2 } })).await;
 
     w.until(&id, |it| number(it, "succeeded") == 1).await;
-    let busy = async || {
-        let page = w.orchestrations.operations(&id, &PageRequest::default()).await.unwrap();
-        page.data.into_iter().find(|it| it.instance_id == "i-0").unwrap()
-    };
-    w.until_true(async || busy().await.maintenance_window_begin > now).await;
+    w.until_true(async || w.operation_of(&id, "i-0").await.maintenance_window_begin > now).await;
 
     // Its operation is not accepted; it is looked at again in a minute.
-    let busy = busy().await;
+    let busy = w.operation_of(&id, "i-0").await;
     assert_eq!((busy.state.as_str(), busy.description.as_str()), ("pending", "Operation created"));
     assert!(busy.maintenance_window_begin < busy.maintenance_window_end);
     w.orchestrations.cancel(&id).await.unwrap();
@@ -145,4 +173,50 @@ pub(crate) async fn what_is_removed_meanwhile_is_left_out(w: World) {
     assert_eq!(status.state, "succeeded");
     assert_eq!((number(&status, "succeeded"), number(&status, "canceled")), (2, 1));
     assert_eq!(w.upgrades.operations_of("i-2"), 0);
+}
+
+pub(crate) async fn a_runtime_that_is_removed_while_it_is_upgraded_is_canceled_and_has_not_failed(
+    w: World,
+) {
+    w.made(2).await;
+    w.upgrades.held.store(true, SeqCst);
+    w.work();
+    // A failure would pause it.
+    let id = w.upgrade_all(&json!({ "failureBudget": 0 })).await;
+    w.until(&id, |it| number(it, "in progress") == 1).await;
+    assert_eq!(w.operation_of(&id, "i-0").await.state, "in progress");
+
+    w.remove("i-0").await;
+    w.until(&id, |it| number(it, "canceled") == 1).await;
+    w.upgrades.held.store(false, SeqCst);
+
+    let status = w.ended(&id).await;
+    assert_eq!((status.state.as_str(), status.paused), ("succeeded", false));
+    let counted = ["succeeded", "canceled", "failed"].map(|state| number(&status, state));
+    assert_eq!(counted, [1, 1, 0]);
+    let stopped = w.operation_of(&id, "i-0").await;
+    let named = stopped.description.starts_with("operation preempted by deprovisioning ");
+    assert!(named, "{stopped:?}");
+    // The operation itself has failed: what it was to do is not done.
+    let stored = w.broker.parts().operations.read(stopped.operation_id).await.unwrap().unwrap();
+    assert_eq!((stored.state, w.upgrades.operations_of("i-0")), (State::Failed, 0));
+}
+
+pub(crate) async fn a_runtime_that_is_suspended_before_its_turn_is_canceled_and_says_so(w: World) {
+    w.made(2).await;
+    w.upgrades.held.store(true, SeqCst);
+    w.work();
+    let id = w.upgrade_all(&json!({})).await;
+    w.until(&id, |it| number(it, "in progress") == 1).await;
+
+    w.broker.suspend(&Caller::default(), "i-1").await.unwrap();
+    w.upgrades.held.store(false, SeqCst);
+
+    let status = w.ended(&id).await;
+    let counted = ["succeeded", "canceled", "failed"].map(|state| number(&status, state));
+    assert_eq!((status.state.as_str(), counted), ("succeeded", [1, 1, 0]));
+    let left_out = w.operation_of(&id, "i-1").await;
+    let said = (left_out.state.as_str(), left_out.description.as_str());
+    assert_eq!(said, ("canceled", "the runtime is being removed or suspended"));
+    assert_eq!(w.upgrades.operations_of("i-1"), 0);
 }

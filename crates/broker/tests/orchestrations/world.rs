@@ -14,21 +14,27 @@ use broker::{
     catalog::{Catalog, Offer},
     instances::{
         Broker, Caller, Deprovision, Parts as BrokerParts, Provision, Settings, SuspensionPlans,
+        UpgradeTarget,
     },
-    operations::{Systems, orchestration},
-    orchestrations::{Followers, Orchestrations, Parts, StatusItem, wake_drivers},
+    operations::{Systems, orchestration, view::Operations},
+    orchestrations::{
+        Followers, OperationItem, Orchestrations, PageRequest, Parts, StatusItem, wake_drivers,
+    },
 };
 use clients::spc::Spc;
-use domain::orchestration::{Kind, Parameters};
+use domain::{
+    OperationId,
+    orchestration::{Kind, Parameters},
+};
 use engine::{
     Cx, Engine, Operation, Plan, Retry, State, Step, StepError, StepResult, Storage as _, done,
-    storage::{Ask, Change, Commit, Landed, Then},
+    storage::{AfterCommit, Change, ClaimRequest, Commit, CommitResult},
     wait,
 };
 use serde_json::{Value, json};
 use store::{
     BrokerStore, EngineStore,
-    testing::{Prepared, Sort},
+    testing::{PreparedDatabase, Sort},
 };
 use tokio::{sync::broadcast, task::JoinHandle};
 use uuid::Uuid;
@@ -49,7 +55,7 @@ impl Operation for Upgrading {
     type Env = Upgrades;
 }
 
-/// What upgrades do, and what they have done.
+/// Scripted upgrades, and their record.
 #[derive(Default)]
 pub(crate) struct Upgrades {
     /// Whether none ends.
@@ -58,7 +64,7 @@ pub(crate) struct Upgrades {
     pub(crate) failing: Mutex<BTreeSet<String>>,
     /// The operations that upgraded an instance, well or not.
     pub(crate) upgraded: Mutex<BTreeMap<String, BTreeSet<Uuid>>>,
-    /// Those that run, and how many there were at most.
+    /// Running upgrades, and the highest number of them.
     running: Mutex<(BTreeSet<Uuid>, usize)>,
 }
 
@@ -123,7 +129,7 @@ pub(crate) struct World {
     clock: Clock,
     engine: Mutex<Option<(Engine<EngineStore>, JoinHandle<()>)>>,
     /// Kept until the end.
-    _database: Option<Prepared<BrokerStore>>,
+    _database: Option<PreparedDatabase<BrokerStore>>,
 }
 
 impl World {
@@ -137,7 +143,7 @@ impl World {
 
     async fn on(sort: Sort) -> Self {
         let clock = Clock::running();
-        let database = Prepared::<BrokerStore>::running(sort, &clock).await;
+        let database = PreparedDatabase::<BrokerStore>::running(sort, &clock).await;
         let (store, operations) = database.open().await;
         Self::kept(store, operations, clock, None, Some(database))
     }
@@ -157,7 +163,7 @@ impl World {
         operations: EngineStore,
         clock: Clock,
         spc: Option<Spc>,
-        database: Option<Prepared<BrokerStore>>,
+        database: Option<PreparedDatabase<BrokerStore>>,
     ) -> Self {
         let broker = Broker::new(BrokerParts {
             store,
@@ -208,7 +214,7 @@ impl World {
         let kinds = [("provision".to_owned(), 1)];
         let mut left = number;
         while left > 0 {
-            let ask = Ask {
+            let ask = ClaimRequest {
                 replica: joined.replica,
                 kinds: &kinds,
                 room: 1_000,
@@ -228,7 +234,7 @@ impl World {
                     epoch: held.epoch,
                     serial: held.serial,
                     position: held.position,
-                    then: Then::End,
+                    then: AfterCommit::End,
                     run: None,
                     data: None,
                     data_version: 1,
@@ -237,7 +243,10 @@ impl World {
             });
             let ended: Vec<Commit> = ended.collect();
             let landed = self.operations.commit(joined.replica, &ended).await.unwrap();
-            assert!(landed.iter().all(|landed| matches!(landed, Landed::Yes { .. })), "{landed:?}");
+            assert!(
+                landed.iter().all(|landed| matches!(landed, CommitResult::Yes { .. })),
+                "{landed:?}"
+            );
         }
         self.operations.leave(joined.replica).await.unwrap();
     }
@@ -270,6 +279,17 @@ impl World {
 
     fn events(&self) -> broadcast::Receiver<Arc<engine::Event>> {
         self.engine.lock().unwrap().as_ref().unwrap().0.events()
+    }
+
+    /// The operations, as operators see them.
+    pub(crate) fn operations(&self) -> Operations {
+        Operations::new(self.engine.lock().unwrap().as_ref().unwrap().0.clone())
+    }
+
+    /// The operation that drives an orchestration.
+    pub(crate) async fn driver(&self, id: &str) -> Uuid {
+        let row = self.broker.parts().store.orchestration(id.parse().unwrap()).await.unwrap();
+        row.unwrap().driver
     }
 
     /// Begins an upgrade of all runtimes with this strategy.
@@ -312,6 +332,28 @@ impl World {
     pub(crate) async fn ended(&self, id: &str) -> StatusItem {
         let states = ["succeeded", "failed", "canceled"];
         self.until(id, |it| states.contains(&it.state.as_str())).await
+    }
+
+    /// Keeps a runtime busy: nobody works on upgrades of clusters here, so this one does not end.
+    pub(crate) async fn occupy(&self, instance: &str) {
+        let target = UpgradeTarget::Cluster {
+            kubernetes_version: None,
+            machine_image: None,
+            machine_image_version: None,
+        };
+        let other = broker::instances::Upgrade {
+            orchestration: None,
+            dry_run: false,
+            notify: false,
+            target,
+        };
+        self.broker.upgrade(instance, OperationId::new(), other).await.unwrap();
+    }
+
+    /// The upgrade of an instance in an orchestration.
+    pub(crate) async fn operation_of(&self, id: &str, instance: &str) -> OperationItem {
+        let page = self.orchestrations.operations(id, &PageRequest::default()).await.unwrap();
+        page.data.into_iter().find(|it| it.instance_id == instance).unwrap()
     }
 
     pub(crate) async fn remove(&self, instance: &str) {

@@ -1,18 +1,25 @@
 //! Kubeconfigs and bindings.
 
+use std::time::Duration;
+
 use anyhow::{Context, bail};
+use base::Clock;
 use clients::{Kind, http::segment};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
     Client,
-    orders::{Chosen, instance_path, versioned},
+    orders::{PlanChoice, instance_path, versioned},
 };
+
+/// How often the end of an access is asked for while it is being made, and how long after the time before.
+const ENDINGS: usize = 10;
+const AGAIN: Duration = Duration::from_millis(500);
 
 /// Credentials.
 #[derive(Deserialize)]
-pub(crate) struct Bound {
+pub(crate) struct BindingResponse {
     pub(crate) credentials: Credentials,
     pub(crate) metadata: Metadata,
 }
@@ -36,18 +43,41 @@ impl Client {
         self.reached(answer.and_then(clients::http::Answer::text))
     }
 
-    /// A kubeconfig of a runtime for an operator.
+    /// A kubeconfig of a runtime for an operator, or for one run of a command.
     pub(crate) async fn operator_kubeconfig(
         &self,
         account: &str,
         runtime: &str,
+        run: Option<&str>,
     ) -> anyhow::Result<String> {
-        let request =
-            self.http.get(&format!("/kubeconfig/{}/{}", escaped(account)?, escaped(runtime)?));
+        let run: Vec<_> = run.map(|run| ("run", run)).into_iter().collect();
+        let request = self.http.get(&operator_path(account, runtime)?).query(&run);
         let doing = format!("fetching the kubeconfig of runtime {runtime}");
         let answer = self.http.send(&doing, request).await;
         let text = self.reached(answer.and_then(clients::http::Answer::text))?;
         Ok(without_entities(&text))
+    }
+
+    /// Ends the access that a run had. Services that know no runs, and those that gave none, have nothing to end.
+    pub(crate) async fn end_operator_access(
+        &self,
+        account: &str,
+        runtime: &str,
+        run: &str,
+    ) -> anyhow::Result<()> {
+        let request = self.http.delete(&operator_path(account, runtime)?).query(&[("run", run)]);
+        let doing = format!("ending the access to runtime {runtime}");
+        for _ in 0..ENDINGS {
+            match self.http.send(&doing, request.try_clone().context("it has a body")?).await {
+                // It is being made, for a request that nobody waits for any more.
+                Err(error) if error.kind == Kind::Conflict => {}
+                Err(error) if error.kind == Kind::NotFound => return Ok(()),
+                Err(error) if error.kind == (Kind::Refused { status: 405 }) => return Ok(()),
+                answer => return self.reached(answer).map(drop),
+            }
+            Clock::running().sleep(AGAIN).await;
+        }
+        bail!("it is still being made: it ends by itself")
     }
 
     /// Binds an instance. The same request again gives the same credentials.
@@ -56,8 +86,8 @@ impl Client {
         instance: &str,
         binding: &str,
         seconds: Option<u64>,
-    ) -> anyhow::Result<Bound> {
-        let Chosen { service_id, plan_id } = self.catalog(None).await?.any()?;
+    ) -> anyhow::Result<BindingResponse> {
+        let PlanChoice { service_id, plan_id, .. } = self.catalog(None).await?.any()?;
         let mut body = json!({"service_id": service_id, "plan_id": plan_id});
         if let Some(seconds) = seconds {
             body["parameters"] = json!({"expiration_seconds": seconds});
@@ -75,7 +105,7 @@ impl Client {
 
     /// Removes a binding.
     pub(crate) async fn unbind(&self, instance: &str, binding: &str) -> anyhow::Result<()> {
-        let Chosen { service_id, plan_id } = self.catalog(None).await?.any()?;
+        let PlanChoice { service_id, plan_id, .. } = self.catalog(None).await?.any()?;
         let query = [("service_id", service_id.as_str()), ("plan_id", plan_id.as_str())];
         let path = binding_path(instance, binding)?;
         let request = versioned(self.http.delete(&path)).query(&query);
@@ -92,6 +122,10 @@ impl Client {
         let mut answer = self.send("listing bindings", request).await?;
         Ok(serde_json::from_value(answer["bindings"].take())?)
     }
+}
+
+fn operator_path(account: &str, runtime: &str) -> anyhow::Result<String> {
+    Ok(format!("/kubeconfig/{}/{}", escaped(account)?, escaped(runtime)?))
 }
 
 /// The known service escapes its YAML as if it were HTML.

@@ -19,7 +19,7 @@ const VERSION: (&str, &str) = ("X-Broker-API-Version", "2.17");
 /// How many runtimes are asked for at once: as many as the broker gives.
 const PAGE: usize = 100;
 
-/// What can be ordered.
+/// The catalog.
 #[derive(Deserialize)]
 pub(crate) struct Catalog {
     services: Vec<Service>,
@@ -28,6 +28,8 @@ pub(crate) struct Catalog {
 #[derive(Deserialize)]
 struct Service {
     id: String,
+    #[serde(default)]
+    bindable: bool,
     plans: Vec<Plan>,
 }
 
@@ -35,23 +37,29 @@ struct Service {
 struct Plan {
     id: String,
     name: String,
+    /// The service's value is the default.
+    bindable: Option<bool>,
 }
 
 /// A plan, and the service that it belongs to.
-pub(crate) struct Chosen {
+pub(crate) struct PlanChoice {
     pub(crate) service_id: String,
     pub(crate) plan_id: String,
+    /// Whether its instances can be bound.
+    pub(crate) bindable: bool,
 }
 
 impl Catalog {
     /// The plan of this name; the error tells which there are.
-    pub(crate) fn plan(&self, name: &str) -> anyhow::Result<Chosen> {
+    pub(crate) fn plan(&self, name: &str) -> anyhow::Result<PlanChoice> {
         let all =
             || self.services.iter().flat_map(|it| it.plans.iter().map(move |plan| (it, plan)));
         match all().find(|(_, plan)| plan.name == name) {
-            Some((service, plan)) => {
-                Ok(Chosen { service_id: service.id.clone(), plan_id: plan.id.clone() })
-            }
+            Some((service, plan)) => Ok(PlanChoice {
+                service_id: service.id.clone(),
+                plan_id: plan.id.clone(),
+                bindable: plan.bindable.unwrap_or(service.bindable),
+            }),
             None => {
                 let names: Vec<&str> = all().map(|(_, plan)| plan.name.as_str()).collect();
                 bail!("plan \"{name}\" is not in the catalog, which has: {}", names.join(", "))
@@ -60,7 +68,7 @@ impl Catalog {
     }
 
     /// Any plan, where the broker asks for one and does not look at it.
-    pub(super) fn any(&self) -> anyhow::Result<Chosen> {
+    pub(super) fn any(&self) -> anyhow::Result<PlanChoice> {
         let first = self.services.iter().flat_map(|it| &it.plans).next();
         self.plan(&first.context("the catalog is empty")?.name)
     }
@@ -68,13 +76,13 @@ impl Catalog {
 
 /// An accepted order.
 #[derive(Deserialize)]
-pub(crate) struct Ordered {
+pub(crate) struct OrderResponse {
     /// The operation that makes the instance; none when it is complete.
     pub(crate) operation: Option<OperationId>,
     pub(crate) dashboard_url: Option<String>,
 }
 
-/// What is to change about an instance.
+/// Changes of an instance.
 pub(crate) struct InstanceChange {
     /// Another plan, by its name.
     pub(crate) plan: Option<String>,
@@ -83,17 +91,17 @@ pub(crate) struct InstanceChange {
 }
 
 #[derive(Deserialize)]
-struct Changing {
+struct UpdateResponse {
     operation: Option<OperationId>,
 }
 
 #[derive(Deserialize)]
-struct Removing {
+struct RemovalResponse {
     operation: OperationId,
 }
 
 impl Client {
-    /// What can be ordered from a region of the platform.
+    /// The catalog of a region of the platform.
     pub(crate) async fn catalog(&self, region: Option<&str>) -> anyhow::Result<Catalog> {
         Ok(serde_json::from_value(self.whole_catalog(region).await?)?)
     }
@@ -110,7 +118,7 @@ impl Client {
         region: Option<&str>,
         instance: &str,
         order: &Value,
-    ) -> anyhow::Result<Ordered> {
+    ) -> anyhow::Result<OrderResponse> {
         let path = order_path(region, instance)?;
         let request = versioned(self.http.put(&path)).query(&[("accepts_incomplete", "true")]);
         let doing = format!("ordering instance {instance}");
@@ -136,11 +144,11 @@ impl Client {
         let request = versioned(self.http.request(Method::PATCH, &path));
         let request = request.query(&[("accepts_incomplete", "true")]).json(&body);
         let answer = self.http.send(&format!("changing instance {instance}"), request).await;
-        let Changing { operation } = self.reached(answer.and_then(|answer| answer.json()))?;
+        let UpdateResponse { operation } = self.reached(answer.and_then(|answer| answer.json()))?;
         Ok(operation)
     }
 
-    /// What is sent to change an instance.
+    /// The body of an update.
     pub(crate) async fn change_body(&self, change: &InstanceChange) -> anyhow::Result<Value> {
         let catalog = self.catalog(None).await?;
         let mut body = json!({"service_id": catalog.any()?.service_id});
@@ -154,6 +162,28 @@ impl Client {
             body["parameters"] = parameters.clone();
         }
         Ok(body)
+    }
+
+    /// Has the broker check an order (`PUT`) or a change (`PATCH`) without doing it, and gives what it says; none from a broker that
+    /// cannot.
+    pub(crate) async fn check(
+        &self,
+        method: Method,
+        region: Option<&str>,
+        instance: &str,
+        body: &Value,
+    ) -> anyhow::Result<Option<Value>> {
+        let path = format!("{}/dry_run", order_path(region, instance)?);
+        let request = versioned(self.http.request(method, &path)).json(body);
+        let request = request.query(&[("accepts_incomplete", "true")]);
+        let answer = self.http.send(&format!("checking instance {instance}"), request).await;
+        match answer {
+            // A path of its own, so that a broker that does not know it does nothing.
+            Err(error) if matches!(error.kind, Kind::NotFound | Kind::Refused { status: 405 }) => {
+                Ok(None)
+            }
+            answer => Ok(Some(self.reached(answer.and_then(|answer| answer.json()))?)),
+        }
     }
 
     /// The schema of a plan's parameters, when an instance is made (`create`) or changed (`update`).
@@ -174,7 +204,7 @@ impl Client {
 
     /// Where an instance is removed, with everything that is sent along.
     pub(crate) async fn removal_path(&self, instance: &str) -> anyhow::Result<String> {
-        let Chosen { service_id, plan_id } = self.catalog(None).await?.any()?;
+        let PlanChoice { service_id, plan_id, .. } = self.catalog(None).await?.any()?;
         let query = [
             ("service_id", service_id.as_str()),
             ("plan_id", plan_id.as_str()),
@@ -191,7 +221,8 @@ impl Client {
         if matches!(&answer, Err(error) if error.kind == Kind::NotFound) {
             bail!("there is no instance {instance}");
         }
-        let Removing { operation } = self.reached(answer.and_then(|answer| answer.json()))?;
+        let RemovalResponse { operation } =
+            self.reached(answer.and_then(|answer| answer.json()))?;
         Ok(operation)
     }
 

@@ -8,9 +8,14 @@ use std::{path::Path, process::ExitCode};
 use anyhow::Context as _;
 use clap::Args;
 use domain::OperationId;
-use serde_json::json;
+use reqwest::Method;
+use serde_json::{Value, json};
 
-use super::{dry_run::Unsent, operations::follow, which};
+use super::{
+    dry_run::{CheckLevel, UnsentRequest},
+    operations::follow,
+    which::{self, IdMatch},
+};
 use crate::{
     client::{Client, InstanceChange, order_path},
     confirm::Confirmation,
@@ -28,7 +33,7 @@ pub(crate) struct Suspend {
     /// Watch until the cluster is gone. Fails when the removal does.
     #[arg(short, long)]
     watch: bool,
-    /// Only show what would be sent.
+    /// Only show what would be sent; the broker checks it.
     #[arg(long, conflicts_with = "watch")]
     dry_run: bool,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
@@ -39,12 +44,18 @@ pub(crate) struct Suspend {
 impl Suspend {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let client = Client::connect(data)?;
-        let instance = which::instance(&client, &self.which).await?;
+        let enough = IdMatch::of_change(&self.confirmation, self.dry_run);
+        let runtime = which::runtime(&client, &self.which, enough).await?;
+        let called = runtime.called();
+        let instance = runtime.instance_id;
         let change = Change { active: false, watch: self.watch, output: self.output };
         if self.dry_run {
             return change.unsent(&client, &instance).await;
         }
-        self.confirmation.ask(&format!("The cluster of instance {instance} is removed"))?;
+        if change.checked(&client, &instance).await?.is_some_and(|it| it["changes"] != "activity") {
+            return change.told(&instance, None);
+        }
+        self.confirmation.ask(&format!("Remove the cluster of {called} until it is resumed"))?;
         change.send(&client, &instance).await
     }
 }
@@ -55,10 +66,12 @@ pub(crate) struct Resume {
     /// The instance, or the runtime of this name or Shoot if there is only one.
     #[arg(value_name = "NAME")]
     which: String,
+    #[command(flatten)]
+    confirmation: Confirmation,
     /// Watch until the cluster is made. Fails when the order does.
     #[arg(short, long)]
     watch: bool,
-    /// Only show what would be sent.
+    /// Only show what would be sent; the broker checks it.
     #[arg(long, conflicts_with = "watch")]
     dry_run: bool,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
@@ -69,11 +82,21 @@ pub(crate) struct Resume {
 impl Resume {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let client = Client::connect(data)?;
-        let instance = which::instance(&client, &self.which).await?;
+        let enough = IdMatch::of_change(&self.confirmation, self.dry_run);
+        let runtime = which::runtime(&client, &self.which, enough).await?;
+        let called = runtime.called();
+        let instance = runtime.instance_id;
         let change = Change { active: true, watch: self.watch, output: self.output };
         if self.dry_run {
             return change.unsent(&client, &instance).await;
         }
+        if !self.confirmation.is_given() {
+            let checked = change.checked(&client, &instance).await?;
+            if checked.is_some_and(|it| it["changes"] != "activity") {
+                return change.told(&instance, None);
+            }
+        }
+        self.confirmation.ask(&format!("Make a new cluster for {called}"))?;
         change.send(&client, &instance).await
     }
 }
@@ -92,9 +115,27 @@ impl Change {
     }
 
     async fn unsent(&self, client: &Client, instance: &str) -> anyhow::Result<ExitCode> {
+        let answer = self.checked(client, instance).await?;
+        let checked = if answer.is_some() { CheckLevel::ByBroker } else { CheckLevel::Exists };
         let body = client.change_body(&self.body()).await?;
         let path = format!("{}?accepts_incomplete=true", order_path(None, instance)?);
-        Unsent { method: "PATCH", path, body: Some(&body) }.show(self.output)
+        UnsentRequest { checked, method: "PATCH", path, body: Some(&body) }.show(self.output)
+    }
+
+    /// What the broker says about the change before it is made; none if it cannot.
+    async fn checked(&self, client: &Client, instance: &str) -> anyhow::Result<Option<Value>> {
+        let body = client.change_body(&self.body()).await?;
+        client.check(Method::PATCH, None, instance, &body).await
+    }
+
+    /// Tells what was begun.
+    fn told(&self, instance: &str, operation: Option<&OperationId>) -> anyhow::Result<ExitCode> {
+        let shown = operation.map_or_else(|| self.unchanged(), ToString::to_string);
+        let told = json!({"instance": instance, "operation": operation});
+        follow::begin(self.output, self.watch, &told, instance, || {
+            format!("Instance   {instance}\nOperation  {shown}\n")
+        })?;
+        Ok(ExitCode::SUCCESS)
     }
 
     async fn send(&self, client: &Client, instance: &str) -> anyhow::Result<ExitCode> {
@@ -102,16 +143,12 @@ impl Change {
         client.change_instance(instance, &self.body()).await?;
         let newest = newest_operation(client, instance).await?;
         let operation = newest.filter(|it| Some(it) != before.as_ref());
-        let shown = operation.as_ref().map_or_else(|| self.unchanged(), ToString::to_string);
-        let told = json!({"instance": instance, "operation": operation});
-        follow::begin(self.output, self.watch, &told, instance, || {
-            format!("Instance   {instance}\nOperation  {shown}\n")
-        })?;
+        let told = self.told(instance, operation.as_ref())?;
         match operation {
             Some(operation) if self.watch => {
                 follow::follow_as(client, &operation, self.output).await
             }
-            _ => Ok(ExitCode::SUCCESS),
+            _ => Ok(told),
         }
     }
 

@@ -18,11 +18,11 @@ use crate::{connection, output};
 #[derive(Args)]
 pub(crate) struct Bench {
     #[command(subcommand)]
-    what: What,
+    what: BenchCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum BenchCommand {
     Engine(Engine),
     Runtimes(Runtimes),
     Orders(Orders),
@@ -192,7 +192,7 @@ impl Reads {
         if let Some(path) = self.output {
             fs::write(path, serde_json::to_vec_pretty(&figures)?)?;
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(if figures.passes() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }
 
@@ -357,15 +357,15 @@ impl Runtimes {
 impl Bench {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         match self.what {
-            What::Engine(engine) => engine.run().await,
-            What::Runtimes(runtimes) => runtimes.run(data).await,
-            What::Orders(orders) => orders.run().await,
-            What::Mixed(mixed) => mixed.run().await,
-            What::Overhead(overhead) => overhead.run(data).await,
-            What::Reads(reads) => reads.run().await,
-            What::Fleet(fleet) => fleet.run().await,
-            What::Jobs(jobs) => jobs.run().await,
-            What::Replica => bench::replica().await.map(|()| ExitCode::SUCCESS),
+            BenchCommand::Engine(engine) => engine.run().await,
+            BenchCommand::Runtimes(runtimes) => runtimes.run(data).await,
+            BenchCommand::Orders(orders) => orders.run().await,
+            BenchCommand::Mixed(mixed) => mixed.run().await,
+            BenchCommand::Overhead(overhead) => overhead.run(data).await,
+            BenchCommand::Reads(reads) => reads.run().await,
+            BenchCommand::Fleet(fleet) => fleet.run().await,
+            BenchCommand::Jobs(jobs) => jobs.run().await,
+            BenchCommand::Replica => bench::replica().await.map(|()| ExitCode::SUCCESS),
         }
     }
 }

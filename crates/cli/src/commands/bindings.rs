@@ -7,17 +7,20 @@ use std::{
 
 use anyhow::bail;
 use clap::Args;
+use clients::Kind;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    dry_run::Unsent,
+    dry_run::{CheckLevel, UnsentRequest},
     kubeconfig::{KubeconfigFile, seconds},
-    which,
+    which::{self, IdMatch},
 };
 use crate::{
     client::{Client, binding_path},
+    confirm::Confirmation,
     output::{self, Format, Head, Layout},
+    view::Runtime,
 };
 
 const HEAD: [Head; 5] = [
@@ -46,7 +49,9 @@ pub(crate) struct Bind {
     /// Replace the file if it is there; nothing of it is kept.
     #[arg(long, requires = "output")]
     overwrite: bool,
-    /// Only show what would be sent.
+    #[command(flatten)]
+    confirmation: Confirmation,
+    /// Only show what would be sent, for a runtime that works and whose plan can be bound.
     #[arg(long)]
     dry_run: bool,
 }
@@ -58,14 +63,23 @@ impl Bind {
         let file = KubeconfigFile { output, overwrite: self.overwrite };
         file.check()?;
         let client = Client::connect(data)?;
-        let instance = which::instance(&client, &self.which).await?;
+        let enough = IdMatch::of_change(&self.confirmation, self.dry_run);
+        let runtime = which::runtime(&client, &self.which, enough).await?;
+        if self.dry_run || !self.confirmation.is_given() {
+            let checked = bindable(&client, &runtime).await;
+            checked.map_err(|error| if self.dry_run { error.context("dry run") } else { error })?;
+        }
+        let called = runtime.called();
+        let instance = runtime.instance_id;
         let binding = self.id.unwrap_or_else(|| Uuid::new_v4().to_string());
         if self.dry_run {
             let body = self.expires_in.map(|it| json!({"parameters": {"expiration_seconds": it}}));
             let path = binding_path(&instance, &binding)?;
-            let unsent = Unsent { method: "PUT", path, body: body.as_ref() };
+            let checked = CheckLevel::Exists;
+            let unsent = UnsentRequest { checked, method: "PUT", path, body: body.as_ref() };
             return unsent.show(format.unwrap_or_default());
         }
+        self.confirmation.ask(&format!("Make credentials for {called}"))?;
         let bound = client.bind(&instance, &binding, self.expires_in).await?;
         let expires_at = &bound.metadata.expires_at;
         if let Some(format) = format {
@@ -84,6 +98,19 @@ impl Bind {
     }
 }
 
+/// Refuses what the broker would refuse to bind, as far as its lists tell.
+async fn bindable(client: &Client, runtime: &Runtime) -> anyhow::Result<()> {
+    let plan = &runtime.service_plan_name;
+    let region = Some(runtime.sub_account_region.as_str()).filter(|region| !region.is_empty());
+    if !client.catalog(region).await?.plan(plan)?.bindable {
+        bail!("plan \"{plan}\" is not bindable");
+    }
+    if !runtime.status.is_ready() {
+        bail!("the {} has no cluster that works now", runtime.called());
+    }
+    Ok(())
+}
+
 /// A format that is named where a file could be. A file of such a name has a folder before it: `./json`.
 fn format_of(path: &Path) -> anyhow::Result<Option<Format>> {
     let Some(Ok(format)) = path.to_str().map(str::parse::<Format>) else { return Ok(None) };
@@ -100,9 +127,11 @@ pub(crate) struct Unbind {
     /// The instance, or the runtime of this name or Shoot if there is only one.
     #[arg(value_name = "NAME")]
     which: String,
-    /// The binding, as `kcp bindings` lists it.
+    /// The binding, as `kcp bindings` lists it, or the beginning or end of its id.
     binding: String,
-    /// Only show what would be sent.
+    #[command(flatten)]
+    confirmation: Confirmation,
+    /// Only show what would be sent, for a binding that is there.
     #[arg(long)]
     dry_run: bool,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
@@ -113,17 +142,46 @@ pub(crate) struct Unbind {
 impl Unbind {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let client = Client::connect(data)?;
-        let instance = which::instance(&client, &self.which).await?;
-        let binding = self.binding;
+        let enough = IdMatch::of_change(&self.confirmation, self.dry_run);
+        let runtime = which::runtime(&client, &self.which, enough).await?;
+        let binding = self.binding(&client, &runtime.instance_id, enough).await?;
+        let called = runtime.called();
+        let instance = runtime.instance_id;
         if self.dry_run {
             let path = binding_path(&instance, &binding)?;
-            return Unsent { method: "DELETE", path, body: None }.show(self.output);
+            let unsent =
+                UnsentRequest { checked: CheckLevel::Exists, method: "DELETE", path, body: None };
+            return unsent.show(self.output);
         }
+        self.confirmation
+            .ask(&format!("End binding {binding} of {called} with its credentials"))?;
         client.unbind(&instance, &binding).await?;
         let told = json!({"instance": instance, "binding": binding, "removed": true});
         self.output.show(&told, &binding, || format!("Binding {binding} is removed\n"))?;
         Ok(ExitCode::SUCCESS)
     }
+
+    /// The id of the binding. A broker that lists no bindings, or not for this caller, ends one by its whole id all the same.
+    async fn binding(
+        &self,
+        client: &Client,
+        instance: &str,
+        enough: IdMatch,
+    ) -> anyhow::Result<String> {
+        let is_whole = enough == IdMatch::Whole || Uuid::parse_str(&self.binding).is_ok();
+        match which::binding(client, instance, &self.binding, enough).await {
+            Err(error) if is_whole && !self.dry_run && is_not_listed(&error) => {
+                Ok(self.binding.clone())
+            }
+            found => found,
+        }
+    }
+}
+
+/// Whether the list is not there for this caller.
+fn is_not_listed(error: &anyhow::Error) -> bool {
+    let refused = [Kind::NotFound, Kind::Unauthorized, Kind::Refused { status: 405 }];
+    which::kind(error).is_some_and(|kind| refused.contains(&kind))
 }
 
 /// List the bindings of a runtime.
@@ -140,7 +198,7 @@ pub(crate) struct Bindings {
 impl Bindings {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let client = Client::connect(data)?;
-        let instance = which::instance(&client, &self.which).await?;
+        let instance = which::instance(&client, &self.which, IdMatch::Part).await?;
         let found = client.bindings(&instance).await?;
         let layout = Layout { head: &HEAD, name: "/id", empty: "there are no bindings" };
         self.output.list(&json!({ "bindings": found }), &found, &layout, row)?;

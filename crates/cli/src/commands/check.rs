@@ -5,7 +5,7 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use server::{
     patience::Patience,
@@ -14,13 +14,16 @@ use server::{
     systems::{self, CheckResult, Systems},
 };
 
-use crate::output;
+use crate::{connection::DEFAULT_FOLDER, output};
+
+/// The settings of broker and provisioner in a folder.
+const FILES: [&str; 2] = ["broker.toml", "provisioner.toml"];
 
 /// Check settings, and whether every system that they name can be reached, without starting anything.
 #[derive(Args, Clone)]
 pub(crate) struct Check {
-    /// The settings file; without one, only defaults and environment are checked. In a folder, broker.toml and
-    /// provisioner.toml are checked, and whether they fit together.
+    /// The settings file. In a folder, broker.toml and provisioner.toml are checked, and whether they fit together. Without it, the
+    /// files of the control plane on this machine are checked (--data, or ./.kcp); without them, defaults and environment.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// The settings are the provisioner's. A file that has sections of the provisioner alone is recognised without it.
@@ -35,23 +38,43 @@ pub(crate) struct Check {
 }
 
 impl Check {
-    pub(crate) async fn run(self) -> anyhow::Result<ExitCode> {
+    pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         if self.sample {
             let sample = if self.provisioner { provisioner::sample() } else { settings::sample() };
             output::print(&sample)?;
             return Ok(ExitCode::SUCCESS);
         }
-        let file = self.config.as_deref();
+        let file = match &self.config {
+            Some(file) => Some(file.clone()),
+            None => self.of_this_machine(data)?,
+        };
+        let file = file.as_deref();
         if let Some(folder) = file.filter(|file| file.is_dir()) {
             return self.check_both(folder).await;
         }
         self.check(file).await
     }
 
+    /// The file, or the folder with both files, that `kcp up` has written.
+    fn of_this_machine(&self, data: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
+        let folder = data.unwrap_or_else(|| Path::new(DEFAULT_FOLDER));
+        let [broker, provisioner] = FILES.map(|name| folder.join(name));
+        let found = match (broker.exists() && !self.provisioner, provisioner.exists()) {
+            (true, true) => folder.to_owned(),
+            (true, false) => broker,
+            (false, true) => provisioner,
+            (false, false) if data.is_none() => return Ok(None),
+            (false, false) => {
+                bail!("{} has no settings to check: name a file with --config", folder.display())
+            }
+        };
+        output::print(&format!("checking {}\n", found.display()))?;
+        Ok(Some(found))
+    }
+
     /// The settings of both services, one after the other, and then together.
     async fn check_both(&self, folder: &Path) -> anyhow::Result<ExitCode> {
-        let [of_broker, of_provisioner] =
-            ["broker.toml", "provisioner.toml"].map(|name| folder.join(name));
+        let [of_broker, of_provisioner] = FILES.map(|name| folder.join(name));
         let broker = self.check(Some(&of_broker)).await?;
         let provisioner = Self { provisioner: true, ..self.clone() };
         let provisioner = provisioner.check(Some(&of_provisioner)).await?;

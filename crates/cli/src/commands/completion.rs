@@ -8,11 +8,11 @@ use clap_complete::{Shell, generate};
 
 use crate::output;
 
-/// Commands whose first argument is a runtime.
+/// Commands whose first argument is a runtime, and their aliases.
 const ABOUT_RUNTIMES: &str =
-    "bind bindings deprovision events kubeconfig operations resume suspend unbind update";
-/// What lists the names of runtimes.
-const NAMES: &str = "kcp runtimes -S all -o custom=N:parameters.name 2>/dev/null | tail -n +2";
+    "bind bindings deprovision d events kubeconfig kc operations op resume suspend unbind update";
+/// The command that lists the names of runtimes.
+const NAMES: &str = "runtimes -S all -o custom=N:parameters.name 2>/dev/null | tail -n +2";
 /// How wide help is where no terminal says it.
 const WIDTH: usize = 100;
 
@@ -21,11 +21,19 @@ const WIDTH: usize = 100;
 pub(crate) struct Completion {
     /// The shell.
     shell: Shell,
+    /// Write the script to this file, as the known client does.
+    #[arg(long = "o", hide = true, value_name = "FILE")]
+    file: Option<PathBuf>,
 }
 
 impl Completion {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        output::print_styled(&script(self.shell)?)?;
+        let script = script(self.shell)?;
+        match &self.file {
+            Some(file) => fs::write(file, script)
+                .with_context(|| format!("{} cannot be written", file.display()))?,
+            None => output::print_styled(&script)?,
+        }
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -42,10 +50,17 @@ fn script(shell: Shell) -> anyhow::Result<String> {
                 "
 _kcp_with_names() {{
     _kcp \"$@\"
-    local word=\"${{COMP_WORDS[COMP_CWORD]}}\"
+    local word=\"${{COMP_WORDS[COMP_CWORD]}}\" at=1 which=()
     [[ $word == -* ]] && return
-    case \"${{COMP_WORDS[1]}}\" in
-        {words}) COMPREPLY+=($(compgen -W \"$({NAMES} | grep -xE '[A-Za-z0-9.-]+')\" -- \"$word\")) ;;
+    # The control plane that the line names before its command is the one that is asked. A flag with `=` is three words.
+    while [[ ${{COMP_WORDS[at]}} == --* ]]; do
+        local value=$((at + 1))
+        [[ ${{COMP_WORDS[value]}} == = ]] && value=$((at + 2))
+        which+=(\"${{COMP_WORDS[at]}}\" \"${{COMP_WORDS[value]}}\")
+        at=$((value + 1))
+    done
+    case \"${{COMP_WORDS[at]}}\" in
+        {words}) COMPREPLY+=($(compgen -W \"$(kcp \"${{which[@]}}\" {NAMES} | grep -xE '[A-Za-z0-9.-]+')\" -- \"$word\")) ;;
     esac
 }}
 complete -F _kcp_with_names -o bashdefault -o default kcp
@@ -55,7 +70,7 @@ complete -F _kcp_with_names -o bashdefault -o default kcp
         Shell::Fish => {
             let _ = writeln!(
                 script,
-                "complete -c kcp -n '__fish_seen_subcommand_from {ABOUT_RUNTIMES}' -f -a '({NAMES})'"
+                "complete -c kcp -n '__fish_seen_subcommand_from {ABOUT_RUNTIMES}' -f -a '(kcp {NAMES})'"
             );
         }
         Shell::Zsh => {
@@ -68,7 +83,7 @@ complete -F _kcp_with_names -o bashdefault -o default kcp
                 _ => format!("{line}\n"),
             });
             let body: String = lines.collect();
-            let helper = format!("_kcp_runtimes() {{ compadd -- ${{(f)\"$({NAMES})\"}} }}\n");
+            let helper = format!("_kcp_runtimes() {{ compadd -- ${{(f)\"$(kcp {NAMES})\"}} }}\n");
             // What stands first is run when the script is loaded; the call of `_kcp` stands last.
             script = body.replacen("\n_kcp() {", &format!("\n{helper}\n_kcp() {{"), 1);
         }
@@ -140,6 +155,16 @@ mod tests {
             assert!(script.contains("deprovision"), "{shell}");
         }
         assert!(script(Shell::Zsh).unwrap().matches("_kcp_runtimes").count() > 5);
+    }
+
+    #[test]
+    fn a_script_is_written_to_the_file_that_the_known_client_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("kcp_completion");
+
+        Completion { shell: Shell::Bash, file: Some(file.clone()) }.run().unwrap();
+
+        assert_eq!(fs::read_to_string(file).unwrap(), script(Shell::Bash).unwrap());
     }
 
     #[test]

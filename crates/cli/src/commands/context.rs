@@ -55,7 +55,7 @@ enum Command {
 
 #[derive(Args)]
 struct New {
-    /// What it is called.
+    /// The name of the context.
     name: String,
     /// The issuer's address, exactly as its tokens name it.
     #[arg(long, value_name = "URL")]

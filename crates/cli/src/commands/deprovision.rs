@@ -4,9 +4,15 @@ use std::{path::Path, process::ExitCode};
 
 use anyhow::bail;
 use clap::{ArgGroup, Args};
+use clients::Kind;
 use serde_json::json;
+use uuid::Uuid;
 
-use super::{dry_run::Unsent, operations::follow, which};
+use super::{
+    dry_run::{CheckLevel, UnsentRequest},
+    operations::follow,
+    which::{self, IdMatch},
+};
 use crate::{client::Client, confirm::Confirmation, hint, output::Format, view::Runtime};
 
 /// Remove a runtime with everything that was made for it.
@@ -22,7 +28,7 @@ pub(crate) struct Deprovision {
     /// The runtime of this Shoot.
     #[arg(short = 'c', long, alias = "shootName", group = "which")]
     shoot: Option<String>,
-    /// The runtime of this id.
+    /// The runtime of this id or name, or the only one whose id begins so.
     #[arg(short, long, group = "which", value_name = "ID")]
     runtime_id: Option<String>,
     /// The only runtime of this subaccount.
@@ -36,7 +42,7 @@ pub(crate) struct Deprovision {
     /// Watch until it is gone: each stage and step as it goes by. Fails when the removal does.
     #[arg(short, long)]
     watch: bool,
-    /// Only show what would be sent.
+    /// Only show what would be sent, for a runtime that is there.
     #[arg(long, conflicts_with = "watch")]
     dry_run: bool,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
@@ -50,7 +56,9 @@ impl Deprovision {
         let (instance, called) = self.chosen(&client).await?;
         if self.dry_run {
             let path = client.removal_path(&instance).await?;
-            return Unsent { method: "DELETE", path, body: None }.show(self.output);
+            let unsent =
+                UnsentRequest { checked: CheckLevel::Exists, method: "DELETE", path, body: None };
+            return unsent.show(self.output);
         }
         self.confirmation.ask(&format!("Remove {called} with its cluster"))?;
         let operation = client.remove(&instance).await?;
@@ -72,8 +80,9 @@ impl Deprovision {
 impl Deprovision {
     /// The instance that is meant, and what the question calls it.
     async fn chosen(&self, client: &Client) -> anyhow::Result<(String, String)> {
+        let enough = IdMatch::of_change(&self.confirmation, self.dry_run);
         if let Some(instance) = &self.instance {
-            return any(client, instance, self.confirmation.is_given()).await;
+            return any(client, instance, enough).await;
         }
         let words = [
             ("name", &self.name),
@@ -83,37 +92,39 @@ impl Deprovision {
         ];
         let word = words.into_iter().find_map(|(what, word)| Some((what, word.as_deref()?)));
         let Some((what, word)) = word else { bail!("name a runtime: NAME, --name or --shoot") };
-        only(client, what, word, self.account.as_deref()).await
+        let found = only(client, what, word, self.account.as_deref()).await?;
+        if what == "runtime_id" {
+            which::check_whole(&found, word, enough)?;
+        }
+        Ok(described(found))
     }
 }
 
-/// The instance, and what the question calls it. Who may remove need not be allowed to list, and a removed instance is not
-/// listed: what is not found is taken for the instance's id.
-async fn any(client: &Client, which: &str, unasked: bool) -> anyhow::Result<(String, String)> {
-    let found = which::fitting(client, which).await.unwrap_or_default();
-    let as_given = || (which.to_owned(), format!("instance {which}"));
-    let found = which::only(which, found)?;
-    if let Some(runtime) = found.as_ref().filter(|it| unasked && !which::is_called(it, which)) {
-        let id = &runtime.instance_id;
-        bail!("with --yes, say the whole name or id: \"{which}\" is the beginning of {id}");
+/// The instance, and what the question calls it. Who may remove need not be allowed to list: then it is taken for the instance's id.
+async fn any(client: &Client, which: &str, enough: IdMatch) -> anyhow::Result<(String, String)> {
+    match which::runtime(client, which, enough).await {
+        Err(error) if which::kind(&error) == Some(Kind::Unauthorized) => {
+            Ok((which.to_owned(), format!("instance {which}")))
+        }
+        found => found.map(described),
     }
-    Ok(found.map_or_else(as_given, described))
 }
 
 fn described(found: Runtime) -> (String, String) {
-    let called = format!("runtime \"{}\" (instance {})", found.name(), found.instance_id);
+    let called = found.called();
     (found.instance_id, called)
 }
 
-/// The instance of the only runtime of that name, Shoot, id or subaccount, in whatever state it is.
+/// The only runtime of that name, Shoot, id or subaccount, in whatever state it is.
 async fn only(
     client: &Client,
     what: &'static str,
     which: &str,
     account: Option<&str>,
-) -> anyhow::Result<(String, String)> {
+) -> anyhow::Result<Runtime> {
     let mut query = vec![("state", "all".to_owned()), ("op_detail", "last".to_owned())];
-    if what != "name" {
+    // Parts of ids are compared here: the broker takes whole ones.
+    if what != "name" && (what != "runtime_id" || Uuid::parse_str(which).is_ok()) {
         query.push((what, which.to_owned()));
     }
     query.extend(account.map(|account| ("account", account.to_owned())));
@@ -121,14 +132,14 @@ async fn only(
     // The broker takes patterns; what is removed is named.
     found.retain(|it| match what {
         "shoot" => it.shoot_name == which,
-        "runtime_id" => it.id == which,
+        "runtime_id" => which::is_called(it, which) || which::begins(&it.id, which),
         "subaccount" => it.sub_account_id == which,
         _ => it.name() == which,
     });
     let what = what.replace('_', " ");
     match found.as_slice() {
         [] => bail!("there is no runtime of the {what} \"{which}\""),
-        [_] => Ok(described(found.remove(0))),
+        [_] => Ok(found.remove(0)),
         several => {
             let ids: Vec<&str> = several.iter().map(|it| it.instance_id.as_str()).collect();
             bail!("several runtimes have the {what} \"{which}\": say which, {}", ids.join(", "))

@@ -1,4 +1,5 @@
-//! `--dry-run`: what a command would send. Nothing is changed; what the catalog can tell is checked.
+//! `--dry-run`: what a command would send. Nothing is changed; the broker checks it as it checks the request itself. Of a broker that
+//! cannot, what its catalog tells is checked.
 
 use std::process::ExitCode;
 
@@ -7,24 +8,59 @@ use serde_json::{Value, json};
 
 use crate::output::{self, Format};
 
+/// What is known about a request that is not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CheckLevel {
+    /// The broker would accept it.
+    ByBroker,
+    /// It fits the schema of the catalog; the broker cannot check it.
+    BySchema,
+    /// What it is about is there.
+    Exists,
+}
+
+impl CheckLevel {
+    fn word(self) -> &'static str {
+        match self {
+            Self::ByBroker => "broker",
+            Self::BySchema => "schema",
+            Self::Exists => "existence",
+        }
+    }
+
+    fn sentence(self) -> &'static str {
+        match self {
+            Self::ByBroker => "the broker would accept it",
+            Self::BySchema => {
+                "its parameters fit the catalog's schema, and this broker checks no more before it gets it"
+            }
+            Self::Exists => "what it is about is there",
+        }
+    }
+}
+
 /// A request that is not sent.
-pub(super) struct Unsent<'a> {
+pub(super) struct UnsentRequest<'a> {
+    pub(super) checked: CheckLevel,
     pub(super) method: &'static str,
     pub(super) path: String,
     pub(super) body: Option<&'a Value>,
 }
 
-impl Unsent<'_> {
+impl UnsentRequest<'_> {
     /// Shows it.
     pub(super) fn show(&self, format: Format) -> anyhow::Result<ExitCode> {
-        let Self { method, path, body } = self;
-        let told = json!({"dry_run": true, "method": method, "path": path, "body": body});
+        let Self { checked, method, path, body } = self;
+        let checked_by = checked.word();
+        let told = json!({
+            "dry_run": true, "checked": checked_by, "method": method, "path": path, "body": body,
+        });
         format.show(&told, path, || {
             let body = body.map(|body| format!("{body:#}\n")).unwrap_or_default();
             format!("{method} {path}\n{body}")
         })?;
         if format == Format::Table {
-            eprintln!("\nDry run: nothing was sent.");
+            eprintln!("\nDry run: nothing was sent; {}.", checked.sentence());
         }
         Ok(ExitCode::SUCCESS)
     }

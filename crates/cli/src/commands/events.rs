@@ -5,7 +5,7 @@ use std::{path::Path, process::ExitCode};
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-use super::which;
+use super::which::{self, IdMatch};
 use crate::{
     client::Client,
     output::{Format, Head, Layout},
@@ -49,12 +49,14 @@ impl Events {
         }
         let which = self.instance.unwrap_or_default();
         // One that is removed is found by its id alone.
-        let instance = if self.provisioner || uuid::Uuid::parse_str(&which).is_ok() {
+        let instance = if uuid::Uuid::parse_str(&which).is_ok() {
             which
+        } else if self.provisioner {
+            which::worked_on(&client, &which, IdMatch::Part).await?.unwrap_or(which)
         } else {
-            which::instance(&client, &which).await?
+            which::instance(&client, &which, IdMatch::Part).await?
         };
-        let events = client.events(&instance).await?;
+        let events = client.events(&[instance.as_str()]).await?;
         let layout = Layout { head: &HEAD, name: "/ID", empty: "" };
         let items = events.as_array().map(Vec::as_slice).unwrap_or_default();
         self.output.list(&events, items, &layout, row)?;

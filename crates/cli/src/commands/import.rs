@@ -64,15 +64,14 @@ impl Import {
         };
         let source = origin.source()?;
         let config = origin.config.as_deref();
-        if origin.apply {
-            let whose = if into_broker { "broker" } else { "provisioner" };
-            let what = format!("What can be taken over is written to the database of the {whose}");
-            origin.confirmation.ask(&what)?;
-        }
+        // Settings that cannot be used are told before anything is asked.
         let report = if into_broker {
-            Box::pin(import::keb(&settings::load(config)?, &source)).await?
+            let settings = settings::load(config)?;
+            origin.ask("broker")?;
+            Box::pin(import::keb(&settings, &source)).await?
         } else {
             let settings = settings::provisioner::load(config)?;
+            origin.ask("provisioner")?;
             Box::pin(import::provisioner(&settings, &source)).await?
         };
         show(&report, origin.apply, origin.output)?;
@@ -83,6 +82,15 @@ impl Import {
 }
 
 impl Origin {
+    /// Asks whether an import that writes is meant.
+    fn ask(&self, whose: &str) -> anyhow::Result<()> {
+        if !self.apply {
+            return Ok(());
+        }
+        let what = format!("Write what can be taken over to the database of the {whose}");
+        self.confirmation.ask(&what)
+    }
+
     fn source(&self) -> anyhow::Result<Source> {
         let database = self.database.clone().or_else(|| env::var(DATABASE).ok());
         let database = database

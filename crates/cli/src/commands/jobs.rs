@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::operations::follow::follow_as;
 use crate::{
     client::Client,
+    confirm::Confirmation,
     hint,
     output::{self, Format, Head, Layout, relative, span},
 };
@@ -41,6 +42,8 @@ pub(crate) struct Job {
     /// Print the report of the newest run instead of running the job.
     #[arg(long, conflicts_with = "watch")]
     report: bool,
+    #[command(flatten)]
+    confirmation: Confirmation,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
     #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
     output: Format,
@@ -54,6 +57,11 @@ impl Job {
         }
         if self.report {
             return self.print_report(&client).await;
+        }
+        if !self.dry_run {
+            // A job that is not there is told before anything is asked.
+            client.job(&self.name).await?;
+            self.confirmation.ask(&format!("Run job {} now, for all instances", self.name))?;
         }
         let started = client.run_job(&self.name, self.dry_run).await?;
         let operation = started["operation"].as_str().context("the broker named no operation")?;
@@ -82,7 +90,7 @@ impl Job {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// What the newest run did; failure when it could not act on something.
+    /// Prints the report of the newest run; fails when a candidate failed.
     async fn print_report(&self, client: &Client) -> anyhow::Result<ExitCode> {
         let job = client.job(&self.name).await?;
         let run = &job[if self.dry_run { "last_dry_run" } else { "last_run" }];
@@ -95,8 +103,8 @@ impl Job {
             |detail: &Value, field: &str| detail[field].as_str().unwrap_or_default().to_owned();
         let layout = Layout { head: &DETAILS, name: "/item", empty: "nothing to do" };
         let details = report["details"].as_array().map(Vec::as_slice).unwrap_or_default();
-        if self.watch && self.output == Format::Json {
-            output::json_line(&json!({ "run": run }))?;
+        if self.watch && self.output.is_documents() {
+            self.output.document(&json!({ "run": run }))?;
         } else {
             self.output.list(run, details, &layout, |it| {
                 vec![text(it, "item"), text(it, "outcome").replace('_', " "), text(it, "text")]

@@ -7,11 +7,11 @@ use std::{
 
 use clap::{Args, Subcommand};
 use server::{
-    keys::{Sealed, Set},
+    keys::{SealedDatabase, Set},
     settings,
 };
 
-use crate::output;
+use crate::{confirm::Confirmation, output};
 
 /// Make and rotate the keys that seal secrets in the database.
 #[derive(Args)]
@@ -42,6 +42,8 @@ enum KeysCommand {
         /// Rotate the provisioner's database instead of the broker's.
         #[arg(long)]
         provisioner: bool,
+        #[command(flatten)]
+        confirmation: Confirmation,
     },
 }
 
@@ -63,25 +65,37 @@ impl Keys {
                     file.display()
                 ))?;
             }
-            KeysCommand::Rotate { config, provisioner } => {
-                return rotate(config.as_deref(), provisioner).await;
+            KeysCommand::Rotate { config, provisioner, confirmation } => {
+                return rotate(config.as_deref(), provisioner, &confirmation).await;
             }
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-async fn rotate(config: Option<&Path>, provisioner: bool) -> anyhow::Result<ExitCode> {
+async fn rotate(
+    config: Option<&Path>,
+    provisioner: bool,
+    confirmation: &Confirmation,
+) -> anyhow::Result<ExitCode> {
+    let ask = |whose: &str, keys: &Path| {
+        let keys = keys.display();
+        confirmation.ask(&format!(
+            "Seal everything in the database of the {whose} anew, with the first key of {keys}"
+        ))
+    };
     let rotated = if provisioner {
         let settings = settings::provisioner::load(config)?;
         let database = &settings.database;
         let (url, schema, keys) = (&database.url, &database.schema, &database.sealing_keys);
-        server::keys::rotate(Sealed { url, schema, keys, set: Set::Provisioner }).await?
+        ask("provisioner", keys)?;
+        server::keys::rotate(SealedDatabase { url, schema, keys, set: Set::Provisioner }).await?
     } else {
         let settings = settings::load(config)?;
         let database = &settings.database;
         let (url, schema, keys) = (&database.url, &database.schema, &database.sealing_keys);
-        server::keys::rotate(Sealed { url, schema, keys, set: Set::Broker }).await?
+        ask("broker", keys)?;
+        server::keys::rotate(SealedDatabase { url, schema, keys, set: Set::Broker }).await?
     };
     output::print(&format!("{} values were sealed anew\n", rotated.resealed))?;
     if rotated.is_complete() {

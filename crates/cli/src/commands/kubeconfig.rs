@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Context, bail};
 use clap::{ArgGroup, Args};
 
-use super::which;
+use super::which::{self, IdMatch};
 use crate::{client::Client, confirm::Confirmation, output};
 use operator::OfOperator;
 
@@ -54,7 +54,7 @@ impl Kubeconfig {
                 .fetch(&client, &kubeconfigs, self.file, &self.confirmation)
                 .await;
         };
-        let instance = which::instance(&client, which).await?;
+        let instance = which::instance(&client, which, IdMatch::Part).await?;
         let kubeconfig = client.kubeconfig(&instance).await?;
         self.file.write(&kubeconfig)?;
         Ok(ExitCode::SUCCESS)

@@ -52,7 +52,7 @@ enum Command {
         system: String,
         /// The order, as `systems -o json` lists them.
         order: String,
-        /// What it needs, as JSON.
+        /// The order's parameters, as JSON.
         #[arg(value_name = "JSON", value_parser = from_json)]
         with: Option<Value>,
     },
@@ -88,7 +88,7 @@ impl Landscape {
             Command::Systems(systems) => systems.run(&client, self.output).await?,
             Command::Objects(objects) => objects.run(&client, self.output).await?,
             Command::Trouble(trouble) => trouble.run(&client, self.output).await?,
-            Command::Ledger(ledger) => ledger.run(&client, self.output).await?,
+            Command::Ledger(ledger) => ledger.run(&client, data, self.output).await?,
             Command::Speed { speed } => tell_speed(&client, speed).await?,
             Command::Order { system, order, with } => {
                 let path = format!("/systems/{system}/orders/{order}");
@@ -98,6 +98,9 @@ impl Landscape {
             }
             Command::Reset { system, confirmation } => {
                 let which = system.as_deref().unwrap_or("every system of the landscape");
+                if let Some(system) = &system {
+                    is_there(&client, system).await?;
+                }
                 confirmation.ask(&format!("Everything that {which} keeps is deleted"))?;
                 let path = match &system {
                     Some(name) => format!("/systems/{name}/reset"),
@@ -110,6 +113,17 @@ impl Landscape {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Refuses a system that the landscape does not have.
+async fn is_there(client: &Client, system: &str) -> anyhow::Result<()> {
+    let answer = client.look("listing systems", "/systems", &[]).await?;
+    let names: Vec<&str> =
+        items(&answer["systems"]).iter().filter_map(|it| it["name"].as_str()).collect();
+    if !names.contains(&system) {
+        anyhow::bail!("there is no system \"{system}\": {}", names.join(", "));
+    }
+    Ok(())
 }
 
 async fn tell_speed(client: &Client, speed: Option<server::Speed>) -> anyhow::Result<()> {

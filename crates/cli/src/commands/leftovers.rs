@@ -2,10 +2,12 @@
 
 use std::{collections::BTreeSet, path::Path, process::ExitCode};
 
+use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::which::{self, IdMatch};
 use crate::{
     client::Client,
     confirm::Confirmation,
@@ -44,9 +46,9 @@ pub(crate) struct Leftovers {
 enum Command {
     /// Take something off the list of what may exist, after looking for it: it is not there, or has been removed by hand.
     Settle {
-        /// The entries, as the list shows them.
+        /// The entries, as the list shows them, or the beginnings or ends of their ids.
         #[arg(value_name = "ENTRY", required = true)]
-        entries: Vec<Uuid>,
+        entries: Vec<String>,
         #[command(flatten)]
         confirmation: Confirmation,
     },
@@ -56,9 +58,13 @@ impl Leftovers {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let client = Client::connect(data)?;
         if let Some(Command::Settle { entries, confirmation }) = self.command {
-            let names = entries.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            confirmation.ask(&format!("{names}: taken off the list of what may exist"))?;
-            for entry in &entries {
+            let listed = all("may_exist", async |after| client.may_exist(after).await).await?;
+            let enough = IdMatch::of_change(&confirmation, false);
+            let entries = meant(&listed, &entries, enough)?;
+            let names = entries.iter().map(|(_, called)| called.as_str()).collect::<Vec<_>>();
+            let names = names.join(", ");
+            confirmation.ask(&format!("Take off the list of what may exist: {names}"))?;
+            for (entry, _) in &entries {
                 client.settle(entry).await?;
                 output::print(&format!("{entry} is settled\n"))?;
             }
@@ -97,6 +103,25 @@ async fn all(
             None => return Ok(all),
         }
     }
+}
+
+/// The entries that are meant, each with what the question calls it.
+fn meant(
+    listed: &[Value],
+    words: &[String],
+    enough: IdMatch,
+) -> anyhow::Result<Vec<(Uuid, String)>> {
+    let ids: Vec<&str> = listed.iter().filter_map(|it| it["id"].as_str()).collect();
+    let entry = |word: &String| -> anyhow::Result<(Uuid, String)> {
+        let id = which::one_of("entry", word, &ids, enough)?;
+        let thing = listed.iter().find(|it| it["id"] == id).map(unconfirmed).unwrap_or_default();
+        let called = match thing.as_slice() {
+            [id, system, .., name] => format!("{id} ({name} in {system})"),
+            _ => id.to_owned(),
+        };
+        Ok((id.parse().context("an entry has an id of another form")?, called))
+    };
+    words.iter().map(entry).collect()
 }
 
 fn row(leftover: &Value) -> Vec<String> {

@@ -78,7 +78,7 @@ fn show(page: &str, code: &str) {
     eprintln!("Open {page} and compare the code {code}");
 }
 
-/// Says where to log in, and opens it if somebody could see that.
+/// Says where to log in, and opens it where a browser can be shown.
 fn open(url: &Url, in_browser: bool) {
     eprintln!("Log in at {url}");
     if !in_browser {

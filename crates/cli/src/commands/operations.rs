@@ -10,7 +10,7 @@ use std::{path::Path, process::ExitCode};
 
 use clap::{Args, Subcommand};
 
-use super::which;
+use super::which::{self, IdMatch};
 use crate::{client::Client, output::Format};
 
 /// List operations, or look at one.
@@ -70,7 +70,7 @@ impl Operations {
         match command {
             Command::List(list) => list.run(&client, self.output).await?,
             Command::Show { id, watch } => {
-                let id = which::operation(&client, &id).await?;
+                let id = which::operation(&client, &id, IdMatch::Part).await?;
                 if watch {
                     return follow::follow_as(&client, &id, self.output).await;
                 }

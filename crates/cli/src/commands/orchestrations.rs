@@ -6,18 +6,21 @@ pub(crate) mod watch;
 use std::{path::Path, process::ExitCode};
 
 use anyhow::bail;
+use base::Clock;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::{
+    names::Names,
+    which::{self, IdMatch},
+};
 use crate::{
     client::Client,
     confirm::Confirmation,
     output::{self, Format, Layout},
 };
 
-/// Shorter parts of ids fit too much.
-const SHORTEST: usize = 4;
 const STATES: [&str; 7] =
     ["pending", "failed", "succeeded", "inprogress", "canceled", "canceling", "retrying"];
 
@@ -27,13 +30,13 @@ const STATES: [&str; 7] =
 pub(crate) struct Orchestrations {
     /// The orchestration, or the beginning or end of its id.
     id: Option<String>,
-    /// What is done with it.
+    /// The action.
     #[arg(requires = "id", value_enum)]
     action: Option<Action>,
     /// Only those in these states.
     #[arg(short, long, value_delimiter = ',', value_parser = state, conflicts_with = "operation")]
     state: Vec<String>,
-    /// These operations of it.
+    /// These operations of it, by their ids or parts of them.
     #[arg(long, value_delimiter = ',', requires = "id", value_name = "ID")]
     operation: Vec<String>,
     /// With retry: do not wait for the next maintenance window.
@@ -42,12 +45,12 @@ pub(crate) struct Orchestrations {
     /// With workers: how many runtimes at a time.
     #[arg(long, value_name = "NUMBER")]
     parallel_workers: Option<u32>,
-    /// Show how far it is until it ends, as the action watch does. Fails when a runtime has failed.
+    /// Show how far it is until it ends, as the action watch does. Fails when a runtime has failed, and when it is canceled.
     #[arg(short, long, requires = "id", conflicts_with = "action")]
     watch: bool,
     #[command(flatten)]
     confirmation: Confirmation,
-    /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
+    /// table, wide, known (the known client's columns), json, yaml, name, or custom=HEADER:PATH[,…].
     #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format)]
     output: Format,
 }
@@ -70,25 +73,18 @@ enum Action {
     Workers,
     /// Show how far it is, how fast it goes, and what failed.
     Progress,
-    /// The same until it ends. Fails when a runtime has failed.
+    /// The same until it ends. Fails when a runtime has failed, and when it is canceled.
     Watch,
 }
 
 /// The only orchestration whose id begins or ends so; a whole id is not looked up.
-async fn whole(client: &Client, which: &str) -> anyhow::Result<String> {
-    if Uuid::parse_str(which).is_ok() || which.len() < SHORTEST {
-        return Ok(which.to_owned());
+async fn whole(client: &Client, word: &str, enough: IdMatch) -> anyhow::Result<String> {
+    if Uuid::parse_str(word).is_ok() {
+        return Ok(word.to_owned());
     }
     let all = client.orchestrations(&[]).await?;
-    let ids = all.iter().filter_map(|it| it["orchestrationID"].as_str());
-    let found: Vec<&str> = ids.filter(|id| id.starts_with(which) || id.ends_with(which)).collect();
-    match found.as_slice() {
-        [one] => Ok((*one).to_owned()),
-        [] => bail!("there is no orchestration \"{which}\""),
-        several => {
-            bail!("several orchestrations fit \"{which}\": say which, {}", several.join(", "))
-        }
-    }
+    let ids: Vec<&str> = all.iter().filter_map(|it| it["orchestrationID"].as_str()).collect();
+    Ok(which::one_of("orchestration", word, &ids, enough)?.to_owned())
 }
 
 fn state(text: &str) -> Result<String, String> {
@@ -100,22 +96,28 @@ fn state(text: &str) -> Result<String, String> {
 }
 
 impl Orchestrations {
-    pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+    pub(crate) async fn run(mut self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let client = Client::connect(data)?;
-        let Some(id) = self.id.as_deref() else {
+        let Some(id) = self.id.take() else {
             let all = client.orchestrations(&self.state).await?;
-            self.show_list(&all, detail::list)?;
+            self.show_all(&all)?;
             return Ok(ExitCode::SUCCESS);
         };
-        let id = &whole(&client, id).await?;
+        let id = &whole(&client, &id, self.enough()).await?;
+        self.operation = self.operations(&client, id).await?;
         match self.action {
             Some(Action::Watch) => return watch::watch(&client, id, self.output).await,
             None if self.watch => return watch::watch(&client, id, self.output).await,
             Some(Action::Ops) => {
                 let all = client.orchestration_operations(id, &self.state).await?;
-                self.show_list(&all, detail::operations)?;
+                self.show_operations(&client, &all).await?;
             }
             Some(Action::Retry) => {
+                let what = match self.operation.as_slice() {
+                    [] => "all failed operations".to_owned(),
+                    some => format!("operations {}", some.join(", ")),
+                };
+                self.ask(&client, id, &format!("Retry {what} of")).await?;
                 let retried = client.retry_orchestration(id, &self.operation, self.now).await?;
                 self.show(&retried, detail::retried)?;
             }
@@ -133,21 +135,45 @@ impl Orchestrations {
         Ok(ExitCode::SUCCESS)
     }
 
+    /// How much of an id is enough for this action.
+    fn enough(&self) -> IdMatch {
+        match self.action {
+            None | Some(Action::Ops | Action::Progress | Action::Watch) => IdMatch::Part,
+            Some(
+                Action::Cancel | Action::Retry | Action::Pause | Action::Resume | Action::Workers,
+            ) => IdMatch::of_change(&self.confirmation, false),
+        }
+    }
+
+    /// The operations that are named, by their whole ids.
+    async fn operations(&self, client: &Client, id: &str) -> anyhow::Result<Vec<String>> {
+        if self.operation.iter().all(|word| Uuid::parse_str(word).is_ok()) {
+            return Ok(self.operation.clone());
+        }
+        let all = client.orchestration_operations(id, &[]).await?;
+        let ids: Vec<&str> = all.iter().filter_map(|it| it["operationID"].as_str()).collect();
+        let whole = |word: &String| which::one_of("operation", word, &ids, self.enough());
+        self.operation.iter().map(|word| whole(word).map(str::to_owned)).collect()
+    }
+
     async fn change(&self, client: &Client, id: &str, action: Action) -> anyhow::Result<()> {
         match action {
             Action::Cancel => self.cancel(client, id).await,
             Action::Pause => {
+                self.ask(client, id, "Pause").await?;
                 client.change_orchestration(id, "pause").await?;
                 output::print(&format!(
                     "orchestration {id} starts nothing more until it is resumed\n"
                 ))
             }
             Action::Resume => {
+                self.ask(client, id, "Resume").await?;
                 client.change_orchestration(id, "resume").await?;
                 output::print(&format!("orchestration {id} goes on\n"))
             }
             Action::Workers => match self.parallel_workers {
                 Some(workers) => {
+                    self.ask(client, id, &format!("Use {workers} workers for")).await?;
                     client.orchestration_workers(id, workers).await?;
                     output::print(&format!("orchestration {id} runs {workers} at a time\n"))
                 }
@@ -155,6 +181,14 @@ impl Orchestrations {
             },
             _ => self.show(&client.orchestration(id, "/progress").await?, watch::text),
         }
+    }
+
+    /// Asks whether this shall be done with the orchestration, which must exist.
+    async fn ask(&self, client: &Client, id: &str, doing: &str) -> anyhow::Result<()> {
+        if !self.confirmation.is_given() {
+            client.orchestration(id, "").await?;
+        }
+        self.confirmation.ask(&format!("{doing} orchestration {id}"))
     }
 
     async fn cancel(&self, client: &Client, id: &str) -> anyhow::Result<()> {
@@ -169,7 +203,8 @@ impl Orchestrations {
         let number = |state: &str| status["operationStats"][state].as_u64().unwrap_or_default();
         let (waiting, running) = (number("pending") + number("retrying"), number("in progress"));
         self.confirmation.ask(&format!(
-            "{waiting} operations will be canceled, {running} in progress will still be completed"
+            "Cancel orchestration {id}: {waiting} operations will be canceled, {running} in progress will still be \
+             completed"
         ))?;
         client.change_orchestration(id, "cancel").await?;
         output::print(&format!("orchestration {id} is canceled\n"))
@@ -180,15 +215,31 @@ impl Orchestrations {
         self.output.show(answer, id.unwrap_or_default(), || text(answer))
     }
 
-    fn show_list(&self, all: &[Value], text: fn(&[Value]) -> String) -> anyhow::Result<()> {
-        if matches!(self.output, Format::Table | Format::Wide | Format::Known) {
-            return output::print(&text(all));
+    fn show_all(&self, all: &[Value]) -> anyhow::Result<()> {
+        if self.output == Format::Known {
+            return output::print(&detail::known(all));
         }
-        let operations = all.iter().any(|it| it["operationID"].is_string());
-        let name = if operations { "/operationID" } else { "/orchestrationID" };
-        let count = all.len();
-        let answer = json!({ "data": all, "count": count, "totalCount": count });
-        let layout = Layout { head: &[], name, empty: "" };
-        self.output.list(&answer, all, &layout, |_| Vec::new())
+        let now = Clock::running().now();
+        let empty = "no orchestrations";
+        let layout = Layout { head: &detail::LIST, name: "/orchestrationID", empty };
+        self.output.list(&counted(all), all, &layout, |it| detail::row(it, now))
     }
+
+    async fn show_operations(&self, client: &Client, all: &[Value]) -> anyhow::Result<()> {
+        if self.output == Format::Known {
+            return output::print(&detail::known_operations(all));
+        }
+        let for_people = matches!(self.output, Format::Table | Format::Wide);
+        let named = if for_people { all } else { &[] };
+        let names = Names::of(client, named, "instanceID").await;
+        let empty = "no operations";
+        let layout = Layout { head: &detail::OPERATIONS, name: "/operationID", empty };
+        self.output.list(&counted(all), all, &layout, |it| detail::operation_row(it, &names))
+    }
+}
+
+/// A list as the broker answers a page of it.
+fn counted(all: &[Value]) -> Value {
+    let count = all.len();
+    json!({ "data": all, "count": count, "totalCount": count })
 }

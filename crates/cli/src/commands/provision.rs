@@ -4,16 +4,19 @@ use std::{path::Path, process::ExitCode};
 
 use clap::Args;
 use domain::OperationId;
+use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    dry_run::{self, Unsent},
+    dry_run::{self, CheckLevel, UnsentRequest},
     operations::follow,
     parameters::{self, Parameters},
+    which::{self, IdMatch},
 };
 use crate::{
     client::{Client, order_path},
+    confirm::Confirmation,
     hint,
     output::Format,
 };
@@ -24,7 +27,7 @@ pub(crate) struct Provision {
     /// The plan, by its name in the catalog.
     #[arg(short, long)]
     plan: String,
-    /// What the runtime is called.
+    /// The name of the runtime.
     #[arg(short, long)]
     name: String,
     /// The provider's region, where the plan lets choose.
@@ -41,16 +44,19 @@ pub(crate) struct Provision {
     /// The subaccount that it is for.
     #[arg(short = 's', long, value_name = "ID", default_value = "local-subaccount")]
     subaccount: String,
-    /// Who orders, and administers the cluster.
+    /// The user who orders, and the administrator of the cluster.
     #[arg(short, long, value_name = "MAIL", default_value = "developer@example.test")]
     user: String,
     /// The instance's id; a new one without it. The same order under the same id is harmless.
     #[arg(long, value_name = "UUID")]
     id: Option<Uuid>,
+    #[command(flatten)]
+    confirmation: Confirmation,
     /// Watch until it is made: each stage and step as it goes by. Fails when the order does.
     #[arg(short, long)]
     watch: bool,
-    /// Only show what would be sent; parameters are checked by the catalog.
+    /// Only show what would be sent. The broker checks it as an order, with accounts, limits and the id; one that cannot leaves it
+    /// to the catalog's schema.
     #[arg(long, conflicts_with = "watch")]
     dry_run: bool,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
@@ -76,10 +82,22 @@ impl Provision {
             "parameters": self.order_parameters()?,
         });
         if self.dry_run {
-            let schema = client.schema(region, &self.plan, "create").await?;
-            dry_run::check(&schema, &order["parameters"])?;
+            let checked = match client.check(Method::PUT, region, &instance, &order).await? {
+                Some(_) => CheckLevel::ByBroker,
+                None => {
+                    let schema = client.schema(region, &self.plan, "create").await?;
+                    dry_run::check(&schema, &order["parameters"])?;
+                    CheckLevel::BySchema
+                }
+            };
             let path = format!("{}?accepts_incomplete=true", order_path(region, &instance)?);
-            return Unsent { method: "PUT", path, body: Some(&order) }.show(self.output);
+            let unsent = UnsentRequest { checked, method: "PUT", path, body: Some(&order) };
+            return unsent.show(self.output);
+        }
+        if !self.confirmation.is_given() {
+            client.check(Method::PUT, region, &instance, &order).await?;
+            self.confirmation
+                .ask(&format!("Order runtime \"{}\" of plan {}", self.name, self.plan))?;
         }
         let ordered = client.order(region, &instance, &order).await?;
         let operation = ordered.operation;
@@ -99,13 +117,33 @@ impl Provision {
         };
         if self.output == Format::Table {
             let open = operation.filter(|_| !self.watch || code != ExitCode::SUCCESS);
-            hint::next(data, &self.next(open));
+            let access = match open {
+                Some(_) => None,
+                None => self.access(&client, &instance, plan.bindable).await,
+            };
+            hint::next(data, &self.next(open, access));
         }
         Ok(code)
     }
 
-    /// What to type next: about the operation that runs or failed, or about the runtime that is there.
-    fn next(&self, operation: Option<OperationId>) -> Vec<String> {
+    /// How to get into the runtime that is there; none for a cluster that was brought along. It is a hint: what cannot be looked up is
+    /// left out.
+    async fn access(&self, client: &Client, instance: &str, bindable: bool) -> Option<String> {
+        let name = hint::quoted(&self.name);
+        let fetch = if bindable {
+            format!("kcp bind {name}")
+        } else {
+            let runtime = which::runtime(client, instance, IdMatch::Whole).await.ok()?;
+            if runtime.service_plan_name == "own_cluster" {
+                return None;
+            }
+            format!("kcp kubeconfig -c {}", hint::quoted(&runtime.shoot_name))
+        };
+        Some(format!("{fetch} -o {name}.yaml && kubectl --kubeconfig {name}.yaml get namespaces"))
+    }
+
+    /// The next commands: about the operation that runs or failed, or about the existing runtime.
+    fn next(&self, operation: Option<OperationId>, access: Option<String>) -> Vec<String> {
         let name = hint::quoted(&self.name);
         match operation {
             Some(operation) if self.watch => vec![
@@ -113,13 +151,13 @@ impl Provision {
                 format!("kcp deprovision --name {name}"),
             ],
             Some(operation) => vec![format!("kcp operations {operation} --watch")],
-            None => vec![
-                format!(
-                    "kcp bind {name} -o {name}.yaml && kubectl --kubeconfig {name}.yaml get namespaces"
-                ),
-                format!("kcp update {name} --param autoScalerMax=5 --watch"),
-                format!("kcp deprovision --name {name} --watch"),
-            ],
+            None => {
+                let change = access
+                    .is_some()
+                    .then(|| format!("kcp update {name} --param autoScalerMax=5 --watch"));
+                let remove = format!("kcp deprovision --name {name} --watch");
+                access.into_iter().chain(change).chain([remove]).collect()
+            }
         }
     }
 

@@ -8,7 +8,7 @@ use std::{path::Path, process::ExitCode};
 use clap::{Args, Subcommand};
 use uuid::Uuid;
 
-use super::which;
+use super::which::{self, IdMatch};
 use crate::{
     client::Client,
     confirm::Confirmation,
@@ -39,11 +39,15 @@ enum Command {
         /// Begin a round now.
         #[arg(short, long)]
         force: bool,
+        #[command(flatten)]
+        confirmation: Confirmation,
     },
     /// Keep the Reconciler away from a cluster.
     Disable {
         #[command(flatten)]
         cluster: Cluster,
+        #[command(flatten)]
+        confirmation: Confirmation,
     },
     /// Show one with its operations.
     Info(Info),
@@ -51,13 +55,15 @@ enum Command {
     State(State),
     /// Make a round log more.
     Debug {
-        /// The round.
+        /// The round, by its id or a part of it.
         #[arg(short, long, value_name = "ID")]
         scheduling_id: String,
+        #[command(flatten)]
+        confirmation: Confirmation,
     },
     /// Forget the rounds of a cluster.
     Purge {
-        /// The runtime.
+        /// The runtime: its id, the beginning of it, or its name.
         #[arg(short, long, value_name = "ID")]
         runtime_id: String,
         #[command(flatten)]
@@ -83,15 +89,17 @@ enum OperationCommand {
     Debug {
         #[command(flatten)]
         operation: OperationId,
+        #[command(flatten)]
+        confirmation: Confirmation,
     },
 }
 
 #[derive(Args)]
 struct OperationId {
-    /// The round.
+    /// The round, by its id or a part of it.
     #[arg(short, long, value_name = "ID")]
     scheduling_id: String,
-    /// The operation of it.
+    /// The operation of it, by its id or a part of it.
     #[arg(short, long, value_name = "ID")]
     correlation_id: String,
 }
@@ -100,7 +108,7 @@ struct OperationId {
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct Cluster {
-    /// The runtime: its id, or the name of it.
+    /// The runtime: its id, the beginning of it, or its name.
     #[arg(short, long, value_name = "ID")]
     runtime_id: Option<String>,
     /// The Shoot.
@@ -121,7 +129,7 @@ struct State {
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct StateOf {
-    /// The runtime: its id, or the name of it.
+    /// The runtime: its id, the beginning of it, or its name.
     #[arg(short, long, value_name = "ID")]
     runtime_id: Option<String>,
     /// The Shoot.
@@ -130,7 +138,7 @@ struct StateOf {
     /// An operation of a round.
     #[arg(long, value_name = "ID")]
     correlation_id: Option<String>,
-    /// A round.
+    /// A round, by its id or a part of it.
     #[arg(long, value_name = "ID")]
     scheduling_id: Option<String>,
 }
@@ -151,31 +159,46 @@ impl Reconciliations {
 impl Command {
     async fn change(self, mothership: &Client, data: Option<&Path>) -> anyhow::Result<()> {
         match self {
-            Self::Enable { cluster, force } => {
+            Self::Enable { cluster, force, confirmation } => {
                 let status = if force { "reconcile_pending" } else { "ready" };
-                set(mothership, &cluster.runtime(data).await?, status).await
+                let enough = IdMatch::of_change(&confirmation, false);
+                let runtime = cluster.runtime(data, enough).await?;
+                ask(mothership, &confirmation, &runtime, "Turn reconciliation on for").await?;
+                set(mothership, &runtime, status).await
             }
-            Self::Disable { cluster } => {
-                set(mothership, &cluster.runtime(data).await?, "reconcile_disabled").await
+            Self::Disable { cluster, confirmation } => {
+                let enough = IdMatch::of_change(&confirmation, false);
+                let runtime = cluster.runtime(data, enough).await?;
+                ask(mothership, &confirmation, &runtime, "Turn reconciliation off for").await?;
+                set(mothership, &runtime, "reconcile_disabled").await
             }
-            Self::Debug { scheduling_id } => {
+            Self::Debug { scheduling_id, confirmation } => {
+                let enough = IdMatch::of_change(&confirmation, false);
+                let scheduling_id = round(mothership, &scheduling_id, enough).await?;
+                mothership.reconciliation(&scheduling_id).await?;
+                confirmation.ask(&format!("Log more of reconciliation {scheduling_id}"))?;
                 mothership.debug_reconciliation(&scheduling_id, None).await?;
                 output::print(&format!("reconciliation {scheduling_id} logs more\n"))
             }
             Self::Purge { runtime_id, confirmation } => {
-                let runtime = runtime(data, &runtime_id).await?;
+                let enough = IdMatch::of_change(&confirmation, false);
+                let runtime = runtime(data, &runtime_id, enough).await?;
+                mothership.cluster_state(&[("runtimeID", runtime.as_str())]).await?;
                 confirmation.ask(&format!("Forget all reconciliations of runtime {runtime}"))?;
                 mothership.purge_reconciliations(&runtime).await?;
                 output::print(&format!("reconciliations of runtime {runtime} are forgotten\n"))
             }
             Self::Operation { command: OperationCommand::Stop { operation, confirmation } } => {
-                let OperationId { scheduling_id, correlation_id } = operation;
-                confirmation.ask(&format!("Operation {correlation_id} is taken for done"))?;
+                let (scheduling_id, correlation_id) =
+                    operation.whole(mothership, &confirmation).await?;
+                confirmation.ask(&format!("Take operation {correlation_id} for done"))?;
                 mothership.stop_operation(&scheduling_id, &correlation_id).await?;
                 output::print(&format!("operation {correlation_id} is stopped\n"))
             }
-            Self::Operation { command: OperationCommand::Debug { operation } } => {
-                let OperationId { scheduling_id, correlation_id } = operation;
+            Self::Operation { command: OperationCommand::Debug { operation, confirmation } } => {
+                let (scheduling_id, correlation_id) =
+                    operation.whole(mothership, &confirmation).await?;
+                confirmation.ask(&format!("Log more of operation {correlation_id}"))?;
                 mothership.debug_reconciliation(&scheduling_id, Some(&correlation_id)).await?;
                 output::print(&format!("operation {correlation_id} logs more\n"))
             }
@@ -184,24 +207,61 @@ impl Command {
     }
 }
 
+/// The whole id of a round.
+async fn round(mothership: &Client, word: &str, enough: IdMatch) -> anyhow::Result<String> {
+    if Uuid::parse_str(word).is_ok() {
+        return Ok(word.to_owned());
+    }
+    let all = mothership.reconciliations(&[]).await?;
+    let ids: Vec<&str> = all.iter().filter_map(|it| it["schedulingID"].as_str()).collect();
+    Ok(which::one_of("reconciliation", word, &ids, enough)?.to_owned())
+}
+
+impl OperationId {
+    /// The whole ids of the round and of its operation.
+    async fn whole(
+        &self,
+        mothership: &Client,
+        confirmation: &Confirmation,
+    ) -> anyhow::Result<(String, String)> {
+        let enough = IdMatch::of_change(confirmation, false);
+        let round = round(mothership, &self.scheduling_id, enough).await?;
+        let found = mothership.reconciliation(&round).await?;
+        let all = found["operations"].as_array().into_iter().flatten();
+        let ids: Vec<&str> = all.filter_map(|it| it["correlationID"].as_str()).collect();
+        let operation = which::one_of("operation", &self.correlation_id, &ids, enough)?;
+        Ok((round, operation.to_owned()))
+    }
+}
+
+/// Asks whether this shall be done with a cluster, which the Reconciler must know.
+async fn ask(
+    mothership: &Client,
+    confirmation: &Confirmation,
+    runtime: &str,
+    doing: &str,
+) -> anyhow::Result<()> {
+    if !confirmation.is_given() {
+        mothership.cluster_state(&[("runtimeID", runtime)]).await?;
+    }
+    confirmation.ask(&format!("{doing} runtime {runtime}"))
+}
+
 async fn set(mothership: &Client, runtime: &str, status: &str) -> anyhow::Result<()> {
     mothership.set_cluster_status(runtime, status).await?;
     output::print(&format!("runtime {runtime}: {status}\n"))
 }
 
 impl Cluster {
-    async fn runtime(&self, data: Option<&Path>) -> anyhow::Result<String> {
+    async fn runtime(&self, data: Option<&Path>, enough: IdMatch) -> anyhow::Result<String> {
         let which = self.runtime_id.as_deref().or(self.shoot.as_deref()).unwrap_or_default();
-        runtime(data, which).await
+        runtime(data, which, enough).await
     }
 }
 
 /// The id of a runtime; names and Shoots are looked up at the broker.
-async fn runtime(data: Option<&Path>, which: &str) -> anyhow::Result<String> {
-    if Uuid::parse_str(which).is_ok() {
-        return Ok(which.to_owned());
-    }
-    Ok(which::runtime(&Client::connect(data)?, which).await?.id)
+async fn runtime(data: Option<&Path>, which: &str, enough: IdMatch) -> anyhow::Result<String> {
+    which::runtime_id(&Client::connect(data)?, which, enough).await
 }
 
 impl State {
@@ -209,13 +269,17 @@ impl State {
         let of = &self.of;
         let cluster = of.runtime_id.as_deref().or(of.shoot.as_deref());
         let cluster = match cluster {
-            Some(which) => Some(runtime(data, which).await?),
+            Some(which) => Some(runtime(data, which, IdMatch::Part).await?),
+            None => None,
+        };
+        let scheduling_id = match of.scheduling_id.as_deref() {
+            Some(word) => Some(round(mothership, word, IdMatch::Part).await?),
             None => None,
         };
         let names = [
             ("runtimeID", cluster.as_deref()),
             ("correlationID", of.correlation_id.as_deref()),
-            ("schedulingID", of.scheduling_id.as_deref()),
+            ("schedulingID", scheduling_id.as_deref()),
         ];
         let query: Vec<_> = names.into_iter().filter_map(|(key, id)| Some((key, id?))).collect();
         let state = mothership.cluster_state(&query).await?;

@@ -1,5 +1,6 @@
 //! `kcp runtimes`: what runs.
 
+mod events;
 mod export;
 mod table;
 
@@ -13,11 +14,13 @@ use base::Clock;
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::which;
 use crate::{
     client::Client,
-    output::{self, Format, Layout},
+    output::{self, Format, Layout, style},
     view::Runtime,
 };
+use events::EventLevel;
 use export::ExportFormat;
 
 /// Words for states, as the broker knows them.
@@ -51,10 +54,10 @@ pub(crate) struct Runtimes {
     /// Only those of these subaccounts.
     #[arg(short, long, value_delimiter = ',', value_name = "ID")]
     subaccount: Vec<String>,
-    /// Only these instances.
+    /// Only these instances: ids, their beginnings, or names of runtimes.
     #[arg(short, long, value_delimiter = ',', value_name = "ID")]
     instance_id: Vec<String>,
-    /// Only these runtimes.
+    /// Only these runtimes: ids, their beginnings, or names.
     #[arg(short, long, value_delimiter = ',', value_name = "ID")]
     runtime_id: Vec<String>,
     /// Only those in these regions of the providers.
@@ -69,12 +72,18 @@ pub(crate) struct Runtimes {
     /// Tell all operations of each, not only the last.
     #[arg(long)]
     ops: bool,
+    /// With what happened to each in lines below it, of at most 100 runtimes; includes --ops.
+    #[arg(long, value_enum, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_value = "none", default_missing_value = "all", conflicts_with = "export")]
+    events: EventLevel,
     /// With the Kyma that each shall have.
     #[arg(long)]
     kyma_config: bool,
     /// With the cluster that each shall be.
     #[arg(long)]
     cluster_config: bool,
+    /// With what Gardener has of each; the known broker alone tells it.
+    #[arg(long, hide = true)]
+    gardener_config: bool,
     /// Only those that have expired.
     #[arg(long)]
     expired: bool,
@@ -93,30 +102,56 @@ pub(crate) struct Runtimes {
 }
 
 impl Runtimes {
-    pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
-        if let Some(file) = &self.export {
-            let format = self.export_format(file);
-            export::write(&Client::connect(data)?, self.query(), format, file).await?;
-            return Ok(ExitCode::SUCCESS);
-        }
+    pub(crate) async fn run(mut self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let removed = self.state.iter().any(|state| state == "deprovisioned");
-        if removed && self.instance_id.is_empty() {
+        if removed && self.instance_id.is_empty() && self.export.is_none() {
             bail!("must provide some Instance IDs when looking up deprovisioned runtimes");
         }
+        self.ops |= self.events != EventLevel::None;
         let client = Client::connect(data)?;
+        self.instance_id =
+            which::all_ids(&client, &self.instance_id, |it| it.instance_id.as_str()).await?;
+        self.runtime_id = which::all_ids(&client, &self.runtime_id, |it| it.id.as_str()).await?;
+        if let Some(file) = &self.export {
+            let format = self.export_format(file);
+            export::write(&client, self.query(), format, file).await?;
+            return Ok(ExitCode::SUCCESS);
+        }
         let found = client.runtimes(&self.query(), removed.then_some(MOST_REMOVED)).await?;
         let extra = table::Extra { payer: self.subscription_global_account_id, version: self.ops };
+        let now = Clock::running().now();
+        let events = match self.output {
+            Format::Name | Format::Custom(_) => None,
+            _ => events::read(&client, self.events, &found).await?,
+        };
+        let below = |width| {
+            let events = events.as_deref().unwrap_or_default();
+            let lines = found.iter().map(|it| events::lines(it, events, now, width));
+            lines.collect::<Vec<String>>()
+        };
         if self.output == Format::Known {
-            let runtimes: Vec<Runtime> = serde_json::from_value(Value::from(found))?;
-            output::print(&extra.known(&runtimes))?;
+            let runtimes: Vec<Runtime> = serde_json::from_value(json!(found))?;
+            output::print(&events::between(&extra.known(&runtimes), &below(None)))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let head = extra.head();
+        let layout = Layout { head: &head, name: "/instanceID", empty: "" };
+        let row = |value: &Value| extra.row(value, now);
+        if matches!(self.output, Format::Table | Format::Wide) && events.is_some() {
+            let width = if self.output == Format::Wide { None } else { style::width() };
+            let table = self.output.table(&found, &layout, row);
+            output::print_styled(&events::between(&table, &below(width)))?;
             return Ok(ExitCode::SUCCESS);
         }
         let count = found.len();
         let answer = json!({ "data": found, "count": count, "totalCount": count });
-        let head = extra.head();
-        let layout = Layout { head: &head, name: "/instanceID", empty: "" };
-        let now = Clock::running().now();
-        self.output.list(&answer, &found, &layout, |value| extra.row(value, now))?;
+        self.output.list(&answer, &found, &layout, row)?;
+        // As in the known client: another document.
+        match (self.output, &events) {
+            (Format::Json, Some(events)) => output::json(&json!(events))?,
+            (Format::Yaml, Some(events)) => self.output.document(&json!(events))?,
+            _ => {}
+        }
         Ok(ExitCode::SUCCESS)
     }
 
@@ -145,6 +180,7 @@ impl Runtimes {
         let flags = [
             ("kyma_config", self.kyma_config),
             ("cluster_config", self.cluster_config),
+            ("gardener_config", self.gardener_config),
             ("expired", self.expired),
         ];
         query

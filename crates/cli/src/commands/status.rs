@@ -1,15 +1,18 @@
 //! `kcp status`: what works, what waits and why, what is stuck, what failed, the pool of accounts, the next jobs, the replicas; on one
-//! screen of 80 columns.
+//! screen of 80 columns. Below it, how steps went and how operations ended.
+
+mod steps;
+mod success;
 
 use std::{fmt::Write as _, path::Path, process::ExitCode};
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::{
     client::Client,
-    output::{self, Format, relative, span},
+    output::{self, Format, Layout, relative, span},
 };
 
 /// How wide a line is at most.
@@ -22,21 +25,37 @@ const SHOWN_STUCK: usize = 2;
 /// Show what works, what waits and why, what is stuck, what failed, and what is left of the pool of accounts.
 #[derive(Args)]
 pub(crate) struct Status {
-    /// How the answer looks.
-    #[arg(short, long, value_enum, default_value_t)]
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…]; the status has operations that are stuck as names.
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format, global = true)]
     output: Format,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Steps(steps::Steps),
+    Success(success::Success),
 }
 
 impl Status {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
-        let status = Client::connect(data)?.status().await?;
-        if self.output == Format::Json {
-            output::json(&status)?;
-        } else {
-            output::print(&screen(&status, base::Clock::running().now()))?;
+        match self.command {
+            None => show(&Client::connect(data)?.status().await?, self.output)?,
+            Some(Command::Steps(steps)) => steps.run(data, self.output).await?,
+            Some(Command::Success(success)) => success.run(data, self.output).await?,
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn show(status: &Value, format: Format) -> anyhow::Result<()> {
+    if format == Format::Name {
+        let stuck = status["stuck"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let layout = Layout { head: &[], name: "/operation", empty: "" };
+        return format.list(status, stuck, &layout, |_| Vec::new());
+    }
+    format.show(status, "", || screen(status, base::Clock::running().now()))
 }
 
 /// Everything on one screen.

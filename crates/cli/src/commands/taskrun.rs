@@ -18,7 +18,10 @@ use anyhow::bail;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::upgrade::targets::{Target, target, target_exclude};
+use super::{
+    upgrade::targets::{self, Target, target, target_exclude},
+    which::IdMatch,
+};
 use crate::{
     client::Client,
     output::{Format, Head, Layout},
@@ -27,13 +30,14 @@ use crate::{
 use kubeconfigs::Kubeconfigs;
 use run::Task;
 
-const HEAD: [Head; 6] = [
+const HEAD: [Head; 7] = [
+    Head::Fixed("NAME"),
     Head::Fixed("SHOOT"),
     Head::Fixed("PLAN"),
     Head::Fixed("REGION"),
     Head::Wide("RUNTIME ID"),
-    Head::Fixed("GLOBALACCOUNT"),
-    Head::Fixed("SUBACCOUNT"),
+    Head::Wide("GLOBALACCOUNT"),
+    Head::Wide("SUBACCOUNT"),
 ];
 
 /// Run a command for many runtimes, with the kubeconfig of each in its environment.
@@ -54,7 +58,7 @@ pub(crate) struct Taskrun {
     /// The folder for kubeconfigs; one that is there is used again. A folder for this run without it.
     #[arg(short, long, value_name = "DIR")]
     kubeconfig_dir: Option<PathBuf>,
-    /// Keep the kubeconfigs.
+    /// Keep the kubeconfigs, and the access that they give for its time (8 hours with `kcp up`). It ends with the command otherwise.
     #[arg(long)]
     keep_kubeconfig: bool,
     /// Fetch no kubeconfigs.
@@ -78,9 +82,11 @@ pub(crate) struct Taskrun {
 }
 
 impl Taskrun {
-    pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
+    pub(crate) async fn run(mut self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let words = run::words(self.shell.as_deref(), &self.command);
         let client = Client::connect(data)?;
+        targets::resolve(&client, &mut self.target, IdMatch::Part).await?;
+        targets::resolve(&client, &mut self.target_exclude, IdMatch::Part).await?;
         let found = client.runtimes(&self.query(), None).await?;
         let chosen = select::chosen(&found, &self.target, &self.target_exclude)?;
         if self.dry_run {
@@ -102,14 +108,23 @@ impl Taskrun {
         let task = Arc::new(Task { words, kubeconfigs, prefixed: !self.no_prefix_output });
         let all = runtimes.len();
         let running = run::for_all(task.clone(), runtimes, usize::from(self.parallelism));
-        let failed = tokio::select! {
-            failed = running => failed?,
+        let ended = tokio::select! {
+            failed = running => Ok(failed),
             // A signal ends the runs that are under way, and their kubeconfigs are removed.
-            code = signals::ending() => return Ok(ExitCode::from(code?)),
+            code = signals::ending() => Err(code),
         };
         if let Some(kubeconfigs) = &task.kubeconfigs {
+            tokio::select! {
+                () = kubeconfigs.end_access() => {}
+                // Who presses Ctrl-C once more does not want to wait.
+                code = signals::ending() => return Ok(ExitCode::from(code?)),
+            }
             kubeconfigs.tell();
         }
+        let failed = match ended {
+            Ok(failed) => failed?,
+            Err(code) => return Ok(ExitCode::from(code?)),
+        };
         if failed > 0 {
             bail!("{failed}/{all} execution(s) failed");
         }
@@ -125,18 +140,21 @@ impl Taskrun {
 
     fn show(&self, chosen: &[Value]) -> anyhow::Result<ExitCode> {
         let layout = Layout { head: &HEAD, name: "/shootName", empty: "no runtime fits" };
-        let text = |it: &Value, key: &str| it[key].as_str().unwrap_or_default().to_owned();
-        let keys = [
-            "shootName",
-            "servicePlanName",
-            "region",
-            "runtimeID",
-            "globalAccountID",
-            "subAccountID",
+        let fields = [
+            "/parameters/name",
+            "/shootName",
+            "/servicePlanName",
+            "/region",
+            "/runtimeID",
+            "/globalAccountID",
+            "/subAccountID",
         ];
+        let text = |it: &Value, field: &str| {
+            it.pointer(field).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
         let answer = json!({ "data": chosen, "count": chosen.len() });
         self.output
-            .list(&answer, chosen, &layout, |it| keys.iter().map(|key| text(it, key)).collect())?;
+            .list(&answer, chosen, &layout, |it| fields.map(|field| text(it, field)).into())?;
         Ok(ExitCode::SUCCESS)
     }
 }

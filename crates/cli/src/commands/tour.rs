@@ -1,6 +1,6 @@
 //! `kcp tour`: a guided walk against the running `kcp up`. Each part says the command that it stands for.
 //!
-//! What a reader would get wrong: whatever happens, the trouble that the tour made is ended. The runtime is removed at the
+//! What a reader would get wrong: whatever happens, Ctrl-C included, the trouble that the tour made is ended. The runtime is removed at the
 //! end; a walk that is left early says how to remove it.
 
 mod guide;
@@ -21,7 +21,7 @@ pub(crate) struct Tour {
     /// Walk without asking; the part that needs a person (kill and start again) is left out.
     #[arg(short, long)]
     yes: bool,
-    /// What the runtime is called.
+    /// The name of the runtime.
     #[arg(long, default_value = "tour")]
     name: String,
 }
@@ -30,14 +30,23 @@ impl Tour {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let mut guide = Guide::new(self.yes);
         let mut walk = Walk::begin(data, self.name).await?;
-        let walked = walk.through(&mut guide).await;
-        walk.end_trouble().await?;
-        if let Err(error) = walked {
-            if let Some(instance) = walk.instance() {
-                hint::next(data, &[format!("kcp deprovision {instance}")]);
-            }
-            return Err(error);
+        let walked: anyhow::Result<Option<()>> = tokio::select! {
+            biased;
+            pressed = tokio::signal::ctrl_c() => pressed.map(|()| None).map_err(Into::into),
+            walked = walk.through(&mut guide) => walked.map(Some),
+        };
+        let ended = walk.end_trouble().await;
+        if !matches!(walked, Ok(Some(())))
+            && let Some(instance) = walk.instance()
+        {
+            hint::next(data, &[format!("kcp deprovision {instance}")]);
         }
+        // Why it was left goes before what could not be ended then.
+        if walked?.is_none() {
+            ended?;
+            return Ok(ExitCode::from(130));
+        }
+        ended?;
         output::print(
             "\nThat was the tour: the runtime is gone, and Gardener is as it was.\n\
              docs/cli.md has every command, kcp --help lists them.\n",

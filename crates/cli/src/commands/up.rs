@@ -9,9 +9,10 @@ use clap::Args;
 use secrecy::SecretString;
 use server::{
     Speed, settings, telemetry,
-    up::{GardenerVersion, Options, run},
+    up::{Options, run},
 };
 
+use super::garden::GardenArgs;
 use crate::connection::{self, DEFAULT_FOLDER};
 
 /// Run everything on this machine: broker, provisioner, console and a simulated landscape.
@@ -26,9 +27,8 @@ pub(crate) struct Up {
     /// How many times faster than watchable the simulated world is, or "max".
     #[arg(long, value_name = "X", default_value = "1")]
     speed: Speed,
-    /// Which Gardener the simulated garden plays: 1.65 and every version after it.
-    #[arg(long, value_name = "VERSION", default_value_t)]
-    gardener: GardenerVersion,
+    #[command(flatten)]
+    garden: GardenArgs,
     /// A settings file, as in config/broker.toml.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -46,7 +46,7 @@ impl Up {
             data: data.unwrap_or(Path::new(DEFAULT_FOLDER)).to_owned(),
             database: self.database,
             speed: self.speed,
-            gardener: self.gardener,
+            garden: self.garden.options(),
             settings,
             provisioner: settings::provisioner::load(None)?,
         })

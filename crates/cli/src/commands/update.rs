@@ -4,16 +4,18 @@ use std::{path::Path, process::ExitCode};
 
 use anyhow::bail;
 use clap::Args;
-use serde_json::json;
+use reqwest::Method;
+use serde_json::{Value, json};
 
 use super::{
-    dry_run::{self, Unsent},
+    dry_run::{self, CheckLevel, UnsentRequest},
     operations::follow,
     parameters::Parameters,
-    which,
+    which::{self, IdMatch},
 };
 use crate::{
     client::{Client, InstanceChange, order_path},
+    confirm::Confirmation,
     output::Format,
 };
 
@@ -28,10 +30,13 @@ pub(crate) struct Update {
     /// Another plan, by its name in the catalog. Which plans can follow which is in the catalog.
     #[arg(short, long)]
     plan: Option<String>,
+    #[command(flatten)]
+    confirmation: Confirmation,
     /// Watch until it is changed: each stage and step as it goes by. Fails when the change does.
     #[arg(short, long)]
     watch: bool,
-    /// Only show what would be sent; parameters are checked by the catalog.
+    /// Only show what would be sent. The broker checks it as a change of the runtime as it is now; one that cannot leaves it to
+    /// the catalog's schema.
     #[arg(long, conflicts_with = "watch")]
     dry_run: bool,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
@@ -46,19 +51,30 @@ impl Update {
             bail!("nothing to change: give --param KEY=VALUE, --parameters FILE or --plan NAME");
         }
         let client = Client::connect(data)?;
-        let runtime = which::runtime(&client, &self.which).await?;
+        let enough = IdMatch::of_change(&self.confirmation, self.dry_run);
+        let runtime = which::runtime(&client, &self.which, enough).await?;
+        let called = runtime.called();
         let instance = runtime.instance_id;
         let change = InstanceChange { plan: self.plan, context: None, parameters };
         if self.dry_run {
-            if let Some(parameters) = &change.parameters {
+            let body = client.change_body(&change).await?;
+            let answer = client.check(Method::PATCH, None, &instance, &body).await?;
+            if let (None, Some(parameters)) = (&answer, &change.parameters) {
                 let plan = change.plan.as_deref().unwrap_or(&runtime.service_plan_name);
                 let region = Some(runtime.sub_account_region.as_str()).filter(|it| !it.is_empty());
                 let schema = client.schema(region, plan, "update").await?;
                 dry_run::check(&schema, parameters)?;
             }
-            let body = client.change_body(&change).await?;
+            let checked =
+                if answer.is_some() { CheckLevel::ByBroker } else { CheckLevel::BySchema };
             let path = format!("{}?accepts_incomplete=true", order_path(None, &instance)?);
-            return Unsent { method: "PATCH", path, body: Some(&body) }.show(self.output);
+            let unsent = UnsentRequest { checked, method: "PATCH", path, body: Some(&body) };
+            return unsent.show(self.output);
+        }
+        if !self.confirmation.is_given() {
+            let body = client.change_body(&change).await?;
+            client.check(Method::PATCH, None, &instance, &body).await?;
+            self.confirmation.ask(&format!("Change {} of {called}", changed(&change)))?;
         }
         let operation = client.change_instance(&instance, &change).await?;
         let shown = operation.as_ref().map_or("none: it is stored".into(), ToString::to_string);
@@ -72,5 +88,26 @@ impl Update {
             }
             _ => Ok(ExitCode::SUCCESS),
         }
+    }
+}
+
+/// The parts of an instance that a change is about. Values may be secret and are not told.
+fn changed(change: &InstanceChange) -> String {
+    let parameters = change.parameters.as_ref().and_then(Value::as_object);
+    let names = parameters.into_iter().flatten().map(|(name, _)| name.clone());
+    let plan = change.plan.iter().map(|plan| format!("the plan (to {plan})"));
+    names.chain(plan).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_asked_about_by_names_without_values() {
+        let parameters = Some(json!({"kubeconfig": "hush", "autoScalerMax": 9}));
+        let change = InstanceChange { plan: Some("azure".into()), context: None, parameters };
+
+        assert_eq!(changed(&change), "kubeconfig, autoScalerMax, the plan (to azure)");
     }
 }

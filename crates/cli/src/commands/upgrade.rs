@@ -4,20 +4,29 @@ pub(super) mod targets;
 
 use std::{fmt::Write as _, path::Path, process::ExitCode};
 
+use anyhow::bail;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::{operations::follow, orchestrations::watch};
+use super::{names::Names, operations::follow, orchestrations::watch, which::IdMatch};
 use crate::{
     client::Client,
     confirm::Confirmation,
     hint,
-    output::{self, Format},
+    output::{self, Format, Head, Layout},
 };
 use targets::{Target, target, target_exclude};
 
-const HEAD: [&str; 7] =
-    ["SHOOT", "GLOBALACCOUNT", "SUBACCOUNT", "PLAN", "REGION", "WAVE", "NOT BEFORE"];
+const HEAD: [Head; 8] = [
+    Head::Fixed("NAME"),
+    Head::Fixed("SHOOT"),
+    Head::Wide("GLOBALACCOUNT"),
+    Head::Wide("SUBACCOUNT"),
+    Head::Fixed("PLAN"),
+    Head::Fixed("REGION"),
+    Head::Fixed("WAVE"),
+    Head::Text("NOT BEFORE"),
+];
 
 /// Upgrade Kyma or Kubernetes of many runtimes.
 #[derive(Args)]
@@ -86,13 +95,16 @@ struct Common {
     /// Do not tell customers.
     #[arg(long)]
     no_notification: bool,
+    /// Tell customers, as the known client says it; where that is configured, they are told without it.
+    #[arg(long, hide = true, conflicts_with = "no_notification")]
+    notification: bool,
     /// Change nothing.
     #[arg(long)]
     dry_run: bool,
     /// Only show which runtimes are meant.
     #[arg(long)]
     preview: bool,
-    /// Show how far it is until it ends. Fails when a runtime does.
+    /// Show how far it is until it ends. Fails when a runtime does, and when it is canceled.
     #[arg(short, long)]
     watch: bool,
     #[command(flatten)]
@@ -120,18 +132,25 @@ impl Upgrade {
 
 impl Common {
     async fn run(
-        self,
+        mut self,
         data: Option<&Path>,
         what: &str,
         (key, version): (&str, Value),
     ) -> anyhow::Result<ExitCode> {
         let client = Client::connect(data)?;
+        let enough = IdMatch::of_change(&self.confirmation, self.preview || self.dry_run);
+        targets::resolve(&client, &mut self.target, enough).await?;
+        targets::resolve(&client, &mut self.target_exclude, enough).await?;
         let mut body = self.body();
         body[key] = version;
         let preview = client.upgrade(what, true, &body).await?;
         if self.preview {
-            self.output.show(&preview, "", || shown(&preview))?;
+            show(&client, &preview, self.output).await?;
             return Ok(ExitCode::SUCCESS);
+        }
+        let begins_now = matches!(self.schedule.as_str(), "now" | "immediate");
+        if begins_now && preview["count"] == 0 {
+            bail!("no runtime can be upgraded; --preview shows those that are left out");
         }
         let count = match preview["count"].as_u64() {
             Some(1) => "1 runtime gets".to_owned(),
@@ -172,21 +191,27 @@ impl Common {
             "strategy": strategy,
             "dryRun": self.dry_run,
         });
-        if self.no_notification {
-            body["notification"] = false.into();
+        if self.notification || self.no_notification {
+            body["notification"] = self.notification.into();
         }
         body
     }
 }
 
-/// Which runtimes are meant, and which are left out.
-fn shown(preview: &Value) -> String {
+/// Shows which runtimes are meant, and which are left out.
+async fn show(client: &Client, preview: &Value, format: Format) -> anyhow::Result<()> {
     let text = |it: &Value, key: &str| it[key].as_str().unwrap_or_default().to_owned();
-    let runtimes = preview["runtimes"].as_array().into_iter().flatten();
-    let rows = runtimes.map(|it| {
+    let layout = Layout { head: &HEAD, name: "/shootName", empty: "" };
+    let runtimes = preview["runtimes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let for_people = matches!(format, Format::Table | Format::Wide | Format::Known);
+    let named = if for_people { runtimes } else { &[] };
+    let names = Names::of(client, named, "instanceID").await;
+    format.list(preview, runtimes, &layout, |it| {
         let wave = if it["canary"] == true { "canary" } else { "all" };
+        let shoot = text(it, "shootName");
         vec![
-            text(it, "shootName"),
+            names.name(&text(it, "instanceID"), &shoot),
+            shoot,
             text(it, "globalAccountID"),
             text(it, "subAccountID"),
             text(it, "servicePlanName"),
@@ -194,13 +219,41 @@ fn shown(preview: &Value) -> String {
             wave.to_owned(),
             text(it, "maintenanceWindowBegin"),
         ]
-    });
-    let mut shown = output::table(&HEAD, rows);
+    })?;
+    if !for_people {
+        return Ok(());
+    }
+    let mut rest = String::new();
     for it in preview["skipped"].as_array().into_iter().flatten() {
         let (name, reason) = (text(it, "shootName"), text(it, "reason"));
-        let _ = writeln!(shown, "left out: {name}: {reason}");
+        let _ = writeln!(rest, "left out: {name}: {reason}");
     }
     let one = preview["count"] == 1;
-    let _ = writeln!(shown, "{} runtime{}", preview["count"], if one { "" } else { "s" });
-    shown
+    let _ = writeln!(rest, "{} runtime{}", preview["count"], if one { "" } else { "s" });
+    output::print(&rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        common: Common,
+    }
+
+    #[test]
+    fn customers_are_told_or_not_as_the_flags_say_and_as_the_broker_decides_without_them() {
+        let sent = |flags: &[&str]| {
+            let words = [&["upgrade", "--target", "all"][..], flags].concat();
+            Line::parse_from(words).common.body()["notification"].clone()
+        };
+
+        assert_eq!(sent(&[]), Value::Null);
+        assert_eq!(sent(&["--notification"]), json!(true));
+        assert_eq!(sent(&["--no-notification"]), json!(false));
+    }
 }

@@ -2,13 +2,12 @@
 
 use std::str::FromStr;
 
-use clap::{ValueEnum, builder::PossibleValue};
 use serde_json::Value;
 
 use super::{
     columns,
     grid::{Head, grid},
-    json,
+    json, json_line,
     path::{Column, read},
     print, print_styled, style,
 };
@@ -38,29 +37,13 @@ pub(crate) struct Layout<'a> {
     pub(crate) head: &'a [Head],
     /// Where an element has what other commands take, as a JSON pointer.
     pub(crate) name: &'a str,
-    /// What is said of an empty list; empty: only the head.
+    /// The text for an empty list; empty: only the head.
     pub(crate) empty: &'a str,
 }
 
 /// Reads the flag.
 pub(crate) fn format(text: &str) -> Result<Format, String> {
     text.parse()
-}
-
-/// For commands whose answer has no columns to choose.
-impl ValueEnum for Format {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Table, Self::Json, Self::Yaml]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        match self {
-            Self::Table => Some(PossibleValue::new("table")),
-            Self::Json => Some(PossibleValue::new("json")),
-            Self::Yaml => Some(PossibleValue::new("yaml")),
-            _ => None,
-        }
-    }
 }
 
 impl FromStr for Format {
@@ -77,8 +60,8 @@ impl FromStr for Format {
             other => match other.strip_prefix("custom=") {
                 Some(columns) => Ok(Self::Custom(Vec::leak(read(columns)?))),
                 None => Err(format!(
-                    "invalid value for output: {other}; one of table, wide, json, yaml, name, \
-                     custom=HEADER:PATH[,…]"
+                    "invalid value for output: {other}; one of table, wide, known, json, yaml, \
+                     name, custom=HEADER:PATH[,…]"
                 )),
             },
         }
@@ -107,9 +90,32 @@ impl Format {
                 if items.is_empty() && !layout.empty.is_empty() {
                     return print(&format!("{}\n", layout.empty));
                 }
-                let rows: Vec<Vec<String>> = items.iter().map(row).collect();
-                print_styled(&grid(layout.head, &rows, self == Self::Wide, style::width()))
+                print_styled(&self.table(items, layout, row))
             }
+        }
+    }
+
+    /// The table of a list: a line for each item below the head. Its cells are harmless.
+    pub(crate) fn table(
+        self,
+        items: &[Value],
+        layout: &Layout<'_>,
+        row: impl Fn(&Value) -> Vec<String>,
+    ) -> String {
+        let rows: Vec<Vec<String>> = items.iter().map(row).collect();
+        grid(layout.head, &rows, self == Self::Wide, style::width())
+    }
+
+    /// Whether what goes on is printed as one document after the other.
+    pub(crate) fn is_documents(self) -> bool {
+        matches!(self, Self::Json | Self::Yaml)
+    }
+
+    /// Prints one of several documents: a line of JSON, or YAML that begins with `---`.
+    pub(crate) fn document(self, value: &Value) -> anyhow::Result<()> {
+        match self {
+            Self::Yaml => print(&format!("---\n{}", serde_saphyr::to_string(value)?)),
+            _ => json_line(value),
         }
     }
 
@@ -157,7 +163,10 @@ mod tests {
     fn what_is_no_format_is_answered_with_those_there_are() {
         assert_eq!("yaml".parse(), Ok(Format::Yaml));
         let error = "xml".parse::<Format>().unwrap_err();
-        assert!(error.contains("xml; one of table, wide, json, yaml, name, custom="), "{error}");
+        assert!(
+            error.contains("xml; one of table, wide, known, json, yaml, name, custom="),
+            "{error}"
+        );
         let error = "custom=".parse::<Format>().unwrap_err();
         assert_eq!(error, "custom format specified but no custom columns given");
     }

@@ -16,7 +16,7 @@ use crate::hint;
 
 /// The public client under which people log in, unless the issuer knows another one.
 pub(crate) const CLIENT: &str = "kcp";
-/// What the known client asks for.
+/// The scopes of the known client.
 pub(crate) const SCOPES: &str = "openid email";
 
 /// The file.
@@ -52,7 +52,7 @@ pub(crate) struct Context {
     /// Only for clients that have one; it is no secret to people who can read the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) client_secret: Option<String>,
-    /// What is asked for at the login. With scopes of an API in it, the access token is sent, otherwise the ID token.
+    /// The scopes of the login. With scopes of an API, the access token is sent, otherwise the ID token.
     #[serde(default = "scopes")]
     pub(crate) scopes: String,
 }
@@ -86,7 +86,7 @@ impl Context {
         self.scopes.split_whitespace().any(|scope| !PROTOCOL.contains(&scope))
     }
 
-    /// What to type to log in here.
+    /// The command to log in here.
     pub(crate) fn login_command(&self) -> String {
         let kcp = hint::command(None);
         if self.name.is_empty() || kcp.contains(" --context ") {

@@ -1,6 +1,11 @@
 //! The known client's settings: its options, its variables and its file, read and never written.
 
-use std::{collections::BTreeMap, env, fs, io::ErrorKind, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context as _;
 use clap::Args;
@@ -12,6 +17,9 @@ use super::config::{CLIENT, Context, SCOPES};
 /// Options of the known client on the command line, so that its scripts work. They are not in the help: contexts are.
 #[derive(Args, Debug, Default)]
 pub(crate) struct Flags {
+    /// The known client's settings file. Commands with settings of their own have another flag of this name.
+    #[arg(long, global = true, hide = true, value_name = "FILE")]
+    config: Option<PathBuf>,
     #[arg(long, global = true, hide = true, value_name = "URL")]
     keb_api_url: Option<String>,
     #[arg(long, global = true, hide = true, value_name = "URL")]
@@ -29,6 +37,16 @@ pub(crate) struct Flags {
     gardener_kubeconfig: Option<String>,
     #[arg(long, global = true, hide = true, value_name = "NAME")]
     gardener_namespace: Option<String>,
+    /// Upgrades are not told to Slack.
+    #[arg(long, global = true, hide = true, value_name = "URL")]
+    slack_api_url: Option<String>,
+    /// One login is enough to remove a runtime: there is no second issuer.
+    #[arg(long, global = true, hide = true, value_name = "URL")]
+    oauth2_issuer_url: Option<String>,
+    #[arg(long, global = true, hide = true, value_name = "ID")]
+    oauth2_client_id: Option<String>,
+    #[arg(long, global = true, hide = true, value_name = "SECRET")]
+    oauth2_client_secret: Option<String>,
     /// How much is logged; there is nothing to log.
     #[arg(short = 'v', long, global = true, hide = true, value_name = "LEVEL")]
     verbose: Option<u8>,
@@ -37,7 +55,12 @@ pub(crate) struct Flags {
 impl Flags {
     /// Whether they say which broker is meant.
     pub(super) fn names_a_broker(&self) -> bool {
-        self.keb_api_url.is_some()
+        self.keb_api_url.is_some() || self.config.is_some()
+    }
+
+    /// The settings file that they name.
+    pub(super) fn config(&self) -> Option<&Path> {
+        self.config.as_deref()
     }
 
     pub(super) fn get(&self, name: &str) -> Option<String> {
@@ -53,7 +76,7 @@ impl Flags {
     }
 }
 
-/// What they say; none when no broker is named.
+/// The context from the environment; none when no broker is named.
 pub(super) fn context() -> anyhow::Result<Option<Context>> {
     let file = file()?;
     from(|option| {
@@ -89,9 +112,10 @@ pub(super) fn address(option: &str, text: &str) -> anyhow::Result<Url> {
     text.parse().with_context(|| format!("{option} {text} is no address"))
 }
 
-/// The file that `KCPCONFIG` names, or `~/.kcp/config.yaml` if it is there.
+/// The file that `--config` or `KCPCONFIG` names, or `~/.kcp/config.yaml` if it is there.
 fn file() -> anyhow::Result<BTreeMap<String, String>> {
-    let named = env::var_os("KCPCONFIG").map(PathBuf::from);
+    let variable = || env::var_os("KCPCONFIG").map(PathBuf::from);
+    let named = super::known_config().or_else(variable);
     let usual = || Some(PathBuf::from(env::var_os("HOME")?).join(".kcp/config.yaml"));
     let Some(path) = named.clone().or_else(usual) else { return Ok(BTreeMap::new()) };
     let shown = path.display();

@@ -21,7 +21,7 @@ use crate::{connection, output};
 const TIMEOUT: Duration = Duration::from_secs(30);
 const DEVICE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
-/// What an issuer tells about itself, as far as it is used.
+/// The fields of the discovery document that are used.
 #[derive(Deserialize)]
 struct Discovery {
     issuer: String,

@@ -74,7 +74,7 @@ async fn answer(
     Ok(found)
 }
 
-/// What a request line brings, if it belongs to this login.
+/// The code in a request line, if it belongs to this login.
 fn code_in(line: &str, state: &str) -> Option<anyhow::Result<String>> {
     let path = line.strip_prefix("GET ")?.split(' ').next()?;
     let url = Url::parse("http://localhost").ok()?.join(path).ok()?;

@@ -16,15 +16,15 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::config::{self, Context};
-use crate::connection::expiry;
+use crate::connection::{claim, expiry};
 
-/// A token that lives shorter is renewed before it is used.
+/// A token that lives shorter is renewed before it is used; one that never lived much longer, at half its life.
 const EARLY: SignedDuration = SignedDuration::from_secs(60);
 /// How long another process may take to renew a login.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What a login gave.
+/// The tokens of a login.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Login {
     pub(crate) id_token: Option<SecretString>,
@@ -46,7 +46,13 @@ impl Login {
 
     /// Whether the token can still be sent. One that a broker can read and that does not say is taken for good.
     pub(crate) fn is_fresh(&self, now: Timestamp) -> bool {
-        self.can_be_sent() && expiry(self.bearer()).is_none_or(|until| until > now + EARLY)
+        let early = |until: Timestamp| {
+            let issued = claim(self.bearer(), "iat").and_then(|at| at.as_i64());
+            let issued = issued.and_then(|at| Timestamp::from_second(at).ok());
+            issued.map_or(EARLY, |at| EARLY.min(until.duration_since(at) / 2))
+        };
+        let is_good = |until: Timestamp| until > now + early(until);
+        self.can_be_sent() && expiry(self.bearer()).is_none_or(is_good)
     }
 
     /// What a renewal gave, after this login. An issuer need not repeat the token for renewals, nor send another ID token: the one of
@@ -163,6 +169,8 @@ fn former_file(context: &Context) -> anyhow::Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+
     use super::*;
 
     fn login(id_token: Option<&str>, access_token: &str, refresh: Option<&str>) -> Login {
@@ -187,6 +195,20 @@ mod tests {
         let now = Timestamp::UNIX_EPOCH;
         assert!(renewed.is_fresh(now) && !opaque.is_fresh(now), "it is renewed again");
         assert_eq!(opaque.refresh_token.unwrap().expose_secret(), "r-2");
+    }
+
+    #[test]
+    fn a_token_is_renewed_a_minute_before_its_end_or_at_half_its_life() {
+        let token = |claims: &str| {
+            let claims = BASE64_URL_SAFE_NO_PAD.encode(claims);
+            login(Some(&format!("x.{claims}.x")), "a", None)
+        };
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let (long, short) = (token(r#"{"iat":0,"exp":900}"#), token(r#"{"iat":0,"exp":40}"#));
+
+        assert!(long.is_fresh(at(839)) && !long.is_fresh(at(840)));
+        assert!(short.is_fresh(at(19)) && !short.is_fresh(at(20)));
+        assert!(!token(r#"{"exp":40}"#).is_fresh(at(19)));
     }
 
     #[test]

@@ -38,8 +38,8 @@ pub(crate) struct Runtime {
 pub(crate) struct Status {
     pub(crate) created_at: Timestamp,
     state: String,
-    provisioning: Option<Ran>,
-    deprovisioning: Option<Ran>,
+    provisioning: Option<OperationTime>,
+    deprovisioning: Option<OperationTime>,
     #[serde(default)]
     unsuspension: Group,
     #[serde(default)]
@@ -55,17 +55,22 @@ pub(crate) struct Status {
 #[derive(Deserialize, Default)]
 struct Group {
     #[serde(default)]
-    data: Vec<Ran>,
+    data: Vec<OperationTime>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Ran {
+struct OperationTime {
     created_at: Timestamp,
 }
 
 impl Runtime {
-    /// What its owner calls it.
+    /// What questions call it.
+    pub(crate) fn called(&self) -> String {
+        format!("runtime \"{}\" (instance {})", self.name(), self.instance_id)
+    }
+
+    /// The name that its owner gave it.
     pub(crate) fn name(&self) -> &str {
         let name = self.parameters.as_ref().and_then(|parameters| parameters["name"].as_str());
         name.unwrap_or_default()
@@ -87,9 +92,9 @@ impl Status {
         }
     }
 
-    /// What sort the newest operation is of.
+    /// The sort of the newest operation.
     fn last(&self) -> Option<&'static str> {
-        let one = |ran: &Option<Ran>| ran.as_ref().map(|ran| ran.created_at);
+        let one = |ran: &Option<OperationTime>| ran.as_ref().map(|ran| ran.created_at);
         let first = |group: &Group| group.data.first().map(|ran| ran.created_at);
         let sorts = [
             ("provision", one(&self.provisioning)),

@@ -1,13 +1,19 @@
 //! What must be true of every page: it can be read without seeing it, on a narrow screen, in the light and in the dark. A picture of each
 //! is left in `target/console`.
+//!
+//! What a reader would get wrong: the rules of axe are checked as well, and its absence is a failure. `scripts/test` fetches it; where it
+//! cannot reach the package registry, it sets `KCP_WITHOUT_AXE`, and the rules here are all that is checked.
 
-use std::path::PathBuf;
+use std::{
+    path::{Path, PathBuf},
+    sync::LazyLock,
+};
 
 use serde_json::Value;
 
 use crate::{TAB, webdriver::Browser};
 
-/// What is wrong with a page for people who do not see it, or see it badly.
+/// A script that finds accessibility problems of a page.
 const SCRIPT: &str = r"
 const wrong = [];
 const say = (problem, node) => wrong.push(`${problem}: ${node ? node.outerHTML.slice(0, 160) : ''}`);
@@ -48,7 +54,7 @@ for (const node of document.querySelectorAll('[aria-hidden=true]')) {
 for (const node of document.querySelectorAll('[tabindex]')) if (node.tabIndex > 0) say('out of order', node);
 const ids = [...document.querySelectorAll('[id]')].map((it) => it.id);
 for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) say(`id ${id} is there twice`);
-for (const field of document.querySelectorAll('input:not([type=hidden]), select')) {
+for (const field of document.querySelectorAll('input:not([type=hidden]), select, textarea')) {
   if (!field.labels.length && !field.getAttribute('aria-label')) say('no label', field);
 }
 for (const of of ['aria-labelledby', 'aria-describedby']) for (const node of document.querySelectorAll(`[${of}]`)) {
@@ -104,9 +110,42 @@ document.addEventListener('focusin', ({ target }) => {
 });
 document.activeElement?.blur();
 window.scrollTo(0, 0);
-const stops = [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, summary')];
+const stops = [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary')];
 return stops.filter((it) => it.tabIndex >= 0 && it.checkVisibility()).length;
 ";
+
+/// What axe finds that keeps people from using a page.
+const AXE_RUN: &str = r"
+axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations
+  .filter(({ impact }) => ['serious', 'critical'].includes(impact))
+  .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `axe ${id}: ${html.slice(0, 160)} ${failureSummary}`)))
+";
+
+/// The script of axe; none where it cannot be had.
+static AXE: LazyLock<Option<String>> = LazyLock::new(|| {
+    let mut files = std::fs::read_dir(beside_the_build("axe")).ok()?.filter_map(Result::ok);
+    let script = files.find(|it| it.path().extension().is_some_and(|ending| ending == "js"))?;
+    Some(std::fs::read_to_string(script.path()).unwrap())
+});
+
+/// A folder in the target folder.
+fn beside_the_build(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("..").join(name)
+}
+
+/// What axe says about the page that is open.
+fn axe(browser: &Browser) -> Vec<Value> {
+    let Some(script) = AXE.as_ref() else {
+        let missing = "axe is missing: scripts/test fetches it, KCP_WITHOUT_AXE=1 goes without it";
+        assert!(std::env::var("KCP_WITHOUT_AXE").as_deref() == Ok("1"), "{missing}");
+        return vec![];
+    };
+    if browser.run("return !window.axe") == true {
+        browser.run(script);
+    }
+    let found = browser.settle(AXE_RUN);
+    found.as_array().cloned().unwrap_or_else(|| panic!("axe did not end: {found}"))
+}
 
 /// Opens a page and checks it.
 pub(crate) fn page_at(browser: &Browser, base: &str, path: &str, name: &str) {
@@ -116,7 +155,7 @@ pub(crate) fn page_at(browser: &Browser, base: &str, path: &str, name: &str) {
 
 /// Checks the page that is open, wide and narrow, light and dark, and leaves pictures of it.
 pub(crate) fn page(browser: &Browser, name: &str) {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("../console");
+    let folder = beside_the_build("console");
     std::fs::create_dir_all(&folder).unwrap();
     let mut wrong = Vec::new();
     for (look, width, dark) in
@@ -124,7 +163,8 @@ pub(crate) fn page(browser: &Browser, name: &str) {
     {
         browser.look(width, dark);
         let found = browser.run(SCRIPT);
-        wrong.extend(found.as_array().unwrap().iter().map(|it: &Value| format!("{look}: {it}")));
+        let found = found.as_array().unwrap().iter().cloned().chain(axe(browser));
+        wrong.extend(found.map(|it: Value| format!("{look}: {it}")));
         browser.picture(&folder.join(format!("{name}-{look}.png")));
     }
     browser.look(1280, false);

@@ -1,6 +1,6 @@
 //! What operators do about many runtimes, and about operations that do not go on: orchestrations, jobs, the audit, retry, skip, abandon.
 
-use crate::{STATE, Scene, checks, webdriver::Browser};
+use crate::{ENTER, STATE, Scene, checks, webdriver::Browser};
 
 /// The value of a field, whatever it was.
 fn set(browser: &Browser, selector: &str, value: &str) {
@@ -13,7 +13,7 @@ fn an_orchestration_is_previewed_created_paused_and_resumed() {
     let browser = &scene.browser;
     browser.look(1280, false);
     for name in ["one", "two"] {
-        scene.kcp(&["provision", "--plan", "aws", "--name", name, "--watch"]);
+        scene.kcp(&["provision", "--yes", "--plan", "aws", "--name", name, "--watch"]);
     }
     // The first runtime waits in its upgrade until AvS is back.
     scene.switch("avs");
@@ -32,13 +32,18 @@ fn an_orchestration_is_previewed_created_paused_and_resumed() {
     browser.fill("#canary", "1");
     browser.follow("#preview");
     assert!(browser.text("#previewed").contains("2 runtimes"), "{}", browser.text("main"));
+    let buttons = "return document.querySelectorAll('main button.first').length";
+    assert_eq!(browser.run(buttons), 1, "one button creates what was previewed");
+    assert!(browser.text("#previewed + span").contains("1 first, as canaries"));
+    assert_eq!(browser.run("return document.querySelectorAll('tbody .pill.busy').length"), 0);
     checks::page(browser, "orchestration-preview");
     let first = browser.second_window();
     scene.open("/console/orchestrations");
     assert!(browser.text("main").contains("No orchestrations yet"));
     browser.close_window(&first);
 
-    // The canary goes first, and nothing follows it while the orchestration is paused.
+    // The canary goes first, and nothing follows it while the orchestration is paused. Nothing lies over the button.
+    browser.run("window.scrollTo(0, 0)");
     browser.follow("#create");
     browser.wait(&format!("{STATE} === 'in progress'"));
     browser.wait("document.querySelector('#slowest').closest('section').querySelector('tbody a')");
@@ -70,6 +75,44 @@ fn an_orchestration_is_previewed_created_paused_and_resumed() {
     for action in ["upgradeKyma", "pauseOrchestration", "changeWorkers", "resumeOrchestration"] {
         assert!(told.contains(action), "{action}: {told}");
     }
+    checks::page(browser, "audit-orchestration");
+}
+
+#[test]
+fn an_orchestration_is_previewed_paused_and_resumed_with_the_keyboard_alone() {
+    let scene = Scene::new("8");
+    let browser = &scene.browser;
+    for name in ["one", "two"] {
+        scene.kcp(&["provision", "--yes", "--plan", "aws", "--name", name, "--watch"]);
+    }
+    scene.switch_by_keys("avs");
+    browser.tab_to("nav a[href=\"/console/orchestrations\"]");
+    browser.press_and_follow(ENTER);
+    browser.tab_to("main a.first");
+    browser.press_and_follow(ENTER);
+
+    // The Enter key in a field asks for the preview, and creates nothing.
+    browser.tab_to("#include-0-region");
+    browser.press(&["e", "u", "-"]);
+    browser.tab_to("#canary");
+    browser.press(&["1"]);
+    browser.press_and_follow(ENTER);
+    assert!(browser.text("#previewed").contains("2 runtimes"), "{}", browser.text("main"));
+    browser.tab_to("button[value=create]");
+    browser.press_and_follow(ENTER);
+    browser.wait(&format!("{STATE} === 'in progress'"));
+
+    browser.tab_to("#pause");
+    browser.press_and_follow(ENTER);
+    browser.wait(&format!("{STATE} === 'paused'"));
+    let page = browser.address();
+    scene.switch_by_keys("avs");
+    browser.open(&page);
+    browser.wait("document.querySelector('#progress').textContent === '1 of 2 runtimes'");
+    browser.tab_to("#resume");
+    browser.press_and_follow(ENTER);
+
+    browser.wait(&format!("{STATE} === 'succeeded'"));
 }
 
 #[test]
@@ -77,7 +120,7 @@ fn what_failed_in_an_orchestration_is_told_by_reason_and_tried_again() {
     let scene = Scene::new("8");
     let browser = &scene.browser;
     browser.look(1280, false);
-    scene.kcp(&["provision", "--plan", "aws", "--name", "one", "--watch"]);
+    scene.kcp(&["provision", "--yes", "--plan", "aws", "--name", "one", "--watch"]);
     scene.switch("avs");
     scene.open("/console/orchestrations/new?include-0-planName=aws");
     browser.follow("#create");
@@ -107,8 +150,11 @@ fn what_failed_in_an_orchestration_is_told_by_reason_and_tried_again() {
 fn an_orchestration_is_canceled_after_being_asked() {
     let scene = Scene::new("8");
     let browser = &scene.browser;
-    scene.kcp(&["provision", "--plan", "aws", "--name", "one", "--watch"]);
-    scene.open("/console/orchestrations/new?include-0-planName=aws&not-before=2100-01-01T00:00");
+    scene.kcp(&["provision", "--yes", "--plan", "aws", "--name", "one", "--watch"]);
+    let tomorrow = base::Clock::running().now() + std::time::Duration::from_hours(24);
+    let tomorrow = tomorrow.strftime("%Y-%m-%dT%H:%M");
+    scene
+        .open(&format!("/console/orchestrations/new?include-0-planName=aws&not-before={tomorrow}"));
     checks::page(browser, "orchestration-form");
     browser.follow("#create");
     assert!(browser.text("section.now").contains("Begins"), "{}", browser.text("main"));
@@ -151,6 +197,7 @@ fn an_operation_is_abandoned_and_retried_and_a_step_of_a_removal_is_skipped() {
     browser.open(&failed);
     browser.follow("#retry");
     checks::page(browser, "retry");
+    browser.fill("#reason", "AvS is back");
     browser.fill("#name", "stuck");
     browser.follow("form button.first");
     assert_ne!(browser.address(), failed);
@@ -177,8 +224,10 @@ fn an_operation_is_abandoned_and_retried_and_a_step_of_a_removal_is_skipped() {
     assert!(browser.text(".said").contains("something is left"), "{}", browser.text("main"));
     checks::page(browser, "runtime-leftovers");
     let told = browser.text("[aria-labelledby=audit]");
-    for action in ["abandon", "retry", "skip"] {
-        assert!(told.contains(action), "{action}: {told}");
+    for (action, reason) in
+        [("abandon", "AvS does not come back"), ("retry", "AvS is back"), ("skip", "AvS is gone")]
+    {
+        assert!(told.contains(action) && told.contains(reason), "{action}: {told}");
     }
 }
 
@@ -187,7 +236,7 @@ fn a_job_is_run_by_button_and_the_audit_can_be_verified() {
     let scene = Scene::new("max");
     let browser = &scene.browser;
     browser.look(1280, false);
-    scene.kcp(&["provision", "--plan", "aws", "--name", "one", "--watch"]);
+    scene.kcp(&["provision", "--yes", "--plan", "aws", "--name", "one", "--watch"]);
     checks::page_at(browser, &scene.base, "/console/jobs", "jobs");
 
     browser.follow("#job-drift form:first-of-type button");

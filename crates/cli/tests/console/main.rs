@@ -7,6 +7,7 @@ mod fleet;
 mod operators;
 #[path = "../support/mod.rs"]
 mod support;
+mod unreachable;
 mod webdriver;
 
 use support::{free_ports, start};
@@ -19,7 +20,8 @@ const ENTER: &str = "\u{e007}";
 struct Scene {
     browser: Browser,
     base: String,
-    _running: support::Running,
+    running: support::Running,
+    port: u16,
     folder: tempfile::TempDir,
 }
 
@@ -29,17 +31,34 @@ impl Scene {
         let port = free_ports();
         let running = start(&["up", "--speed", speed], folder.path(), port);
         let base = format!("http://127.0.0.1:{port}");
-        Self { browser: Browser::start(), base, _running: running, folder }
+        Self { browser: Browser::start(), base, running, port, folder }
     }
 
     fn open(&self, path: &str) {
         self.browser.open(&format!("{}{path}", self.base));
     }
 
-    /// What a command prints.
+    /// The output of a command.
     fn kcp(&self, words: &[&str]) -> String {
         let mut command = std::process::Command::new(support::KCP);
         let output = command.arg("--data").arg(self.folder.path()).args(words).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Switches a simulated system to down, or back, with the keyboard alone.
+    fn switch_by_keys(&self, system: &str) {
+        self.open("/console/landscape");
+        self.browser.tab_to(&format!("#system-{system} button"));
+        self.browser.press_and_follow(ENTER);
+    }
+
+    /// What kubectl prints with this kubeconfig.
+    fn kubectl(&self, kubeconfig: &str, words: &[&str]) -> String {
+        let file = self.folder.path().join("kubeconfig.yaml");
+        std::fs::write(&file, kubeconfig).unwrap();
+        let mut command = std::process::Command::new("kubectl");
+        let output = command.arg("--kubeconfig").arg(&file).args(words).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }
 
@@ -49,6 +68,10 @@ impl Scene {
         self.browser.follow(&format!("#system-{system} button"));
     }
 }
+
+/// The file that the form on a runtime's page answers with.
+const TOKEN_FILE: &str = "(() => { const form = document.querySelector('#token').form; \
+    return fetch(form.action, { method: 'post', body: new URLSearchParams(new FormData(form)) }).then((it) => it.text()); })()";
 
 /// The state of the operation on the page.
 const STATE: &str = "document.querySelector('.title .pill').textContent";
@@ -116,7 +139,10 @@ fn a_runtime_is_ordered_watched_through_trouble_opened_and_deleted() {
     checks::page(browser, "runtime");
     let kubeconfig =
         browser.settle("fetch(document.querySelector('#kubeconfig').href).then((it) => it.text())");
-    assert!(kubeconfig.as_str().unwrap().contains("clusters:"), "{kubeconfig}");
+    assert!(kubeconfig.as_str().unwrap().contains("oidc-login"), "{kubeconfig}");
+    let kubeconfig = browser.settle(TOKEN_FILE);
+    let found = scene.kubectl(kubeconfig.as_str().unwrap(), &["get", "namespaces", "-o", "name"]);
+    assert!(found.contains("namespace/kyma-system"), "{found}");
 
     // Deleted, after being asked.
     browser.follow("a.danger");
@@ -182,12 +208,39 @@ fn everything_can_be_done_with_the_keyboard_alone() {
     browser.tab_to("tbody a");
     browser.press_and_follow(ENTER);
     browser.wait(&format!("{STATE} === 'ready'"));
+    browser.run(
+        "document.addEventListener('submit', (event) => { event.preventDefault(); \
+         window.asked = fetch(event.target.action, { method: 'post', body: new URLSearchParams(new FormData(event.target)) }).then((it) => it.text()); })",
+    );
+    browser.tab_to("#token");
+    browser.press(&[ENTER]);
+    browser.wait("window.asked");
+    let kubeconfig = browser.settle("window.asked");
+    assert!(kubeconfig.as_str().unwrap().contains("token:"), "{kubeconfig}");
     browser.tab_to("a.danger");
     browser.press_and_follow(ENTER);
     browser.tab_to("#name");
     browser.press(&["k", "e", "y", "s"]);
     browser.press_and_follow(ENTER);
     browser.wait(&format!("{STATE} === 'succeeded'"));
+}
+
+#[test]
+fn an_open_timeline_asks_for_nothing_while_nothing_happens_to_its_operation() {
+    let scene = Scene::new("max");
+    let browser = &scene.browser;
+    scene.kcp(&["provision", "--yes", "--plan", "aws", "--name", "one", "--watch"]);
+    scene.open("/console/operations");
+    browser.follow("tbody a");
+    assert!(browser.text("h1").contains("Provisioning one"));
+
+    // It looks once when its stream is open, and not when something happens to another operation.
+    let looks = "performance.getEntriesByType('resource').filter((it) => it.initiatorType === 'fetch').length";
+    browser.wait(&format!("{looks} === 1"));
+    scene.kcp(&["provision", "--yes", "--plan", "aws", "--name", "two", "--watch"]);
+
+    assert_eq!(browser.run(&format!("return {looks}")), 1);
+    assert_eq!(browser.text(".line"), "live");
 }
 
 #[test]
@@ -202,10 +255,11 @@ fn an_operation_is_canceled_after_being_asked() {
     browser.follow("a.danger");
     assert!(browser.text("main").contains("ends at its next step boundary"));
     checks::page(browser, "cancel");
+    browser.fill("#reason", "ordered twice");
     browser.follow("button.danger");
 
     browser.wait(&format!("{STATE} === 'canceled'"));
-    assert!(browser.text("section.now").contains("called off by developer"));
+    assert!(browser.text("section.now").contains("called off by developer: ordered twice"));
 }
 
 #[test]
@@ -223,7 +277,7 @@ fn a_page_that_is_not_looked_at_has_no_stream() {
 
     shown(true);
     browser.wait("!document.documentElement.dataset.stream");
-    scene.kcp(&["provision", "--plan", "aws", "--name", "quiet", "--watch"]);
+    scene.kcp(&["provision", "--yes", "--plan", "aws", "--name", "quiet", "--watch"]);
     assert!(!browser.text("main").contains("quiet"), "nothing is loaded meanwhile");
 
     shown(false);

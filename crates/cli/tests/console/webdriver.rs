@@ -103,7 +103,7 @@ impl Browser {
         browser.call(
             &Method::POST,
             "/timeouts",
-            &json!({"script": 2 * LOOK, "pageLoad": patience}),
+            &json!({"script": 10 * LOOK, "pageLoad": patience}),
         );
         browser
     }
@@ -136,12 +136,12 @@ impl Browser {
         self.call(&Method::GET, "/url", &Value::Null).as_str().unwrap().to_owned()
     }
 
-    /// What a script returns in the page.
+    /// The result of a script in the page.
     pub(crate) fn run(&self, script: &str) -> Value {
         self.post("/execute/sync", &json!({"script": script, "args": []}))
     }
 
-    /// What an expression's promise gives in the page.
+    /// The value of a promise in the page.
     pub(crate) fn settle(&self, expression: &str) -> Value {
         let script =
             format!("const done = arguments[0]; Promise.resolve({expression}).then(done);");

@@ -33,13 +33,11 @@ macro_rules! pages {
 pages! {
     the_readme_can_be_followed: "README.md",
         instead of "cargo run ": "",
-        instead of "scripts/test": "",
-        instead of "kcp deprovision": "kcp deprovision --yes";
+        instead of "scripts/test": "";
     orders_of_platforms_can_be_followed: "docs/osb.md";
     the_provisioners_api_can_be_followed: "docs/provisioner-api.md";
     the_command_line_can_be_followed: "docs/cli.md",
-        instead of "kcp up": "",
-        instead of "kcp deprovision": "kcp deprovision --yes";
+        instead of "kcp up": "";
     bindings_can_be_followed: "docs/bindings.md";
     changes_and_suspensions_can_be_followed: "docs/updates.md";
     getting_unstuck_works_as_described: "docs/unstuck.md";

@@ -8,9 +8,9 @@ pub(crate) struct Page {
 /// A fenced block.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
-    /// What stands behind the fence.
+    /// The language after the fence.
     pub(crate) language: String,
-    /// What stands in it.
+    /// Its text.
     pub(crate) text: String,
     /// File and line, for people.
     pub(crate) place: String,

@@ -1,4 +1,4 @@
-//! Somebody who does what a page says, and compares.
+//! Runs the commands of a page, and compares their output.
 
 use std::{
     io::Write as _,
@@ -21,13 +21,13 @@ const PORT: u16 = 8080;
 /// The account in the examples of the provisioner's page.
 const TENANT: &str = "my-account";
 
-/// Somebody with a page, a shell and a running control plane.
+/// A page, a shell and a running control plane.
 struct Reader<'a> {
     folder: TempDir,
     port: u16,
     instead: &'a [(&'a str, &'a str)],
     ids: Ids,
-    /// What earlier blocks have defined for later ones.
+    /// Definitions of earlier blocks.
     definitions: String,
     /// The provisioner's operation that has begun last.
     begun: Option<String>,
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
         Some(line)
     }
 
-    /// What a shell prints for these commands, which must not fail.
+    /// The output of these commands, which must not fail.
     fn run(&self, commands: &str, place: &str) -> String {
         let path = std::env::var("PATH").unwrap();
         let programs: PathBuf = self.path().join("bin");

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::{
-    io::{BufRead as _, BufReader, Write as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpListener,
     process::{Command, Output, Stdio},
     sync::{Arc, Mutex},
@@ -41,10 +41,17 @@ impl Broker {
         thread::spawn(move || {
             for answer in answers {
                 let (mut stream, _) = listener.accept().unwrap();
-                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
-                let first = lines.next().unwrap().unwrap();
-                kept.lock().unwrap().push(first.split(' ').nth(1).unwrap().to_owned());
-                while lines.next().is_some_and(|line| !line.unwrap().is_empty()) {}
+                let mut request = BufReader::new(stream.try_clone().unwrap());
+                let mut head = String::new();
+                while !head.ends_with("\r\n\r\n") {
+                    assert_ne!(request.read_line(&mut head).unwrap(), 0, "{head}");
+                }
+                kept.lock().unwrap().push(head.split(' ').nth(1).unwrap().to_owned());
+                // An answer may be lost when the connection is closed before the body is read.
+                let head = head.to_ascii_lowercase();
+                let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+                let length = length.map_or(0, |length| length.parse().unwrap());
+                request.read_exact(&mut vec![0; length]).unwrap();
                 stream.write_all(answer.as_bytes()).unwrap();
             }
         });
@@ -74,7 +81,7 @@ impl Broker {
         running.wait_with_output().unwrap()
     }
 
-    /// What the command prints where tables may be this wide; it must succeed.
+    /// The output of a command with tables of this width; it must succeed.
     pub(crate) fn prints_in(&self, width: Option<u16>, words: &[&str]) -> String {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kcp"));
         command.arg("--data").arg(self.folder.path()).args(words).env_remove("COLUMNS");
@@ -86,7 +93,7 @@ impl Broker {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// What the command prints; it must succeed.
+    /// The output of a command; it must succeed.
     pub(crate) fn prints(&self, words: &[&str]) -> String {
         let output = self.kcp(words);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

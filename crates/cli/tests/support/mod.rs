@@ -16,7 +16,8 @@ pub(crate) fn free_ports() -> u16 {
     loop {
         let port = 20_000 + 4 * fastrand::u16(0..3_000);
         let name = format!("kcp-test-ports-{port}");
-        let file = File::create(env::temp_dir().join(name)).unwrap();
+        // Another user's file is one that cannot be opened.
+        let Ok(file) = File::create(env::temp_dir().join(name)) else { continue };
         let is_free = |port| TcpListener::bind(("127.0.0.1", port)).is_ok();
         if file.try_lock().is_ok() && (port..port + 4).all(is_free) {
             // No other test gets them until this process ends.
@@ -29,10 +30,17 @@ pub(crate) fn free_ports() -> u16 {
 /// A process that ends with this value.
 pub(crate) struct Running(pub(crate) Child);
 
-impl Drop for Running {
-    fn drop(&mut self) {
+impl Running {
+    /// Kills it, and waits until it is gone.
+    pub(crate) fn stop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop();
     }
 }
 

@@ -10,7 +10,7 @@ use super::{NewEvaluation, Settings, Tag, Tester};
 const LONGEST_NAME: usize = 80;
 const LONGEST_DESCRIPTION: usize = 255;
 
-/// What there is to say about a runtime.
+/// The runtime of an evaluation.
 #[derive(Debug, Clone, Copy)]
 pub struct Runtime<'a> {
     /// The service plan's name.

@@ -16,19 +16,19 @@ pub struct NewEvaluation {
     pub description: String,
     /// The service it counts for.
     pub service: String,
-    /// What is called; empty when the runtime reports by itself.
+    /// The checked address; empty when the runtime reports by itself.
     pub url: String,
     /// How it is called; empty when the runtime reports by itself.
     pub check_type: &'static str,
     /// Seconds between two checks.
     pub interval: i32,
-    /// Who tests.
+    /// The tester.
     pub tester_access_id: i64,
     /// Milliseconds until a check has failed.
     pub timeout: i32,
     /// Whether nobody may change it.
     pub read_only: bool,
-    /// What a good answer does not contain.
+    /// A text that a good response does not contain.
     pub content_check: &'static str,
     /// That it does not.
     pub content_check_type: &'static str,
@@ -36,7 +36,7 @@ pub struct NewEvaluation {
     pub threshold: &'static str,
     /// Its group.
     pub group_id: i64,
-    /// Who sees it.
+    /// The visibility.
     pub visibility: &'static str,
     /// The evaluation it belongs to.
     pub parent_id: i64,
@@ -47,7 +47,7 @@ pub struct NewEvaluation {
 /// A tag.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tag {
-    /// What it says.
+    /// The content.
     pub content: String,
     /// Its class.
     pub tag_class_id: i64,
@@ -81,7 +81,7 @@ impl Evaluation {
     }
 }
 
-/// What an evaluation counts for at present.
+/// The status of an evaluation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Status {
@@ -102,7 +102,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// What is to be restored after maintenance when this was there before it.
+    /// The status to restore after maintenance.
     pub fn to_restore(self) -> Self {
         match self {
             Self::Unknown => Self::Active,

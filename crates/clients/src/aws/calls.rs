@@ -6,7 +6,7 @@ use url::{Url, form_urlencoded};
 
 use super::{
     Aws,
-    sign::{Scope, Signed},
+    sign::{Scope, SignableRequest},
     xml::Element,
 };
 use crate::{
@@ -87,7 +87,7 @@ impl Aws {
             .finish();
         let at = self.clock.now().strftime("%Y%m%dT%H%M%SZ").to_string();
         let host = host(&url);
-        let signed = Signed {
+        let signed = SignableRequest {
             method: "POST",
             path: url.path(),
             query: "",
@@ -122,7 +122,7 @@ fn host(url: &Url) -> String {
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
-/// What a code means; what the status means if the code says nothing to us.
+/// The kind of an error code, or of the status for unknown codes.
 fn meaning(code: Option<&str>, by_status: Kind, raw: &Raw) -> Kind {
     match code {
         Some("RequestLimitExceeded" | "Throttling" | "ThrottlingException") => {

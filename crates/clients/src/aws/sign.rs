@@ -13,7 +13,7 @@ use secrecy::{ExposeSecret, SecretString};
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
 /// A request as it is signed.
-pub(super) struct Signed<'a> {
+pub(super) struct SignableRequest<'a> {
     pub(super) method: &'a str,
     pub(super) path: &'a str,
     pub(super) query: &'a str,
@@ -30,7 +30,7 @@ pub(super) struct Scope<'a> {
     pub(super) service: &'a str,
 }
 
-impl Signed<'_> {
+impl SignableRequest<'_> {
     /// The value of the header that carries the signature.
     pub(super) fn authorization(&self, scope: &Scope<'_>, id: &str, key: &SecretString) -> String {
         let names: Vec<&str> = self.headers.iter().map(|(name, _)| *name).collect();
@@ -82,7 +82,7 @@ fn mac(key: &[u8], text: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn signature(signed: &Signed<'_>, service: &str) -> String {
+    fn signature(signed: &SignableRequest<'_>, service: &str) -> String {
         let key = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY".to_owned().into();
         let scope = Scope { at: "20150830T123600Z", region: "us-east-1", service };
         let header = signed.authorization(&scope, "AKIDEXAMPLE", &key);
@@ -95,16 +95,21 @@ mod tests {
         let at = ("x-amz-date", "20150830T123600Z");
         let form = ("content-type", "application/x-www-form-urlencoded");
         let host = ("host", "example.amazonaws.com");
-        let vanilla =
-            Signed { method: "GET", path: "/", query: "", headers: &[host, at], body: b"" };
-        let posted = Signed {
+        let vanilla = SignableRequest {
+            method: "GET",
+            path: "/",
+            query: "",
+            headers: &[host, at],
+            body: b"",
+        };
+        let posted = SignableRequest {
             method: "POST",
             path: "/",
             query: "",
             headers: &[form, host, at],
             body: b"Param1=value1",
         };
-        let users = Signed {
+        let users = SignableRequest {
             method: "GET",
             path: "/",
             query: "Action=ListUsers&Version=2010-05-08",

@@ -15,10 +15,16 @@ pub struct Volume {
 impl Aws {
     /// The names of the regions that the account can use, as `region` knows them.
     pub async fn regions(&self, region: &str) -> Result<Vec<String>, Error> {
-        let root = self.call(region, "DescribeRegions", "listing regions", &[]).await?;
-        let regions = root.at(&["regionInfo"]).map(Element::children).unwrap_or_default();
-        let names = regions.iter().filter_map(|item| item.text(&["regionName"]));
-        Ok(names.map(str::to_owned).collect())
+        let doing = "listing regions";
+        let root = self.call(region, "DescribeRegions", doing, &[]).await?;
+        // An answer without the list must not look like an account without regions.
+        let regions =
+            root.at(&["regionInfo"]).ok_or_else(|| self.odd(doing, "field regionInfo"))?;
+        let name = |item: &Element| {
+            let name = item.text(&["regionName"]).map(str::to_owned);
+            name.ok_or_else(|| self.odd(doing, "field regionInfo.regionName"))
+        };
+        regions.children().iter().map(name).collect()
     }
 
     /// All volumes of a region, from all pages.

@@ -51,7 +51,7 @@ impl Element {
         self.at(path).map(|element| element.text.as_str()).filter(|text| !text.is_empty())
     }
 
-    /// What lies in it.
+    /// Its children.
     pub(super) fn children(&self) -> &[Self] {
         &self.children
     }

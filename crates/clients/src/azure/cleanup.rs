@@ -1,4 +1,4 @@
-//! Emptying a subscription before somebody else gets it.
+//! Empties a subscription before it is given to another tenant.
 
 use super::Azure;
 use crate::error::Error;

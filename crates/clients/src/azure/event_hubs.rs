@@ -38,7 +38,7 @@ impl Namespace {
     }
 }
 
-/// What Kafka clients log in with.
+/// Credentials of Kafka clients.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Keys {
     /// Host, rule and key in one; `None` when Azure does not say it yet.

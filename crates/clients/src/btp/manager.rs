@@ -13,16 +13,18 @@ use crate::{
     runtime::{Content, SECRETS},
 };
 
-/// Who looks after the Secret.
+/// The owner of the Secret.
 pub(super) const OWNER: &str = "kcp-kyma-environment-broker";
 const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 const WATCHED_BY: &str = "app.kubernetes.io/watched-by";
 const SECRET: &str = "sap-btp-manager";
 const CONFIG_MAPS: Resource = Resource::core("ConfigMap", "configmaps");
 const CLUSTER_INFO: &str = "cluster-info";
+/// Who puts this label on the Secret keeps it as it is.
+const LEFT_ALONE: &str = "kyma-project.io/skip-reconciliation";
 const NOTICE: &str = "This Secret is generated. Do not edit it: changes are overwritten.";
 
-/// What the operator gets into the Service Manager with.
+/// The operator's credentials for the Service Manager.
 #[derive(Debug, Clone)]
 pub struct ManagerCredentials {
     /// The client.
@@ -37,10 +39,10 @@ pub struct ManagerCredentials {
     pub cluster_id: String,
 }
 
-/// What writing the Secret found.
+/// The result of writing the Secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
-    /// Who said that the Secret was theirs, if it was not us.
+pub struct SecretWrite {
+    /// The owner that the Secret named, if it was not us.
     pub foreign_owner: Option<String>,
 }
 
@@ -51,6 +53,8 @@ pub enum ManagerState {
     Missing,
     /// It has other values under these keys.
     Different(Vec<&'static str>),
+    /// The same, and a label on it says that it is to stay so.
+    LeftAlone,
     /// It is as it should be.
     Same,
 }
@@ -68,8 +72,11 @@ impl ManagerCredentials {
 }
 
 impl Btp {
-    /// Writes the Secret, whatever it held before. That somebody else says it is theirs is told and changes nothing.
-    pub async fn write_manager(&self, credentials: &ManagerCredentials) -> Result<Written, Error> {
+    /// Writes the Secret, whatever it held before. Another owner is reported and changes nothing.
+    pub async fn write_manager(
+        &self,
+        credentials: &ManagerCredentials,
+    ) -> Result<SecretWrite, Error> {
         let secrets = self.cluster.objects::<Secret>(SECRETS, Some(NAMESPACE));
         let labels = secrets.find(SECRET).await?.and_then(|found| found.metadata.labels);
         let owner = labels.unwrap_or_default().remove(MANAGED_BY);
@@ -77,7 +84,7 @@ impl Btp {
         if let Some(owner) = &foreign_owner {
             tracing::warn!(
                 owner,
-                "the Secret {NAMESPACE}/{SECRET} is somebody else's and is overwritten"
+                "the Secret {NAMESPACE}/{SECRET} has another owner and is overwritten"
             );
         }
         let data = credentials.values().map(|(key, value)| (key.to_owned(), value));
@@ -87,21 +94,26 @@ impl Btp {
             annotations: BTreeMap::from([("Warning".to_owned(), NOTICE.to_owned())]),
         };
         self.runtime.write_secret(NAMESPACE, SECRET, &content).await?;
-        Ok(Written { foreign_owner })
+        Ok(SecretWrite { foreign_owner })
     }
 
     /// Compares the Secret with what it should be.
     pub async fn manager(&self, wanted: &ManagerCredentials) -> Result<ManagerState, Error> {
-        let Some(found) = self.runtime.secret(NAMESPACE, SECRET).await? else {
-            return Ok(ManagerState::Missing);
-        };
+        let secrets = self.cluster.objects::<Secret>(SECRETS, Some(NAMESPACE));
+        let Some(found) = secrets.find(SECRET).await? else { return Ok(ManagerState::Missing) };
+        let data = found.data.unwrap_or_default();
         let differs = |(key, value): &(&'static str, SecretString)| {
-            found.get(*key).map(Vec::as_slice) != Some(value.expose_secret().as_bytes())
+            let bytes = data.get(*key).map(|bytes| bytes.0.as_slice());
+            bytes != Some(value.expose_secret().as_bytes())
         };
         let different: Vec<_> =
             wanted.values().iter().filter(|pair| differs(pair)).map(|(key, _)| *key).collect();
-        let same = different.is_empty();
-        Ok(if same { ManagerState::Same } else { ManagerState::Different(different) })
+        let labels = found.metadata.labels.unwrap_or_default();
+        Ok(match labels.get(LEFT_ALONE).map(String::as_str) {
+            _ if different.is_empty() => ManagerState::Same,
+            Some("true") => ManagerState::LeftAlone,
+            _ => ManagerState::Different(different),
+        })
     }
 
     /// The id of the cluster: the one that stands in the runtime, or `wanted`, which then does.
@@ -120,7 +132,7 @@ impl Btp {
             made => made,
         };
         match made {
-            // There without an id, or made by somebody meanwhile.
+            // There without an id, or created meanwhile.
             Err(error) if error.kind == Kind::AlreadyExists => {
                 let there = maps.get(CLUSTER_INFO).await?;
                 if let Some(found) = id(there) {

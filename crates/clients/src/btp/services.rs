@@ -20,14 +20,14 @@ const fn kind(kind: &'static str, plural: &'static str) -> Resource {
 
 /// How many objects are left.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Left {
+pub struct RemainingServices {
     /// Service bindings.
     pub bindings: usize,
     /// Service instances.
     pub instances: usize,
 }
 
-impl Left {
+impl RemainingServices {
     /// Whether nothing is left.
     pub fn is_clean(self) -> bool {
         self == Self::default()
@@ -40,16 +40,16 @@ impl Left {
 
 impl Btp {
     /// How much is left. A kind that the runtime does not have has no objects.
-    pub async fn left(&self) -> Result<Left, Error> {
+    pub async fn left(&self) -> Result<RemainingServices, Error> {
         let mut left = [0; 2];
         for (left, kind) in left.iter_mut().zip(KINDS) {
             *left = self.all(kind).await?.len();
         }
-        Ok(Left::of(left))
+        Ok(RemainingServices::of(left))
     }
 
     /// Deletes all that is not on its way out yet, namespace by namespace, and tells how much was there before.
-    pub async fn delete_services(&self) -> Result<Left, Error> {
+    pub async fn delete_services(&self) -> Result<RemainingServices, Error> {
         let mut left = [0; 2];
         for (left, kind) in left.iter_mut().zip(KINDS) {
             let found = self.all(kind).await?;
@@ -65,7 +65,7 @@ impl Btp {
                 }
             }
         }
-        Ok(Left::of(left))
+        Ok(RemainingServices::of(left))
     }
 
     /// Takes the finalizers of all that is on its way out, so that it goes; how many objects had some.

@@ -1,4 +1,4 @@
-//! What a subaccount is.
+//! Descriptions of subaccounts.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub struct Accounts {
     http: Http,
 }
 
-/// What is known about a subaccount.
+/// A subaccount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subaccount {
     /// Whether it takes part in betas.
@@ -51,7 +51,7 @@ impl Accounts {
         self.subaccount("00000000-0000-0000-0000-000000000000").await.map(|_| ())
     }
 
-    /// What a subaccount is; `None` when the service does not know it, which an empty record says too.
+    /// A subaccount; `None` when the service does not know it, which an empty record means too.
     pub async fn subaccount(&self, id: &str) -> Result<Option<Subaccount>, Error> {
         let doing = format!("reading subaccount {id}");
         let name = named(&self.http, &doing, id)?;

@@ -1,4 +1,4 @@
-//! What a subaccount may have.
+//! Entitlements of subaccounts.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use base::Clock;
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use super::{Patience, Settings, named, patience::Left};
+use super::{Patience, Settings, named, patience::RemainingPatience};
 use crate::{
     error::{Error, Kind},
     gate::Gate,
@@ -53,7 +53,7 @@ impl Entitlements {
         Ok(Some(whole(answer.json::<Entitlement>()?.amount)))
     }
 
-    /// Like [`Entitlements::amount`], asked again within `patience`: somebody waits for the answer.
+    /// Like [`Entitlements::amount`], asked again within `patience`: a caller waits for the answer.
     pub async fn amount_within(
         &self,
         plan: &str,
@@ -61,7 +61,7 @@ impl Entitlements {
         patience: Patience,
     ) -> Result<Option<u64>, Error> {
         let asking = async {
-            let mut left = Left::of(patience, &self.clock);
+            let mut left = RemainingPatience::of(patience, &self.clock);
             loop {
                 match self.amount(plan, subaccount).await {
                     Err(error) => left.spend(error).await?,

@@ -1,4 +1,4 @@
-//! What happened to subaccounts: deleted, created, changed.
+//! Events of subaccounts: deleted, created, changed.
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{
     Patience, Settings, null_is_none,
-    paging::{Question, Read},
+    paging::{EventsRead, Question},
 };
 use crate::{error::Error, gate::Gate, http::Http};
 
@@ -56,9 +56,9 @@ impl Edition {
     }
 }
 
-/// What happened to a subaccount.
+/// An event of a subaccount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Happened {
+pub enum SubaccountEvent {
     /// It was made.
     Creation,
     /// It was changed.
@@ -71,19 +71,19 @@ pub struct Change {
     /// The subaccount.
     pub subaccount: String,
     /// What happened.
-    pub happened: Happened,
+    pub happened: SubaccountEvent,
     /// When.
     pub at: Timestamp,
     /// Whether it takes part in betas; `None`: the event does not say.
     pub beta_enabled: Option<bool>,
-    /// What it is used for; `None`: the event does not say, so the old value stays.
+    /// Its usage; `None`: the event does not say, so the old value stays.
     pub used_for_production: Option<String>,
 }
 
 /// Changes in the order in which they happened, as far as they could be read.
 #[derive(Debug)]
 pub struct Changes {
-    /// What was read.
+    /// The changes that were read.
     pub read: Vec<Change>,
     /// The failure that ended the reading before its end.
     pub stopped: Option<Error>,
@@ -98,8 +98,8 @@ pub struct DeletedPage {
     pub next: Option<String>,
 }
 
-/// What an event that should be a deletion says: its type, and the subaccount.
-type Said = (String, String);
+/// The fields of an event that should be a deletion: its type, and the subaccount.
+type DeletionFields = (String, String);
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -164,7 +164,7 @@ impl Events {
     ) -> Result<Vec<String>, Error> {
         let doing = "reading which subaccounts were deleted";
         let question = Question { edition, doing, filter: self.deletions(edition) };
-        let said: Vec<Said> = if edition == Edition::Public {
+        let said: Vec<DeletionFields> = if edition == Edition::Public {
             let events = self.pages::<PublicDeletion>(&question, patience).await.all()?;
             events.into_iter().map(|it| (it.event_type, it.event_data.subaccount_guid)).collect()
         } else {
@@ -184,7 +184,7 @@ impl Events {
     ) -> Result<DeletedPage, Error> {
         let doing = "reading which subaccounts were deleted";
         let question = Question { edition, doing, filter: self.deletions(edition) };
-        let (said, next): (Vec<Said>, _) = if edition == Edition::Public {
+        let (said, next): (Vec<DeletionFields>, _) = if edition == Edition::Public {
             let (events, next) = self.page_behind::<PublicDeletion>(&question, after).await?;
             let said = |it: PublicDeletion| (it.event_type, it.event_data.subaccount_guid);
             (events.into_iter().map(said).collect(), next)
@@ -209,7 +209,7 @@ impl Events {
             ("sortOrder", "ASC".to_owned()),
         ];
         let question = Question { edition: Edition::CentralCursor, doing, filter };
-        let Read { events, stopped } = self.pages::<Event>(&question, patience).await;
+        let EventsRead { events, stopped } = self.pages::<Event>(&question, patience).await;
         let mut read: Vec<Change> = events.into_iter().filter_map(Event::change).collect();
         // The service sorts, but pages of a list that grows need not fit together.
         read.sort_by_key(|change| change.at);
@@ -236,7 +236,7 @@ impl Events {
     }
 }
 
-fn deleted((kind, id): Said) -> Option<String> {
+fn deleted((kind, id): DeletionFields) -> Option<String> {
     let wanted = (kind == DELETION || kind == OLD_DELETION) && !id.is_empty();
     if !wanted {
         tracing::warn!(event = kind, "an event that was not asked for is left out");
@@ -247,8 +247,8 @@ fn deleted((kind, id): Said) -> Option<String> {
 impl Event {
     fn change(self) -> Option<Change> {
         let happened = match self.kind.as_str() {
-            "Subaccount_Creation" => Happened::Creation,
-            "Subaccount_Update" => Happened::Update,
+            "Subaccount_Creation" => SubaccountEvent::Creation,
+            "Subaccount_Update" => SubaccountEvent::Update,
             kind => {
                 tracing::warn!(event = kind, "an event that was not asked for is left out");
                 return None;

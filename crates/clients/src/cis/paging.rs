@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, de::DeserializeOwned};
 
-use super::{Edition, Events, Patience, null_is_none, patience::Left};
+use super::{Edition, Events, Patience, null_is_none, patience::RemainingPatience};
 use crate::error::{Error, Kind};
 
 /// Where the next page is.
@@ -28,21 +28,21 @@ struct Page<T> {
     next_cursor: Option<String>,
 }
 
-/// What was read, and the failure that ended it early.
+/// The events that were read, and the failure that ended the reading early.
 #[derive(Debug)]
-pub(super) struct Read<T> {
+pub(super) struct EventsRead<T> {
     pub(super) events: Vec<T>,
     pub(super) stopped: Option<Error>,
 }
 
-impl<T> Read<T> {
+impl<T> EventsRead<T> {
     /// Everything, or the failure that ended it early.
     pub(super) fn all(self) -> Result<Vec<T>, Error> {
         self.stopped.map_or(Ok(self.events), Err)
     }
 }
 
-/// What is asked for.
+/// The request.
 pub(super) struct Question<'a> {
     pub(super) edition: Edition,
     pub(super) doing: &'a str,
@@ -56,8 +56,8 @@ impl Events {
         &self,
         question: &Question<'_>,
         patience: Patience,
-    ) -> Read<T> {
-        let mut left = Left::of(patience, &self.clock);
+    ) -> EventsRead<T> {
+        let mut left = RemainingPatience::of(patience, &self.clock);
         let mut events = Vec::new();
         let mut seen = HashSet::new();
         let mut next = Next::First;
@@ -86,7 +86,7 @@ impl Events {
                 break Some(late.saying("out of time"));
             }
         };
-        Read { events, stopped }
+        EventsRead { events, stopped }
     }
 
     /// The page behind `after`, and where the next one begins. Nothing is read again: the caller does, and remembers.

@@ -28,7 +28,7 @@ impl Patience {
         total: Duration::from_mins(30),
     };
 
-    /// For a question that somebody waits for.
+    /// For a question with a waiting caller.
     pub const QUESTION: Self = Self {
         retries: 4,
         pause: Duration::from_secs(1),
@@ -37,16 +37,16 @@ impl Patience {
     };
 }
 
-/// What is left of it.
+/// The remaining patience.
 #[derive(Debug)]
-pub(super) struct Left<'a> {
+pub(super) struct RemainingPatience<'a> {
     patience: Patience,
     clock: &'a Clock,
     began: Duration,
     retries: u32,
 }
 
-impl<'a> Left<'a> {
+impl<'a> RemainingPatience<'a> {
     pub(super) fn of(patience: Patience, clock: &'a Clock) -> Self {
         Self { patience, clock, began: clock.monotonic(), retries: patience.retries }
     }
@@ -106,8 +106,10 @@ mod tests {
     #[tokio::test]
     async fn a_wish_to_be_left_alone_is_granted_within_the_time_there_is() {
         let clock = Clock::held_at("2026-01-01T12:00:00Z".parse().unwrap());
-        let mut left =
-            Left::of(Patience { total: Duration::from_mins(1), ..Patience::JOB }, &clock);
+        let mut left = RemainingPatience::of(
+            Patience { total: Duration::from_mins(1), ..Patience::JOB },
+            &clock,
+        );
 
         {
             let mut waiting = pin!(left.spend(throttled(7)));
@@ -125,7 +127,8 @@ mod tests {
     async fn what_cannot_help_is_not_tried_and_tries_run_out() {
         let clock = Clock::running();
         let pause = Duration::from_millis(1);
-        let mut left = Left::of(Patience { retries: 2, pause, ..Patience::JOB }, &clock);
+        let mut left =
+            RemainingPatience::of(Patience { retries: 2, pause, ..Patience::JOB }, &clock);
 
         for kind in
             [Kind::Unauthorized, Kind::NotFound, Kind::NotHeld, Kind::Refused { status: 400 }]

@@ -1,4 +1,4 @@
-//! What the Director's numbers mean.
+//! The Director's error codes.
 
 use crate::{error::Kind, graphql::Refusal};
 

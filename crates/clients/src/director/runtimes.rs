@@ -64,7 +64,7 @@ impl Director {
         let made = self.demand::<Id>(tenant, &doing, REGISTER, json!({"in": runtime})).await;
         match (made, instance) {
             (Ok(made), _) => Ok(made.id),
-            // Somebody else registered it between our look and our call: another run of ours.
+            // It was registered between our look and our call, by another run of ours.
             (Err(error), Some(instance)) if error.kind == Kind::AlreadyExists => {
                 self.find_by_instance(tenant, instance).await?.ok_or(error)
             }

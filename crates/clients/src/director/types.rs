@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 pub struct Registration {
     /// At most 36 characters: lower case, digits, `-`, `.`, and no digit in front.
     pub name: String,
-    /// What people should know about it.
+    /// A description for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Any values under keys of letters, digits and `_`.
@@ -26,7 +26,7 @@ pub struct Runtime {
     pub id: String,
     /// Its name.
     pub name: String,
-    /// What people should know about it.
+    /// A description for people.
     #[serde(default)]
     pub description: Option<String>,
     /// Its labels; none when the Director says null.
@@ -34,7 +34,7 @@ pub struct Runtime {
     pub labels: Map<String, Value>,
 }
 
-/// What should be different about a runtime; everything else stays.
+/// Changes of a runtime; everything else stays.
 #[derive(Debug, Clone, Default)]
 pub struct Change {
     /// Labels that are added or replaced.
@@ -57,7 +57,7 @@ pub enum Condition {
     Failed,
 }
 
-/// What an agent connects with, once.
+/// A token for an agent's first connection.
 #[derive(Debug, Clone, Deserialize)]
 pub struct OneTimeToken {
     /// The token.

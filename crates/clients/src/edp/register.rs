@@ -36,7 +36,7 @@ impl Edp {
     async fn replace(&self, tenant: &Tenant, entry: &Metadata) -> Result<(), Error> {
         self.delete_metadata(tenant, &entry.key).await?;
         self.create_metadata(tenant, entry).await.map_err(|error| match error.kind {
-            // Somebody came in between. Not here and now: the step tries again, up to its limit.
+            // Created concurrently. The step tries again, up to its limit.
             Kind::AlreadyExists => Error { kind: Kind::Changed, ..error },
             _ => error,
         })

@@ -19,7 +19,7 @@ pub struct Tenant(String);
 /// One thing that is known about a data tenant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Metadata {
-    /// What it is.
+    /// Its key.
     pub key: String,
     /// How it is.
     pub value: String,
@@ -36,7 +36,7 @@ impl Tenant {
         &self.0
     }
 
-    /// What the platform should know about it.
+    /// Metadata for the platform.
     pub fn metadata(&self, platform_region: &str, plan: &str) -> [Metadata; 4] {
         let environment = match platform_region.split('-').next() {
             Some("k8s") => "KUBERNETES",

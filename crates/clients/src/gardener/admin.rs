@@ -21,7 +21,7 @@ pub struct AdminKubeconfig {
 }
 
 #[derive(Deserialize)]
-struct Answered {
+struct AdminKubeconfigAnswer {
     status: Status,
 }
 
@@ -52,7 +52,7 @@ impl Gardener {
             }
             answered => answered?,
         };
-        let answered: Answered = answered;
+        let answered: AdminKubeconfigAnswer = answered;
         let malformed = || {
             let doing = format!("asking for the adminkubeconfig of Shoot {shoot}");
             Error::new(Component::GARDENER, Kind::Malformed, &doing)

@@ -73,7 +73,7 @@ impl Field {
     }
 }
 
-/// What a garden has.
+/// The features of a garden.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Features {
     version: Option<String>,
@@ -146,7 +146,7 @@ fn property<'a>(document: &'a Value, schema: &'a Value, key: &str, depth: u8) ->
     named.into_iter().chain(parts).find_map(|part| property(document, part, key, depth))
 }
 
-/// What was read of a garden. Only one task reads at a time; to say that the garden has changed nobody waits.
+/// The features as they were read. Only one task reads at a time; a report that the garden has changed never waits.
 #[derive(Debug, Default)]
 pub(super) struct FeaturesRead {
     known: Mutex<Snapshot>,
@@ -157,11 +157,11 @@ pub(super) struct FeaturesRead {
 struct Snapshot {
     /// How often answers have shown that the garden is not what it was.
     contradictions: u64,
-    last: Option<Last>,
+    last: Option<CachedFeatures>,
 }
 
 #[derive(Debug)]
-struct Last {
+struct CachedFeatures {
     features: Arc<Features>,
     /// When the reading began, by the monotonic clock.
     read: Duration,
@@ -170,7 +170,7 @@ struct Last {
 }
 
 impl FeaturesRead {
-    /// What nothing has contradicted, if it was read after `earliest`.
+    /// The features, if they were read after `earliest` and not contradicted since.
     fn since(&self, earliest: Duration) -> Option<Arc<Features>> {
         let known = self.known();
         let last = known.last.as_ref()?;
@@ -187,7 +187,7 @@ impl FeaturesRead {
     }
 
     /// Keeps what was read; true if it is news.
-    fn keep(&self, last: Last) -> bool {
+    fn keep(&self, last: CachedFeatures) -> bool {
         let mut known = self.known();
         let news = known.last.as_ref().is_none_or(|before| before.features != last.features);
         known.last = Some(last);
@@ -203,8 +203,19 @@ impl Gardener {
     /// What the garden has: read at first, and again after a while or when an answer shows that it has changed. A garden
     /// that cannot be read again has what it had.
     pub async fn features(&self) -> Result<Arc<Features>, Error> {
+        self.features_within(FRESH).await
+    }
+
+    /// Reads them again, so that what is known does not get old while steps need it.
+    pub async fn refresh_features(&self) -> Result<(), Error> {
+        self.features_within(Duration::ZERO).await.map(drop)
+    }
+
+    /// The features as they were read within this time at the longest.
+    async fn features_within(&self, longest: Duration) -> Result<Arc<Features>, Error> {
         let now = || self.cluster.gate().clock().monotonic();
-        let fresh = || self.features.since(now().saturating_sub(FRESH));
+        let earliest = now().saturating_sub(longest);
+        let fresh = || self.features.since(earliest);
         if let Some(features) = fresh() {
             return Ok(features);
         }
@@ -223,7 +234,7 @@ impl Gardener {
                 return Ok(features);
             }
         };
-        if self.features.keep(Last { features: features.clone(), read, contradictions }) {
+        if self.features.keep(CachedFeatures { features: features.clone(), read, contradictions }) {
             let version = features.version().unwrap_or("unknown");
             tracing::info!(gardener.version = version, fields = ?features.fields, "the garden has Gardener {version}");
         }

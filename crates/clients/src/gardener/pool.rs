@@ -39,7 +39,7 @@ pub enum BindingKind {
 pub struct Binding {
     /// Name, labels, version.
     pub metadata: ObjectMeta,
-    /// What else it holds.
+    /// Other fields.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
 }
@@ -53,9 +53,9 @@ pub struct AccountNeed<'a> {
     pub eu_access: bool,
 }
 
-/// What became of a release.
+/// The result of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Released {
+pub enum ReleaseResult {
     /// It waits for being cleaned up.
     Dirty,
     /// It is for everybody, or for ourselves: it is never released.
@@ -127,7 +127,7 @@ impl Pool {
         })
     }
 
-    /// Whether somebody could claim an account right now. It promises nothing.
+    /// Whether an account could be claimed right now. It promises nothing.
     pub async fn has_free(&self, wanted: AccountNeed<'_>) -> Result<bool, Error> {
         self.bindings.any(&wanted.free("looking for a free account")?).await
     }
@@ -164,26 +164,26 @@ impl Pool {
         self.bindings.any(&wanted.shared("looking for a shared account")?).await
     }
 
-    /// Gives an account back, unless somebody still uses it. Repeating it changes nothing.
-    pub async fn release(&self, name: &str) -> Result<Released, Error> {
+    /// Gives an account back, unless it is still in use. Repeating it changes nothing.
+    pub async fn release(&self, name: &str) -> Result<ReleaseResult, Error> {
         for _ in 0..ROUNDS {
             let Some(mut binding) = self.bindings.find(name).await? else {
-                return Ok(Released::Gone);
+                return Ok(ReleaseResult::Gone);
             };
             if binding.has("shared") || binding.has("internal") {
-                return Ok(Released::Exempt);
+                return Ok(ReleaseResult::Exempt);
             }
             if binding.has(DIRTY) {
-                return Ok(Released::Dirty);
+                return Ok(ReleaseResult::Dirty);
             }
             let shoots = self.shoots.list("").await?;
             if shoots.iter().any(|shoot| self.uses(shoot, &binding)) {
-                return Ok(Released::InUse);
+                return Ok(ReleaseResult::InUse);
             }
             binding.label(DIRTY, "true");
             match self.bindings.replace(name, &binding).await {
                 Err(error) if lost_race(&error) => {}
-                released => return released.map(|_| Released::Dirty),
+                released => return released.map(|_| ReleaseResult::Dirty),
             }
         }
         let doing = format!("releasing account {name}");
@@ -191,7 +191,7 @@ impl Pool {
             .saying("claimed concurrently by another operation"))
     }
 
-    /// The accounts that wait for being cleaned up, in the order of their names. Shared ones never do: somebody may use them.
+    /// The accounts that wait for being cleaned up, in the order of their names. Shared ones never do: they may be in use.
     pub async fn dirty(&self) -> Result<Vec<Binding>, Error> {
         self.list(&format!("{DIRTY}=true,shared!=true,internal!=true")).await
     }
@@ -226,7 +226,7 @@ impl Pool {
         Some((reference.get("namespace")?.as_str()?, reference.get("name")?.as_str()?))
     }
 
-    /// What a Shoot has to name to be paid from this account.
+    /// The name by which a Shoot refers to this account.
     pub fn name_for_shoot<'a>(&self, binding: &'a Binding) -> Option<&'a str> {
         match self.kind {
             BindingKind::Secret => binding.rest.get("secretRef")?.get("name")?.as_str(),
@@ -293,18 +293,18 @@ impl AccountNeed<'_> {
         Ok(format!("hyperscalerType={},{eu_access}", self.hyperscaler))
     }
 
-    /// What the tenant has.
+    /// The tenant's account.
     fn own(&self, doing: &str, tenant: &str) -> Result<String, Error> {
         label_value(doing, tenant)?;
         Ok(format!("{},shared!=true,!{DIRTY},{TENANT}={tenant}", self.selector(doing)?))
     }
 
-    /// What nobody has.
+    /// A free account.
     fn free(&self, doing: &str) -> Result<String, Error> {
         Ok(format!("{},shared!=true,!{DIRTY},!{TENANT}", self.selector(doing)?))
     }
 
-    /// What everybody has.
+    /// A shared account.
     fn shared(&self, doing: &str) -> Result<String, Error> {
         Ok(format!("{},shared=true", self.selector(doing)?))
     }
@@ -317,7 +317,7 @@ fn liking(tenant: &str, binding: &str) -> u64 {
     hasher.finish()
 }
 
-/// The binding is somebody else's now, or gone: select again.
+/// The binding belongs to another tenant now, or is gone: select again.
 fn lost_race(error: &Error) -> bool {
     matches!(error.kind, Kind::Changed | Kind::NotFound)
 }
@@ -332,5 +332,5 @@ fn label_value(doing: &str, value: &str) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::new(Component::GARDENER, Kind::Refused { status: 400 }, doing)
-        .saying("what was asked for cannot be the value of a label"))
+        .saying("the requested value is not a valid label value"))
 }

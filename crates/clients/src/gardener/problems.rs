@@ -1,4 +1,4 @@
-//! What Gardener's error codes mean: whether it tries again by itself, and whether we go on waiting.
+//! Gardener's error codes: whether Gardener retries by itself, and whether we go on waiting.
 
 use base::failure::Failure;
 use serde::{Deserialize, Deserializer};
@@ -28,7 +28,7 @@ impl Code {
     }
 }
 
-/// What is wrong with a Shoot.
+/// A problem of a Shoot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Gardener's codes, each once.
@@ -54,7 +54,7 @@ impl Problem {
 }
 
 impl Shoot {
-    /// What is wrong with it, if something is.
+    /// Its problem, if there is one.
     pub fn problem(&self) -> Option<Problem> {
         let last = self.last_operation()?;
         let given_up = last.state == "Failed";

@@ -11,7 +11,9 @@ const ALIASES: [(&str, &str); 3] = [
     ("secretBindingName", "credentialsBindingName"),
     ("oidcConfig", "structuredAuthentication"),
 ];
-/// What belongs to the provider's extension, which may rewrite it.
+/// Fields that newer Gardeners do not store when they are `false`, which is what they take for granted.
+const TAKEN_FOR_GRANTED: [&str; 1] = ["enableStaticTokenKubeconfig"];
+/// Fields of the provider's extension, which may rewrite them.
 const OPAQUE: [&str; 3] = ["providerConfig", "infrastructureConfig", "controlPlaneConfig"];
 
 /// The fields of `sent` that are not in `answered`, by their paths under `path`.
@@ -32,6 +34,7 @@ fn compare(sent: &Value, answered: &Value, path: &str, missing: &mut Vec<String>
                     }
                     Some(_) => {}
                     None if other_name(key).is_some_and(|name| !answered[name].is_null()) => {}
+                    None if is_granted(key, value) => {}
                     None => missing.push(path),
                 }
             }
@@ -55,7 +58,7 @@ fn compare(sent: &Value, answered: &Value, path: &str, missing: &mut Vec<String>
     }
 }
 
-/// What Gardener leaves out of its answers anyhow.
+/// Whether Gardener leaves this value out of its responses.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -64,6 +67,10 @@ fn is_empty(value: &Value) -> bool {
         Value::Object(fields) => fields.values().all(is_empty),
         Value::Bool(_) | Value::Number(_) => false,
     }
+}
+
+fn is_granted(key: &str, value: &Value) -> bool {
+    TAKEN_FOR_GRANTED.contains(&key) && value.as_bool() == Some(false)
 }
 
 fn other_name(key: &str) -> Option<&'static str> {
@@ -103,5 +110,8 @@ mod tests {
 
         assert_eq!(missing, ["spec.kubernetes.foo", "spec.provider.workers[0].bar"]);
         assert!(super::missing(&sent, &sent, "spec").is_empty());
+        let static_token = |wanted: bool| json!({"enableStaticTokenKubeconfig": wanted});
+        assert!(super::missing(&static_token(false), &json!({}), "spec").is_empty());
+        assert_eq!(super::missing(&static_token(true), &json!({}), "spec").len(), 1);
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Fields that are not ours.
-pub(super) type Rest = Map<String, Value>;
+pub(super) type ForeignFields = Map<String, Value>;
 
 /// A cluster as Gardener is asked for it and reports on it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -13,28 +13,28 @@ pub struct Shoot {
     /// Name, labels, annotations, versions.
     #[serde(default)]
     pub metadata: ObjectMeta,
-    /// What is asked for.
+    /// The specification.
     #[serde(default)]
     pub spec: ShootSpec,
-    /// What there is.
+    /// The status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<ShootStatus>,
-    /// What else it holds.
+    /// Other fields.
     #[serde(flatten)]
-    pub rest: Rest,
-    /// What Gardener warned of when it was written just now.
+    pub rest: ForeignFields,
+    /// Gardener's warnings about the last write.
     #[serde(skip)]
     pub warnings: Vec<String>,
 }
 
-/// What is asked for.
+/// The specification.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ShootSpec {
     /// Where it stands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<String>,
-    /// What it is for: `production`, `development` …
+    /// Its purpose: `production`, `development` …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purpose: Option<String>,
     /// The rules of the infrastructure.
@@ -55,15 +55,15 @@ pub struct ShootSpec {
     /// Its name in the DNS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dns: Option<Dns>,
-    /// Whether it sleeps.
+    /// Whether it is hibernated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hibernation: Option<Hibernation>,
     /// Machines and networks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<Provider>,
-    /// What else it holds.
+    /// Other fields.
     #[serde(flatten)]
-    pub rest: Rest,
+    pub rest: ForeignFields,
 }
 
 /// Kubernetes itself.
@@ -72,9 +72,9 @@ pub struct Kubernetes {
     /// Its version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// What else it holds.
+    /// Other fields.
     #[serde(flatten)]
-    pub rest: Rest,
+    pub rest: ForeignFields,
 }
 
 /// A name in the DNS.
@@ -83,9 +83,9 @@ pub struct Dns {
     /// The domain of the cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
-    /// What else it holds.
+    /// Other fields.
     #[serde(flatten)]
-    pub rest: Rest,
+    pub rest: ForeignFields,
 }
 
 /// Whether a cluster sleeps.
@@ -94,9 +94,9 @@ pub struct Hibernation {
     /// Whether it should.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
-    /// What else it holds.
+    /// Other fields.
     #[serde(flatten)]
-    pub rest: Rest,
+    pub rest: ForeignFields,
 }
 
 /// Machines and networks.
@@ -108,19 +108,19 @@ pub struct Provider {
     /// Groups of machines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workers: Vec<Value>,
-    /// What else it holds.
+    /// Other fields.
     #[serde(flatten)]
-    pub rest: Rest,
+    pub rest: ForeignFields,
 }
 
-/// What there is.
+/// The status.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ShootStatus {
-    /// What Gardener did or does.
+    /// Gardener's last operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_operation: Option<LastOperation>,
-    /// What went wrong with it.
+    /// Its errors.
     #[serde(
         default,
         skip_serializing_if = "Vec::is_empty",
@@ -130,15 +130,15 @@ pub struct ShootStatus {
     /// Which generation of the request it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// Whether it sleeps.
+    /// Whether it is hibernated.
     #[serde(rename = "hibernated", default, skip_serializing_if = "Option::is_none")]
     pub hibernated: Option<bool>,
-    /// What else it holds.
+    /// Other fields.
     #[serde(flatten)]
-    pub rest: Rest,
+    pub rest: ForeignFields,
 }
 
-/// What Gardener did or does.
+/// Gardener's last operation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LastOperation {
@@ -151,12 +151,12 @@ pub struct LastOperation {
     /// In percent.
     #[serde(default)]
     pub progress: i32,
-    /// What it is at.
+    /// Its progress.
     #[serde(default)]
     pub description: String,
-    /// What else it holds.
+    /// Other fields.
     #[serde(flatten)]
-    pub rest: Rest,
+    pub rest: ForeignFields,
 }
 
 /// What went wrong.
@@ -172,9 +172,9 @@ pub struct LastError {
         deserialize_with = "super::problems::list"
     )]
     pub codes: Vec<String>,
-    /// What else it holds.
+    /// Other fields.
     #[serde(flatten)]
-    pub rest: Rest,
+    pub rest: ForeignFields,
 }
 
 impl Shoot {
@@ -214,7 +214,7 @@ impl Shoot {
         }
     }
 
-    /// What Gardener did or does.
+    /// Gardener's last operation.
     pub fn last_operation(&self) -> Option<&LastOperation> {
         self.status.as_ref()?.last_operation.as_ref()
     }

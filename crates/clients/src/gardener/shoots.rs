@@ -59,7 +59,7 @@ impl Gardener {
     /// Makes these fields ours and gives them these values. What we had and do not name any more goes;
     /// what others own stays.
     pub async fn apply(&self, name: &str, fields: &impl Serialize) -> Result<Shoot, Error> {
-        self.shoots.apply(name, &self.owner, fields).await.map_err(admission)
+        self.shoots.apply(name, &self.owner, fields).await
     }
 
     /// Changes single fields; null removes one.
@@ -84,7 +84,7 @@ impl Gardener {
                 if matches!(error.kind, Kind::Refused { .. }) {
                     self.forget_features();
                 }
-                return Err(admission(error));
+                return Err(error);
             }
         };
         let answered = serde_json::to_value(&shoot.spec).unwrap_or_default();
@@ -100,10 +100,10 @@ impl Gardener {
         Ok(shoot)
     }
 
-    /// Writes a Shoot as it was read and then changed; fails with [`Kind::Changed`] when somebody else
+    /// Writes a Shoot as it was read and then changed; fails with [`Kind::Changed`] when another client
     /// wrote it in between.
     pub async fn replace(&self, shoot: &Shoot) -> Result<Shoot, Error> {
-        self.shoots.replace(shoot.name(), shoot).await.map_err(admission)
+        self.shoots.replace(shoot.name(), shoot).await
     }
 
     /// Lets a Shoot sleep or wake up.
@@ -118,95 +118,45 @@ impl Gardener {
 
     /// The same for the Shoot with this uid; another one of the same name is left alone.
     pub async fn delete_exactly(&self, name: &str, uid: Option<&str>) -> Result<Deletion, Error> {
-        let Some(shoot) = self.shoots.find(name).await? else { return Ok(Deletion::Gone) };
+        Ok(self.delete_warned(name, uid).await?.0)
+    }
+
+    /// The same, with what Gardener warned of.
+    pub async fn delete_warned(
+        &self,
+        name: &str,
+        uid: Option<&str>,
+    ) -> Result<(Deletion, Vec<String>), Error> {
+        let gone = || Ok((Deletion::Gone, Vec::new()));
+        let Some(shoot) = self.shoots.find(name).await? else { return gone() };
         if uid.is_some() && shoot.metadata.uid.as_deref() != uid {
-            return Ok(Deletion::Gone);
+            return gone();
         }
         if shoot.is_going() {
-            return Ok(Deletion::Going);
+            return Ok((Deletion::Going, Vec::new()));
         }
+        let mut warnings = Vec::new();
         if shoot.annotation(CONFIRMATION_ANNOTATION) != Some("true") {
             let confirmed = json!({"metadata": {"annotations": {CONFIRMATION_ANNOTATION: "true"}}});
-            match self.shoots.merge(name, &confirmed).await {
-                Err(error) if error.kind == Kind::NotFound => return Ok(Deletion::Gone),
-                confirmed => confirmed?,
-            };
+            match self.shoots.merge_warned(name, &confirmed).await {
+                Err(error) if error.kind == Kind::NotFound => return gone(),
+                confirmed => warnings = confirmed?.1,
+            }
         }
         // By its uid: another Shoot may have taken the name meanwhile.
-        let was_there = self.shoots.delete(name, shoot.metadata.uid.as_deref()).await?;
-        Ok(if was_there { Deletion::Going } else { Deletion::Gone })
+        let uid = shoot.metadata.uid.as_deref();
+        let deleted = self.shoots.delete_warned(name, uid).await;
+        let (was_there, more) = deleted.map_err(unless_confirmed)?;
+        warnings.extend(more);
+        Ok((if was_there { Deletion::Going } else { Deletion::Gone }, warnings))
     }
 }
 
-/// Tells an admission's 403, which is about the request, from that of the authorisation, which is about us.
-/// Both have the same status and the same reason; only their texts differ.
-fn admission(error: Error) -> Error {
+/// A deletion that Gardener refuses for want of the confirmation: another client took it back, and the next try confirms again.
+fn unless_confirmed(error: Error) -> Error {
     let said = error.said.as_deref().unwrap_or_default();
-    if error.kind != Kind::Unauthorized || !is_refusal(said) {
-        return error;
+    if error.kind == (Kind::Refused { status: 403 }) && said.contains("confirm") {
+        return Error { kind: Kind::Changed, ..error };
     }
-    let kind = if is_passing(said) { Kind::Unavailable } else { Kind::Refused { status: 403 } };
-    Error { kind, ..error }
-}
-
-/// Whether a text is that of an admission. RBAC says `… is forbidden: User "…" cannot …`; a 401 has neither text.
-fn is_refusal(said: &str) -> bool {
-    let by_webhook = said.starts_with("admission webhook ") && said.contains("denied the request");
-    let by_quota = said.contains("quota limits exceeded");
-    match said.split_once("forbidden: ") {
-        Some((_, why)) => !(why.starts_with("User ") && why.contains(" cannot ")),
-        None => by_webhook || by_quota,
-    }
-}
-
-/// What admissions refuse only for a moment: they have not read what they decide by.
-fn is_passing(said: &str) -> bool {
-    let texts = ["not yet ready to handle request", "because it is being terminated"];
-    texts.iter().any(|text| said.contains(text))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn kind(said: &str) -> Kind {
-        admission(Error::new(Component::GARDENER, Kind::Unauthorized, "trying").saying(said)).kind
-    }
-
-    #[test]
-    fn what_an_admission_refuses_is_final_and_what_rbac_refuses_is_not() {
-        let refused = [
-            r#"shoots.core.gardener.cloud "c-1" is forbidden: spec.secretBindingName: secretbinding "garden-kyma/nope" not found"#,
-            r#"shoots.core.gardener.cloud "c-1" is forbidden: secretbinding.core.gardener.cloud "nope" not found"#,
-            r#"shoots.core.gardener.cloud "c-1" is forbidden: [spec.provider.workers[0].machine.type: Unsupported value: "x"]"#,
-            r#"admission webhook "validator.admission-aws.extensions.gardener.cloud" denied the request: networks.vpc"#,
-            "quota limits exceeded. Unable to allocate further cpu",
-            // As Gardener 1.65 and 1.117 write them.
-            r#"shoots.core.gardener.cloud "eh02" is forbidden: [spec.provider.workers[0].machine.type: Unsupported value: "x.large": supported values: "m5.large"]"#,
-            r#"shoots.core.gardener.cloud "eh02" is forbidden: spec.provider.workers[0].machine.type: Unsupported value: "x.large": supported values: "m5.large""#,
-            r#"shoots.core.gardener.cloud "c-1" is forbidden: failed to resolve structured authentication config map reference: configmaps "nope" not found"#,
-            r#"shoots.core.gardener.cloud "c-1" is forbidden: given Shoot uses non-registered extension type: spec.extensions[0].type ("foo")"#,
-            r#"shoots.core.gardener.cloud "c-1" is forbidden: spec.seedName cannot be changed by patching the shoot, please use the shoots/binding subresource"#,
-            r#"shoots.core.gardener.cloud "c-1" is forbidden: quota limits exceeded. Unable to allocate further cpu"#,
-            r#"admission webhook "validator.provider-aws.example" denied the request: [networks.zones: Required value] is forbidden: User input"#,
-        ];
-        let credentials = [
-            r#"shoots.core.gardener.cloud "c-1" is forbidden: User "system:serviceaccount:garden-kyma:kcp" cannot patch resource "shoots""#,
-            r#"forbidden: User "kcp" cannot get path "/version""#,
-            "",
-            "Forbidden",
-        ];
-        let passing =
-            [r#"shoots.core.gardener.cloud "c-1" is forbidden: not yet ready to handle request"#];
-
-        for said in refused {
-            assert_eq!(kind(said), Kind::Refused { status: 403 }, "{said}");
-        }
-        for said in credentials {
-            assert_eq!(kind(said), Kind::Unauthorized, "{said}");
-        }
-        for said in passing {
-            assert_eq!(kind(said), Kind::Unavailable, "{said}");
-        }
-    }
+    error
 }

@@ -27,7 +27,7 @@ pub struct ServiceProvider {
     /// Its secrets, without their values.
     #[serde(rename = "clientSecrets", default)]
     pub secrets: Vec<KeptSecret>,
-    /// What tools are told about people.
+    /// Attributes of people for tools.
     #[serde(rename = "assertion_attributes", default)]
     pub attributes: Vec<Attribute>,
 }
@@ -40,18 +40,18 @@ pub struct KeptSecret {
     pub id: String,
 }
 
-/// What a tool is told about people, and where it comes from.
+/// An attribute of people for a tool, and its source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attribute {
-    /// What the tool calls it.
+    /// Its name in the tool.
     #[serde(rename = "assertionAttribute")]
     pub assertion: String,
-    /// What the service calls it.
+    /// Its name in the service.
     #[serde(rename = "userAttribute", default)]
     pub user: String,
 }
 
-/// Somebody who knows people.
+/// An identity provider.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct IdentityProvider {
     /// Its id.
@@ -61,7 +61,7 @@ pub struct IdentityProvider {
     pub name: String,
 }
 
-/// What every tool is told, and where it comes from unless somebody said otherwise.
+/// Attributes for every tool, and their default sources.
 const ATTRIBUTES: [(&str, &str); 4] = [
     ("first_name", "firstName"),
     ("last_name", "lastName"),

@@ -2,7 +2,7 @@
 
 use url::Url;
 
-/// What people log in to.
+/// The kind of a service provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProviderKind {
     /// The dashboards, by OIDC.

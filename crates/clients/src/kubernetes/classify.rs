@@ -1,4 +1,4 @@
-//! What a Kubernetes API server means: its Status in our words.
+//! Classifies the Status of a Kubernetes API server.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::{
     error::{Component, Error, Kind},
 };
 
-/// What an API server sends instead of an object.
+/// The status that an API server sends instead of an object.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Status {
@@ -67,7 +67,7 @@ fn kind(status: reqwest::StatusCode, reason: &str, retry_after: Option<Duration>
     }
 }
 
-/// What `kube` could not do, in our words. Its texts are left out: they repeat bodies.
+/// Converts an error of `kube`. Its texts are left out: they repeat bodies.
 #[must_use]
 pub fn error(component: Component, doing: &str, error: kube::Error) -> Error {
     let failed = |kind| Error::new(component, kind, doing);

@@ -15,8 +15,8 @@ use secrecy::{ExposeSecret, SecretString};
 use super::{Cluster, Networks};
 use crate::{
     error::{Component, Error},
-    gate::{Gate, Limits},
-    observer::{Observer, Unobserved},
+    gate::{CallLimits, Gate},
+    observer::{NoObserver, Observer},
 };
 
 type Digest = [u8; SHA256_OUTPUT_LEN];
@@ -24,7 +24,7 @@ type Digest = [u8; SHA256_OUTPUT_LEN];
 /// Clients that are kept while they are used.
 pub struct Clusters {
     component: Component,
-    limits: Limits,
+    limits: CallLimits,
     clock: Clock,
     observer: Arc<dyn Observer>,
     /// Where the clusters may be, if customers have brought them.
@@ -36,8 +36,13 @@ pub struct Clusters {
 
 impl Clusters {
     /// Keeps at most `capacity` clients of clusters called `component`.
-    pub fn new(component: Component, limits: Limits, clock: Clock, capacity: NonZeroUsize) -> Self {
-        let observer = Arc::new(Unobserved);
+    pub fn new(
+        component: Component,
+        limits: CallLimits,
+        clock: Clock,
+        capacity: NonZeroUsize,
+    ) -> Self {
+        let observer = Arc::new(NoObserver);
         let networks = None;
         Self { component, limits, clock, observer, networks, capacity, kept: Mutex::default() }
     }
@@ -49,7 +54,7 @@ impl Clusters {
         self
     }
 
-    /// Has somebody count the calls.
+    /// Sets the observer of calls.
     #[must_use]
     pub fn observed(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = observer;
@@ -66,7 +71,7 @@ impl Clusters {
         let gate = Gate::observed(self.component, self.limits, clock, self.observer.clone());
         let made = Cluster::within(gate, kubeconfig, self.networks.clone()).await?;
         let mut kept = self.kept();
-        // Somebody else may have made one meanwhile: one cluster has one gate.
+        // Another task may have made one meanwhile: one cluster has one gate.
         if let Some(found) = take(&mut kept, key) {
             return Ok(found);
         }

@@ -68,7 +68,7 @@ impl Cluster {
         networks: Option<Arc<Networks>>,
     ) -> Result<Self, Error> {
         if rustls::crypto::CryptoProvider::get_default().is_none() {
-            // Somebody else may have been faster, with the same one.
+            // It may have been installed concurrently, with the same one.
             let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         }
         let failed = |error| classify::error(gate.component(), "preparing the client", error);
@@ -103,7 +103,7 @@ pub fn problem_of_customer(kubeconfig: &str, networks: &Networks) -> Option<Stri
     foreign.or_else(|| inward(&parsed, networks).map(|problem| format!("kubeconfig {problem}")))
 }
 
-/// What is wrong with where a customer's kubeconfig leads.
+/// The problem with the address in a customer's kubeconfig.
 fn inward(kubeconfig: &Kubeconfig, networks: &Networks) -> Option<&'static str> {
     let clusters = kubeconfig.clusters.iter().filter_map(|named| named.cluster.as_ref());
     clusters.into_iter().find_map(|cluster| {
@@ -120,7 +120,7 @@ fn inward(kubeconfig: &Kubeconfig, networks: &Networks) -> Option<&'static str> 
     })
 }
 
-/// What a kubeconfig points to beyond the cluster itself.
+/// A reference in a kubeconfig beyond the cluster itself.
 fn foreign(kubeconfig: &Kubeconfig) -> Option<&'static str> {
     let users = kubeconfig.auth_infos.iter().filter_map(|named| named.auth_info.as_ref());
     let mut clusters = kubeconfig.clusters.iter().filter_map(|named| named.cluster.as_ref());

@@ -10,7 +10,7 @@ use crate::error::{Component, Error, Kind};
 /// Where a cluster is, and how its certificate is verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterAddress {
-    /// What the admin kubeconfig calls its context.
+    /// The context name of the admin kubeconfig.
     pub name: String,
     /// The URL of its API server.
     pub server: String,

@@ -16,7 +16,7 @@ use http_body_util::{BodyExt, Full, LengthLimitError, Limited, combinators::Unsy
 use kube::client::Body;
 use tower::{BoxError, Layer, Service, ServiceExt};
 
-use super::{Doing, Uncounted, resource};
+use super::{AttemptPhrase, UncountedRequest, resource};
 use crate::{
     answer,
     error::{Component, Error, Kind, without_answer},
@@ -31,12 +31,12 @@ pub struct GateLayer {
 
 /// A service behind a gate.
 #[derive(Debug, Clone)]
-pub struct Gated<S> {
+pub struct GatedService<S> {
     inner: S,
     gate: Arc<Gate>,
 }
 
-type Answered = Response<UnsyncBoxBody<Bytes, BoxError>>;
+type GatedResponse = Response<UnsyncBoxBody<Bytes, BoxError>>;
 
 impl GateLayer {
     /// A layer that puts `gate` in front.
@@ -46,14 +46,14 @@ impl GateLayer {
 }
 
 impl<S> Layer<S> for GateLayer {
-    type Service = Gated<S>;
+    type Service = GatedService<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        Gated { inner, gate: self.gate.clone() }
+        GatedService { inner, gate: self.gate.clone() }
     }
 }
 
-impl<S, B> Service<Request<Body>> for Gated<S>
+impl<S, B> Service<Request<Body>> for GatedService<S>
 where
     S: Service<Request<Body>, Response = Response<B>> + Clone + Send + 'static,
     S::Future: Send,
@@ -61,9 +61,9 @@ where
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    type Response = Answered;
+    type Response = GatedResponse;
     type Error = BoxError;
-    type Future = Pin<Box<dyn Future<Output = Result<Answered, BoxError>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<GatedResponse, BoxError>> + Send>>;
 
     /// Always: waiting for the inner service is part of the call, and counts towards its deadline.
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
@@ -76,17 +76,17 @@ where
     }
 }
 
-async fn pass<S, B>(gate: &Gate, inner: S, request: Request<Body>) -> Result<Answered, Error>
+async fn pass<S, B>(gate: &Gate, inner: S, request: Request<Body>) -> Result<GatedResponse, Error>
 where
     S: Service<Request<Body>, Response = Response<B>>,
     S::Error: Into<BoxError>,
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    let asked = asked(&request);
+    let asked = call_spec(&request);
     let (doing, lasting, method) = (asked.doing.clone(), asked.lasting, asked.method.clone());
     let (component, limit) = (gate.component(), gate.limits().body);
-    let judge = |answer: &Answered| {
+    let judge = |answer: &GatedResponse| {
         let retry_after = answer::retry_after(answer.headers(), gate.clock().now());
         Kind::of_status(answer.status(), retry_after)
     };
@@ -112,16 +112,16 @@ where
     .await
 }
 
-fn asked(request: &Request<Body>) -> CallSpec {
+fn call_spec(request: &Request<Body>) -> CallSpec {
     let (method, uri) = (request.method().clone(), request.uri());
     let lasting = uri
         .query()
         .is_some_and(|query| query.split('&').any(|pair| matches!(pair, "watch=true" | "watch=1")));
     let verb = if lasting { "WATCH" } else { method.as_str() };
     let route = format!("{verb} {}", resource::kind_of(uri.path()));
-    let doing = request.extensions().get().map(|Doing(doing)| doing.clone());
+    let doing = request.extensions().get().map(|AttemptPhrase(doing)| doing.clone());
     let doing = doing.unwrap_or_else(|| format!("making a call: {route}"));
-    let counted = !lasting && request.extensions().get::<Uncounted>().is_none();
+    let counted = !lasting && request.extensions().get::<UncountedRequest>().is_none();
     CallSpec { route, doing, method, counted, lasting, hint: false }
 }
 

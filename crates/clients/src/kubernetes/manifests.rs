@@ -9,7 +9,7 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Ask, Cluster, resource::query};
+use super::{Cluster, RequestHead, admission, resource::query};
 use crate::{
     error::{Error, Kind},
     http::segment,
@@ -57,8 +57,8 @@ impl Cluster {
             let path = self.place(&doing, version, found, object, owner)?;
             let body = serde_json::to_vec(object).unwrap_or_default();
             let content_type = "application/apply-patch+yaml";
-            let ask = Ask { method: Method::PATCH, path: &path, content_type, body };
-            self.send::<Value>(&doing, ask).await?;
+            let ask = RequestHead { method: Method::PATCH, path: &path, content_type, body };
+            self.send::<Value>(&doing, ask).await.map_err(admission::told_apart)?;
         }
         Ok(())
     }
@@ -67,7 +67,7 @@ impl Cluster {
         let doing = format!("asking for the kinds of {version}");
         let root = if version.contains('/') { "/apis" } else { "/api" };
         let path = format!("{root}/{version}");
-        let ask = Ask {
+        let ask = RequestHead {
             method: Method::GET,
             path: &path,
             content_type: "application/json",

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use super::{
-    Ask, Cluster, Resource,
+    Cluster, RequestHead, Resource, admission,
     classify::NO_SUCH_KIND,
     resource::{name_in_path, query},
 };
@@ -52,6 +52,15 @@ impl<T> Objects<T> {
 
     /// Removes an object, if it is there; whether it was. With a `uid` only that very object goes.
     pub async fn delete(&self, name: &str, uid: Option<&str>) -> Result<bool, Error> {
+        Ok(self.delete_warned(name, uid).await?.0)
+    }
+
+    /// The same, with the warnings that came with the answer.
+    pub(crate) async fn delete_warned(
+        &self,
+        name: &str,
+        uid: Option<&str>,
+    ) -> Result<(bool, Vec<String>), Error> {
         let doing = self.doing("deleting", name);
         let mut options = json!({"apiVersion": "v1", "kind": "DeleteOptions"});
         if let Some(uid) = uid {
@@ -59,8 +68,8 @@ impl<T> Objects<T> {
         }
         let path = self.path_of(&doing, name, "")?;
         match self.ask::<Value>(&doing, Method::DELETE, &path, JSON, &options).await {
-            Err(error) if is_missing(&error) => Ok(false),
-            deleted => deleted.map(|_| true),
+            Err(error) if is_missing(&error) => Ok((false, Vec::new())),
+            deleted => deleted.map(|(_, warnings)| (true, warnings)),
         }
     }
 
@@ -97,12 +106,13 @@ impl<T> Objects<T> {
         body: &impl Serialize,
     ) -> Result<(R, Vec<String>), Error> {
         let body = serde_json::to_vec(body).map_err(|_| self.unusable(doing, "it is no JSON"))?;
-        let ask = Ask { method, path, content_type, body };
-        self.cluster.send_warned(doing, ask).await.map_err(|error| self.outage(error))
+        let ask = RequestHead { method, path, content_type, body };
+        let sent = self.cluster.send_warned(doing, ask).await;
+        sent.map_err(|error| admission::told_apart(self.outage(error)))
     }
 
     async fn read<R: DeserializeOwned>(&self, doing: &str, path: &str) -> Result<R, Error> {
-        let ask = Ask { method: Method::GET, path, content_type: JSON, body: Vec::new() };
+        let ask = RequestHead { method: Method::GET, path, content_type: JSON, body: Vec::new() };
         self.cluster.send(doing, ask).await.map_err(|error| self.outage(error))
     }
 
@@ -251,7 +261,7 @@ impl<T: DeserializeOwned> Objects<T> {
         self.ask(&doing, Method::POST, self.root(&doing)?, JSON, &object).await
     }
 
-    /// Writes an object as it was read and then changed. Fails with [`Kind::Changed`] when somebody
+    /// Writes an object as it was read and then changed. Fails with [`Kind::Changed`] when another client
     /// else wrote it in between.
     pub async fn replace(&self, name: &str, object: &impl Serialize) -> Result<T, Error> {
         let doing = self.doing("writing", name);

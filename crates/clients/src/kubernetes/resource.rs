@@ -63,7 +63,7 @@ pub(super) fn query(pairs: &[(&str, &str)]) -> String {
     format!("?{query}")
 }
 
-/// What a path is about, with all names left out: `shoots/adminkubeconfig`.
+/// The resource of a path, with all names left out: `shoots/adminkubeconfig`.
 pub(super) fn kind_of(path: &str) -> String {
     let mut parts = path.trim_matches('/').split('/');
     // `api/v1` or `apis/group/version`

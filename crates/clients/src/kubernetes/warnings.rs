@@ -1,4 +1,4 @@
-//! What an API server warns of although it does what it is asked for: `Warning` headers.
+//! Warnings of an API server: `Warning` headers.
 
 use http::{HeaderMap, header::WARNING};
 

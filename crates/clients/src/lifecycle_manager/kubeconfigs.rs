@@ -69,7 +69,7 @@ impl LifecycleManager {
         }
     }
 
-    /// The kubeconfig that somebody else wrote for a runtime, by the runtime's id.
+    /// The kubeconfig that another system wrote for a runtime, by the runtime's id.
     pub async fn kubeconfig_of(&self, runtime: &str) -> Result<Option<SecretString>, Error> {
         let doing = format!("reading the kubeconfig of runtime {runtime}");
         match self.secrets().find(&secret_name(runtime)).await? {

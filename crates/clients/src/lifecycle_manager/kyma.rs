@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{INSTANCE_LABEL, LifecycleManager, RUNTIME_LABEL, Template, Version};
 use crate::error::{Error, Kind};
 
-/// What a Kyma is marked with. Marks that are there and not named stay.
+/// Labels and annotations of a Kyma. Existing ones that are not named stay.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Marks {
     /// Labels that are added or replaced.
@@ -27,13 +27,13 @@ pub struct Kyma {
     pub annotations: BTreeMap<String, String>,
     /// Whether it is on its way out.
     pub deleting: bool,
-    /// What the Lifecycle Manager says of it: `Processing`, `Ready`, `Warning`, `Error`, `Deleting`.
+    /// The state that the Lifecycle Manager reports: `Processing`, `Ready`, `Warning`, `Error`, `Deleting`.
     pub state: Option<String>,
 }
 
-/// What applying a Kyma did.
+/// The result of applying a Kyma.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Applied {
+pub enum ApplyResult {
     /// It was made.
     Created,
     /// It was there, and its marks were changed.
@@ -50,14 +50,14 @@ impl LifecycleManager {
         template: &Template,
         name: &str,
         marks: &Marks,
-    ) -> Result<Applied, Error> {
+    ) -> Result<ApplyResult, Error> {
         let kymas = self.kymas(template.version(), template.namespace());
         if let Some(found) = kymas.find(name).await? {
             return self.mark(template.version(), template.namespace(), found, marks).await;
         }
         match kymas.create(name, &template.named(name, marks)).await {
-            Ok(_) => Ok(Applied::Created),
-            // An earlier call of ours got through, or somebody was faster.
+            Ok(_) => Ok(ApplyResult::Created),
+            // An earlier call of ours got through, or it was created concurrently.
             Err(there) if there.kind == Kind::AlreadyExists => match kymas.find(name).await? {
                 Some(found) => {
                     self.mark(template.version(), template.namespace(), found, marks).await
@@ -74,7 +74,7 @@ impl LifecycleManager {
         namespace: &str,
         name: &str,
         marks: &Marks,
-    ) -> Result<Applied, Error> {
+    ) -> Result<ApplyResult, Error> {
         let found = self.kymas(self.version, namespace).get(name).await?;
         self.mark(self.version, namespace, found, marks).await
     }
@@ -96,7 +96,7 @@ impl LifecycleManager {
         namespace: &str,
         mut found: Value,
         marks: &Marks,
-    ) -> Result<Applied, Error> {
+    ) -> Result<ApplyResult, Error> {
         let kyma = Kyma::of(&found);
         let doing = format!("marking Kyma {}", base::failure::shortened(kyma.name.clone()));
         if kyma.deleting {
@@ -114,10 +114,10 @@ impl LifecycleManager {
         let labels = set(&mut found, "labels", &marks.labels);
         let annotations = set(&mut found, "annotations", &marks.annotations);
         if !labels && !annotations {
-            return Ok(Applied::Unchanged);
+            return Ok(ApplyResult::Unchanged);
         }
         self.kymas(version, namespace).replace(&kyma.name, &found).await?;
-        Ok(Applied::Marked)
+        Ok(ApplyResult::Marked)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a new Kyma is made of: a template in a `ConfigMap` of the control plane, one per service plan.
+//! Templates of new Kymas: a `ConfigMap` of the control plane, one per service plan.
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use serde::Deserialize;
@@ -36,7 +36,7 @@ pub struct Template {
     object: Value,
     version: Version,
     namespace: String,
-    /// What the Reconciler installs besides, where the template says so: a list of components.
+    /// Components that the Reconciler installs in addition, where the template lists them.
     pub additional_components: Option<Value>,
 }
 
@@ -47,11 +47,11 @@ pub struct Module {
     pub name: String,
     /// Its channel; the Kyma's if there is none.
     pub channel: Option<String>,
-    /// What happens to its own resource.
+    /// The policy for its own resource.
     pub policy: Option<Policy>,
 }
 
-/// What happens to a module's own resource.
+/// The policy for a module's own resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
     /// It is made and deleted with the module.
@@ -60,7 +60,7 @@ pub enum Policy {
     Ignore,
 }
 
-/// What stands under the key of a plan.
+/// The entry of a plan.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct Entry {

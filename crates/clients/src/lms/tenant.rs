@@ -48,7 +48,7 @@ pub struct Readiness {
     /// Whether the name for logs can be found.
     #[serde(rename = "elasticsearchDNSResolves", default)]
     pub elasticsearch_resolves: bool,
-    /// What the service says about the part for people.
+    /// The state of Kibana.
     #[serde(rename = "kibanaState", default)]
     pub kibana_state: String,
 }
@@ -81,10 +81,10 @@ impl Info {
     }
 }
 
-/// Who gets a tenant.
+/// Which accounts get a tenant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EnabledFor {
-    /// Nobody.
+    /// No account.
     Nobody,
     /// Everybody.
     Everybody,

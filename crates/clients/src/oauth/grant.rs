@@ -15,7 +15,7 @@ pub enum Grant {
         id: String,
         /// The client's secret.
         secret: SecretString,
-        /// What is asked for; empty: all that is allowed.
+        /// The requested scope; empty: all that is allowed.
         scope: String,
     },
     /// A public client speaks for a person.

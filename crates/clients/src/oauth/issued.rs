@@ -1,4 +1,4 @@
-//! What an issuer answers: a token, or why not.
+//! The response of an issuer: a token, or the reason for none.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const LONGEST: Duration = Duration::from_hours(24);
 
 /// An issuer's answer.
 #[derive(Debug)]
-pub(super) struct Issued {
+pub(super) struct TokenAnswer {
     status: StatusCode,
     kind: Option<Kind>,
     fields: Option<Fields>,
@@ -44,7 +44,7 @@ enum Seconds {
     Text(String),
 }
 
-impl Issued {
+impl TokenAnswer {
     /// `clean` cuts our own secrets out of what the issuer says.
     pub(super) fn read(raw: &Raw, clean: impl Fn(&str) -> String) -> Self {
         let fields = Fields::read(raw);

@@ -1,4 +1,4 @@
-//! What the provisioner's refusals mean.
+//! The provisioner's error codes.
 //!
 //! What a reader would get wrong: a runtime that is busy is refused with the number of a bad request, and only the
 //! text tells it from one that will never be accepted. Nor is there a number for an argument that the provisioner's schema
@@ -9,7 +9,7 @@ use crate::{error::Kind, graphql::Refusal};
 const NOT_FOUND: &str = "err_db_not_found";
 const BUSY: &str = "while previous one is in progress";
 
-/// What we call the refusal of an argument that came with later versions.
+/// The code for the refusal of an argument that came with later versions.
 pub(super) const UNKNOWN_ARGUMENT: &str = "unknown_argument";
 
 /// The kind of failure, and the provisioner's word for it.

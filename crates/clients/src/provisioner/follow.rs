@@ -33,7 +33,7 @@ impl Provisioner {
     pub async fn follow(
         &self,
         tenant: Tenant<'_>,
-        seen: &Seen,
+        seen: &OperationProgress,
         wait: Duration,
     ) -> Result<Option<OperationStatus>, Error> {
         let doing = format!("waiting until operation {} changes", seen.operation);
@@ -66,18 +66,18 @@ impl Provisioner {
     }
 }
 
-/// What was last heard of an operation.
+/// The last status of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct OperationProgress {
     /// The operation.
     pub operation: String,
     /// How far it was.
     pub state: OperationState,
-    /// What the provisioner said to people.
+    /// The provisioner's message.
     pub message: Option<String>,
 }
 
-impl Seen {
+impl OperationProgress {
     /// Whether the operation has gone on since.
     pub fn differs(&self, status: &OperationStatus) -> bool {
         self.state != status.state || self.message != status.message

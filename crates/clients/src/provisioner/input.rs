@@ -1,4 +1,4 @@
-//! What can be asked for. A field that is `None` is not sent.
+//! Inputs of the provisioner's mutations. A field that is `None` is not sent.
 
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Serialize, Serializer};
@@ -13,7 +13,7 @@ pub struct Provision {
     /// Its cluster.
     #[serde(rename = "clusterConfig", serialize_with = "cluster_config")]
     pub cluster: (Cluster, Vec<String>),
-    /// What is installed; nothing when there is none.
+    /// Kyma's configuration; none without Kyma.
     #[serde(rename = "kymaConfig", skip_serializing_if = "Option::is_none")]
     pub kyma: Option<Kyma>,
 }
@@ -23,12 +23,12 @@ fn cluster_config<S: Serializer>(
     (cluster, administrators): &(Cluster, Vec<String>),
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    Wrapped { gardener_config: cluster, administrators }.serialize(serializer)
+    UpgradeInput { gardener_config: cluster, administrators }.serialize(serializer)
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Wrapped<'a, T> {
+struct UpgradeInput<'a, T> {
     gardener_config: &'a T,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     administrators: &'a [String],
@@ -39,7 +39,7 @@ struct Wrapped<'a, T> {
 pub struct RuntimeInput {
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Its purpose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Its labels.
@@ -69,7 +69,7 @@ inputs! {
         region: String,
         /// The network of the nodes.
         worker_cidr: String,
-        /// What only this provider has.
+        /// The provider's own fields.
         #[serde(rename = "providerSpecificConfig")]
         provider_config: Provider,
         /// The version of Kubernetes.
@@ -102,7 +102,7 @@ inputs! {
         /// How many nodes fewer during an update.
         #[serde(skip_serializing_if = "Option::is_none")]
         max_unavailable: Option<i32>,
-        /// What it is for, in Gardener's words.
+        /// Gardener's word for its purpose.
         #[serde(skip_serializing_if = "Option::is_none")]
         purpose: Option<String>,
         /// The licence of the customer.
@@ -120,7 +120,7 @@ inputs! {
         /// Where the control plane runs.
         #[serde(skip_serializing_if = "Option::is_none")]
         seed: Option<String>,
-        /// Who may log in.
+        /// The OIDC issuer of its users.
         #[serde(skip_serializing_if = "Option::is_none")]
         oidc_config: Option<Oidc>,
         /// How the API server is exposed.
@@ -129,7 +129,7 @@ inputs! {
         /// Whether the network filter is off.
         #[serde(skip_serializing_if = "Option::is_none")]
         shoot_networking_filter_disabled: Option<bool>,
-        /// What the control plane survives.
+        /// The failure tolerance of the control plane.
         #[serde(skip_serializing_if = "Option::is_none")]
         control_plane_failure_tolerance: Option<String>,
         /// Whether only people in the EU may touch it.
@@ -169,7 +169,7 @@ inputs! {
         /// Whether Gardener may raise the version of the image.
         #[serde(skip_serializing_if = "Option::is_none")]
         enable_machine_image_version_auto_update: Option<bool>,
-        /// Who may log in.
+        /// The OIDC issuer of its users.
         #[serde(skip_serializing_if = "Option::is_none")]
         oidc_config: Option<Oidc>,
         /// How the API server is exposed.
@@ -184,11 +184,11 @@ inputs! {
     Dns {
         /// The domain.
         domain: String,
-        /// Who serves it.
+        /// Its DNS providers.
         providers: Vec<DnsProvider>,
     }
 
-    /// Somebody who serves a domain.
+    /// A DNS provider.
     DnsProvider {
         /// The domains it serves.
         domains_include: Vec<String>,
@@ -196,12 +196,12 @@ inputs! {
         primary: bool,
         /// Its credentials.
         secret_name: String,
-        /// What it is.
+        /// Its kind.
         #[serde(rename = "type")]
         kind: String,
     }
 
-    /// Who may log in to a cluster.
+    /// The OIDC issuer of a cluster.
     Oidc {
         /// The client.
         #[serde(rename = "clientID")]
@@ -215,7 +215,7 @@ inputs! {
         signing_algs: Vec<String>,
         /// The claim with the name.
         username_claim: String,
-        /// What is put before names.
+        /// The prefix of user names.
         username_prefix: String,
     }
 
@@ -281,7 +281,7 @@ inputs! {
         /// Gardener's profile of the cloud.
         #[serde(skip_serializing_if = "Option::is_none")]
         cloud_profile_name: Option<String>,
-        /// Who balances load.
+        /// The load balancer provider.
         load_balancer_provider: String,
     }
 
@@ -292,11 +292,11 @@ inputs! {
         /// Its size.
         #[serde(skip_serializing_if = "Option::is_none")]
         profile: Option<Profile>,
-        /// What is installed.
+        /// The installed components.
         components: Vec<Component>,
         /// Overrides for all components.
         configuration: Vec<Entry>,
-        /// What happens to overrides that are there.
+        /// The strategy for existing overrides.
         #[serde(skip_serializing_if = "Option::is_none")]
         conflict_strategy: Option<ConflictStrategy>,
     }
@@ -312,7 +312,7 @@ inputs! {
         /// Where it comes from, if not from the release.
         #[serde(rename = "sourceURL", skip_serializing_if = "Option::is_none")]
         source_url: Option<String>,
-        /// What happens to overrides that are there.
+        /// The strategy for existing overrides.
         #[serde(skip_serializing_if = "Option::is_none")]
         conflict_strategy: Option<ConflictStrategy>,
     }
@@ -331,7 +331,7 @@ inputs! {
 /// Other settings of a cluster, and its administrators.
 #[derive(Debug, Clone, Default)]
 pub struct UpgradeShoot {
-    /// What changes.
+    /// The changes.
     pub cluster: ShootChange,
     /// All administrators; empty leaves them as they are.
     pub administrators: Vec<String>,
@@ -340,11 +340,11 @@ pub struct UpgradeShoot {
 impl Serialize for UpgradeShoot {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let administrators = &self.administrators;
-        Wrapped { gardener_config: &self.cluster, administrators }.serialize(serializer)
+        UpgradeInput { gardener_config: &self.cluster, administrators }.serialize(serializer)
     }
 }
 
-/// What only one provider has.
+/// The fields of one provider.
 #[derive(Debug, Clone, Serialize)]
 pub enum Provider {
     /// On AWS.
@@ -376,7 +376,7 @@ pub enum Profile {
     Production,
 }
 
-/// What happens to overrides that are there already.
+/// The strategy for existing overrides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum ConflictStrategy {
     /// They stay, unless they are named.

@@ -66,7 +66,7 @@ const RECONNECT: Operation = operation!(
 const LIMITS: Operation = operation!(
     "operationLimits",
     "query { result: operationLimits",
-    "{ provisioning deprovisioning }"
+    "{ provisioning upgradeShoot deprovisioning }"
 );
 const RUNTIME_STATUS: Operation = operation!(
     "runtimeStatus",

@@ -1,9 +1,9 @@
-//! What the provisioner tells of operations and runtimes.
+//! The provisioner's status of operations and runtimes.
 
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer};
 
-/// What an operation does.
+/// The type of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub enum OperationType {
     /// Makes a runtime with Kyma.
@@ -54,9 +54,12 @@ impl OperationState {
 
 /// The longest that operations may take, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct OperationLimits {
     /// Making a runtime.
     pub provisioning: u32,
+    /// Changing or upgrading its cluster.
+    pub upgrade_shoot: u32,
     /// Removing one.
     pub deprovisioning: u32,
 }
@@ -67,16 +70,16 @@ pub struct OperationLimits {
 pub struct OperationStatus {
     /// Its id.
     pub id: Option<String>,
-    /// What it does.
+    /// Its type.
     pub operation: OperationType,
     /// How far it is.
     pub state: OperationState,
-    /// What the provisioner says to people.
+    /// The provisioner's message.
     pub message: Option<String>,
-    /// Whose operation it is.
+    /// The runtime of the operation.
     #[serde(rename = "runtimeID")]
     pub runtime_id: Option<String>,
-    /// What went wrong last.
+    /// The last error.
     #[serde(default, deserialize_with = "unless_empty")]
     pub last_error: Option<LastError>,
 }
@@ -90,7 +93,7 @@ pub struct LastError {
     pub message: String,
     /// For programs.
     pub reason: String,
-    /// Whose fault it is.
+    /// The component that failed.
     pub component: String,
 }
 
@@ -174,11 +177,11 @@ pub struct ClusterStatus {
     pub max_surge: Option<i32>,
     /// How many nodes fewer during an update.
     pub max_unavailable: Option<i32>,
-    /// Who may log in.
+    /// The OIDC issuer of its users.
     pub oidc_config: Option<OidcStatus>,
 }
 
-/// Who may log in to a cluster.
+/// The OIDC issuer of a cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OidcStatus {
@@ -194,7 +197,7 @@ pub struct OidcStatus {
     pub signing_algs: Vec<String>,
     /// The claim with the name.
     pub username_claim: String,
-    /// What is put before names.
+    /// The prefix of user names.
     pub username_prefix: String,
 }
 
@@ -232,8 +235,8 @@ fn unless_empty<'de, D: Deserializer<'de>>(input: D) -> Result<Option<LastError>
 
 fn agent<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Agent>, D::Error> {
     #[derive(Deserialize)]
-    struct Said {
+    struct AgentConnection {
         status: Agent,
     }
-    Ok(Option::<Said>::deserialize(input)?.map(|said| said.status))
+    Ok(Option::<AgentConnection>::deserialize(input)?.map(|said| said.status))
 }

@@ -64,7 +64,7 @@ impl Reconciler {
         }
     }
 
-    /// What a cluster went through in the last `offset`, cut to whole minutes.
+    /// The status changes of a cluster in the last `offset`, cut to whole minutes.
     pub async fn status_changes(
         &self,
         runtime: &str,

@@ -1,4 +1,4 @@
-//! What operators look into and stop by hand.
+//! Routes for operators: reads, and stopping by hand.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ pub struct Reconciliation {
 /// Which rounds to list; everything that is not given fits.
 #[derive(Debug, Clone, Default)]
 pub struct ReconciliationFilter {
-    /// Of these runtimes.
+    /// The runtimes to select.
     pub runtimes: Vec<String>,
     /// With one of these statuses.
     pub statuses: Vec<String>,

@@ -1,4 +1,4 @@
-//! What the Reconciler is told about a cluster. Nothing of it prints a secret.
+//! The payload for the Reconciler. No `Debug` of it prints a secret.
 
 use std::fmt;
 
@@ -13,11 +13,11 @@ pub struct Cluster {
     /// The runtime's id.
     #[serde(rename = "runtimeID")]
     pub runtime_id: String,
-    /// What people call it.
+    /// Its name for people.
     pub runtime_input: RuntimeInput,
     /// The Kyma it shall have.
     pub kyma_config: Kyma,
-    /// Whose it is, and where.
+    /// Its owner and its location.
     pub metadata: Metadata,
     /// How the Reconciler gets in.
     #[serde(serialize_with = "exposed")]
@@ -39,12 +39,12 @@ impl Cluster {
     }
 }
 
-/// What people call a runtime.
+/// The name of a runtime for people.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct RuntimeInput {
     /// Its name.
     pub name: String,
-    /// What people should know about it.
+    /// A description for people.
     pub description: String,
 }
 
@@ -55,7 +55,7 @@ pub struct Kyma {
     pub version: String,
     /// `Evaluation` or `Production`.
     pub profile: String,
-    /// Who administers the cluster.
+    /// The administrators of the cluster.
     pub administrators: Vec<String>,
     /// Its parts.
     pub components: Vec<KymaComponent>,
@@ -95,7 +95,7 @@ impl fmt::Debug for Setting {
     }
 }
 
-/// Whose a cluster is, and where.
+/// The owner and the location of a cluster.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Metadata {

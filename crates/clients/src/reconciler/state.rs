@@ -17,14 +17,14 @@ pub struct State {
     pub configuration_version: i64,
     /// How far it is.
     pub status: Status,
-    /// What does not work; empty also when the Reconciler says null or nothing.
+    /// Failing components; empty also when the Reconciler sends null or nothing.
     #[serde(default, deserialize_with = "null_is_none")]
-    pub failures: Vec<Failing>,
+    pub failures: Vec<FailingComponent>,
 }
 
 /// A part of Kyma that does not work.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Failing {
+pub struct FailingComponent {
     /// Its name.
     pub component: String,
     /// Why.

@@ -1,4 +1,4 @@
-//! What a release of Kyma consists of: its components, in the order in which they are installed.
+//! The components of a release of Kyma, in the order in which they are installed.
 
 use std::{
     collections::BTreeMap,
@@ -37,13 +37,13 @@ pub struct ComponentLists {
 struct File {
     default_namespace: String,
     #[serde(default)]
-    prerequisites: Vec<Listed>,
+    prerequisites: Vec<ComponentEntry>,
     #[serde(default)]
-    components: Vec<Listed>,
+    components: Vec<ComponentEntry>,
 }
 
 #[derive(Deserialize)]
-struct Listed {
+struct ComponentEntry {
     name: String,
     namespace: Option<String>,
     url: Option<String>,
@@ -87,7 +87,7 @@ impl ComponentLists {
 impl File {
     fn listed(self) -> Vec<ListedComponent> {
         let usual = self.default_namespace;
-        let filled = |Listed { name, namespace, url }| {
+        let filled = |ComponentEntry { name, namespace, url }| {
             let given = namespace.filter(|namespace| !namespace.is_empty());
             ListedComponent { name, namespace: given.unwrap_or_else(|| usual.clone()), url }
         };

@@ -35,7 +35,7 @@ pub struct Token {
 }
 
 #[derive(Deserialize)]
-struct Answered {
+struct TokenRequestAnswer {
     status: Status,
 }
 
@@ -70,7 +70,7 @@ impl Runtime {
             "kind": "TokenRequest",
             "spec": {"expirationSeconds": lifetime.as_secs()},
         });
-        let Answered { status } = accounts.post_to(name, "token", &request).await?;
+        let TokenRequestAnswer { status } = accounts.post_to(name, "token", &request).await?;
         Ok(Token { token: status.token, until: status.expiration_timestamp })
     }
 

@@ -1,4 +1,4 @@
-//! What the objects of a binding are called in a runtime.
+//! Names of a binding's objects in a runtime.
 
 use aws_lc_rs::digest::{SHA256, digest};
 

@@ -1,4 +1,4 @@
-//! Who may do everything in a runtime: one role binding per person.
+//! Administrators of a runtime: one role binding per person.
 
 use k8s_openapi::api::rbac::v1::ClusterRoleBinding;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Who is an administrator by our bindings.
+    /// The administrators according to our role bindings.
     pub async fn administrators(&self) -> Result<Vec<String>, Error> {
         let bindings = self.cluster.objects::<ClusterRoleBinding>(CLUSTER_ROLE_BINDINGS, None);
         let ours = format!("{}={},{}={}", MANAGED_BY.0, MANAGED_BY.1, TYPE.0, TYPE.1);

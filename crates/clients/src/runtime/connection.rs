@@ -63,7 +63,7 @@ struct Part {
 }
 
 impl Report {
-    /// What follows from its state.
+    /// The connection that its state means.
     pub fn connection(&self) -> Connection {
         match self.state.as_str() {
             "" => Connection::Missing,
@@ -77,7 +77,7 @@ impl Report {
 }
 
 impl Runtime {
-    /// What the agent tells about itself. As long as its kind is not there, it is missing.
+    /// The agent's own report. It is missing as long as its kind does not exist.
     pub async fn agent(&self) -> Result<Report, Error> {
         let connections = self.cluster.objects::<Object>(CONNECTIONS, None);
         let status = match connections.get(NAME).await {

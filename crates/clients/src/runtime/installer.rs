@@ -35,7 +35,7 @@ const ACTION: &str = "action";
 /// Names who started the installation last, so that a repeated call knows.
 const STARTED_BY: &str = "kcp.provisioner.kyma-project.io/operation-id";
 
-/// What is to be installed.
+/// The installation.
 #[derive(Debug, Clone)]
 pub struct Install {
     /// `evaluation` or `production`.
@@ -73,7 +73,7 @@ pub struct Scope {
 /// One override.
 #[derive(Clone)]
 pub struct Override {
-    /// What it overrides.
+    /// The overridden key.
     pub key: String,
     /// With what.
     pub value: String,
@@ -92,13 +92,13 @@ impl std::fmt::Debug for Override {
 pub struct Installation {
     /// In a word.
     pub state: InstallState,
-    /// What it is at.
+    /// Its progress.
     pub description: String,
     /// Components that failed, with what they said.
     pub failed: Vec<(String, String)>,
     /// The version that it is about, when it says.
     pub version: String,
-    /// Who started it last, when it is known.
+    /// The user who started it last, if known.
     pub started_by: String,
 }
 
@@ -132,13 +132,13 @@ struct Object {
 struct Status {
     state: String,
     description: String,
-    error_log: Vec<Failed>,
+    error_log: Vec<FailedComponent>,
     kyma_version: String,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Failed {
+struct FailedComponent {
     component: String,
     log: String,
 }

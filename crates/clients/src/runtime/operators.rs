@@ -1,4 +1,4 @@
-//! What our own operators may do in a runtime: look at everything, or everything.
+//! Roles of our own operators in a runtime: read access, or full access.
 
 use serde_json::{Value, json};
 
@@ -8,9 +8,9 @@ use crate::error::Error;
 /// The groups that operators are in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Groups {
-    /// Those who may look at everything.
+    /// The group with read access.
     pub looking: String,
-    /// Those who may do everything.
+    /// The group with full access.
     pub acting: String,
 }
 

@@ -16,7 +16,7 @@ use crate::{
     scrub::Scrub,
 };
 
-/// What a Secret should hold.
+/// The content of a Secret.
 #[derive(Clone, Default)]
 pub struct Content {
     /// Its values.
@@ -76,7 +76,7 @@ impl Runtime {
             made => made,
         };
         match made {
-            // Somebody was faster, or the look was answered with what was there before.
+            // Created concurrently, or the look was answered from a cache.
             Err(there) if there.kind == Kind::AlreadyExists => match secrets.find(name).await? {
                 Some(found) => overwrite(&secrets, found, content).await,
                 None => Err(Error { kind: Kind::Changed, ..there }),

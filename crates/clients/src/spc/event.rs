@@ -9,13 +9,13 @@ use serde::{Serialize, Serializer};
 pub struct Event {
     /// The orchestration, by which the event is known.
     pub orchestration_id: String,
-    /// What is done to the runtimes.
+    /// The event type.
     pub event_type: EventType,
     /// The runtimes.
     pub tenants: Vec<Tenant>,
 }
 
-/// What is done to a runtime.
+/// The type of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum EventType {
     /// Kubernetes is upgraded.

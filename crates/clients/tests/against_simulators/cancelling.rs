@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clients::{Limits, director::Director, gardener::Gardener};
+use clients::{CallLimits, director::Director, gardener::Gardener};
 use simulators::trouble::{self, Rule};
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 #[tokio::test]
 async fn dropping_a_call_frees_its_connection_and_its_turn() {
     let mut world = World::new().await;
-    let limits = Limits { at_once: 1, call: Duration::from_secs(60), ..Limits::DEFAULT };
+    let limits = CallLimits { at_once: 1, call: Duration::from_secs(60), ..CallLimits::DEFAULT };
     let tokens = world.tokens();
     tokens.token().await.unwrap();
     let director = Director::new(world.http(limits).with_token(tokens));
@@ -36,7 +36,7 @@ async fn dropping_a_call_frees_its_connection_and_its_turn() {
 #[tokio::test]
 async fn dropping_a_call_to_a_cluster_hangs_up() {
     let garden = Garden::start().await;
-    let limits = Limits { at_once: 1, call: Duration::from_secs(60), ..Limits::CLUSTER };
+    let limits = CallLimits { at_once: 1, call: Duration::from_secs(60), ..CallLimits::CLUSTER };
     let gardener = Gardener::new(garden.cluster("garden", limits).await, "kyma", "kcp");
     garden.troubles.add(Rule::next(1, trouble::Kind::Silent)).unwrap();
     let mut lines = garden.ledger.last();

@@ -3,7 +3,7 @@
 use std::{fs, time::Duration};
 
 use base::Clock;
-use clients::{Limits, director::Director};
+use clients::{CallLimits, director::Director};
 use futures::future::join_all;
 use simulators::{
     ledger::{Filter, Phase},
@@ -25,7 +25,8 @@ fn peak() -> u64 {
 #[tokio::test]
 async fn a_thousand_calls_respect_the_limit_and_take_little_memory() {
     let world = World::at(Clock::running()).await;
-    let limits = Limits { at_once: AT_ONCE, call: Duration::from_secs(120), ..Limits::DEFAULT };
+    let limits =
+        CallLimits { at_once: AT_ONCE, call: Duration::from_secs(120), ..CallLimits::DEFAULT };
     let director = Director::new(world.http(limits).with_token(world.tokens()));
     director.runtime(TENANT, "r").await.unwrap();
     let slow = trouble::Kind::Uneven { from_ms: 1, to_ms: 30 };

@@ -27,7 +27,7 @@ const fn row(body: &'static str, changes: bool) -> Row {
     }
 }
 
-/// The one endpoint is not there, which says nothing about what was asked for.
+/// The one endpoint is missing, which says nothing about the requested object.
 fn usual(fault: Fault) -> Option<Expected> {
     (fault == Fault::Status(404)).then_some(Expected::Fails(Kind::Refused { status: 404 }))
 }

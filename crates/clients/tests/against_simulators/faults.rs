@@ -1,4 +1,4 @@
-//! What a client should make of all that can happen to one call.
+//! Expected results of a client for every fault of one call.
 
 use std::{fmt::Debug, time::Duration};
 
@@ -9,7 +9,7 @@ use simulators::{
     trouble::{Cut, Rule, Troubles},
 };
 
-/// What clients make of it unless their row says otherwise.
+/// The usual result for clients, unless their row says otherwise.
 fn usually(fault: Fault, changes: bool) -> Expected {
     let unanswered = if changes { Kind::AnswerLost } else { Kind::Unavailable };
     Expected::Fails(match fault {

@@ -7,7 +7,7 @@ use std::{num::NonZeroUsize, sync::Arc};
 use base::Clock;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use clients::{
-    Component, Gate, Limits,
+    CallLimits, Component, Gate,
     gardener::{CONFIRMATION_ANNOTATION, Gardener, RUNTIME_ANNOTATION, Shoot},
     kubernetes::{Cluster, Clusters},
     runtime::Runtime,
@@ -76,15 +76,15 @@ impl Garden {
         self.server.apply("garden", "test", object).unwrap();
     }
 
-    pub(crate) async fn cluster(&self, name: &str, limits: Limits) -> Cluster {
+    pub(crate) async fn cluster(&self, name: &str, limits: CallLimits) -> Cluster {
         let component = if name == "garden" { Component::GARDENER } else { Component::RUNTIME };
         let gate = Gate::new(component, limits, self.clock.clone());
         let kubeconfig = self.server.kubeconfig(name, "tester").unwrap();
         Cluster::connect(gate, &kubeconfig.into()).await.unwrap()
     }
 
-    pub(crate) fn limits() -> Limits {
-        Limits { call: PATIENCE, ..Limits::CLUSTER }
+    pub(crate) fn limits() -> CallLimits {
+        CallLimits { call: PATIENCE, ..CallLimits::CLUSTER }
     }
 
     pub(crate) async fn gardener(&self) -> Gardener {

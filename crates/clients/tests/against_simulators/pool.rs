@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use clients::{
-    Kind, Limits,
-    gardener::{AccountNeed, BindingKind, Gardener, Released},
+    CallLimits, Kind,
+    gardener::{AccountNeed, BindingKind, Gardener, ReleaseResult},
 };
 use serde_json::json;
 use simulators::trouble::{self, Rule};
@@ -48,7 +48,7 @@ async fn with_free_accounts(count: usize) -> Garden {
     garden
 }
 
-/// Somebody else was faster: the claim goes on with the next one by itself.
+/// A concurrent claim was faster: the claim continues with the next account.
 fn chosen_again(fault: Fault) -> Option<Expected> {
     matches!(fault, Fault::Status(404 | 409)).then_some(Expected::Works)
 }
@@ -103,7 +103,7 @@ async fn a_release_marks_the_account_after_every_fault() {
         chosen_again,
         async |number| pool.release(&format!("account-{number}")).await,
         |number, released| {
-            assert_eq!(released, Released::Dirty);
+            assert_eq!(released, ReleaseResult::Dirty);
             assert!(with(&garden, "dirty", "true").contains(&format!("account-{number}")));
         },
     )
@@ -131,7 +131,7 @@ async fn a_stale_look_into_the_pool_takes_no_second_account() {
 async fn of_fifty_tenants_and_forty_nine_accounts_one_goes_without() {
     let garden = with_free_accounts(49).await;
     // Fifty handshakes at once take their time on a busy machine.
-    let limits = Limits { call: Duration::from_secs(60), ..Limits::CLUSTER };
+    let limits = CallLimits { call: Duration::from_secs(60), ..CallLimits::CLUSTER };
     let gardener = Gardener::new(garden.cluster("garden", limits).await, "kyma", "kcp");
     let pool = gardener.pool(BindingKind::Credentials);
 
@@ -177,7 +177,7 @@ async fn accounts_of_everybody_are_shared_and_never_released() {
         let shared = pool.shared(WANTED).await.unwrap();
 
         assert_eq!(pool.name_for_shoot(&shared), Some(named));
-        assert_eq!(pool.release("full").await.unwrap(), Released::Exempt);
-        assert_eq!(pool.release("nowhere").await.unwrap(), Released::Gone);
+        assert_eq!(pool.release("full").await.unwrap(), ReleaseResult::Exempt);
+        assert_eq!(pool.release("nowhere").await.unwrap(), ReleaseResult::Gone);
     }
 }

@@ -24,7 +24,7 @@ fn content(number: usize) -> Content {
     Content { data, labels, annotations: BTreeMap::new() }
 }
 
-/// Somebody who is an administrator and will not be one.
+/// Leaves an old administrator, who is to be removed.
 fn leave_an_old_one(garden: &Garden) {
     let labels = json!({"reconciler.kyma-project.io/managed-by": "reconciler", "type": "admin"});
     let binding = json!({

@@ -26,7 +26,7 @@ const KUBECONFIG: &str = "/clusters/garden/*/shoots/c-1/adminkubeconfig$";
 const BINDINGS: &str = "/clusters/garden/apis/security.gardener.cloud/v1alpha1/namespaces/garden-kyma/credentialsbindings$";
 const OLDER: &str = "/clusters/garden/*/secretbindings/b-*";
 
-/// Somebody else wrote it meanwhile: read it again, then try again.
+/// Modified concurrently: read it again, then try again.
 fn changed(fault: Fault) -> Option<Expected> {
     (fault == Fault::Status(409)).then_some(Expected::Fails(Kind::Changed))
 }
@@ -165,7 +165,7 @@ async fn the_confirmation_of_a_deletion_may_meet_every_fault() {
         |fault| match fault {
             Fault::Status(404) => Some(Expected::Works),
             // Confirmed by nobody, so Gardener does not delete; the next try confirms again.
-            Fault::Phantom => Some(Expected::Fails(Kind::Unauthorized)),
+            Fault::Phantom => Some(Expected::Fails(Kind::Changed)),
             other => changed(other),
         },
         async |number| gardener.delete(&format!("c-{number}")).await,
@@ -325,7 +325,7 @@ async fn a_credentials_binding_is_made_after_every_fault() {
         row("POST", BINDINGS),
         changed,
         async |number| gardener.put_credentials_binding(&name(number)).await,
-        |number, ()| made(number),
+        |number, _| made(number),
     )
     .await;
     let second = |number: usize| Fault::ALL.len() + number;
@@ -334,7 +334,7 @@ async fn a_credentials_binding_is_made_after_every_fault() {
         row("GET", OLDER),
         changed,
         async |number| gardener.put_credentials_binding(&name(second(number))).await,
-        |number, ()| made(second(number)),
+        |number, _| made(second(number)),
     )
     .await;
 }

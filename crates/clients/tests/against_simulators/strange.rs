@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use clients::{Component, Gate, Http, Kind, Limits, director::Director};
+use clients::{CallLimits, Component, Gate, Http, Kind, director::Director};
 use simulators::trouble::{self, Rule};
 
 use crate::{
@@ -73,7 +73,7 @@ async fn a_strange_shoot_is_named_by_its_field() {
 async fn a_body_beyond_the_limit_is_refused() {
     let world = World::new().await;
     // Slow machines need their time to send eight megabytes.
-    let limits = Limits { body: 64 * 1024, ..Limits::DEFAULT };
+    let limits = CallLimits { body: 64 * 1024, ..CallLimits::DEFAULT };
     let director = Director::new(world.http(limits).with_token(world.tokens()));
     let large = format!(r#"{{"data":{{"result":{{"id":"{}"}}}}}}"#, "x".repeat(8 << 20));
     world.troubles().add(Rule::next(1, body(large.clone())).of("director")).unwrap();
@@ -89,7 +89,7 @@ async fn a_body_beyond_the_limit_is_refused() {
     assert_eq!(error.said.as_deref(), Some("the body is too large"));
     assert!(tokens.token().await.is_ok());
     let garden = Garden::start().await;
-    let limits = Limits { body: 64 * 1024, ..Limits::CLUSTER };
+    let limits = CallLimits { body: 64 * 1024, ..CallLimits::CLUSTER };
     let cluster = garden.cluster("garden", limits).await;
     let gardener = clients::gardener::Gardener::new(cluster, "kyma", "kcp");
     garden.troubles.add(Rule::next(1, body(large))).unwrap();
@@ -121,7 +121,7 @@ async fn nobody_there_is_unavailable_also_for_changes() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
     drop(listener);
-    let gate = Gate::new(Component::DIRECTOR, Limits::DEFAULT, base::Clock::running());
+    let gate = Gate::new(Component::DIRECTOR, CallLimits::DEFAULT, base::Clock::running());
     let director = Director::new(Http::through(gate, url).unwrap());
     let garden = Garden::start().await;
     let gardener = garden.gardener().await;

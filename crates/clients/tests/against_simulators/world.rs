@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use base::Clock;
-use clients::{Component, Gate, Grant, Http, Limits, TokenSource, director::Director};
+use clients::{CallLimits, Component, Gate, Grant, Http, TokenSource, director::Director};
 use simulators::{
     ledger::{Filter, Ledger, Phase},
     system::System,
@@ -43,8 +43,8 @@ impl World {
         self.running.landscape.troubles()
     }
 
-    pub(crate) fn limits() -> Limits {
-        Limits { call: PATIENCE, ..Limits::DEFAULT }
+    pub(crate) fn limits() -> CallLimits {
+        CallLimits { call: PATIENCE, ..CallLimits::DEFAULT }
     }
 
     /// A new token source for the landscape's machine.
@@ -63,7 +63,7 @@ impl World {
         TokenSource::through(gate, endpoint, grant).unwrap()
     }
 
-    pub(crate) fn http(&self, limits: Limits) -> Http {
+    pub(crate) fn http(&self, limits: CallLimits) -> Http {
         let url = format!("{}/director/graphql", self.running.url).parse().unwrap();
         let gate = Gate::new(Component::DIRECTOR, limits, self.clock.clone());
         Http::through(gate, url).unwrap()
@@ -87,7 +87,7 @@ impl World {
         self.running.landscape.ledger().sums(system).received
     }
 
-    /// What was changed in a system, in the ledger's words.
+    /// The changes of a system, in the ledger's words.
     pub(crate) fn applied(&self, system: &str) -> Vec<String> {
         let (system, phase) = (Some(system.into()), Some(Phase::Applied));
         let filter = Filter { system, phase, ..Filter::default() };

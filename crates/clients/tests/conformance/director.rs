@@ -11,7 +11,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use clients::{
-    Grant, Kind, Limits, TokenSource,
+    CallLimits, Grant, Kind, TokenSource,
     director::{Change, Condition, Director, Registration},
 };
 use secrecy::ExposeSecret;
@@ -47,7 +47,7 @@ where
     F: Fn(usize, Value) -> Response + Clone + Send + Sync + 'static,
 {
     let (url, journal) = answering(move |number, heard| answer(number, heard.json())).await;
-    (Director::new(http(url.join("/graphql").unwrap(), Limits::DEFAULT, &noon())), journal)
+    (Director::new(http(url.join("/graphql").unwrap(), CallLimits::DEFAULT, &noon())), journal)
 }
 
 #[tokio::test]
@@ -251,7 +251,7 @@ async fn a_token_that_the_director_refuses_in_its_own_words_is_renewed() {
         scope: "runtime:read runtime:write".into(),
     };
     let tokens = TokenSource::new(issuer, grant, noon()).unwrap();
-    let director = Director::new(http(url, Limits::DEFAULT, &noon()).with_token(tokens));
+    let director = Director::new(http(url, CallLimits::DEFAULT, &noon()).with_token(tokens));
 
     assert_eq!(director.runtime("ga", "r-1").await.unwrap_err().kind, Kind::Unauthorized);
     assert_eq!(director.runtime("ga", "r-1").await.unwrap(), None);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::{Json, http::StatusCode, response::IntoResponse};
 use base::Clock;
 use clients::{
-    Kind, Limits,
+    CallLimits, Kind,
     gardener::{Field, Gardener},
 };
 use jiff::Timestamp;
@@ -38,7 +38,7 @@ async fn garden(
         (heard.method == "POST")
             .then(|| said(422, "Invalid", "oidcConfig field is no longer supported"))
     });
-    let cluster = api.cluster_by(Limits::DEFAULT, clock).await;
+    let cluster = api.cluster_by(CallLimits::DEFAULT, clock).await;
     (api, Gardener::new(cluster, "kyma", "kcp-provisioner"))
 }
 

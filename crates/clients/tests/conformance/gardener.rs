@@ -1,10 +1,11 @@
 //! Shoots: made once, adopted, changed, deleted on purpose, watched.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use axum::{Json, http::StatusCode, response::IntoResponse};
+use base::Clock;
 use clients::{
-    Kind, Limits,
+    CallLimits, Component, Gate, Kind,
     gardener::{
         CONFIRMATION_ANNOTATION, Deletion, Gardener, RUNTIME_ANNOTATION, Shoot, Signal, Signals,
     },
@@ -12,12 +13,15 @@ use clients::{
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
-use crate::kube_api::{KubeApi, said, status};
+use crate::{
+    kube_api::{KubeApi, said, status},
+    support::CallLog,
+};
 
 const ROOT: &str = "/apis/core.gardener.cloud/v1beta1/namespaces/garden-kyma/shoots";
 
 async fn garden(api: &KubeApi) -> Gardener {
-    Gardener::new(api.cluster(Limits::DEFAULT).await, "kyma", "kcp-provisioner")
+    Gardener::new(api.cluster(CallLimits::DEFAULT).await, "kyma", "kcp-provisioner")
 }
 
 fn at(name: &str) -> String {
@@ -255,9 +259,14 @@ async fn a_field_that_gardener_does_not_keep_is_a_failure_that_names_it() {
 }
 
 #[tokio::test]
-async fn warnings_of_gardener_come_with_the_shoot() {
-    let api = KubeApi::default();
-    let garden = garden(&api).await;
+async fn warnings_of_gardener_come_with_the_shoot_and_are_counted() {
+    let (api, told) = (KubeApi::default(), CallLog::default());
+    let observer = Arc::new(told.clone());
+    let gate = Gate::observed(Component::GARDENER, CallLimits::DEFAULT, Clock::running(), observer);
+    let garden = Gardener::new(api.cluster_through(gate).await, "kyma", "kcp-provisioner");
+    let warned = || told.all().iter().filter(|line| *line == "gardener warned").count();
+    garden.shoot("c-1").await.unwrap();
+    assert_eq!(warned(), 0);
     api.instead(|_| {
         let made = json!({"metadata": {"name": "c-1"}, "spec": {"region": "eu", "networking": {"type": "calico"}}});
         let warning = [("warning", r#"299 - "you are setting an old field""#)];
@@ -267,6 +276,24 @@ async fn warnings_of_gardener_come_with_the_shoot() {
     let made = garden.create(&shoot("c-1", "r-1")).await.unwrap();
 
     assert_eq!(made.warnings, ["you are setting an old field"]);
+    assert_eq!(warned(), 1);
+}
+
+#[tokio::test]
+async fn what_gardener_warns_of_when_a_shoot_is_deleted_comes_with_the_answer() {
+    let api = KubeApi::default();
+    let garden = garden(&api).await;
+    let there = || json!({"metadata": {"name": "c-1", "uid": "u-1"}, "spec": {}});
+    api.instead(move |heard| {
+        let text = format!("299 - \"{} of an old Shoot\"", heard.method);
+        let warning = [("warning", text)];
+        Some((StatusCode::OK, warning, Json(there())).into_response())
+    });
+
+    let (deletion, warnings) = garden.delete_warned("c-1", Some("u-1")).await.unwrap();
+
+    assert_eq!(deletion, Deletion::Going);
+    assert_eq!(warnings, ["PATCH of an old Shoot", "DELETE of an old Shoot"]);
 }
 
 #[tokio::test]

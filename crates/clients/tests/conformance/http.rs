@@ -15,7 +15,7 @@ use axum::{
     routing::{get, post},
 };
 use base::Clock;
-use clients::{Component, Gate, Grant, Http, Kind, Limits, TokenSource};
+use clients::{CallLimits, Component, Gate, Grant, Http, Kind, TokenSource};
 use serde_json::{Value, json};
 
 use crate::support::{CallLog, EDP, answering, caller, http, noon, serve};
@@ -56,7 +56,7 @@ async fn every_status_has_one_meaning() {
     for (status, retry_after, kind, retryable) in table {
         let (url, heard) =
             answering(move |_, _| answer(status, retry_after, "<html>secret</html>")).await;
-        let http = http(url, Limits::DEFAULT, &noon());
+        let http = http(url, CallLimits::DEFAULT, &noon());
 
         let error = http.send("trying it", http.post("/a")).await.unwrap_err();
 
@@ -78,7 +78,7 @@ async fn fetching_a_token_does_not_change_the_key_of_the_call() {
     let grant =
         Grant::Password { client: "kcp".into(), user: "a".into(), password: "b".to_owned().into() };
     let source = TokenSource::new(url.join("/token").unwrap(), grant, Clock::running()).unwrap();
-    let http = Http::new(EDP, url, Limits::DEFAULT).unwrap().with_token(source);
+    let http = Http::new(EDP, url, CallLimits::DEFAULT).unwrap().with_token(source);
     let ask =
         async || http.send("looking", http.get("/echo")).await.unwrap().json::<Value>().unwrap();
 
@@ -103,7 +103,7 @@ async fn no_more_calls_are_under_way_than_allowed() {
         now_.fetch_sub(1, Ordering::SeqCst);
     });
     let url = serve(Router::new().route("/a", busy)).await;
-    let http = http(url, Limits { at_once: 3, ..Limits::DEFAULT }, &noon());
+    let http = http(url, CallLimits { at_once: 3, ..CallLimits::DEFAULT }, &noon());
 
     let calls = (0..30).map(|_| http.send("trying it", http.get("/a")));
     let answers = futures::future::join_all(calls).await;
@@ -123,7 +123,7 @@ async fn a_broken_system_is_left_alone_and_probed_until_it_is_back() {
     .await;
     let clock = noon();
     let told = CallLog::default();
-    let gate = Gate::observed(EDP, Limits::DEFAULT, clock.clone(), Arc::new(told.clone()));
+    let gate = Gate::observed(EDP, CallLimits::DEFAULT, clock.clone(), Arc::new(told.clone()));
     let http = Http::through(gate, url).unwrap();
     let kind = async || http.send_to("a", "trying it", http.get("/a")).await.err().map(|e| e.kind);
 
@@ -152,7 +152,7 @@ async fn a_broken_system_is_left_alone_and_probed_until_it_is_back() {
 async fn a_system_that_asks_for_time_is_left_alone_for_as_long_by_everybody() {
     let (url, heard) = answering(|_, _| answer(429, Some("20"), "")).await;
     let clock = noon();
-    let http = http(url, Limits::DEFAULT, &clock);
+    let http = http(url, CallLimits::DEFAULT, &clock);
     let kind = async || http.send("trying it", http.get("/a")).await.unwrap_err().kind;
     let wish = Duration::from_secs(20);
     for _ in 0..5 {
@@ -187,7 +187,7 @@ async fn an_issuer_that_is_down_does_not_stop_calls_to_the_system_that_wants_its
     let grant =
         Grant::Password { client: "kcp".into(), user: "a".into(), password: "b".to_owned().into() };
     let source = TokenSource::new(issuer.join("/token").unwrap(), grant, clock.clone()).unwrap();
-    let http = http(url, Limits::DEFAULT, &clock).with_token(source).renewing_refused_tokens();
+    let http = http(url, CallLimits::DEFAULT, &clock).with_token(source).renewing_refused_tokens();
 
     for _ in 0..8 {
         let error = http.send("trying it", http.get("/a")).await.unwrap_err();
@@ -217,14 +217,14 @@ async fn nobody_is_led_elsewhere_with_our_credentials() {
             password: "b".to_owned().into(),
         };
         let source = TokenSource::new(url.join("/token").unwrap(), grant, noon()).unwrap();
-        let asking = http(url.clone(), Limits::DEFAULT, &noon());
+        let asking = http(url.clone(), CallLimits::DEFAULT, &noon());
 
         for request in [asking.get("/a"), asking.post("/a").body("secret")] {
             let request = request.bearer_auth("secret");
             let error = asking.send("trying it", request).await.unwrap_err();
             assert_eq!(error.kind, Kind::Refused { status }, "{status}");
         }
-        let with_token = http(url, Limits::DEFAULT, &noon()).with_token(source);
+        let with_token = http(url, CallLimits::DEFAULT, &noon()).with_token(source);
         assert!(with_token.send("trying it", with_token.get("/a")).await.is_err(), "{status}");
         assert!(heard.len() >= 3, "{status}");
     }
@@ -236,7 +236,7 @@ async fn nobody_is_led_elsewhere_with_our_credentials() {
 async fn an_outage_is_heard_at_most_twice_a_second_after_five_seconds() {
     let (url, heard) = answering(|_, _| answer(503, None, "")).await;
     let clock = noon();
-    let http = http(url, Limits::DEFAULT, &clock);
+    let http = http(url, CallLimits::DEFAULT, &clock);
     let mut seconds = Vec::new();
 
     for _ in 0..60 {
@@ -262,7 +262,7 @@ async fn unknown_fields_are_ignored_and_wrong_ones_named() {
     }
     let bodies = ["{\"more\": 1}", "{\"size\": 3, \"more\": {}}", "{\"size\": \"three\"}", "[", ""];
     let (url, _) = answering(move |number, _| answer(200, None, bodies[number - 1])).await;
-    let http = http(url, Limits::DEFAULT, &noon());
+    let http = http(url, CallLimits::DEFAULT, &noon());
     let mut read = Vec::new();
 
     for _ in bodies {

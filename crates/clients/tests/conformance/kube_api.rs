@@ -13,15 +13,15 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use base::Clock;
-use clients::{Gate, Limits, error::Component, kubernetes::Cluster};
+use clients::{CallLimits, Gate, error::Component, kubernetes::Cluster};
 use futures::StreamExt;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use url::Url;
 
-use crate::support::{Heard, Journal, lost, serve};
+use crate::support::{Journal, RecordedRequest, lost, serve};
 
-type Answerer = Box<dyn FnMut(&Heard) -> Option<Response> + Send>;
+type Answerer = Box<dyn FnMut(&RecordedRequest) -> Option<Response> + Send>;
 
 /// The other side.
 #[derive(Clone, Default)]
@@ -49,13 +49,16 @@ impl KubeApi {
         serve(Router::new().fallback(handler)).await
     }
 
-    pub(crate) async fn cluster(&self, limits: Limits) -> Cluster {
+    pub(crate) async fn cluster(&self, limits: CallLimits) -> Cluster {
         self.cluster_by(limits, Clock::running()).await
     }
 
-    pub(crate) async fn cluster_by(&self, limits: Limits, clock: Clock) -> Cluster {
+    pub(crate) async fn cluster_by(&self, limits: CallLimits, clock: Clock) -> Cluster {
+        self.cluster_through(Gate::new(Component::GARDENER, limits, clock)).await
+    }
+
+    pub(crate) async fn cluster_through(&self, gate: Arc<Gate>) -> Cluster {
         let config = kube::Config::new(self.start().await.as_str().parse().unwrap());
-        let gate = Gate::new(Component::GARDENER, limits, clock);
         Cluster::with(gate, &config).unwrap()
     }
 
@@ -80,7 +83,10 @@ impl KubeApi {
     }
 
     /// Answers that come before all others.
-    pub(crate) fn instead(&self, answer: impl FnMut(&Heard) -> Option<Response> + Send + 'static) {
+    pub(crate) fn instead(
+        &self,
+        answer: impl FnMut(&RecordedRequest) -> Option<Response> + Send + 'static,
+    ) {
         self.state.lock().unwrap().instead = Some(Box::new(answer));
     }
 
@@ -104,7 +110,7 @@ impl KubeApi {
         self.state.lock().unwrap().watchers.len()
     }
 
-    fn answer(&self, heard: &Heard) -> Response {
+    fn answer(&self, heard: &RecordedRequest) -> Response {
         let mut state = self.state.lock().unwrap();
         // Taken out, so that it may use this API itself.
         if let Some(mut instead) = state.instead.take() {
@@ -126,7 +132,7 @@ impl KubeApi {
 }
 
 impl State {
-    fn answer(&mut self, heard: &Heard) -> Response {
+    fn answer(&mut self, heard: &RecordedRequest) -> Response {
         let path = heard.path.as_str();
         let is_collection = is_collection(path);
         match (heard.method.as_str(), is_collection) {

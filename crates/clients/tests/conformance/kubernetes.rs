@@ -5,7 +5,7 @@ use std::{num::NonZeroUsize, time::Duration};
 use axum::response::IntoResponse;
 use base::Clock;
 use clients::{
-    Component, Gate, Kind, Limits,
+    CallLimits, Component, Gate, Kind,
     kubernetes::{Cluster, Clusters, Networks, Objects, Resource, classified},
 };
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -21,7 +21,7 @@ use crate::{
 const MAPS: Resource = Resource::core("ConfigMap", "configmaps");
 
 async fn maps(api: &KubeApi) -> Objects<Value> {
-    api.cluster(Limits::DEFAULT).await.objects(MAPS, Some("a"))
+    api.cluster(CallLimits::DEFAULT).await.objects(MAPS, Some("a"))
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn a_server_may_ask_to_be_left_alone() {
 async fn kubes_own_methods_go_through_the_same_gate() {
     let api = KubeApi::default();
     api.instead(|_| Some(said(409, "Conflict", "it was changed")));
-    let cluster = api.cluster(Limits::DEFAULT).await;
+    let cluster = api.cluster(CallLimits::DEFAULT).await;
     let maps: kube::Api<ConfigMap> = kube::Api::namespaced(cluster.client(), "a");
 
     let error = caller(1).scope(maps.get("one")).await.unwrap_err();
@@ -111,7 +111,7 @@ async fn bad_answers_are_failures_and_name_the_field() {
     for (body, said) in bodies {
         let (api, body) = (KubeApi::default(), body.to_owned());
         api.instead(move |_| Some(body.clone().into_response()));
-        let limits = Limits { body: 100_000, ..Limits::DEFAULT };
+        let limits = CallLimits { body: 100_000, ..CallLimits::DEFAULT };
         let maps: Objects<Value> = api.cluster(limits).await.objects(MAPS, Some("a"));
 
         let error = maps.get("one").await.unwrap_err();
@@ -121,7 +121,7 @@ async fn bad_answers_are_failures_and_name_the_field() {
     }
     let api = KubeApi::default();
     api.put("/api/v1/namespaces/a/configmaps/one", json!({"data": {"a": 5}}));
-    let maps: Objects<ConfigMap> = api.cluster(Limits::DEFAULT).await.objects(MAPS, Some("a"));
+    let maps: Objects<ConfigMap> = api.cluster(CallLimits::DEFAULT).await.objects(MAPS, Some("a"));
     assert_eq!(maps.get("one").await.unwrap_err().said.as_deref(), Some("field data.a"));
 }
 
@@ -129,7 +129,7 @@ async fn bad_answers_are_failures_and_name_the_field() {
 async fn a_lost_answer_and_a_missing_server_are_told_apart() {
     let api = KubeApi::default();
     api.lose(1);
-    let cluster = api.cluster(short()).await;
+    let cluster = api.cluster(CallLimits::DEFAULT).await;
     let maps: Objects<Value> = cluster.objects(MAPS, Some("a"));
     let error = maps.create("one", &json!({"metadata": {"name": "one"}})).await.unwrap_err();
     assert_eq!(error.kind, Kind::AnswerLost);
@@ -140,7 +140,7 @@ async fn a_lost_answer_and_a_missing_server_are_told_apart() {
     assert_eq!(error.kind, Kind::Unavailable);
 }
 
-fn cluster_at(url: &url::Url, limits: Limits) -> Objects<Value> {
+fn cluster_at(url: &url::Url, limits: CallLimits) -> Objects<Value> {
     let gate = Gate::new(Component::RUNTIME, limits, Clock::running());
     let config = kube::Config::new(url.as_str().parse().unwrap());
     Cluster::with(gate, &config).unwrap().objects(MAPS, Some("a"))
@@ -180,7 +180,7 @@ async fn a_call_that_is_called_off_frees_its_connection_and_its_turn() {
         }
     })
     .await;
-    let maps = cluster_at(&url, Limits { at_once: 1, ..Limits::CLUSTER });
+    let maps = cluster_at(&url, CallLimits { at_once: 1, ..CallLimits::CLUSTER });
 
     for _ in 0..2 {
         tokio::select! {
@@ -224,7 +224,7 @@ fn kubeconfig(server: &str, user: &Value) -> SecretString {
 async fn a_kubeconfig_brings_its_own_credentials() {
     let api = KubeApi::default();
     let url = api.start().await;
-    let gate = || Gate::new(Component::RUNTIME, Limits::DEFAULT, Clock::running());
+    let gate = || Gate::new(Component::RUNTIME, CallLimits::DEFAULT, Clock::running());
     let config = kubeconfig(url.as_str(), &json!({"token": "hunter2"}));
     let cluster = Cluster::connect(gate(), &config).await.unwrap();
 
@@ -252,7 +252,7 @@ async fn a_kubeconfig_brings_its_own_credentials() {
 #[tokio::test]
 async fn clients_are_kept_up_to_a_number_and_the_least_used_goes() {
     let three = NonZeroUsize::new(3).unwrap();
-    let clusters = Clusters::new(Component::RUNTIME, Limits::DEFAULT, Clock::running(), three);
+    let clusters = Clusters::new(Component::RUNTIME, CallLimits::DEFAULT, Clock::running(), three);
     let config = |number: u32| kubeconfig(&format!("http://c{number}"), &json!({"token": "t"}));
 
     for number in [1, 2, 3, 1, 4, 1] {
@@ -270,7 +270,7 @@ async fn clients_are_kept_up_to_a_number_and_the_least_used_goes() {
 async fn a_customers_kubeconfig_leads_over_verified_tls_to_where_customers_may_go() {
     let one = NonZeroUsize::new(1).unwrap();
     let clusters = |networks: Networks| {
-        Clusters::new(Component::RUNTIME, Limits::DEFAULT, Clock::running(), one)
+        Clusters::new(Component::RUNTIME, CallLimits::DEFAULT, Clock::running(), one)
             .of_customers(networks)
     };
     let (strict, local) = (

@@ -16,12 +16,12 @@ use axum::{
     routing::{get, post},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
-use clients::{Error, Grant, Kind, Limits, TokenSource};
+use clients::{CallLimits, Error, Grant, Kind, TokenSource};
 use secrecy::ExposeSecret;
 use serde_json::json;
 use url::Url;
 
-use crate::support::{Heard, Journal, answering, http, noon, serve};
+use crate::support::{Journal, RecordedRequest, answering, http, noon, serve};
 
 fn grant() -> Grant {
     Grant::ClientCredentials {
@@ -81,7 +81,7 @@ async fn a_password_is_asked_for_with_the_client_in_the_header() {
 
 #[tokio::test]
 async fn an_issuer_that_wants_the_form_gets_it_and_is_remembered() {
-    let (url, heard) = answering(|_, heard: Heard| match heard.header("authorization") {
+    let (url, heard) = answering(|_, heard: RecordedRequest| match heard.header("authorization") {
         Some(_) => refusal(401, "invalid_client"),
         None => token("t"),
     })
@@ -192,7 +192,7 @@ async fn fifty_callers_share_one_renewal() {
     let (url, issued, newest) = landscape().await;
     let clock = noon();
     let source = TokenSource::new(url.join("/token").unwrap(), grant(), clock.clone()).unwrap();
-    let http = http(url, Limits::DEFAULT, &clock).with_token(source);
+    let http = http(url, CallLimits::DEFAULT, &clock).with_token(source);
     let all = async || {
         let calls = (0..50).map(|_| http.send("looking", http.get("/thing")));
         futures::future::join_all(calls).await.iter().all(Result::is_ok)
@@ -212,7 +212,7 @@ async fn fifty_callers_with_a_withdrawn_token_ask_once_for_a_new_one() {
     let (url, issued, newest) = landscape().await;
     let clock = noon();
     let source = TokenSource::new(url.join("/token").unwrap(), grant(), clock.clone()).unwrap();
-    let http = http(url, Limits::DEFAULT, &clock).with_token(source).renewing_refused_tokens();
+    let http = http(url, CallLimits::DEFAULT, &clock).with_token(source).renewing_refused_tokens();
     http.send("looking", http.get("/thing")).await.unwrap();
 
     newest.store(2, Ordering::SeqCst);
@@ -228,7 +228,7 @@ async fn a_client_that_does_not_renew_has_a_new_token_in_its_next_run() {
     let (url, issued, newest) = landscape().await;
     let clock = noon();
     let source = TokenSource::new(url.join("/token").unwrap(), grant(), clock.clone()).unwrap();
-    let http = http(url, Limits::DEFAULT, &clock).with_token(source);
+    let http = http(url, CallLimits::DEFAULT, &clock).with_token(source);
     http.send("looking", http.get("/thing")).await.unwrap();
 
     newest.store(2, Ordering::SeqCst);

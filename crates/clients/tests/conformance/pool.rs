@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use clients::{
-    Kind, Limits,
-    gardener::{AccountNeed, BindingKind, Gardener, Pool, Released},
+    CallLimits, Kind,
+    gardener::{AccountNeed, BindingKind, Gardener, Pool, ReleaseResult},
 };
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ const SHOOTS: &str = "/apis/core.gardener.cloud/v1beta1/namespaces/garden-kyma/s
 const AWS: AccountNeed<'static> = AccountNeed { hyperscaler: "aws", eu_access: false };
 
 async fn pool(api: &KubeApi) -> Pool {
-    let cluster = api.cluster(Limits::DEFAULT).await;
+    let cluster = api.cluster(CallLimits::DEFAULT).await;
     Gardener::new(cluster, "kyma", "kcp").pool(BindingKind::Credentials)
 }
 
@@ -129,17 +129,17 @@ async fn an_account_is_released_once_nobody_uses_it() {
     shoot(&api, "c-1", "mine");
     let pool = pool(&api).await;
 
-    assert_eq!(pool.release("mine").await.unwrap(), Released::InUse);
+    assert_eq!(pool.release("mine").await.unwrap(), ReleaseResult::InUse);
     api.remove(&format!("{SHOOTS}/c-1"));
     api.lose(1);
     assert_eq!(pool.release("mine").await.unwrap_err().kind, Kind::AnswerLost);
-    assert_eq!(pool.release("mine").await.unwrap(), Released::Dirty);
+    assert_eq!(pool.release("mine").await.unwrap(), ReleaseResult::Dirty);
 
     assert_eq!(label(&api, "mine", "dirty"), "true");
     assert_eq!(label(&api, "mine", "tenantName"), "ga");
-    assert_eq!(pool.release("shared").await.unwrap(), Released::Exempt);
-    assert_eq!(pool.release("internal").await.unwrap(), Released::Exempt);
-    assert_eq!(pool.release("nothing").await.unwrap(), Released::Gone);
+    assert_eq!(pool.release("shared").await.unwrap(), ReleaseResult::Exempt);
+    assert_eq!(pool.release("internal").await.unwrap(), ReleaseResult::Exempt);
+    assert_eq!(pool.release("nothing").await.unwrap(), ReleaseResult::Gone);
 }
 
 #[tokio::test]

@@ -14,11 +14,11 @@ use axum::{
 };
 use base::Key;
 use clients::{
-    Component, Gate, Kind, Limits,
+    CallLimits, Component, Gate, Kind,
     provisioner::{
-        self, AwsProvider, AwsZone, Cluster, OperationLimits, OperationState, OperationType,
-        Provider, Provision, Provisioner, RuntimeInput, Seen, Settings, ShootChange, Tenant,
-        Upgrade, UpgradeShoot,
+        self, AwsProvider, AwsZone, Cluster, OperationLimits, OperationProgress, OperationState,
+        OperationType, Provider, Provision, Provisioner, RuntimeInput, Settings, ShootChange,
+        Tenant, Upgrade, UpgradeShoot,
     },
 };
 use secrecy::ExposeSecret;
@@ -55,7 +55,7 @@ where
     F: Fn(usize) -> Response + Clone + Send + Sync + 'static,
 {
     let (url, journal) = answering(move |number, _| answer(number)).await;
-    let gate = || Gate::new(provisioner::COMPONENT, Limits::DEFAULT, noon());
+    let gate = || Gate::new(provisioner::COMPONENT, CallLimits::DEFAULT, noon());
     let settings = Settings { url: url.join("/graphql").unwrap(), access: None };
     (Provisioner::through(gate(), gate(), &settings).unwrap(), journal)
 }
@@ -297,7 +297,7 @@ async fn a_removal_that_supersedes_says_so_and_is_busy_where_nobody_knows_how() 
 
 #[tokio::test]
 async fn limits_are_asked_for_and_a_provisioner_that_does_not_know_them_is_no_problem() {
-    let longest = json!({"provisioning": 15_300, "deprovisioning": 17_700});
+    let longest = json!({"provisioning": 15_300, "upgradeShoot": 6_300, "deprovisioning": 17_700});
     let (knows, journal) = provisioner(move |_| data(&longest)).await;
     let (older, _) = provisioner(|_| {
         let error = json!({
@@ -310,15 +310,16 @@ async fn limits_are_asked_for_and_a_provisioner_that_does_not_know_them_is_no_pr
     .await;
     let (away, _) = provisioner(|_| StatusCode::SERVICE_UNAVAILABLE.into_response()).await;
 
-    let limits = OperationLimits { provisioning: 15_300, deprovisioning: 17_700 };
+    let limits =
+        OperationLimits { provisioning: 15_300, upgrade_shoot: 6_300, deprovisioning: 17_700 };
     assert_eq!(knows.limits().await.unwrap(), Some(limits));
-    let text = "query { result: operationLimits { provisioning deprovisioning } }";
+    let text = "query { result: operationLimits { provisioning upgradeShoot deprovisioning } }";
     assert_eq!(journal.last().json()["query"], text);
     assert_eq!(older.limits().await.unwrap(), None);
     assert_eq!(away.limits().await.unwrap_err().kind, Kind::Unavailable);
 }
 
-/// What the original provisioner says to an argument that it does not have.
+/// The original provisioner's response to an unknown argument.
 fn unknown_argument() -> Response {
     let text =
         "Unknown argument \"waitSeconds\" on field \"runtimeOperationStatus\" of type \"Query\".";
@@ -326,9 +327,9 @@ fn unknown_argument() -> Response {
     (StatusCode::UNPROCESSABLE_ENTITY, Json(body)).into_response()
 }
 
-fn seen() -> Seen {
+fn seen() -> OperationProgress {
     let (state, message) = (OperationState::InProgress, Some("m".into()));
-    Seen { operation: "o-1".into(), state, message }
+    OperationProgress { operation: "o-1".into(), state, message }
 }
 
 #[tokio::test]
@@ -352,7 +353,7 @@ async fn a_provisioner_that_cannot_wait_is_asked_again_only_after_a_while() {
         answering(move |number, _| if number < 3 { unknown_argument() } else { data(&status()) })
             .await;
     let clock = noon();
-    let gate = || Gate::new(provisioner::COMPONENT, Limits::DEFAULT, clock.clone());
+    let gate = || Gate::new(provisioner::COMPONENT, CallLimits::DEFAULT, clock.clone());
     let settings = Settings { url: url.join("/graphql").unwrap(), access: None };
     let provisioner = Provisioner::through(gate(), gate(), &settings).unwrap();
     let follow = async || provisioner.follow(TENANT, &seen(), Duration::from_secs(1)).await;
@@ -378,7 +379,7 @@ async fn waits_that_fail_do_not_keep_other_calls_from_a_provisioner() {
         if waits { StatusCode::BAD_GATEWAY.into_response() } else { data(&status()) }
     })
     .await;
-    let gate = || Gate::new(provisioner::COMPONENT, Limits::DEFAULT, noon());
+    let gate = || Gate::new(provisioner::COMPONENT, CallLimits::DEFAULT, noon());
     let settings = Settings { url: url.join("/graphql").unwrap(), access: None };
     let provisioner = Provisioner::through(gate(), gate(), &settings).unwrap();
 

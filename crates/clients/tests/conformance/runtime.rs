@@ -2,7 +2,7 @@
 
 use axum::response::IntoResponse;
 use clients::{
-    Kind, Limits,
+    CallLimits, Kind,
     runtime::{Connection, Content, Runtime},
 };
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ const SECRET: &str = "/api/v1/namespaces/kyma-system/secrets/compass-agent-confi
 const BINDINGS: &str = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
 
 async fn runtime(api: &KubeApi) -> Runtime {
-    Runtime::new(api.cluster(Limits::DEFAULT).await, "kcp-provisioner")
+    Runtime::new(api.cluster(CallLimits::DEFAULT).await, "kcp-provisioner")
 }
 
 fn content(token: &str) -> Content {

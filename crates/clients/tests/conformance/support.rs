@@ -18,7 +18,7 @@ use base::{
     Caller, Clock,
     caller::{Call, Guard, Verdict},
 };
-use clients::{CallReport, Gate, Http, Limits, Observer, error::Component};
+use clients::{CallLimits, CallReport, Gate, Http, Observer, error::Component};
 use tokio::net::{TcpListener, TcpStream};
 use url::Url;
 
@@ -26,7 +26,7 @@ pub(crate) const EDP: Component = Component("edp");
 
 /// One request as it arrived.
 #[derive(Debug, Clone)]
-pub(crate) struct Heard {
+pub(crate) struct RecordedRequest {
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) query: String,
@@ -34,7 +34,7 @@ pub(crate) struct Heard {
     pub(crate) body: String,
 }
 
-impl Heard {
+impl RecordedRequest {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
@@ -46,14 +46,14 @@ impl Heard {
 
 /// All requests that arrived.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Journal(Arc<Mutex<Vec<Heard>>>);
+pub(crate) struct Journal(Arc<Mutex<Vec<RecordedRequest>>>);
 
 impl Journal {
-    pub(crate) fn all(&self) -> Vec<Heard> {
+    pub(crate) fn all(&self) -> Vec<RecordedRequest> {
         self.0.lock().unwrap().clone()
     }
 
-    pub(crate) fn last(&self) -> Heard {
+    pub(crate) fn last(&self) -> RecordedRequest {
         self.all().pop().unwrap()
     }
 
@@ -61,10 +61,10 @@ impl Journal {
         self.0.lock().unwrap().len()
     }
 
-    pub(crate) async fn note(&self, request: Request) -> Heard {
+    pub(crate) async fn note(&self, request: Request) -> RecordedRequest {
         let (head, body) = request.into_parts();
         let body = axum::body::to_bytes(body, 1 << 24).await.unwrap();
-        let heard = Heard {
+        let heard = RecordedRequest {
             method: head.method,
             path: head.uri.path().to_owned(),
             query: head.uri.query().unwrap_or_default().to_owned(),
@@ -86,7 +86,7 @@ pub(crate) async fn serve(routes: Router) -> Url {
 /// A server that answers everything with `answer` and notes what it heard.
 pub(crate) async fn answering<F>(answer: F) -> (Url, Journal)
 where
-    F: Fn(usize, Heard) -> Response + Clone + Send + Sync + 'static,
+    F: Fn(usize, RecordedRequest) -> Response + Clone + Send + Sync + 'static,
 {
     let journal = Journal::default();
     let kept = journal.clone();
@@ -132,11 +132,11 @@ pub(crate) fn noon() -> Clock {
     Clock::held_at("2026-01-01T12:00:00Z".parse().unwrap())
 }
 
-pub(crate) fn short() -> Limits {
-    Limits { call: Duration::from_millis(300), ..Limits::DEFAULT }
+pub(crate) fn short() -> CallLimits {
+    CallLimits { call: Duration::from_millis(300), ..CallLimits::DEFAULT }
 }
 
-pub(crate) fn http(url: Url, limits: Limits, clock: &Clock) -> Http {
+pub(crate) fn http(url: Url, limits: CallLimits, clock: &Clock) -> Http {
     Http::through(Gate::new(EDP, limits, clock.clone()), url).unwrap()
 }
 
@@ -180,5 +180,9 @@ impl Observer for CallLog {
     fn finished(&self, seen: &CallReport<'_>) {
         let line = format!("{} {} {}", seen.component, seen.route, seen.outcome);
         self.0.lock().unwrap().push(line);
+    }
+
+    fn warned(&self, component: Component) {
+        self.0.lock().unwrap().push(format!("{component} warned"));
     }
 }

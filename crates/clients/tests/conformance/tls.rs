@@ -6,7 +6,7 @@ use axum::{Json, Router, serve::Listener};
 use base::Clock;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use clients::{
-    Component, Error, Gate, Kind,
+    CallLimits, Component, Error, Gate, Kind,
     kubernetes::{Cluster, Objects, Resource},
 };
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
@@ -18,8 +18,6 @@ use rustls::{
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
-
-use crate::support::short;
 
 struct Authority {
     issuer: Issuer<'static, KeyPair>,
@@ -106,7 +104,7 @@ async fn read(server: &str, trusted: &Authority, who: Option<&Identity>) -> Resu
         "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
         "users": [{"name": "u", "user": user}],
     });
-    let gate = Gate::new(Component::RUNTIME, short(), Clock::running());
+    let gate = Gate::new(Component::RUNTIME, CallLimits::DEFAULT, Clock::running());
     let cluster = Cluster::connect(gate, &kubeconfig.to_string().into()).await?;
     let maps: Objects<Value> =
         cluster.objects(Resource::core("ConfigMap", "configmaps"), Some("a"));

@@ -1,4 +1,4 @@
-//! What happens below HTTP: nobody there, resets, half answers, stalls, endless bodies, calls called off.
+//! Faults below HTTP: refused connections, resets, half responses, stalls, endless bodies, cancelled calls.
 
 use std::{
     sync::{
@@ -14,7 +14,7 @@ use axum::{
     response::Response,
     routing::get,
 };
-use clients::{Error, Gate, Http, Kind, Limits};
+use clients::{CallLimits, Error, Gate, Http, Kind};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -95,7 +95,7 @@ async fn waiting_for_a_turn_counts_towards_the_deadline() {
         std::future::pending::<()>().await;
     })
     .await;
-    let http = http(url, Limits { at_once: 1, ..short() }, &noon());
+    let http = http(url, CallLimits { at_once: 1, ..short() }, &noon());
 
     let calls = (0..10).map(|_| http.send("trying it", http.get("/a")));
     let answers = futures::future::join_all(calls).await;
@@ -118,7 +118,7 @@ async fn an_endless_body_is_cut_off_early() {
         Response::new(Body::from_stream(chunks))
     });
     let url = serve(Router::new().route("/a", endless)).await;
-    let limits = Limits { body: 100_000, ..Limits::DEFAULT };
+    let limits = CallLimits { body: 100_000, ..CallLimits::DEFAULT };
     let http = http(url, limits, &noon());
 
     let error = http.send("trying it", http.get("/a")).await.unwrap_err();
@@ -143,7 +143,7 @@ async fn a_call_that_is_called_off_frees_its_connection_and_its_turn() {
     })
     .await;
     let told = CallLog::default();
-    let limits = Limits { at_once: 1, ..Limits::DEFAULT };
+    let limits = CallLimits { at_once: 1, ..CallLimits::DEFAULT };
     let gate = Gate::observed(EDP, limits, noon(), Arc::new(told.clone()));
     let http = Http::through(gate, url).unwrap();
 

@@ -15,7 +15,7 @@ use axum::{
 };
 use base::Clock;
 use clients::{
-    Component, Gate, Grant, Http, Limits, TokenSource,
+    CallLimits, Component, Gate, Grant, Http, TokenSource,
     director::Director,
     gardener::Gardener,
     kubernetes::{Cluster, Objects, Resource},
@@ -48,7 +48,7 @@ async fn secrets_are_in_no_log_no_error_and_no_number() {
     let lines = Lines::kept();
     let told = CallLog::default();
     let gate = |component| {
-        Gate::observed(component, Limits::DEFAULT, Clock::running(), Arc::new(told.clone()))
+        Gate::observed(component, CallLimits::DEFAULT, Clock::running(), Arc::new(told.clone()))
     };
     let mut texts = Vec::new();
 

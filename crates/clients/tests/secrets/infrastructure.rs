@@ -9,7 +9,7 @@ use axum::{
 };
 use base::Clock;
 use clients::{
-    Component, Gate, Limits,
+    CallLimits, Component, Gate,
     aws::{self, Aws},
     azure::{self, Azure, Cloud, Credentials},
     cis::{self, Entitlements},
@@ -57,7 +57,7 @@ async fn secrets_are_in_no_log_no_error_and_no_number() {
     let lines = Lines::kept();
     let told = CallLog::default();
     let gate = |component: Component| {
-        Gate::observed(component, Limits::DEFAULT, Clock::running(), Arc::new(told.clone()))
+        Gate::observed(component, CallLimits::DEFAULT, Clock::running(), Arc::new(told.clone()))
     };
     let (issuer, _) =
         answering(|_, _| Json(json!({"access_token": "acc3ss-token"})).into_response()).await;

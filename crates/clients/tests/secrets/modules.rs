@@ -46,7 +46,7 @@ fn credentials() -> ManagerCredentials {
     }
 }
 
-/// What nobody may read: as it is, and as it goes over the wire.
+/// The secrets: in clear, and as they are sent.
 fn secrets(world: &World) -> Vec<String> {
     let whole = kubeconfig();
     let mut secrets = [CLIENT, SECRET, TOKEN, KEY].map(str::to_owned).to_vec();
@@ -92,7 +92,7 @@ fn chatty(system: &str) -> Vec<Kind> {
     all
 }
 
-/// What happens to calls with a method, in each of the clusters.
+/// The trouble of calls with a method, in each of the clusters.
 fn troubles(system: &str, method: &str) -> Vec<Kind> {
     let mut all = Fault::ALL.map(|fault| fault.trouble(Speaks::Kubernetes)).to_vec();
     if method != "GET" {
@@ -120,7 +120,7 @@ async fn kubeconfigs_and_credentials_are_in_no_log_no_error_and_no_number() {
     for method in ["GET", "POST", "PUT"] {
         let pairs = troubles("control-plane", method).into_iter().zip(troubles("runtimes", method));
         for (number, (one, other)) in pairs.enumerate() {
-            // What is not there is made.
+            // A missing object is created.
             let name = if method == "POST" { format!("k-{number}") } else { "k".into() };
             if method == "POST" {
                 runtime.delete_secret("kyma-system", "sap-btp-manager").await.unwrap();

@@ -13,7 +13,7 @@ use axum::{
 };
 use base::{Clock, Key};
 use clients::{
-    Component, Gate, Limits,
+    CallLimits, Component, Gate,
     provisioner::{
         Access, Entry, Kyma, KymaComponent, Provision, Provisioner, Settings, Tenant, Upgrade,
     },
@@ -88,7 +88,7 @@ async fn whatever_the_provisioner_repeats_is_in_no_log_no_error_and_no_number() 
         // A new one each time: nobody is left alone.
         let gate = |component| {
             let told = Arc::new(told.clone());
-            Gate::observed(component, Limits::DEFAULT, Clock::running(), told)
+            Gate::observed(component, CallLimits::DEFAULT, Clock::running(), told)
         };
         let (gate, tokens) = (gate(Component::PROVISIONER), gate(Component::ISSUER));
         let provisioner = Provisioner::through(gate, tokens, &settings).unwrap();

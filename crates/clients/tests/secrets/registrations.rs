@@ -13,7 +13,7 @@ use axum::{
 use base::Clock;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use clients::{
-    Component, Error, Gate, Limits,
+    CallLimits, Component, Error, Gate,
     avs::{self, Avs, Tester},
     edp::{self, Edp, Tenant},
     ias::{self, Ias, ProviderKind},
@@ -73,7 +73,7 @@ struct Clients {
 
 fn clients(url: &Url, issuer: &Url, told: &CallLog) -> Clients {
     let gate = |component| {
-        Gate::observed(component, Limits::DEFAULT, Clock::running(), Arc::new(told.clone()))
+        Gate::observed(component, CallLimits::DEFAULT, Clock::running(), Arc::new(told.clone()))
     };
     let secret = |text: &str| text.to_owned().into();
     let avs = avs::Settings {

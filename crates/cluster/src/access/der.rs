@@ -4,7 +4,7 @@
 
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
-/// What a client certificate says.
+/// The subject of a client certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Subject {
     /// Common name: the user.

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::authority::Pair;
 
-/// What a kubeconfig is made of.
+/// The parts of a kubeconfig.
 pub(crate) struct Kubeconfig<'a> {
     /// The name of cluster and context.
     pub(crate) name: &'a str,

@@ -1,4 +1,4 @@
-//! Who may come in: tokens, client certificates, and the kubeconfigs that carry them.
+//! Authentication: tokens, client certificates, and the kubeconfigs that carry them.
 //!
 //! Every known user may do everything; roles and bindings are stored and not enforced.
 
@@ -13,7 +13,7 @@ pub(crate) use kubeconfig::Kubeconfig;
 pub(crate) use tls::{Peer, TlsListener, acceptor};
 pub(crate) use token::Tokens;
 
-/// Somebody we know.
+/// A known user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// The name.

@@ -39,19 +39,19 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How long to leave the port alone when it cannot be listened to.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Who is at the other end of a connection.
+/// The peer of a connection.
 #[derive(Debug, Clone)]
 pub(crate) enum Peer {
-    /// Somebody without a certificate.
+    /// A peer without a certificate.
     Unknown,
-    /// Somebody with a certificate that we did not sign.
+    /// A peer with a certificate that we did not sign.
     Stranger,
-    /// Somebody with a certificate of ours; whether it is valid now is asked with every request.
+    /// A peer with a certificate of ours; its validity is checked with every request.
     Certified(Subject),
 }
 
 impl Peer {
-    /// Who this is for one cluster at one time; nothing if there is no certificate.
+    /// The identity in one cluster at one time; none without a certificate.
     pub(crate) fn identity(&self, cluster: &str, now: Timestamp) -> Option<Result<Identity, ()>> {
         match self {
             Self::Unknown => None,

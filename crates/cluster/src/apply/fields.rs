@@ -27,7 +27,7 @@ pub(crate) type Path = Vec<Segment>;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Fields(pub(crate) BTreeSet<Path>);
 
-/// What the server itself keeps in `metadata`; nobody owns it.
+/// Fields of `metadata` that the server keeps; no manager owns them.
 const UNOWNED: &[&str] = &[
     "name",
     "generateName",
@@ -53,7 +53,16 @@ pub(crate) fn leaves(object: &Value, keys: &MergeKeys) -> BTreeMap<Path, Value> 
     found
 }
 
-/// The key of a list and its value in each item; nothing if the list has none, or if an item has none of its own.
+/// Where a path leads, as the lists that have keys are named.
+fn place(path: &[Segment]) -> String {
+    let fields = path.iter().filter_map(|segment| match segment {
+        Segment::Field(name) => Some(name.as_str()),
+        Segment::Member(_) | Segment::Item(..) => None,
+    });
+    fields.collect::<Vec<_>>().join(".")
+}
+
+/// The key of the list at a place and its value in each item; nothing if the list has none, or if an item has none of its own.
 pub(super) fn keyed<'a>(
     list: &str,
     items: &'a [Value],
@@ -89,7 +98,7 @@ fn collect(value: &Value, path: &mut Path, keys: &MergeKeys, found: &mut BTreeMa
         }
         Value::Array(items) => {
             let list = match path.last() {
-                Some(Segment::Field(name)) => keyed(name, items, keys),
+                Some(Segment::Field(_)) => keyed(&place(path), items, keys),
                 _ => None,
             };
             let Some((key, values)) = list else {
@@ -202,7 +211,7 @@ mod tests {
 
     #[test]
     fn items_of_a_list_with_a_key_are_paths_of_their_own() {
-        let keys = [("workers".to_owned(), "name".to_owned())];
+        let keys = [("spec.workers".to_owned(), "name".to_owned())];
         let object = json!({"spec": {"workers": [{"name": "a", "max": 1}, {"name": "b"}]}});
         let twice = json!({"spec": {"workers": [{"name": "a"}, {"name": "a"}]}});
         let fields = Fields(leaves(&object, &keys).into_keys().collect());
@@ -216,5 +225,7 @@ mod tests {
         assert_eq!(Fields::read(&written), fields);
         assert_eq!(display(fields.0.first().unwrap()), ".spec.workers[name=\"a\"].max");
         assert_eq!(leaves(&twice, &keys).len(), 1, "a list whose keys repeat is one leaf");
+        let inside = json!({"spec": {"extension": {"workers": [{"name": "a"}]}}});
+        assert_eq!(leaves(&inside, &keys).len(), 1, "so is one of the same name elsewhere");
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Fields, leaves};
 use crate::kind::MergeKeys;
 
-/// Under which name and in which way somebody writes.
+/// The name and the operation of a field manager.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Manager {
     /// The `fieldManager`.
@@ -21,11 +21,11 @@ pub(crate) struct Manager {
 /// One manager and what it owns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// Who.
+    /// The manager.
     pub(crate) manager: Manager,
     /// When this changed last.
     pub(crate) time: String,
-    /// What.
+    /// The fields.
     pub(crate) fields: Fields,
 }
 

@@ -1,4 +1,4 @@
-//! Who owns which field, and server-side apply, which is built on that.
+//! Field ownership, and server-side apply, which is built on it.
 //!
 //! Ownership is kept for leaves: scalars, whole lists and empty objects. Lists are atomic: the manager that
 //! applies one owns all of it. There are two exceptions. `metadata.finalizers` is a set whose members are

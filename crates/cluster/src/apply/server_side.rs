@@ -1,4 +1,4 @@
-//! Server-side apply: a manager says what it wants, and gets it unless somebody else owns it.
+//! Server-side apply: a manager sets fields, unless another manager owns them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,12 +9,12 @@ use super::{
     fields::{Path, Segment, display, keyed},
     leaves,
 };
-use crate::kind::MergeKeys;
+use crate::kind::{MergeKeys, below};
 
-/// A field that somebody else owns and that has another value.
+/// A field that another manager owns and that has another value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Conflict {
-    /// Who owns it, with version and subresource as Kubernetes puts it.
+    /// The owner, with version and subresource as Kubernetes writes it.
     pub(crate) owner: String,
     /// Such as `.spec.replicas`.
     pub(crate) field: String,
@@ -67,7 +67,7 @@ pub(crate) fn apply(
             set(&mut result, path, value);
         }
     }
-    order(&mut result, live, config, keys);
+    order(&mut result, live, config, keys, "");
     own(&mut entries, Fields(wanted.into_keys().collect()), manager, now);
     Entry::write_all(&entries, &mut result);
     Ok(result)
@@ -104,7 +104,7 @@ fn describe(manager: &Manager) -> String {
     if manager.applies { text } else { format!("{text} using {}", manager.api_version) }
 }
 
-/// What the manager owned, does not ask for any more, and nobody else owns.
+/// Fields that the manager owned and no longer applies, and that no other manager owns.
 fn given_up(entries: &[Entry], wanted: &BTreeSet<Path>, manager: &Manager) -> Vec<Path> {
     let Some(own) = entries.iter().find(|entry| entry.manager == *manager) else {
         return Vec::new();
@@ -141,10 +141,11 @@ fn is_key(path: &[Segment], item: &[Segment]) -> bool {
 }
 
 /// Puts new items of lists where the configuration has them, behind those that were there.
-fn order(now: &mut Value, before: &Value, config: &Value, keys: &MergeKeys) {
+fn order(now: &mut Value, before: &Value, config: &Value, keys: &MergeKeys, path: &str) {
     for (name, wanted) in config.as_object().into_iter().flatten() {
         let Some(now) = now.get_mut(name) else { continue };
-        let list = wanted.as_array().and_then(|items| keyed(name, items, keys));
+        let path = below(path, name);
+        let list = wanted.as_array().and_then(|items| keyed(&path, items, keys));
         if let (Some((key, values)), Some(items)) = (list, now.as_array_mut()) {
             let there = before[name].as_array().map(Vec::as_slice).unwrap_or_default();
             items.sort_by_key(|item| {
@@ -153,7 +154,7 @@ fn order(now: &mut Value, before: &Value, config: &Value, keys: &MergeKeys) {
                 (old.unwrap_or(usize::MAX), new)
             });
         } else {
-            order(now, &before[name], wanted, keys);
+            order(now, &before[name], wanted, keys, &path);
         }
     }
 }
@@ -258,7 +259,7 @@ mod tests {
     }
 
     fn keys() -> [(String, String); 1] {
-        [("workers".to_owned(), "name".to_owned())]
+        [("spec.workers".to_owned(), "name".to_owned())]
     }
 
     fn base() -> Value {

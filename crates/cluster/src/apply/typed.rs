@@ -1,4 +1,4 @@
-//! What a kind with types of its own declares.
+//! Declarations of a kind with types of its own.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What `kubectl` asks first: which groups, versions and kinds there are.
+//! Discovery: groups, versions and kinds.
 
 use serde_json::{Value, json};
 

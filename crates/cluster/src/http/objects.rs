@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     http::{HeaderValue, Method, StatusCode, header::WARNING},
-    response::Response,
+    response::{IntoResponse, Response},
 };
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ use super::{
 use crate::{
     FieldValidation, Kind, Status,
     object::{name, text},
-    write::{Deleted, Patch, Preconditions, Request, Warnings, present, undecodable},
+    write::{DeleteResult, Patch, Preconditions, Request, Warnings, present, undecodable},
 };
 
 impl Incoming {
@@ -62,8 +62,9 @@ impl Incoming {
                 let body = body(&self.headers, &self.body)?;
                 let request = self.request(kind, place)?;
                 self.check_keys(&request)?;
-                let object = self.cluster.create(&request, body)?;
-                Ok(warned(self.show(StatusCode::CREATED, kind, &object), &request))
+                let made = self.cluster.create(&request, body);
+                let answer = made.map(|object| self.show(StatusCode::CREATED, kind, &object));
+                Ok(warned(answer, &request))
             }
             Method::DELETE => {
                 let selector = self.params.selector()?;
@@ -90,8 +91,9 @@ impl Incoming {
             Method::PUT => {
                 let body = body(&self.headers, &self.body)?;
                 self.check_keys(&request)?;
-                let object = self.cluster.replace(&request, body)?;
-                Ok(warned(self.show(StatusCode::OK, kind, &object), &request))
+                let replaced = self.cluster.replace(&request, body);
+                let answer = replaced.map(|object| self.show(StatusCode::OK, kind, &object));
+                Ok(warned(answer, &request))
             }
             Method::PATCH => self.patch(kind, &request),
             Method::DELETE if request.subresource.is_none() => self.delete(kind, place),
@@ -108,9 +110,11 @@ impl Incoming {
         self.params.check_patch(language == Patch::Apply)?;
         let body = body(&self.headers, &self.body)?;
         self.check_keys(request).map_err(|status| undecodable(status, &body))?;
-        let (object, new) = self.cluster.patch(request, language, &body)?;
-        let code = if new { StatusCode::CREATED } else { StatusCode::OK };
-        Ok(warned(self.show(code, kind, &object), request))
+        let answer = self.cluster.patch(request, language, &body).map(|(object, new)| {
+            let code = if new { StatusCode::CREATED } else { StatusCode::OK };
+            self.show(code, kind, &object)
+        });
+        Ok(warned(answer, request))
     }
 
     /// A strict request has no key twice.
@@ -135,8 +139,8 @@ impl Incoming {
     fn delete(self, kind: &Arc<Kind>, place: &ObjectPath) -> Answer {
         let (request, preconditions) = self.deletion(kind, place)?;
         match self.cluster.delete(&request, &preconditions)? {
-            Deleted::Going(object) => Ok(self.show(StatusCode::OK, kind, &object)),
-            Deleted::Gone(object) => {
+            DeleteResult::Going(object) => Ok(self.show(StatusCode::OK, kind, &object)),
+            DeleteResult::Gone(object) => {
                 let mut details = json!({
                     "name": name(&object), "kind": kind.plural, "uid": object["metadata"]["uid"],
                 });
@@ -173,6 +177,7 @@ impl Incoming {
     }
 
     pub(super) fn request(&self, kind: &Arc<Kind>, place: &ObjectPath) -> Result<Request, Status> {
+        let (dry_run, field_validation) = self.params.options(&self.method)?;
         Ok(Request {
             kind: Arc::clone(kind),
             namespace: place.namespace.clone().unwrap_or_default(),
@@ -181,8 +186,8 @@ impl Incoming {
             user: self.user.clone(),
             manager: self.params.manager(&self.headers),
             force: self.params.is("force"),
-            dry_run: self.params.dry_run()?,
-            field_validation: self.params.field_validation()?,
+            dry_run,
+            field_validation,
             warnings: Warnings::default(),
         })
     }
@@ -193,8 +198,9 @@ impl Incoming {
     }
 }
 
-/// The answer with a header for each warning.
-fn warned(mut answer: Response, request: &Request) -> Response {
+/// The answer, which may be a refusal, with a header for each warning.
+fn warned(answer: Answer, request: &Request) -> Response {
+    let mut answer = answer.unwrap_or_else(IntoResponse::into_response);
     for text in request.warnings.take() {
         if let Ok(value) = HeaderValue::try_from(format!("299 - {text:?}")) {
             answer.headers_mut().append(WARNING, value);

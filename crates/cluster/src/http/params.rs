@@ -2,11 +2,14 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, Method, header};
 use serde_json::Value;
 
 use super::protobuf;
-use crate::{FieldValidation, Status, selector::Selector, table::Form, watch::Start, write::Patch};
+use crate::{
+    Cause, FieldValidation, Kind, Status, selector::Selector, table::Form, watch::Start,
+    write::Patch,
+};
 
 /// How long a watch lasts if the client does not say.
 const WATCH: Duration = Duration::from_secs(1_800);
@@ -14,8 +17,9 @@ const WATCH: Duration = Duration::from_secs(1_800);
 /// How long the name of a field manager may be.
 const LONGEST_MANAGER: usize = 128;
 
-fn options(why: &str) -> String {
-    format!("PatchOptions.meta.k8s.io \"\" is invalid: {why}")
+/// A refusal of parameters, about the options that Kubernetes makes of them.
+fn refused(options: &str, causes: &[Cause]) -> Status {
+    Status::invalid(&Kind::new("meta.k8s.io", "v1", "", options), "", causes)
 }
 
 /// Query parameters.
@@ -41,50 +45,55 @@ impl Params {
         self.text(name).map(read).transpose()
     }
 
-    /// `dryRun=All`; anything else in it is a mistake.
-    pub(crate) fn dry_run(&self) -> Result<bool, Status> {
-        match self.text("dryRun") {
-            None => Ok(false),
-            Some("All") => Ok(true),
-            Some(other) => {
-                let why = format!(
-                    "dryRun: Unsupported value: []string{{{other:?}}}: supported values: \"All\""
-                );
-                Err(Status::new(422, "Invalid", options(&why)))
-            }
+    /// The options of a write: whether it is a dry run, and how it treats unknown fields.
+    pub(crate) fn options(&self, method: &Method) -> Result<(bool, FieldValidation), Status> {
+        let options = match *method {
+            Method::POST => "CreateOptions",
+            Method::PUT => "UpdateOptions",
+            Method::PATCH => "PatchOptions",
+            Method::DELETE => "DeleteOptions",
+            _ => return Ok((false, FieldValidation::default())),
+        };
+        let mut causes = Vec::new();
+        let is_deletion = *method == Method::DELETE;
+        let manager = self.text("fieldManager").filter(|_| !is_deletion);
+        if manager.is_some_and(|manager| manager.len() > LONGEST_MANAGER) {
+            causes.push(Cause {
+                reason: "FieldValueTooLong",
+                field: "fieldManager".to_owned(),
+                message: format!("Too long: may not be more than {LONGEST_MANAGER} bytes"),
+            });
         }
+        let dry_run = self.text("dryRun");
+        if let Some(other) = dry_run.filter(|word| *word != "All") {
+            causes.push(unsupported("dryRun", &format!("[]string{{{other:?}}}"), "\"All\""));
+        }
+        let validation = match self.text("fieldValidation").filter(|_| !is_deletion) {
+            None | Some("Warn") => FieldValidation::Warn,
+            Some("Ignore") => FieldValidation::Ignore,
+            Some("Strict") => FieldValidation::Strict,
+            Some(other) => {
+                let words = r#""", "Ignore", "Strict", "Warn""#;
+                causes.push(unsupported("fieldValidation", &format!("{other:?}"), words));
+                FieldValidation::default()
+            }
+        };
+        if causes.is_empty() {
+            return Ok((dry_run.is_some(), validation));
+        }
+        Err(refused(options, &causes))
     }
 
     /// What goes with a patch: who applies has a name, and only who applies may insist.
     pub(crate) fn check_patch(&self, applies: bool) -> Result<(), Status> {
-        let manager = self.text("fieldManager");
-        let why = if applies && manager.is_none() {
-            "fieldManager: Required value: is required for apply patch"
+        let cause = if applies && self.text("fieldManager").is_none() {
+            Cause::required("fieldManager", "is required for apply patch")
         } else if !applies && self.0.contains_key("force") {
-            "force: Forbidden: may not be specified for non-apply patch"
-        } else if manager.is_some_and(|manager| manager.len() > LONGEST_MANAGER) {
-            "fieldManager: Too long: may not be more than 128 bytes"
+            Cause::forbidden("force", "may not be specified for non-apply patch")
         } else {
             return Ok(());
         };
-        Err(Status::new(422, "Invalid", options(why)))
-    }
-
-    /// `fieldValidation`: unless told otherwise, unknown fields are dropped with a warning.
-    pub(crate) fn field_validation(&self) -> Result<FieldValidation, Status> {
-        match self.text("fieldValidation") {
-            None | Some("Warn") => Ok(FieldValidation::Warn),
-            Some("Ignore") => Ok(FieldValidation::Ignore),
-            Some("Strict") => Ok(FieldValidation::Strict),
-            Some(other) => Err(Status::new(
-                422,
-                "Invalid",
-                format!(
-                    "CreateOptions.meta.k8s.io \"\" is invalid: fieldValidation: Unsupported value: {other:?}: supported \
-                     values: \"\", \"Ignore\", \"Strict\", \"Warn\""
-                ),
-            )),
-        }
+        Err(refused("PatchOptions", &[cause]))
     }
 
     /// Label and field selector.
@@ -111,6 +120,12 @@ impl Params {
         let program = if program.is_empty() { "unknown" } else { program };
         self.text("fieldManager").unwrap_or(program).to_owned()
     }
+}
+
+/// A parameter that is none of the possible words.
+fn unsupported(field: &str, given: &str, possible: &str) -> Cause {
+    let message = format!("Unsupported value: {given}: supported values: {possible}");
+    Cause { reason: "FieldValueNotSupported", field: field.to_owned(), message }
 }
 
 /// In which form the client wants its answer.

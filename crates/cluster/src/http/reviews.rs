@@ -1,4 +1,4 @@
-//! What callers may ask about themselves: `kubectl auth can-i` and `kubectl auth whoami`.
+//! Reviews that callers ask for about themselves: `kubectl auth can-i` and `kubectl auth whoami`.
 //!
 //! What a reader would get wrong: every authenticated caller may do everything here; there are roles, but nobody looks at them.
 

@@ -1,4 +1,4 @@
-//! What a path means.
+//! Parses a path.
 
 /// The thing behind a path.
 #[derive(Debug, Clone, PartialEq, Eq)]

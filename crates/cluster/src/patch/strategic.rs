@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::kind::MergeKeys as Keys;
+use crate::kind::{MergeKeys as Keys, below};
 
 /// Lists that are merged by the first of these keys that an element has.
 const KEYED: &[(&str, &[&str])] = &[
@@ -27,6 +27,11 @@ const KEYED: &[(&str, &[&str])] = &[
 
 /// Merges `patch` into `target`; `own` are the keyed lists of a kind that is not one of Kubernetes' own.
 pub(crate) fn strategic(target: &mut Value, patch: &Value, own: &Keys) {
+    merge(target, patch, own, "");
+}
+
+/// The same for what is at `path`: what somebody's extension keeps there may have lists of the same names.
+fn merge(target: &mut Value, patch: &Value, own: &Keys, path: &str) {
     let Some(patch) = patch.as_object() else {
         *target = patch.clone();
         return;
@@ -41,11 +46,11 @@ pub(crate) fn strategic(target: &mut Value, patch: &Value, own: &Keys) {
         *target = json!({});
     }
     if let Some(target) = target.as_object_mut() {
-        merge_maps(target, patch, own);
+        merge_maps(target, patch, own, path);
     }
 }
 
-fn merge_maps(target: &mut Map<String, Value>, patch: &Map<String, Value>, own: &Keys) {
+fn merge_maps(target: &mut Map<String, Value>, patch: &Map<String, Value>, own: &Keys, path: &str) {
     if let Some(kept) = patch.get("$retainKeys").and_then(Value::as_array) {
         target.retain(|key, _| kept.iter().any(|k| k == key));
     }
@@ -61,23 +66,28 @@ fn merge_maps(target: &mut Map<String, Value>, patch: &Map<String, Value>, own: 
             target.shift_remove(key);
         } else {
             let here = target.entry(key).or_insert(Value::Null);
-            match (keys_of(key, own), value.as_array()) {
-                (Some(keys), Some(items)) => merge_lists(here, items, &keys, own),
-                _ if key == "finalizers" => add_to_set(here, value),
-                _ => strategic(here, value, own),
+            let path = below(path, key);
+            match (keys_of(&path, key, own), value.as_array()) {
+                (Some(keys), Some(items)) => merge_lists(here, items, &keys, own, &path),
+                _ if path == "metadata.finalizers" => add_to_set(here, value),
+                _ => merge(here, value, own, &path),
             }
         }
     }
 }
 
-fn keys_of<'a>(list: &str, own: &'a Keys) -> Option<Vec<&'a str>> {
-    if let Some((_, key)) = own.iter().find(|(name, _)| name == list) {
-        return Some(vec![key]);
+/// The keys of the list at `path`, which is called `list`. A kind with lists of its own has no others.
+fn keys_of<'a>(path: &str, list: &str, own: &'a Keys) -> Option<Vec<&'a str>> {
+    if own.is_empty() {
+        return KEYED.iter().find(|(name, _)| *name == list).map(|(_, keys)| keys.to_vec());
     }
-    KEYED.iter().find(|(name, _)| *name == list).map(|(_, keys)| keys.to_vec())
+    if path == "metadata.ownerReferences" {
+        return Some(vec!["uid"]);
+    }
+    own.iter().find(|(whole, _)| whole == path).map(|(_, key)| vec![key.as_str()])
 }
 
-fn merge_lists(target: &mut Value, patch: &[Value], keys: &[&str], own: &Keys) {
+fn merge_lists(target: &mut Value, patch: &[Value], keys: &[&str], own: &Keys, path: &str) {
     let mut list = target.as_array().cloned().unwrap_or_default();
     if patch.iter().any(|item| item["$patch"] == "replace") {
         list.clear();
@@ -90,10 +100,10 @@ fn merge_lists(target: &mut Value, patch: &[Value], keys: &[&str], own: &Keys) {
         match (position, item["$patch"].as_str()) {
             (_, Some("replace")) | (None, Some("delete")) => {}
             (Some(position), Some("delete")) => _ = list.remove(position),
-            (Some(position), _) => strategic(&mut list[position], item, own),
+            (Some(position), _) => merge(&mut list[position], item, own, path),
             (None, _) => {
                 let mut new = json!({});
-                strategic(&mut new, item, own);
+                merge(&mut new, item, own, path);
                 list.push(if item.is_object() { new } else { item.clone() });
             }
         }
@@ -156,5 +166,22 @@ mod tests {
         );
 
         assert_eq!(target, json!({"strategy": {"type": "Recreate"}}));
+    }
+
+    #[test]
+    fn only_the_lists_of_the_kind_have_keys_and_not_those_of_the_same_name_in_an_extension() {
+        let own = [("spec.workers".to_owned(), "name".to_owned())];
+        let lists = json!([{"name": "a", "max": 1}]);
+        let extension = json!({"workers": lists, "volumes": lists, "kind": "X"});
+        let mut target = json!({"spec": {"workers": lists, "extension": extension}});
+        let other = json!([{"name": "b"}]);
+
+        let extension = json!({"workers": other, "volumes": other});
+        let patch = json!({"spec": {"workers": other, "extension": extension}});
+        strategic(&mut target, &patch, &own);
+
+        let both = json!([{"name": "a", "max": 1}, {"name": "b"}]);
+        let extension = json!({"workers": other, "volumes": other, "kind": "X"});
+        assert_eq!(target, json!({"spec": {"workers": both, "extension": extension}}));
     }
 }

@@ -98,7 +98,7 @@ fn request(cluster: &Cluster, manager: &str, object: &Value) -> Result<Request, 
     })
 }
 
-/// What every new cluster has.
+/// Creates the objects that every new cluster has.
 pub(super) fn furnish(cluster: &Cluster) -> Result<(), Status> {
     for name in ["default", "kube-system", "kube-public"] {
         let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});

@@ -32,7 +32,7 @@ use crate::{
 pub struct Settings {
     /// Where everything is kept; one server at a time.
     pub data: PathBuf,
-    /// What clients call the server, besides `127.0.0.1`, `::1` and `localhost`.
+    /// Names of the server for clients, besides `127.0.0.1`, `::1` and `localhost`.
     pub names: Vec<String>,
     /// Makes ids repeatable; without it they are random.
     pub seed: Option<u64>,
@@ -69,7 +69,7 @@ pub enum Error {
     /// Another server uses the data folder.
     #[error("the data folder {0} is in use by another process")]
     InUse(PathBuf),
-    /// What was kept cannot be read.
+    /// The log cannot be read.
     #[error("cannot read what was kept")]
     Log(#[source] LogError),
 }

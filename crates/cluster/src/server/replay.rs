@@ -21,7 +21,7 @@ use crate::{
     store::{History, Log, Record, State},
 };
 
-/// What clients on this machine call us.
+/// Names of the server for clients on this machine.
 const NAMES: [&str; 3] = ["127.0.0.1", "::1", "localhost"];
 
 impl Server {

@@ -1,4 +1,4 @@
-//! What is written to the log: clusters that come and go, and changes of objects.
+//! Records of the log: clusters that come and go, and changes of objects.
 //!
 //! A record is its length, the first bytes of its SHA-256 and JSON. A record that is cut short or
 //! damaged ends the reading; only the end of the newest file may look like that.
@@ -30,7 +30,7 @@ pub(crate) struct Change {
     pub(crate) resource: String,
     pub(crate) namespace: String,
     pub(crate) name: String,
-    /// What the object is now; nothing if it is gone.
+    /// The new object; none if it was deleted.
     #[serde(serialize_with = "write_shared", deserialize_with = "read_shared")]
     pub(crate) object: Option<Arc<Value>>,
 }

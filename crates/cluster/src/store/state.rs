@@ -21,14 +21,14 @@ pub(crate) type Key = (String, String);
 pub(crate) struct Event {
     pub(crate) version: u64,
     pub(crate) resource: String,
-    /// What was there before.
+    /// The previous object.
     pub(crate) before: Option<Arc<Value>>,
-    /// What is there now, or what was there last.
+    /// The current object, or its last version.
     pub(crate) object: Arc<Value>,
     pub(crate) deleted: bool,
 }
 
-/// What a cluster is made of.
+/// The state of a cluster.
 pub(crate) struct State {
     /// Tells this cluster from an earlier one of the same name.
     pub(crate) uid: String,
@@ -45,9 +45,9 @@ pub(crate) struct State {
 /// How much a cluster remembers for watchers; one who is further behind is told to list again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct History {
-    /// So many changes at most.
+    /// The highest number of changes.
     pub changes: usize,
-    /// So many bytes of memory at most, about.
+    /// The highest number of bytes in memory, roughly.
     pub bytes: usize,
 }
 

@@ -74,6 +74,7 @@ impl Writing<'_> {
 
     fn apply(&mut self, config: &Value) -> Result<(Arc<Value>, bool), Status> {
         let mut config = config.clone();
+        self.check_type(&config)?;
         self.fit(&mut config)?;
         if config["metadata"].get("managedFields").is_some_and(|fields| !fields.is_null()) {
             return Err(Status::bad_request("metadata.managedFields must be nil"));
@@ -111,6 +112,21 @@ impl Writing<'_> {
         Ok((self.settle(live.as_ref(), object, true)?, live.is_none()))
     }
 
+    /// An applied configuration says itself what it is, whatever the path says.
+    fn check_type(&self, config: &Value) -> Result<(), Status> {
+        let given = |key: &str| text(config, &[key]).unwrap_or_default().to_owned();
+        if given("apiVersion").is_empty() {
+            let expected = self.request.kind.api_version();
+            return Err(Status::bad_request(format!(
+                "Incorrect version specified in apply patch. Specified patch version: , expected: {expected}"
+            )));
+        }
+        if given("kind").is_empty() {
+            return Err(Status::bad_request(format!("Object 'Kind' is missing in '{config}'")));
+        }
+        Ok(())
+    }
+
     /// A kind with keyed lists has types of its own, and apply refuses what they do not have.
     fn check_declared(&self, config: &Value) -> Result<(), Status> {
         let kind = &self.request.kind;
@@ -143,6 +159,10 @@ impl Writing<'_> {
     fn check_version(&self, live: &Value, object: &Value) -> Result<(), Status> {
         let kind = &self.request.kind;
         let given = version(object);
+        if !given.is_empty() && given.parse::<u64>().is_err() {
+            let message = format!("strconv.ParseUint: parsing {given:?}: invalid syntax");
+            return Err(Status::new(500, "", message));
+        }
         if !given.is_empty() && given != version(live) {
             let why = "the object has been modified; please apply your changes to the latest version \
                        and try again";

@@ -8,7 +8,7 @@ use super::{Request, Writing};
 use crate::{
     Status,
     cluster::Cluster,
-    object::{map_mut, metadata_mut, name, text},
+    object::{is_deleting, map_mut, metadata_mut, name, text},
     status::Cause,
 };
 
@@ -33,12 +33,16 @@ impl Writing<'_> {
         }
         self.name(&mut object)?;
         self.check_namespace(&object)?;
-        let kind = &self.request.kind;
         let name = name(&object).to_owned();
-        if self.state.get(&self.resource(), &self.request.namespace, &name).is_some() {
-            return Err(Status::already_exists(kind, &name));
+        let taken = self.state.get(&self.resource(), &self.request.namespace, &name).cloned();
+        // Only the store minds a name that is taken: what breaks a rule is refused before.
+        let made = self.settle(None, object, false)?;
+        let Some(taken) = taken else { return Ok(made) };
+        let mut status = Status::already_exists(&self.request.kind, &name);
+        if is_deleting(&taken) {
+            status.message.insert_str(0, "object is being deleted: ");
         }
-        self.settle(None, object, false)
+        Err(status)
     }
 
     /// Checks that the body belongs to the path, and fills in what only the path says.
@@ -105,7 +109,7 @@ impl Writing<'_> {
             let namespaces = self.state.kinds.by_resource("namespaces");
             return Err(Status::not_found(namespaces.unwrap_or(&request.kind), inside));
         };
-        if crate::object::is_deleting(namespace) {
+        if is_deleting(namespace) {
             let why = format!(
                 "unable to create new content in namespace {inside} because it is being terminated"
             );

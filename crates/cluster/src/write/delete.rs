@@ -19,14 +19,14 @@ use crate::{
 
 /// How a deletion ended.
 #[derive(Debug, Clone)]
-pub(crate) enum Deleted {
+pub(crate) enum DeleteResult {
     /// It is gone; this is what it was.
     Gone(Arc<Value>),
     /// It goes once its finalizers are removed.
     Going(Arc<Value>),
 }
 
-/// What must hold for a deletion to happen.
+/// Preconditions of a deletion.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Preconditions {
     pub(crate) uid: Option<String>,
@@ -39,7 +39,7 @@ impl Cluster {
         &self,
         request: &Request,
         preconditions: &Preconditions,
-    ) -> Result<Deleted, Status> {
+    ) -> Result<DeleteResult, Status> {
         self.deciding(request, |writing| {
             let live = writing.live()?;
             writing.check(preconditions, &live)?;
@@ -101,7 +101,7 @@ impl Writing<'_> {
         Ok(Arc::new(holding))
     }
 
-    fn delete(&mut self, live: &Arc<Value>) -> Result<Deleted, Status> {
+    fn delete(&mut self, live: &Arc<Value>) -> Result<DeleteResult, Status> {
         match self.resource().as_str() {
             "namespaces" => self.delete_namespace(live),
             definitions::RESOURCE => {
@@ -118,17 +118,17 @@ impl Writing<'_> {
         }
     }
 
-    /// Removes the object, or marks it if somebody still has to let go.
-    fn let_go(&mut self, resource: &str, live: &Arc<Value>) -> Result<Deleted, Status> {
+    /// Removes the object, or marks it as terminating while it has finalizers.
+    fn let_go(&mut self, resource: &str, live: &Arc<Value>) -> Result<DeleteResult, Status> {
         if !has_finalizers(live) {
             let last = self.draft.remove(resource, live);
             self.finish_namespace(namespace(live));
-            return Ok(Deleted::Gone(last));
+            return Ok(DeleteResult::Gone(last));
         }
         if is_deleting(live) {
-            return Ok(Deleted::Going(Arc::clone(live)));
+            return Ok(DeleteResult::Going(Arc::clone(live)));
         }
-        Ok(Deleted::Going(self.mark(resource, live)?))
+        Ok(DeleteResult::Going(self.mark(resource, live)?))
     }
 
     fn mark(&mut self, resource: &str, live: &Value) -> Result<Arc<Value>, Status> {
@@ -145,9 +145,9 @@ impl Writing<'_> {
         Ok(self.draft.put(resource, going))
     }
 
-    fn delete_namespace(&mut self, live: &Arc<Value>) -> Result<Deleted, Status> {
+    fn delete_namespace(&mut self, live: &Arc<Value>) -> Result<DeleteResult, Status> {
         if is_deleting(live) {
-            return Ok(Deleted::Going(Arc::clone(live)));
+            return Ok(DeleteResult::Going(Arc::clone(live)));
         }
         let marked = self.mark("namespaces", live)?;
         let inside = name(live);
@@ -168,9 +168,9 @@ impl Writing<'_> {
             }
         }
         if staying > 0 || has_finalizers(live) {
-            return Ok(Deleted::Going(marked));
+            return Ok(DeleteResult::Going(marked));
         }
-        Ok(Deleted::Gone(self.draft.remove("namespaces", &marked)))
+        Ok(DeleteResult::Gone(self.draft.remove("namespaces", &marked)))
     }
 
     /// Removes the object for good, after its last finalizer went.

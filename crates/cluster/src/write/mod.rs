@@ -23,9 +23,9 @@ use crate::{
 };
 
 pub(crate) use change::{Patch, present, undecodable};
-pub(crate) use delete::{Deleted, Preconditions};
+pub(crate) use delete::{DeleteResult, Preconditions};
 
-/// Who wants to write where.
+/// A request to write: its caller and its object.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) kind: Arc<Kind>,
@@ -44,7 +44,7 @@ pub(crate) struct Request {
     pub(crate) warnings: Warnings,
 }
 
-/// What the caller is warned of; clones are the same list.
+/// Warnings for the caller; clones are the same list.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Warnings(Arc<Mutex<Vec<String>>>);
 

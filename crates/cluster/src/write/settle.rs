@@ -20,7 +20,7 @@ const SYSTEM: &[&str] =
     &["uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds"];
 
 impl Writing<'_> {
-    /// Takes the object from what was asked for to what is stored. `owned` says that its managed
+    /// Takes the object from the request to its stored form. `owned` says that its managed
     /// fields are settled already.
     pub(super) fn settle(
         &mut self,
@@ -123,10 +123,11 @@ impl Writing<'_> {
             now: self.now,
             state: self.state,
         };
-        self.cluster.catalog.admit(&mut admission)?;
+        let admitted = self.cluster.catalog.admit(&mut admission);
         let (another, same) = (admission.new_generation, admission.same_generation);
+        // The caller is warned of a write that is refused, too.
         self.request.warnings.extend(admission.warnings);
-        Ok((another || same).then_some(another))
+        admitted.map(|()| (another || same).then_some(another))
     }
 
     fn count_generation(

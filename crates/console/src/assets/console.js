@@ -4,9 +4,17 @@
   "use strict";
   const page = () => document.querySelector("main");
   let skew = 0;
-  let pending = false;
+  let timer = 0;
   let wanted = false;
   let last = 0;
+  let asked = 0;
+  // The last good page stays while the server cannot be reached: since when, and how often it was tried.
+  let lostAt = 0;
+  let tries = 0;
+  let retryAt = 0;
+  // A page that takes longer does not come any more.
+  const PATIENCE = 20000;
+  const [FIRST_PAUSE, LONGEST_PAUSE] = [1000, 30000];
 
   document.documentElement.classList.add("scripted");
 
@@ -29,10 +37,53 @@
     for (const { name, value } of [...to.attributes]) {
       if (from.getAttribute(name) !== value && !own(name)) from.setAttribute(name, value);
     }
-    if (from === document.activeElement && from.matches("input, select")) return;
-    const [old, next] = [[...from.childNodes], [...to.childNodes]];
-    next.forEach((node, at) => (old[at] ? morph(old[at], node) : from.append(node)));
-    old.slice(next.length).forEach((node) => node.remove());
+    if (from === document.activeElement && from.matches("input, select, textarea")) return;
+    children(from, to);
+  }
+
+  // Whether the reader has the focus or a selection in there.
+  function holds(node) {
+    const chosen = document.getSelection();
+    const selected = chosen && !chosen.isCollapsed && (node.contains(chosen.anchorNode) || node.contains(chosen.focusNode));
+    return selected || node.contains(document.activeElement);
+  }
+
+  // What has an id stays itself wherever it goes: a new row above changes none of those below it.
+  function children(from, to) {
+    const coming = new Set([...to.children].map((node) => node.id));
+    const known = new Map();
+    for (const node of [...from.children]) {
+      if (!node.id) continue;
+      if (coming.has(node.id)) known.set(node.id, node);
+      else node.remove();
+    }
+    let at = from.firstChild;
+    for (const node of [...to.childNodes]) {
+      const own = node.id ? known.get(node.id) : null;
+      if (own) {
+        known.delete(node.id);
+        // A row that is moved loses the focus and what is selected in it: then the others are moved.
+        while (at !== own && holds(own)) {
+          const next = at.nextSibling;
+          from.append(at);
+          at = next;
+        }
+        if (at === own) at = own.nextSibling;
+        else from.insertBefore(own, at);
+        morph(own, node);
+      } else if (node.id || !at || at.id) {
+        from.insertBefore(node, at);
+      } else {
+        const old = at;
+        at = at.nextSibling;
+        morph(old, node);
+      }
+    }
+    while (at) {
+      const next = at.nextSibling;
+      at.remove();
+      at = next;
+    }
   }
 
   async function refresh() {
@@ -41,50 +92,84 @@
       return;
     }
     const address = location.href;
+    const own = ++asked;
     last = Date.now();
+    let fresh;
     try {
-      const answer = await fetch(address, { headers: { accept: "text/html" }, credentials: "same-origin" });
-      if (address !== location.href) return;
-      if (answer.status === 401) {
+      const answer = await fetch(address, { headers: { accept: "text/html" }, credentials: "same-origin", signal: AbortSignal.timeout(PATIENCE) });
+      if (address !== location.href || own !== asked) return;
+      if (answer.status === 401 || (answer.redirected && new URL(answer.url).pathname !== location.pathname)) {
         location.reload();
         return;
       }
-      if (answer.redirected && new URL(answer.url).pathname !== location.pathname) {
-        location.reload();
-        return;
-      }
-      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const main = fresh.querySelector("main");
-      if (!main || !page()) return;
-      document.title = fresh.title;
-      morph(page(), document.adoptNode(main));
-      tick(true);
-      listen();
+      // An answer about the server is no answer about what the page shows.
+      if (answer.status >= 500 || answer.status === 408 || answer.status === 429) throw new Error(`status ${answer.status}`);
+      fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+      if (!fresh.querySelector("main")) throw new Error("another page");
     } catch {
-      line("lost");
+      if (address === location.href && own === asked) lose();
+      return;
     }
+    if (address !== location.href || own !== asked || !page()) return;
+    found();
+    document.title = fresh.title;
+    morph(page(), document.adoptNode(fresh.querySelector("main")));
+    tick(true);
+    listen();
+  }
+
+  // Keeps the page and tries again, each time later than before.
+  function lose() {
+    const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** tries) * (0.75 + Math.random() / 2);
+    tries += 1;
+    retryAt = Date.now() + pause;
+    clearTimeout(timer);
+    timer = 0;
+    miss();
+    soon(pause);
+  }
+
+  function miss() {
+    lostAt ||= Date.now();
+    line();
+  }
+
+  function found() {
+    [lostAt, tries, retryAt] = [0, 0, 0];
+    line();
   }
 
   // At most twice a second, lists less often, however much happens.
   function soon(wait = 120) {
-    if (pending) return;
-    pending = true;
+    if (timer) return;
     const live = page()?.dataset.live || "";
     const pause = live === "all" || live.includes(" ") ? 1500 : 500;
-    const gap = Math.max(wait, last + pause - Date.now());
-    setTimeout(() => {
-      pending = false;
+    const now = Date.now();
+    timer = setTimeout(() => {
+      timer = 0;
       refresh();
-    }, gap);
+    }, Math.max(wait, last + pause - now, retryAt - now));
   }
 
   const words = { live: "live", lost: "reconnecting", full: "not live" };
-  function line(state) {
+  let standing = "";
+  function line(state = standing) {
+    standing = state;
     const shown = document.querySelector(".line");
     if (!shown) return;
-    shown.hidden = !state;
-    shown.dataset.line = state || "";
-    shown.textContent = words[state] || "connecting";
+    const told = lostAt ? "lost" : state;
+    shown.hidden = !told;
+    shown.dataset.line = told;
+    const since = () => `cannot be reached since ${new Date(lostAt + skew).toISOString().slice(11, 19)} UTC`;
+    write(shown, lostAt ? since() : words[told] || "connecting");
+  }
+
+  // A text that is the same stays, and what is selected in it.
+  function write(node, text) {
+    const [only] = node.childNodes;
+    if (only && node.childNodes.length === 1 && only.nodeType === Node.TEXT_NODE) {
+      if (only.nodeValue !== text) only.nodeValue = text;
+    } else node.textContent = text;
   }
 
   // A page that is looked at and shows what changes has one stream, or a pace of its own; any other has none.
@@ -103,7 +188,7 @@
       return;
     }
     if (paced) {
-      pace ??= setInterval(refresh, Number(about.slice(6)));
+      pace ??= setInterval(() => soon(0), Number(about.slice(6)));
       line("live");
       return;
     }
@@ -123,14 +208,21 @@
     // What happened between the load and now was told to nobody.
     own.addEventListener("open", () => {
       line("live");
+      // The server is back: whatever was waited for is over.
+      retryAt = 0;
+      clearTimeout(timer);
+      timer = 0;
       soon();
     });
     own.addEventListener("error", () => {
       // A browser tries again by itself, unless it was refused: there may be too many open pages.
       const refused = own.readyState === EventSource.CLOSED;
       line(refused ? "full" : "lost");
+      if (!refused) miss();
       if (!refused || events !== own) return;
       close();
+      // Whether it is the server or the session is told by the page.
+      if (lostAt) soon();
       setTimeout(listen, 15000);
     });
     own.addEventListener("operation", (event) => {
@@ -158,15 +250,15 @@
     const now = Date.now() + skew;
     for (const shown of document.querySelectorAll("[data-until]")) {
       const left = Math.ceil((Number(shown.dataset.until) - now) / 1000);
-      if (left > 0) shown.textContent = `in ${span(left)}`;
+      if (left > 0) write(shown, `in ${span(left)}`);
       else if (!shown.dataset.over) {
         shown.dataset.over = "yes";
-        shown.textContent = "now";
+        write(shown, "now");
         soon(900);
       }
     }
     for (const shown of document.querySelectorAll("[data-since]")) {
-      shown.textContent = span(Math.max(0, Math.floor((now - Number(shown.dataset.since)) / 1000)));
+      write(shown, span(Math.max(0, Math.floor((now - Number(shown.dataset.since)) / 1000))));
     }
   }
 
@@ -219,7 +311,8 @@
   // A form that changes something is sent once, however often one clicks.
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    if (form.method !== "post") return;
+    // A file that is saved leaves the page where it is.
+    if (form.method !== "post" || form.hasAttribute("data-download")) return;
     if (form.dataset.sent) event.preventDefault();
     form.dataset.sent = "yes";
   });

@@ -6,7 +6,7 @@ use reqwest::{Client, Method};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
-use crate::error::Refused;
+use crate::error::PageError;
 
 /// How long a call may take.
 const TIME: Duration = Duration::from_secs(5);
@@ -34,21 +34,21 @@ impl Landscape {
         Self { address, token: Arc::new(token), http: Client::new() }
     }
 
-    pub(super) async fn systems(&self) -> Result<Vec<Value>, Refused> {
+    pub(super) async fn systems(&self) -> Result<Vec<Value>, PageError> {
         self.list("/landscape/systems", "systems").await
     }
 
-    pub(super) async fn troubles(&self) -> Result<Vec<Value>, Refused> {
+    pub(super) async fn troubles(&self) -> Result<Vec<Value>, PageError> {
         self.list("/landscape/troubles", "troubles").await
     }
 
-    /// What a system keeps. Its name is one of those that there are.
-    pub(super) async fn objects(&self, system: &str) -> Result<Vec<Value>, Refused> {
+    /// The objects of an existing system.
+    pub(super) async fn objects(&self, system: &str) -> Result<Vec<Value>, PageError> {
         self.list(&format!("/landscape/systems/{system}/objects"), "objects").await
     }
 
     /// The newest lines of the ledger, oldest first; those of one system are looked for among more of them.
-    pub(super) async fn ledger(&self, system: Option<&str>) -> Result<Vec<Value>, Refused> {
+    pub(super) async fn ledger(&self, system: Option<&str>) -> Result<Vec<Value>, PageError> {
         let path = match system {
             Some(system) => format!("/landscape/ledger?newest=2000&system={system}"),
             None => "/landscape/ledger?newest=120".to_owned(),
@@ -56,15 +56,15 @@ impl Landscape {
         self.list(&path, "entries").await
     }
 
-    pub(super) async fn make(&self, rule: &Value) -> Result<(), Refused> {
+    pub(super) async fn make(&self, rule: &Value) -> Result<(), PageError> {
         self.call(Method::POST, "/landscape/troubles", Some(rule)).await.map(drop)
     }
 
-    pub(super) async fn end(&self, rule: &Value) -> Result<(), Refused> {
+    pub(super) async fn end(&self, rule: &Value) -> Result<(), PageError> {
         self.call(Method::DELETE, &format!("/landscape/troubles/{rule}"), None).await.map(drop)
     }
 
-    async fn list(&self, path: &str, field: &str) -> Result<Vec<Value>, Refused> {
+    async fn list(&self, path: &str, field: &str) -> Result<Vec<Value>, PageError> {
         let mut answer = self.call(Method::GET, path, None).await?;
         Ok(answer[field].as_array_mut().map(std::mem::take).unwrap_or_default())
     }
@@ -74,13 +74,13 @@ impl Landscape {
         method: Method,
         path: &str,
         body: Option<&Value>,
-    ) -> Result<Value, Refused> {
+    ) -> Result<Value, PageError> {
         let failed = |error: reqwest::Error| {
-            Refused::Unavailable(format!("The landscape does not answer: {error}."))
+            PageError::Unavailable(format!("The landscape does not answer: {error}."))
         };
         let token = (self.token)();
         let token = token
-            .ok_or_else(|| Refused::Unavailable("There is no token for the landscape.".into()))?;
+            .ok_or_else(|| PageError::Unavailable("There is no token for the landscape.".into()))?;
         let request = self.http.request(method, format!("{}{path}", self.address)).timeout(TIME);
         let request = request.bearer_auth(token.expose_secret());
         let request = match body {
@@ -91,7 +91,7 @@ impl Landscape {
         let status = answer.status();
         let text = answer.text().await.map_err(failed)?;
         if !status.is_success() {
-            return Err(Refused::Bad(format!("The landscape refused it ({status}): {text}")));
+            return Err(PageError::Bad(format!("The landscape refused it ({status}): {text}")));
         }
         Ok(serde_json::from_str(&text).unwrap_or_default())
     }

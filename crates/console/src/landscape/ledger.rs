@@ -20,7 +20,7 @@ pub(super) fn card(lines: &[Value]) -> Markup {
             } @else {
                 table {
                     thead { tr { th { "At" } th { "System" } th.wide { "Call" } th.wide { "From step" } th { "Answer" } } }
-                    tbody { @for line in calls { tr {
+                    tbody { @for line in calls { tr id={ "call-" (line["sequence"]) } {
                         td.tight.small.faint { (time(text(&line["at"]))) }
                         td { (text(&line["system"])) }
                         td.wide { span.why.mono.small { (text(&line["method"])) " " (text(&line["route"])) } }

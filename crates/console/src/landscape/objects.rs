@@ -9,7 +9,7 @@ use super::{PACE, card, landscape, ledger, text};
 use crate::{
     Console,
     access::Person,
-    error::Refused,
+    error::PageError,
     layout::{self, Frame, Live, Section},
     operations::with_query,
     words::count,
@@ -19,7 +19,7 @@ use crate::{
 const SHOWN: usize = 200;
 
 #[derive(Deserialize, Default)]
-pub(super) struct Wanted {
+pub(super) struct ObjectsQuery {
     /// Only objects of this kind.
     #[serde(default)]
     kind: String,
@@ -29,12 +29,12 @@ pub(super) async fn page(
     State(console): State<Console>,
     person: Person,
     Path(name): Path<String>,
-    Query(wanted): Query<Wanted>,
-) -> Result<Markup, Refused> {
+    Query(wanted): Query<ObjectsQuery>,
+) -> Result<Markup, PageError> {
     let landscape = landscape(&console)?;
     let systems = landscape.systems().await?;
     let system = systems.iter().find(|it| it["name"] == name.as_str());
-    let system = system.ok_or_else(|| Refused::Missing(format!("simulated system {name}")))?;
+    let system = system.ok_or_else(|| PageError::Missing(format!("simulated system {name}")))?;
     let (objects, troubles, lines) = tokio::try_join!(
         landscape.objects(&name),
         landscape.troubles(),
@@ -87,7 +87,7 @@ fn row(object: &Value) -> Markup {
     let (kind, id) = (text(&object["kind"]), text(&object["id"]));
     let value = serde_json::to_string_pretty(&object["value"]).unwrap_or_default();
     html! {
-        tr {
+        tr id={ "object-" (kind) "-" (id) } {
             td.tight { (kind) }
             td { details { summary { span.mono.why { (id) } } pre { (value) } } }
         }

@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use super::timeline::{Bar, Mark, Stage, StepLine, Timeline, Try};
 use crate::{
     marks::Tone,
+    usual::Usual,
     words::{clock, count, exact, span},
 };
 
@@ -15,7 +16,14 @@ const NARROWEST: i64 = 4;
 /// How many tries are shown without being asked for.
 const OPEN: usize = 3;
 
-pub(super) fn card(timeline: &Timeline, operation: &Snapshot, now: Timestamp) -> Markup {
+pub(super) fn card(
+    timeline: &Timeline,
+    operation: &Snapshot,
+    usual: &Usual,
+    now: Timestamp,
+) -> Markup {
+    let ticks: Vec<i64> = timeline.ticks().into_iter().map(|(at, _)| at).collect();
+    let drawn = LineContext { usual, ticks: &ticks };
     html! {
         section.card.timeline aria-labelledby="timeline" {
             header {
@@ -23,7 +31,7 @@ pub(super) fn card(timeline: &Timeline, operation: &Snapshot, now: Timestamp) ->
                 span { "to scale over " (span(timeline.length)) " · " (summary(timeline)) }
             }
             (axis(timeline))
-            @for stage in &timeline.stages { (group(stage)) }
+            @for stage in &timeline.stages { (drawn.group(stage)) }
             @if operation.started_at.is_none() && !operation.state.is_final() {
                 p.hint { "It has not begun yet; what is to come is listed above." }
             }
@@ -62,32 +70,57 @@ fn axis(timeline: &Timeline) -> Markup {
     }
 }
 
-fn group(stage: &Stage) -> Markup {
-    let all = |mark: Mark| stage.steps.iter().all(|line| line.mark == mark);
-    // A stage of one step is called like it: its name would be there twice.
-    let named = !matches!(&stage.steps[..], [only] if only.name == stage.name);
-    html! {
-        @if named { div.stage { (stage.name) @if all(Mark::ToCome) { span.faint { " · to come" } } @else if all(Mark::NotReached) { span.faint { " · not reached" } } } }
-        ul.steps aria-label={ "Stage " (stage.name) } { @for line in &stage.steps { (step(line)) } }
-    }
+/// What every line is drawn with.
+struct LineContext<'a> {
+    usual: &'a Usual,
+    /// Where the axis has times, in thousandths.
+    ticks: &'a [i64],
 }
 
-fn step(line: &StepLine) -> Markup {
-    let (tone, word) = shown(line.mark);
-    let idle = matches!(line.mark, Mark::PassedOver | Mark::ToCome | Mark::NotReached);
-    html! {
-        li data-step=(line.name) data-mark=(word) {
-            div.step.idle[idle] {
-                div.mark.(tone.class()) {
-                    (tone.shape())
-                    span.name title=(line.name) { (line.name) }
-                    span.unseen { (word) }
+impl LineContext<'_> {
+    fn group(&self, stage: &Stage) -> Markup {
+        let all = |mark: Mark| stage.steps.iter().all(|line| line.mark == mark);
+        // A stage of one step is called like it: its name would be there twice.
+        let named = !matches!(&stage.steps[..], [only] if only.name == stage.name);
+        html! {
+            @if named { div.stage { (stage.name) @if all(Mark::ToCome) { span.faint { " · to come" } } @else if all(Mark::NotReached) { span.faint { " · not reached" } } } }
+            ul.steps aria-label={ "Stage " (stage.name) } { @for line in &stage.steps { (self.step(line)) } }
+        }
+    }
+
+    fn step(&self, line: &StepLine) -> Markup {
+        let (tone, word) = shown(line.mark);
+        let idle = matches!(line.mark, Mark::PassedOver | Mark::ToCome | Mark::NotReached);
+        html! {
+            li data-step=(line.name) data-mark=(word) {
+                div.step.idle[idle] {
+                    div.mark.(tone.class()) {
+                        (tone.shape())
+                        span.name title=(line.name) { (line.name) }
+                        span.unseen { (word) }
+                    }
+                    @if let (Some(note), Mark::PassedOver) = (&line.note, line.mark) { span.because title=(note) { (note) } } @else { (self.lane(line)) }
+                    span.took { @if let Some(took) = line.took() { (span(took)) } @else if line.mark == Mark::PassedOver { "not needed" } @else if let (Some(time), Mark::ToCome) = (self.usual.of_step(&line.name), line.mark) { span.faint { "usually " (span(time)) } } }
                 }
-                @if let (Some(note), Mark::PassedOver) = (&line.note, line.mark) { span.because title=(note) { (note) } } @else { (lane(line)) }
-                span.took { @if let Some(took) = line.took() { (span(took)) } @else if line.mark == Mark::PassedOver { "not needed" } }
+                @if let (Some(note), Mark::GivenUp) = (&line.note, line.mark) { p.tries.bad { (note) } }
+                @if !line.tries.is_empty() { (tries(&line.tries)) }
             }
-            @if let (Some(note), Mark::GivenUp) = (&line.note, line.mark) { p.tries.bad { (note) } }
-            @if !line.tries.is_empty() { (tries(&line.tries)) }
+        }
+    }
+
+    fn lane(&self, line: &StepLine) -> Markup {
+        let current = matches!(line.mark, Mark::Current(_));
+        html! {
+            svg.lane.blank[line.bars.is_empty()] height="16" role="presentation" {
+                @for at in self.ticks { line x1=(percent(*at)) x2=(percent(*at)) y1="0" y2="16" {} }
+                @for (at, bar) in line.bars.iter().enumerate() {
+                    @let (from, width) = extent(bar);
+                    @let moving = current && at + 1 == line.bars.len();
+                    rect.(bar.tone.class()).moving[moving] x=(percent(from)) width=(percent(width)) y="3" height="10" rx="3" {
+                        title { (span(bar.length)) }
+                    }
+                }
+            }
         }
     }
 }
@@ -103,22 +136,6 @@ fn shown(mark: Mark) -> (Tone, &'static str) {
         Mark::Current(_) => (Tone::Busy, "running"),
         Mark::ToCome => (Tone::Calm, "to come"),
         Mark::NotReached => (Tone::Calm, "not reached"),
-    }
-}
-
-fn lane(line: &StepLine) -> Markup {
-    let current = matches!(line.mark, Mark::Current(_));
-    html! {
-        svg.lane.blank[line.bars.is_empty()] height="16" role="presentation" {
-            @for at in [250, 500, 750] { line x1=(percent(at)) x2=(percent(at)) y1="0" y2="16" {} }
-            @for (at, bar) in line.bars.iter().enumerate() {
-                @let (from, width) = extent(bar);
-                @let moving = current && at + 1 == line.bars.len();
-                rect.(bar.tone.class()).moving[moving] x=(percent(from)) width=(percent(width)) y="3" height="10" rx="3" {
-                    title { (span(bar.length)) }
-                }
-            }
-        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! The first card of an operation: what it does, why it waits, when it looks again, what happens at the limit.
 
 use broker::operations::view::{Explanation, Snapshot, Standstill, State};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 
 use super::timeline::Timeline;
 use crate::{
     marks::{Tone, standing},
+    usual::Usual,
     words::{exact, since, span, until},
 };
 
@@ -14,10 +15,14 @@ pub(super) fn card(
     operation: &Snapshot,
     waiting: &Explanation,
     timeline: &Timeline,
+    usual: &Usual,
     now: Timestamp,
 ) -> Markup {
     let (tone, _) = standing(operation);
     let (over, all) = timeline.progress();
+    // How long it fails has no usual time.
+    let waits = waiting.kind == Standstill::Waiting;
+    let own = waiting.step.as_deref().filter(|_| waits).and_then(|step| usual.of_step(step));
     let percent = if operation.state == State::Succeeded { 100 } else { over * 100 / all.max(1) };
     html! {
         section.card.now.(tone.class()) aria-labelledby="now" {
@@ -37,8 +42,8 @@ pub(super) fn card(
                     div { dt { "Took" } dd { (span(ended_at.duration_since(operation.created_at))) } }
                     div { dt { "Ended" } dd { (exact(ended_at)) } }
                 } @else {
-                    div { dt { "Elapsed" } dd { (since(operation.created_at, now)) } }
-                    @if let Some(at) = waiting.since { div { dt { (so(waiting.kind)) } dd { (since(at, now)) } } }
+                    div { dt { "Elapsed" } dd { (since(operation.created_at, now)) (usually(usual.whole)) } }
+                    @if let Some(at) = waiting.since { div { dt { (so(waiting.kind)) } dd { (since(at, now)) (usually(own)) } } }
                     @if let Some(at) = waiting.next_try {
                         div { dt { "Looks again" } dd { (until(at, now)) @if tone == Tone::Slow { small { "or when something changes" } } } }
                     }
@@ -49,6 +54,10 @@ pub(super) fn card(
             }
         }
     }
+}
+
+fn usually(time: Option<SignedDuration>) -> Markup {
+    html! { @if let Some(time) = time { small { "usually " (span(time)) } } }
 }
 
 fn place(waiting: &Explanation) -> String {

@@ -207,7 +207,7 @@ impl StepLine {
                 .filter(|(entry, _)| entry.outcome != Some(Outcome::Skipped))
                 .map(bar)
                 .collect(),
-            tries: tries.map(|(entry, _)| told(entry)).collect(),
+            tries: tries.map(|(entry, _)| attempt(entry)).collect(),
             note: note.and_then(|entry| entry.reason.clone()),
         }
     }
@@ -218,7 +218,7 @@ impl StepLine {
     }
 }
 
-fn told(entry: &Entry) -> Try {
+fn attempt(entry: &Entry) -> Try {
     let text = match (&entry.failure, &entry.reason) {
         (Some(failure), _) => failure.to_string(),
         (None, Some(reason)) => reason.clone(),

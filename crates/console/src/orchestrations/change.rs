@@ -13,12 +13,12 @@ use crate::{
     Console,
     access::{ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE, Person},
     audited::{Request, audited},
-    error::{Refused, see},
+    error::{PageError, see},
     forms::{self, Fields},
     layout::{self, Frame, Live, Section},
 };
 
-type Answer = Result<Response, Refused>;
+type Answer = Result<Response, PageError>;
 
 pub(crate) async fn pause(
     State(console): State<Console>,
@@ -60,7 +60,7 @@ pub(crate) async fn workers(
     let text = fields.get("workers");
     let workers: i64 = text
         .parse()
-        .map_err(|_| Refused::Bad(format!("workers must be a whole number, not {text:?}.")))?;
+        .map_err(|_| PageError::Bad(format!("workers must be a whole number, not {text:?}.")))?;
     let work = console.parts().orchestrations.change_workers(&id, workers);
     let details = json!({"workers": workers});
     changed(&console, &person, (&id, "changeWorkers", details), work).await
@@ -104,7 +104,7 @@ pub(crate) async fn cancel_page(
     State(console): State<Console>,
     person: Person,
     Path(id): Path<String>,
-) -> Result<Markup, Refused> {
+) -> Result<Markup, PageError> {
     person.must_operate(ORCHESTRATIONS_READ)?;
     person.must_operate(ORCHESTRATIONS_WRITE)?;
     let item = console.parts().orchestrations.get(&id).await?;

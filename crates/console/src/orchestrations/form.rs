@@ -6,7 +6,7 @@ use axum::{
     extract::{Query, State},
     response::{IntoResponse, Response},
 };
-use broker::orchestrations::{Created, Preview};
+use broker::orchestrations::{CreatedOrchestration, Preview};
 use maud::{Markup, html};
 use serde_json::json;
 
@@ -15,10 +15,10 @@ use crate::{
     Console,
     access::{ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE, Person},
     audited::{Request, audited},
-    error::{Refused, see},
+    error::{PageError, see},
     forms::{self, Fields},
     layout::{self, Frame, Live, Section},
-    marks::{Tone, said},
+    marks::{Tone, message},
     names,
 };
 
@@ -27,7 +27,7 @@ pub(crate) async fn page(
     State(console): State<Console>,
     person: Person,
     Query(fields): Query<Vec<(String, String)>>,
-) -> Result<Markup, Refused> {
+) -> Result<Markup, PageError> {
     person.must_operate(ORCHESTRATIONS_READ)?;
     let mut fields = fields;
     if fields.is_empty() {
@@ -37,12 +37,12 @@ pub(crate) async fn page(
     Ok(form(&console, &person, &Fields::from(fields), None, None))
 }
 
-/// What the form asks for: a preview, another target, or the orchestration.
+/// Handles the form: a preview, another target, or the orchestration.
 pub(crate) async fn sent(
     State(console): State<Console>,
     person: Person,
     fields: Fields,
-) -> Result<Response, Refused> {
+) -> Result<Response, PageError> {
     person.must_operate(ORCHESTRATIONS_READ)?;
     let shown =
         |problem: Option<&str>| Ok(form(&console, &person, &fields, None, problem).into_response());
@@ -55,7 +55,7 @@ pub(crate) async fn sent(
     };
     let all = &console.parts().orchestrations;
     if fields.get("do") != "create" {
-        let previewed = all.preview(kind, parameters).await.map_err(Refused::from);
+        let previewed = all.preview(kind, parameters).await.map_err(PageError::from);
         return match previewed {
             Ok(preview) => {
                 let listed = preview.runtimes.iter().take(preview::SHOWN);
@@ -64,7 +64,7 @@ pub(crate) async fn sent(
                 let found = Some((&preview, &names));
                 Ok(form(&console, &person, &fields, found, None).into_response())
             }
-            Err(Refused::Bad(problem)) => shown(Some(&problem)),
+            Err(PageError::Bad(problem)) => shown(Some(&problem)),
             Err(other) => Err(other),
         };
     }
@@ -72,10 +72,10 @@ pub(crate) async fn sent(
     let details = json!({"dryRun": parameters.dry_run, "targets": parameters.targets});
     let entry = Request { action: kind.as_str(), details, ..Request::default() };
     let creating = all.create(kind, parameters);
-    let id = |it: &Created| Some(it.orchestration_id);
-    match audited(&console, &person, entry, creating, id).await?.map_err(Refused::from) {
+    let id = |it: &CreatedOrchestration| Some(it.orchestration_id);
+    match audited(&console, &person, entry, creating, id).await?.map_err(PageError::from) {
         Ok(created) => Ok(see(&format!("/console/orchestrations/{}", created.orchestration_id))),
-        Err(Refused::Bad(problem)) => shown(Some(&problem)),
+        Err(PageError::Bad(problem)) => shown(Some(&problem)),
         Err(other) => Err(other),
     }
 }
@@ -87,30 +87,28 @@ fn form(
     found: Option<(&Preview, &HashMap<String, String>)>,
     problem: Option<&str>,
 ) -> Markup {
+    let writes = person.operates(ORCHESTRATIONS_WRITE);
     let body = html! {
         (layout::path(&[("/console/orchestrations", "Orchestrations")], "Upgrade runtimes"))
         div.title { h1 { "Upgrade runtimes" } }
         p.sub { span { "The preview shows which runtimes are meant, and creates nothing" } }
-        @if let Some(problem) = problem { (said(Tone::Bad, problem)) }
+        @if let Some(problem) = problem { (message(Tone::Bad, problem)) }
         form.stack method="post" action="/console/orchestrations/new" {
             (forms::word(person))
             // What the Enter key presses: the first button of a form.
             button.unseen type="submit" name="do" value="preview" tabindex="-1" aria-hidden="true" { "Preview" }
             @if let Some((found, names)) = found {
                 (preview::card(found, names))
-                @if person.operates(ORCHESTRATIONS_WRITE) && found.count > 0 {
-                    div.acts { button.button.first type="submit" name="do" value="create" { "Create the orchestration" } }
-                }
+                @if writes && found.count > 0 { div.acts { (create()) } }
             }
             (change(fields))
             (targets(console, fields, "include"))
             (targets(console, fields, "exclude"))
             (pace(fields))
             div.acts {
-                button.button type="submit" name="do" value="preview" #preview { "Preview" }
-                @if person.operates(ORCHESTRATIONS_WRITE) {
-                    button.button.first type="submit" name="do" value="create" #create { "Create the orchestration" }
-                }
+                button.button type="submit" name="do" value="preview" #preview { (if found.is_some() { "Preview again" } else { "Preview" }) }
+                // Below a preview stands the button for what it shows.
+                @if writes && found.is_none() { (create()) }
                 a.button href="/console/orchestrations" { "Back" }
             }
         }
@@ -118,6 +116,10 @@ fn form(
     let frame =
         Frame { title: "Upgrade runtimes", section: Section::Orchestrations, live: Live::No };
     layout::page(console, person, &frame, &body)
+}
+
+fn create() -> Markup {
+    html! { button.button.first type="submit" name="do" value="create" #create { "Create the orchestration" } }
 }
 
 fn change(fields: &Fields) -> Markup {

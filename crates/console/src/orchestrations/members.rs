@@ -1,15 +1,19 @@
 //! The operations of an orchestration, page by page; the filter is in the address.
 
+use std::collections::BTreeSet;
+
 use broker::orchestrations::{OperationItem, PageOf, PageRequest, StatusItem};
 use domain::orchestration::no_time;
+use futures::future::join_all;
 use maud::{Markup, html};
 use serde::Deserialize;
+use uuid::Uuid;
 
 use super::one::link;
 use crate::{
     Console,
     access::Person,
-    error::Refused,
+    error::PageError,
     marks::{self, pill},
     names,
     operations::with_query,
@@ -22,7 +26,7 @@ const STATES: [&str; 6] = ["", "pending", "in progress", "succeeded", "failed", 
 /// Which operations are wanted.
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub(crate) struct Wanted {
+pub(crate) struct MembersQuery {
     state: String,
     /// From 1.
     page: u32,
@@ -32,22 +36,39 @@ pub(crate) struct Wanted {
 pub(super) struct Members(PageOf<OperationItem>);
 
 impl Members {
-    /// What a page listens for: the orchestration, and what runs of what it shows.
+    /// The events that a page listens for: those of the orchestration and of the running operations that it shows.
     pub(super) fn live(&self, orchestration: &str) -> String {
         let running = self.0.data.iter().filter(|it| it.state == "in progress");
         let ids = running.map(|it| it.operation_id.to_string());
         std::iter::once(orchestration.to_owned()).chain(ids).collect::<Vec<_>>().join(" ")
     }
+
+    /// Those of which only the operation itself tells whether it has begun: they may have been left out before.
+    pub(super) fn in_doubt(&self) -> impl Iterator<Item = Uuid> {
+        let ended = self.0.data.iter().filter(|it| it.state != "pending" && !has_begun(it));
+        ended.map(|it| it.operation_id)
+    }
+}
+
+fn has_begun(member: &OperationItem) -> bool {
+    ["in progress", "succeeded"].contains(&member.state.as_str())
+}
+
+/// Which of these operations there are.
+pub(super) async fn begun(console: &Console, operations: Vec<Uuid>) -> BTreeSet<Uuid> {
+    let view = &console.parts().operations;
+    let look = |id: Uuid| async move { view.find(id).await.is_ok().then_some(id) };
+    join_all(operations.into_iter().map(look)).await.into_iter().flatten().collect()
 }
 
 pub(super) async fn find(
     console: &Console,
     orchestration: &str,
-    wanted: &Wanted,
-) -> Result<Members, Refused> {
+    wanted: &MembersQuery,
+) -> Result<Members, PageError> {
     if !STATES.contains(&wanted.state.as_str()) {
         let words = STATES[1..].join(", ");
-        return Err(Refused::Bad(format!("state \"{}\" is none of: {words}.", wanted.state)));
+        return Err(PageError::Bad(format!("state \"{}\" is none of: {words}.", wanted.state)));
     }
     let states = Some(wanted.state.clone()).filter(|it| !it.is_empty()).into_iter().collect();
     let request = PageRequest { page: wanted.page.max(1), page_size: PAGE, states };
@@ -58,8 +79,9 @@ pub(super) async fn card(
     console: &Console,
     person: &Person,
     item: &StatusItem,
-    wanted: &Wanted,
+    wanted: &MembersQuery,
     members: &Members,
+    begun: &BTreeSet<Uuid>,
 ) -> Markup {
     let instances = members.0.data.iter().map(|it| it.instance_id.as_str());
     let names = names::by_instance(console, person, instances).await;
@@ -87,10 +109,10 @@ pub(super) async fn card(
                     tbody { @for member in &members.0.data {
                         @let name = names.get(&member.instance_id).map_or(member.shoot_name.as_str(), String::as_str);
                         @let (tone, word) = marks::member(&member.state);
-                        tr {
+                        tr id={ "member-" (member.operation_id) } {
                             td {
-                                // An operation that has not begun has no page yet.
-                                b { @if member.state == "pending" { (name) } @else { (link(person, &member.operation_id.to_string(), Some(name))) } }
+                                // An operation that has not begun has no page.
+                                b { (link(person, &member.operation_id, Some(name), has_begun(member) || begun.contains(&member.operation_id))) }
                                 div.small.faint { (member.shoot_name) " · " (member.service_plan_name) }
                                 div.small.why.narrow { (member.description) }
                             }

@@ -1,22 +1,25 @@
 //! One orchestration: how far it is, how fast it goes, what failed and why, what is slow, and its operations.
 
+use std::collections::BTreeSet;
+
 use axum::extract::{Path, Query, State};
 use broker::orchestrations::{Failures, Progress, StatusItem, Wave};
 use domain::orchestration::no_time;
 use jiff::Timestamp;
 use maud::{Markup, html};
+use uuid::Uuid;
 
 use super::{
-    members::{self, Wanted},
+    members::{self, MembersQuery},
     targets, title,
 };
 use crate::{
     Console,
     access::{OPERATIONS_READ, ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE, Person},
-    error::Refused,
+    error::PageError,
     forms,
     layout::{self, Frame, Live, Section},
-    marks::{self, Tone, pill, said},
+    marks::{self, Tone, flag, message, pill},
     words::{count, exact, id, since, until},
 };
 
@@ -24,12 +27,14 @@ pub(crate) async fn page(
     State(console): State<Console>,
     person: Person,
     Path(wanted): Path<String>,
-    Query(shown): Query<Wanted>,
-) -> Result<Markup, Refused> {
+    Query(shown): Query<MembersQuery>,
+) -> Result<Markup, PageError> {
     person.must_operate(ORCHESTRATIONS_READ)?;
     let all = &console.parts().orchestrations;
     let (item, progress) = tokio::try_join!(all.get(&wanted), all.progress(&wanted))?;
     let members = members::find(&console, &wanted, &shown).await?;
+    let failed = progress.failures.iter().flat_map(|group| group.operations.iter().copied());
+    let begun = members::begun(&console, failed.chain(members.in_doubt()).collect()).await;
     let now = console.now();
     let name = title(item.kind, &item.parameters);
     let over = is_over(&progress);
@@ -37,7 +42,7 @@ pub(crate) async fn page(
         (layout::path(&[("/console/orchestrations", "Orchestrations")], &name))
         (heading(&person, &item, &progress, &name))
         @if let (true, Some(reason)) = (item.paused, &item.pause_reason) {
-            (said(Tone::Slow, &format!("{}. What runs is seen through; nothing more is started until it is resumed.", paused(reason))))
+            (message(Tone::Slow, &format!("{}. What runs is seen through; nothing more is started until it is resumed.", paused(reason))))
         }
         div.stack {
             (now_card(&item, &progress, now))
@@ -45,7 +50,7 @@ pub(crate) async fn page(
                 div.two {
                     div.stack {
                         (waves(&progress.waves))
-                        (failures(&person, &progress.failures))
+                        (failures(&person, &progress.failures, &begun))
                     }
                     div.stack {
                         @if !over && person.operates(ORCHESTRATIONS_WRITE) { (workers(&person, &progress)) }
@@ -53,7 +58,7 @@ pub(crate) async fn page(
                     }
                 }
             }
-            (members::card(&console, &person, &item, &shown, &members).await)
+            (members::card(&console, &person, &item, &shown, &members, &begun).await)
             (parameters(&item))
         }
     };
@@ -92,6 +97,7 @@ fn heading(person: &Person, item: &StatusItem, progress: &Progress, name: &str) 
         div.title {
             h1 { (name) }
             (pill(tone, word))
+            @if item.parameters.dry_run { (flag("dry run")) }
             span.push {}
             @if person.operates(ORCHESTRATIONS_WRITE) {
                 div.acts {
@@ -195,7 +201,7 @@ fn share(wave: &Wave) -> Markup {
     }
 }
 
-fn failures(person: &Person, failures: &[Failures]) -> Markup {
+fn failures(person: &Person, failures: &[Failures], begun: &BTreeSet<Uuid>) -> Markup {
     let failed = failures.iter().map(|it| it.count).sum::<u64>();
     let failed = usize::try_from(failed).unwrap_or(usize::MAX);
     html! {
@@ -213,7 +219,7 @@ fn failures(person: &Person, failures: &[Failures]) -> Markup {
                                 div.why.small { (group.message) }
                             }
                             td.tight { (group.count) }
-                            td.wide.small { @for operation in &group.operations { div { (link(person, &operation.to_string(), None)) } } }
+                            td.wide.small { @for operation in &group.operations { div { (link(person, operation, None, begun.contains(operation))) } } }
                         }
                     } }
                 }
@@ -232,7 +238,7 @@ fn slowest(person: &Person, progress: &Progress, now: Timestamp) -> Markup {
                 table {
                     thead { tr { th { "Runtime" } th.right { "For" } } }
                     tbody { @for slow in &progress.slowest {
-                        tr {
+                        tr id={ "slow-" (slow.operation_id) } {
                             td {
                                 b { @if person.operates(OPERATIONS_READ) {
                                     a href={ "/console/operations/" (slow.operation_id) } { (slow.shoot_name) }
@@ -248,14 +254,14 @@ fn slowest(person: &Person, progress: &Progress, now: Timestamp) -> Markup {
     }
 }
 
-/// The operation of a runtime: a link for those who may see operations.
-pub(super) fn link(person: &Person, operation: &str, name: Option<&str>) -> Markup {
+/// The operation of a runtime: a link for users who may see operations, if it has begun.
+pub(super) fn link(person: &Person, operation: &Uuid, name: Option<&str>, begun: bool) -> Markup {
     // Ids of operations begin with the time: those of one wave begin alike.
-    let short: String = operation.chars().take(18).collect();
+    let short: String = operation.to_string().chars().take(18).collect();
     html! {
-        @if person.operates(OPERATIONS_READ) {
-            a href={ "/console/operations/" (operation) } { (name.unwrap_or(&short)) }
-        } @else { (name.unwrap_or(&short)) }
+        @if begun && person.operates(OPERATIONS_READ) {
+            a href={ "/console/operations/" (operation) } title=(operation) { (name.unwrap_or(&short)) }
+        } @else { span title=(operation) { (name.unwrap_or(&short)) } }
     }
 }
 

@@ -6,7 +6,7 @@ use broker::orchestrations::{Preview, PreviewItem};
 use maud::{Markup, html};
 
 use crate::{
-    marks::{Tone, pill, said},
+    marks::{Tone, flag, message},
     words::{count, exact},
 };
 
@@ -45,7 +45,7 @@ pub(super) fn card(preview: &Preview, names: &HashMap<String, String>) -> Markup
                 }
             }
         }
-        @if preview.parameters.dry_run { (said(Tone::Slow, "This is a dry run: its operations change nothing.")) }
+        @if preview.parameters.dry_run { (message(Tone::Slow, "This is a dry run: its operations change nothing.")) }
     }
 }
 
@@ -58,7 +58,7 @@ fn row(item: &PreviewItem, names: &HashMap<String, String>) -> Markup {
             td.wide.tight { (item.region) }
             td.wide { span.why { (item.global_account_id) } }
             td.wide.tight.small { (item.maintenance_window_begin.map_or_else(|| "–".to_owned(), exact)) }
-            td { @if item.canary { (pill(Tone::Busy, "canary")) } @else { span.faint { "then" } } }
+            td { @if item.canary { (flag("canary")) } @else { span.faint { "then" } } }
         }
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn is_all(target: &Target) -> bool {
     *target == Target { target: "all".into(), ..Target::default() }
 }
 
-/// What an orchestration shall do.
+/// The parameters of an orchestration.
 pub(super) fn read(fields: &Fields) -> Result<(Kind, Parameters), String> {
     let kind: Kind = match fields.get("kind") {
         "" => Kind::UpgradeKyma,

@@ -16,7 +16,7 @@ const JOURNALS: usize = 20;
 /// How many steps are shown.
 const SHOWN: usize = 6;
 
-/// What is known of a step.
+/// Figures of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StepSum {
     pub(super) name: String,

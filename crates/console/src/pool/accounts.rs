@@ -5,7 +5,7 @@ use broker::answers::{AccountCounts, Answers, Capacity, CapacityState, Error};
 use maud::{Markup, html};
 
 use crate::{
-    marks::{Tone, pill, said},
+    marks::{Tone, message, pill},
     words::exact,
 };
 
@@ -15,7 +15,7 @@ pub(super) async fn card(answers: &Answers) -> Result<Markup, Error> {
     let (pool, capacity) = match read {
         Ok(read) => read,
         Err(error @ Error::Garden(_)) => {
-            return Ok(said(Tone::Bad, &format!("The pool cannot be read: {}.", chain(&error))));
+            return Ok(message(Tone::Bad, &format!("The pool cannot be read: {}.", chain(&error))));
         }
         Err(error) => return Err(error),
     };
@@ -66,13 +66,43 @@ fn lasts(capacity: Option<&Capacity>) -> Markup {
     let (tone, word) = match capacity.state {
         CapacityState::Empty => (Tone::Bad, "empty"),
         CapacityState::Low => (Tone::Slow, "low"),
+        CapacityState::Enough if capacity.used_per_day.is_none() => (Tone::Calm, "not known yet"),
         CapacityState::Enough => (Tone::Good, "enough"),
     };
     let days = match (capacity.used_per_day, capacity.days_left) {
-        (None, _) => "rate not known yet".to_owned(),
+        (None, _) => "the rate is known after an hour".to_owned(),
         (Some(_), None) => "not shrinking".to_owned(),
         (_, Some(days)) if days < 1.0 => "less than a day".to_owned(),
         (_, Some(days)) => format!("about {days:.0} days"),
     };
     html! { (pill(tone, word)) div.small.faint { (days) } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accounts_are_enough_only_when_the_rate_is_known() {
+        let shown = |state, used_per_day, days_left| {
+            let (hyperscaler, text) = ("aws".to_owned(), String::new());
+            let capacity = Capacity {
+                hyperscaler,
+                eu_access: false,
+                free: 12,
+                state,
+                used_per_day,
+                days_left,
+                text,
+            };
+            lasts(Some(&capacity)).into_string()
+        };
+
+        let unknown = shown(CapacityState::Enough, None, None);
+        assert!(unknown.contains("not known yet") && !unknown.contains("enough"), "{unknown}");
+        let known = shown(CapacityState::Enough, Some(0.5), Some(24.0));
+        assert!(known.contains("enough") && known.contains("about 24 days"), "{known}");
+        let empty = shown(CapacityState::Empty, None, None);
+        assert!(empty.contains("empty"), "{empty}");
+    }
 }

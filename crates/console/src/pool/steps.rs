@@ -1,13 +1,13 @@
 //! Steps of the operations that ended in the last seven days: how long they took, how often they failed.
 
-use std::time::Duration;
-
 use broker::operations::view::StepReport;
-use jiff::SignedDuration;
 use maud::{Markup, html};
 
 use super::STEPS;
-use crate::words::{count, kind, span};
+use crate::{
+    usual,
+    words::{count, kind, span},
+};
 
 pub(super) fn card(key: &str, title: &str, reports: &[StepReport]) -> Markup {
     let of_failures = key == "failing";
@@ -44,7 +44,5 @@ fn operations(report: &StepReport) -> String {
 }
 
 fn seconds(seconds: Option<f64>) -> String {
-    let time = seconds.and_then(|it| Duration::try_from_secs_f64(it).ok());
-    let time = time.and_then(|it| SignedDuration::try_from(it).ok());
-    time.map_or_else(|| "–".to_owned(), span)
+    seconds.and_then(usual::time).map_or_else(|| "–".to_owned(), span)
 }

@@ -1,6 +1,6 @@
 //! Operations that make no progress for longer than they should.
 
-use broker::operations::view::Stuck;
+use broker::operations::view::StuckOperation;
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 
@@ -9,7 +9,7 @@ use crate::words::{kind, since, span};
 /// How many are shown.
 const SHOWN: usize = 10;
 
-pub(super) fn card(stuck: &[Stuck], now: Timestamp) -> Markup {
+pub(super) fn card(stuck: &[StuckOperation], now: Timestamp) -> Markup {
     html! {
         section.card aria-labelledby="stuck" {
             header { h2 #stuck { "Stuck" } span { "longer than twice the usual time, or over a limit" } }
@@ -26,11 +26,11 @@ pub(super) fn card(stuck: &[Stuck], now: Timestamp) -> Markup {
     }
 }
 
-fn row(it: &Stuck, now: Timestamp) -> Markup {
+fn row(it: &StuckOperation, now: Timestamp) -> Markup {
     let seconds =
         |seconds: u64| SignedDuration::from_secs(i64::try_from(seconds).unwrap_or(i64::MAX));
     html! {
-        tr {
+        tr id={ "stuck-" (it.operation) } {
             td {
                 b { a href={ "/console/operations/" (it.operation) } { (kind(&it.kind)) } }
                 div.small.faint { code { (it.step.as_deref().unwrap_or("not begun")) } }

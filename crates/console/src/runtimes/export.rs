@@ -12,20 +12,20 @@ use axum::{
 use base::failure::chain;
 use broker::{
     instances::Error,
-    runtimes::{Ask, Detail, Export, csv_head, csv_rows},
+    runtimes::{Detail, Export, RuntimesQuery, csv_head, csv_rows},
 };
 use futures::stream;
 
-use super::{Wanted, states};
+use super::{RuntimesPageQuery, states};
 use crate::{
     Console,
     access::{Person, RUNTIMES_READ},
-    error::Refused,
+    error::PageError,
     operations::with_query,
 };
 
 /// Where the export of what is shown is.
-pub(super) fn address(wanted: &Wanted) -> String {
+pub(super) fn address(wanted: &RuntimesPageQuery) -> String {
     let fields = [("state", wanted.state.as_str()), ("plan", &wanted.plan)];
     with_query("/console/runtimes/export", &fields)
 }
@@ -33,17 +33,19 @@ pub(super) fn address(wanted: &Wanted) -> String {
 pub(crate) async fn export(
     State(console): State<Console>,
     person: Person,
-    Query(wanted): Query<Wanted>,
-) -> Result<Response, Refused> {
+    Query(wanted): Query<RuntimesPageQuery>,
+) -> Result<Response, PageError> {
     person.must(RUNTIMES_READ)?;
     if !wanted.q.is_empty() {
-        return Err(Refused::Bad("q: a search cannot be exported, only states and plans.".into()));
+        return Err(PageError::Bad(
+            "q: a search cannot be exported, only states and plans.".into(),
+        ));
     }
-    let ask = Ask {
+    let ask = RuntimesQuery {
         states: states(&wanted)?,
         plans: Some(wanted.plan).filter(|plan| !plan.is_empty()).into_iter().collect(),
         detail: Detail::Last,
-        ..Ask::default()
+        ..RuntimesQuery::default()
     };
     let mut pages = console.parts().broker.export(&person.caller(), ask)?;
     // What fails with the first page has a status of its own.
@@ -57,9 +59,9 @@ pub(crate) async fn export(
     Ok((headers, Body::from_stream(body)).into_response())
 }
 
-type Rest = (Option<String>, Export);
+type ExportCursor = (Option<String>, Export);
 
-async fn next((first, mut pages): Rest) -> Result<Option<(Bytes, Rest)>, Error> {
+async fn next((first, mut pages): ExportCursor) -> Result<Option<(Bytes, ExportCursor)>, Error> {
     if let Some(first) = first {
         return Ok(Some((first.into(), (None, pages))));
     }

@@ -25,7 +25,7 @@ pub struct Oidc {
     /// The claim that holds the user.
     #[serde(deserialize_with = "super::null_is_empty")]
     pub username_claim: String,
-    /// What is put in front of the user.
+    /// The prefix of user names.
     #[serde(deserialize_with = "super::null_is_empty")]
     pub username_prefix: String,
 }

@@ -10,7 +10,7 @@ use crate::plan::{Profile, Provider};
 /// Everything about a runtime that is known before any outside system is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Resolved {
+pub struct ResolvedOrder {
     /// The region of the platform that ordered.
     pub platform_region: String,
     /// Whether data and operators must stay in the EU.
@@ -19,7 +19,7 @@ pub struct Resolved {
     pub profile: Profile,
     /// How the runtime may be used, when the plan says so.
     pub licence_type: Option<String>,
-    /// Who administers the cluster.
+    /// The administrators of the cluster.
     pub administrators: Vec<String>,
     /// Whether the cluster may reach any address.
     pub network_filter_disabled: bool,
@@ -27,7 +27,7 @@ pub struct Resolved {
     pub cluster: Option<Cluster>,
 }
 
-impl Resolved {
+impl ResolvedOrder {
     /// The provider's word as it is recorded with the instance.
     pub fn provider_word(&self) -> &'static str {
         self.cluster.as_ref().map_or("custom", |cluster| cluster.provider.as_str())
@@ -43,7 +43,7 @@ impl Resolved {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cluster {
-    /// Whose machines it runs on.
+    /// Its provider.
     pub provider: Provider,
     /// The provider's region.
     pub region: String,
@@ -69,7 +69,7 @@ pub struct Cluster {
     pub network_cidr: Option<String>,
     /// Whether there is a NAT gateway; none where that is not a question.
     pub nat_gateway: Option<bool>,
-    /// What the cluster is for.
+    /// The purpose of the cluster.
     pub purpose: String,
     /// The version of Kubernetes.
     pub kubernetes_version: String,
@@ -80,19 +80,19 @@ pub struct Cluster {
     pub machine_image_version: Option<String>,
     /// Whether newer ones are installed by themselves.
     pub machine_image_auto_update: bool,
-    /// What the control plane survives: a node or a zone.
+    /// The failure tolerance of the control plane: a node or a zone.
     pub failure_tolerance: Option<String>,
     /// How the API server is reached from outside.
     pub exposure_class: Option<String>,
     /// Gardener's description of the provider, where it is not the usual one.
     pub cloud_profile: Option<String>,
-    /// Who balances load, where that is a question.
+    /// The load balancer provider, where there is a choice.
     pub load_balancer_provider: Option<String>,
     /// Where public addresses come from, where that is a question.
     pub floating_pool: Option<String>,
     /// The provider account that the order names.
     pub target_secret: Option<String>,
-    /// Who issues the tokens that the cluster accepts.
+    /// The OIDC issuer of the cluster.
     pub oidc: Oidc,
 }
 
@@ -110,10 +110,10 @@ pub struct Zone {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Subnets {
-    /// Of its nodes.
+    /// CIDR of the nodes.
     pub workers: String,
     /// CIDR of the public subnet (AWS only).
     pub public: Option<String>,
-    /// Of what faces inside; AWS asks for it.
+    /// CIDR of the internal subnet (AWS only).
     pub internal: Option<String>,
 }

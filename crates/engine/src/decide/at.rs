@@ -8,10 +8,10 @@ use jiff::Timestamp;
 use super::{Move, Reading, Start, complete, elapsed, end, leave_pending, limit_of, start};
 use crate::{
     plan::{Shape, StepShape},
-    planted::Planted,
+    planted::PlantedBug,
     position::{Position, State},
     retry::AtLimit,
-    storage::{Outcome, Then},
+    storage::{AfterCommit, Outcome},
 };
 
 /// A step in its plan at a moment.
@@ -73,7 +73,7 @@ impl At<'_> {
         if let Some(limit) = limit_of(self.shape, &position) {
             until = until.min(limit);
         }
-        if planted.is(Planted::NoBackOff) {
+        if planted.is(PlantedBug::NoBackOff) {
             until = now;
         }
         // Its credentials may be stale: after a while, fetch everything anew.
@@ -178,14 +178,14 @@ impl At<'_> {
         let stage = &self.shape.stages[self.stage];
         if let Some(next) = stage.steps.get(self.step + 1) {
             position.step = Some(next.name.clone());
-            if self.reading.planted.is(Planted::StageClosedEarly)
+            if self.reading.planted.is(PlantedBug::StageClosedEarly)
                 && self.step + 2 == stage.steps.len()
             {
                 position.closed.push(stage.name.clone());
             }
             return Move {
                 position,
-                then: Then::Hold,
+                then: AfterCommit::Hold,
                 outcome,
                 reason,
                 failure,
@@ -198,7 +198,7 @@ impl At<'_> {
         match start(self.shape, &position, false) {
             Start::Run(position, ..) => Move {
                 position: *position,
-                then: Then::Hold,
+                then: AfterCommit::Hold,
                 outcome,
                 reason,
                 failure,
@@ -231,7 +231,7 @@ impl At<'_> {
         if !keep_memory {
             self.start_over(&mut position);
         }
-        let then = Then::Sleep { until, awaits };
+        let then = AfterCommit::Sleep { until, awaits };
         Move { position, then, outcome, reason: Some(reason), failure, keep_memory }
     }
 }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::retry::Retry;
 
-/// What a simulated step does, and whether the process dies after it.
+/// The result of a simulated step, and whether the process dies after it.
 #[derive(Debug, Clone)]
 struct Event {
     run: RunEnd,
@@ -32,7 +32,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 }
 
 /// Runs a plan with these events, cyclically, and checks every move. Returns the final position.
-fn live(shape: &Shape, events: &[Event], planted: Planted) -> Result<Position, String> {
+fn live(shape: &Shape, events: &[Event], planted: PlantedBug) -> Result<Position, String> {
     let mut now = noon();
     let mut position = Position::beginning(vec![]);
     let mut memory: Option<(String, Timestamp)> = None;
@@ -73,7 +73,7 @@ fn live(shape: &Shape, events: &[Event], planted: Planted) -> Result<Position, S
         if event.crash {
             now += Duration::from_secs(10);
         }
-        if let Then::Sleep { until, .. } = moved.then {
+        if let AfterCommit::Sleep { until, .. } = moved.then {
             now = until.max(now);
         }
         position = moved.position;
@@ -108,16 +108,16 @@ fn check_move(
     if after.closed.contains(name) && !(last && completes) {
         return Err(format!("{name} was closed before its last step was done"));
     }
-    if (moved.then == Then::End) != after.state.is_final() {
+    if (moved.then == AfterCommit::End) != after.state.is_final() {
         return Err("ends without being final, or the other way round".into());
     }
-    if let (RunEnd::Transient { .. }, Then::Sleep { until, .. }) = (run, &moved.then)
+    if let (RunEnd::Transient { .. }, AfterCommit::Sleep { until, .. }) = (run, &moved.then)
         && *until <= now
         && before.started_at.is_none_or(|started| started + shape.limit > now)
     {
         return Err("an error is retried without a pause".into());
     }
-    if let (Then::Sleep { until, .. }, Some(started)) = (&moved.then, after.started_at)
+    if let (AfterCommit::Sleep { until, .. }, Some(started)) = (&moved.then, after.started_at)
         && *until > started + shape.limit
     {
         return Err("sleeps beyond the operation's limit".into());
@@ -137,7 +137,7 @@ proptest! {
         let retry = Retry::DEFAULT.failing_for(20 * MINUTE).waiting_for(60 * MINUTE);
         let shape = shape(&stages, if skip { retry.then_skip() } else { retry });
 
-        let last = live(&shape, &events, Planted::Nothing).map_err(TestCaseError::fail)?;
+        let last = live(&shape, &events, PlantedBug::Nothing).map_err(TestCaseError::fail)?;
 
         prop_assert!(last.state.is_final());
         prop_assert!(last.ended_at.is_some());
@@ -152,7 +152,7 @@ fn the_property_is_red_when_a_stage_is_closed_before_its_last_step() {
     let shape = shape(&[2, 1], Retry::DEFAULT);
     let done = Event { run: RunEnd::Said(Ending::Done), crash: false, skip: false, jitter: 0.0 };
 
-    assert!(live(&shape, &[done], Planted::StageClosedEarly).is_err());
+    assert!(live(&shape, &[done], PlantedBug::StageClosedEarly).is_err());
 }
 
 #[test]
@@ -160,5 +160,5 @@ fn the_property_is_red_when_errors_are_retried_without_a_pause() {
     let shape = shape(&[1], Retry::DEFAULT);
     let fails = Event { run: boom(), crash: false, skip: false, jitter: 0.0 };
 
-    assert!(live(&shape, &[fails], Planted::NoBackOff).is_err());
+    assert!(live(&shape, &[fails], PlantedBug::NoBackOff).is_err());
 }

@@ -46,7 +46,7 @@ pub(super) fn reading(now: Timestamp) -> Reading {
         pace: 1.0,
         patience: 10 * MINUTE,
         signalled: false,
-        planted: Planted::Nothing,
+        planted: PlantedBug::Nothing,
     }
 }
 
@@ -137,7 +137,7 @@ fn a_step_that_fails_up_to_its_limit_fails_the_operation_with_the_last_error() {
     let late = decide(&shape, at, &position, &boom(), &reading(noon() + 5 * MINUTE));
 
     assert!(
-        matches!(early.then, Then::Sleep { until, .. } if until == noon() + 5 * MINUTE),
+        matches!(early.then, AfterCommit::Sleep { until, .. } if until == noon() + 5 * MINUTE),
         "the last try is at the limit"
     );
     assert_eq!(late.position.state, State::Failed);
@@ -171,7 +171,7 @@ fn a_step_that_an_operator_skips_is_recorded_as_incomplete_and_the_plan_goes_on(
 
     let moved = skip(&shape, at, &position, &request, &reading(noon() + MINUTE));
 
-    assert_eq!((moved.outcome, moved.then), (Outcome::GivenUp, Then::Hold));
+    assert_eq!((moved.outcome, moved.then), (Outcome::GivenUp, AfterCommit::Hold));
     assert_eq!(moved.position.incomplete, ["stage 0/step 0.0"]);
     assert_eq!(moved.position.step.as_deref(), Some("step 0.1"));
     assert!(moved.position.clocks.is_empty(), "the step's clock is gone");
@@ -212,7 +212,7 @@ fn retry_after_is_kept_to() {
 
     let moved = decide(&shape, at, &position, &busy, &reading(noon()));
 
-    assert!(matches!(moved.then, Then::Sleep { until, .. } if until >= noon() + 7 * MINUTE));
+    assert!(matches!(moved.then, AfterCommit::Sleep { until, .. } if until >= noon() + 7 * MINUTE));
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn a_signal_given_while_the_step_ran_wakes_it_at_once() {
     let signalled = Reading { signalled: true, ..reading(noon()) };
     let moved = decide(&shape, at, &position, &waits(), &signalled);
 
-    assert!(matches!(moved.then, Then::Sleep { until, .. } if until == noon()));
+    assert!(matches!(moved.then, AfterCommit::Sleep { until, .. } if until == noon()));
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn again_starts_the_stage_over_and_finish_ends_the_operation_well() {
     assert_eq!(over.position.step.as_deref(), Some("step 0.0"));
     assert!(!over.keep_memory);
     assert_eq!(ended.position.state, State::Succeeded);
-    assert_eq!(ended.then, Then::End);
+    assert_eq!(ended.then, AfterCommit::End);
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn what_waits_for_long_is_not_polled_without_pause_at_the_fastest_pace() {
         let moved =
             decide(&shape, at, &position, &waits(), &Reading { pace: 1_000.0, ..reading(now) });
         position = moved.position;
-        let Then::Sleep { until, .. } = moved.then else { panic!("{:?}", moved.then) };
+        let AfterCommit::Sleep { until, .. } = moved.then else { panic!("{:?}", moved.then) };
         assert!(until.duration_since(now) <= jiff::SignedDuration::from_secs(10));
         assert!(polls > 0 || until.duration_since(now) < jiff::SignedDuration::from_millis(20));
         (now, polls) = (until, polls + 1);

@@ -6,11 +6,11 @@
 pub struct PlanError {
     /// The kind of operation.
     pub kind: &'static str,
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
 }
 
-/// What is wrong with a plan.
+/// A problem of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// No stage, or none with a step that is switched on.

@@ -41,7 +41,7 @@ pub struct StepShape {
     pub conditions: Vec<String>,
     /// The outside system without which it is not in the plan.
     pub needs: Option<String>,
-    /// What is left undone when it is skipped at a limit, for people.
+    /// The work left undone when it is skipped at a limit, for people.
     pub leaves: Option<&'static str>,
     /// The outside systems that it calls.
     pub calls: Vec<String>,

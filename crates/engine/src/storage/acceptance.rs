@@ -11,7 +11,7 @@ pub type Pairs<'a> = dyn Fn(&[Unfinished]) -> Verdict + Send + Sync + 'a;
 pub struct NewOperation {
     /// Its id.
     pub id: OperationId,
-    /// What it works on.
+    /// The instance.
     pub instance: String,
     /// Which plan it follows.
     pub kind: String,
@@ -19,9 +19,9 @@ pub struct NewOperation {
     pub data_version: i32,
     /// The tenant, for fair shares.
     pub lane: String,
-    /// What was asked for.
+    /// The request.
     pub input: Vec<u8>,
-    /// What is known already.
+    /// The details that are known already.
     pub data: Vec<u8>,
     /// A keyed digest of the request, to recognise its repetition.
     pub digest: Option<Vec<u8>>,
@@ -44,7 +44,7 @@ pub struct Unfinished {
     pub canceling: bool,
 }
 
-/// What happens to a request that arrives while another operation is unfinished.
+/// The verdict on a request that arrives while another operation is unfinished.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// It is the same request: answer with that operation.
@@ -57,7 +57,7 @@ pub enum Verdict {
     Supersede(Vec<OperationId>, String),
 }
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Acceptance {
     /// Stored, and due now.

@@ -24,7 +24,7 @@ pub struct Run {
     pub outcome: Outcome,
     /// The reason for waiting, skipping or ending, for people.
     pub reason: Option<String>,
-    /// What went wrong, if something did.
+    /// The failure, if there was one.
     pub failure: Option<Failure>,
     /// When it is tried again.
     pub next_at: Option<Timestamp>,
@@ -96,7 +96,7 @@ impl Outcome {
 pub struct Entry {
     /// Its place in the journal of the operation, from 1.
     pub seq: i64,
-    /// What it records.
+    /// The recorded event.
     pub event: EntryEvent,
     /// The stage, for runs.
     pub stage: Option<String>,
@@ -142,7 +142,7 @@ pub enum EntryEvent {
     Taken,
     /// A step ran.
     Run,
-    /// Somebody asked it to end.
+    /// A cancellation was requested.
     CancelRequested,
 }
 

@@ -9,7 +9,7 @@ use crate::position::{Position, State};
 
 /// A new incarnation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Joined {
+pub struct JoinedReplica {
     /// Its id; a replica that lost its lease gets a new one.
     pub replica: ReplicaId,
     /// Counts the starts under this name.
@@ -18,7 +18,7 @@ pub struct Joined {
     pub now: Timestamp,
 }
 
-/// What a heartbeat found.
+/// The result of a heartbeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Beat {
     /// Whether the lease was renewed; once `false`, never `true` again for this incarnation.
@@ -27,10 +27,10 @@ pub struct Beat {
     pub now: Timestamp,
 }
 
-/// What a replica asks for.
+/// A request for operations.
 #[derive(Debug, Clone)]
-pub struct Ask<'a> {
-    /// Who asks.
+pub struct ClaimRequest<'a> {
+    /// The replica.
     pub replica: ReplicaId,
     /// The kinds it knows, each with the newest data version it can read.
     pub kinds: &'a [(String, i32)],
@@ -42,12 +42,12 @@ pub struct Ask<'a> {
     pub after_lane: &'a str,
 }
 
-/// What a replica was given.
+/// The claimed operations.
 #[derive(Debug, Clone, Default)]
-pub struct Claimed {
+pub struct ClaimResult {
     /// Operations that are now held by the asker.
-    pub operations: Vec<Held>,
-    /// The last lane served, for the next [`Ask`].
+    pub operations: Vec<HeldOperation>,
+    /// The last lane served, for the next [`ClaimRequest`].
     pub last_lane: String,
     /// When nothing was given: the next due time of any operation that is not held, by any owner.
     pub next_due: Option<Timestamp>,
@@ -55,12 +55,12 @@ pub struct Claimed {
 
 /// An operation in the hands of its owner.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Held {
+pub struct HeldOperation {
     /// Its id.
     pub id: OperationId,
     /// The first operation of its line; itself unless it continues another one.
     pub root: OperationId,
-    /// What it works on.
+    /// The instance.
     pub instance: String,
     /// Which plan it follows.
     pub kind: String,
@@ -86,9 +86,9 @@ pub struct Held {
     pub due_at: Timestamp,
     /// When it was accepted.
     pub created_at: Timestamp,
-    /// What was asked for; never changes.
+    /// The request; never changes.
     pub input: Vec<u8>,
-    /// What the steps have learnt.
+    /// Data of the steps.
     pub data: Vec<u8>,
 }
 
@@ -143,8 +143,8 @@ pub struct Commit {
     pub serial: i64,
     /// Where it stands now.
     pub position: Position,
-    /// What happens to it next.
-    pub then: Then,
+    /// The next owner or due time.
+    pub then: AfterCommit,
     /// The run that led here; `None` for a save in the middle of a run.
     pub run: Option<Run>,
     /// The data, when it changed.
@@ -155,16 +155,16 @@ pub struct Commit {
     pub changes: Vec<Change>,
 }
 
-/// What happens to an operation after a commit.
+/// Ownership of an operation after a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Then {
+pub enum AfterCommit {
     /// Its owner goes on with it.
     Hold,
-    /// Nobody holds it until it is due or signalled.
+    /// No replica holds it until it is due or signalled.
     Sleep {
         /// When it is due.
         until: Timestamp,
-        /// What may wake it earlier.
+        /// The signal that wakes it earlier.
         awaits: Option<String>,
     },
     /// It is final; the next operation of the instance is admitted.
@@ -177,13 +177,13 @@ pub enum Then {
 pub struct Change {
     /// Which handler applies it.
     pub topic: String,
-    /// What it needs.
+    /// The body of the change.
     pub body: serde_json::Value,
 }
 
-/// What became of one commit.
+/// The result of one commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Landed {
+pub enum CommitResult {
     /// It is stored.
     Yes {
         /// The newest journal entry.
@@ -197,9 +197,9 @@ pub enum Landed {
     Rejected(String),
 }
 
-/// What a look found.
+/// The ownership of an operation, as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct OwnershipView {
     /// The operation's epoch.
     pub epoch: i64,
     /// The serial of its last write.
@@ -230,7 +230,7 @@ pub struct Snapshot {
     pub id: OperationId,
     /// The first operation of its line.
     pub root: OperationId,
-    /// What it works on.
+    /// The instance.
     pub instance: String,
     /// Which plan it follows.
     pub kind: String,
@@ -262,7 +262,7 @@ pub struct Snapshot {
     pub failure: Option<Failure>,
     /// How many runs it has had.
     pub runs: i64,
-    /// Who owns it.
+    /// The owner.
     pub owner: Option<ReplicaId>,
     /// The ownership's epoch.
     #[serde(skip)]
@@ -285,10 +285,10 @@ pub struct Snapshot {
     pub updated_at: Timestamp,
     /// When it became final.
     pub ended_at: Option<Timestamp>,
-    /// What was asked for. Not for readers outside.
+    /// The request. Not for readers outside.
     #[serde(skip)]
     pub input: Vec<u8>,
-    /// What the steps have learnt. Not for readers outside.
+    /// Data of the steps. Not for readers outside.
     #[serde(skip)]
     pub data: Vec<u8>,
 }

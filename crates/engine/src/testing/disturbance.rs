@@ -17,16 +17,16 @@ use crate::{
 };
 
 /// One place at which something can be done to a run: a point, a step, and which visit it is.
-pub(super) type Place = (Point, String, usize);
+pub(super) type DisturbancePoint = (Point, String, usize);
 
-/// What is done to a run.
+/// A disturbance of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Disturbance {
     Nothing,
-    CrashAt(Place),
+    CrashAt(DisturbancePoint),
     /// And again as soon as another incarnation has claimed the operation.
-    CrashTwice(Place),
-    LoseAnswerAt(Place),
+    CrashTwice(DisturbancePoint),
+    LoseAnswerAt(DisturbancePoint),
     RunTwice,
     FailForGood(String),
 }
@@ -60,14 +60,14 @@ impl Disturbance {
 /// Notes the places of a run, and disturbs one.
 pub(super) struct Nemesis {
     disturbance: Disturbance,
-    seen: Mutex<Seen>,
+    seen: Mutex<VisitLog>,
 }
 
-/// What has been met.
+/// The visited points.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct VisitLog {
     visits: BTreeMap<(Point, String), usize>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<DisturbancePoint>,
     hit: bool,
     done_once: Vec<String>,
     crashed_again: bool,
@@ -78,7 +78,7 @@ impl Nemesis {
         Arc::new(Self { disturbance, seen: Mutex::default() })
     }
 
-    pub(super) fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
+    pub(super) fn seen(&self) -> std::sync::MutexGuard<'_, VisitLog> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -8,16 +8,16 @@ use crate::{
     hooks::Point,
     position::State,
     testing::{
-        disturbance::{Disturbance, Nemesis, Place},
+        disturbance::{Disturbance, DisturbancePoint, Nemesis},
         stored::is_as_stored,
-        trial::{End, Scenario, Stores, Tried, try_out},
+        trial::{Scenario, Stores, TrialEnd, TrialResult, try_out},
     },
 };
 
 /// How many times a point of the same step is tried; polls meet the same points again and again.
 const ENOUGH: usize = 2;
 
-/// What was tried.
+/// Counts of the trials.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Proof {
     /// How many trials were made.
@@ -31,7 +31,7 @@ pub struct Proof {
 /// One part of a proof.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Part {
-    /// What was tried in this part.
+    /// Counts of the trials of this part.
     pub tried: Proof,
     /// What all parts try together. How much of it falls into one part is chance: polls are not counted alike in every
     /// process.
@@ -52,7 +52,7 @@ where
     S: Stores,
 {
     assert!(part < of, "there is no part {part} of {of}");
-    let begun = Begun::with(scenario, stores).await;
+    let begun = UndisturbedRun::with(scenario, stores).await;
     let all = begun.disturbances();
     let mut whole = Proof::default();
     for disturbance in &all {
@@ -64,7 +64,7 @@ where
 
 /// Like [`prove`], but disturbs one step alone, for the author of a step.
 pub async fn prove_step<C: Scenario, S: Stores>(scenario: &C, stores: &S, step: &str) -> Proof {
-    let begun = Begun::with(scenario, stores).await;
+    let begun = UndisturbedRun::with(scenario, stores).await;
     assert!(steps_of(&begun.undisturbed).iter().any(|ran| ran == step), "{step} does not run");
     let all = begun.disturbances();
     begun.prove(all.into_iter().filter(|it| it.concerns(step))).await
@@ -73,20 +73,20 @@ pub async fn prove_step<C: Scenario, S: Stores>(scenario: &C, stores: &S, step: 
 /// Like [`prove`], but tries only every n-th disturbance: a sample, for stores that are slow to
 /// make.
 pub async fn prove_some<C: Scenario, S: Stores>(scenario: &C, stores: &S, every: usize) -> Proof {
-    let begun = Begun::with(scenario, stores).await;
+    let begun = UndisturbedRun::with(scenario, stores).await;
     let all = begun.disturbances();
     begun.prove(all.into_iter().step_by(every.max(1))).await
 }
 
 /// A proof whose undisturbed run has been made.
-struct Begun<'a, C, S> {
+struct UndisturbedRun<'a, C, S> {
     scenario: &'a C,
     stores: &'a S,
-    undisturbed: Tried,
-    places: Vec<Place>,
+    undisturbed: TrialResult,
+    places: Vec<DisturbancePoint>,
 }
 
-impl<'a, C: Scenario, S: Stores> Begun<'a, C, S> {
+impl<'a, C: Scenario, S: Stores> UndisturbedRun<'a, C, S> {
     async fn with(scenario: &'a C, stores: &'a S) -> Self {
         let recorder = Nemesis::new(Disturbance::Nothing);
         let undisturbed = try_out(scenario, stores, Some(recorder.clone())).await;
@@ -129,7 +129,7 @@ impl<'a, C: Scenario, S: Stores> Begun<'a, C, S> {
         proof
     }
 
-    fn is_noticed(&self, step: &str, tried: &Tried) {
+    fn is_noticed(&self, step: &str, tried: &TrialResult) {
         let given_up = tried.end.incomplete.iter().any(|at| at.ends_with(&format!("/{step}")));
         assert!(
             given_up || tried.end.state == State::Failed || self.scenario.survives(step),
@@ -149,7 +149,7 @@ impl Proof {
 }
 
 /// The steps that ran, each once: a stage that starts over runs them again.
-fn steps_of(tried: &Tried) -> Vec<String> {
+fn steps_of(tried: &TrialResult) -> Vec<String> {
     let mut steps = Vec::new();
     for step in tried.journal.iter().filter_map(|entry| entry.step.as_deref()) {
         if !step.is_empty() && !steps.iter().any(|known| known == step) {
@@ -159,7 +159,7 @@ fn steps_of(tried: &Tried) -> Vec<String> {
     steps
 }
 
-fn compare(disturbance: &impl Debug, expected: &End, tried: &Tried) {
+fn compare(disturbance: &impl Debug, expected: &TrialEnd, tried: &TrialResult) {
     assert!(
         tried.end == *expected,
         "with {disturbance:?} it ends differently\nexpected {expected:#?}\nbut it was {:#?}\njournal {:#?}",

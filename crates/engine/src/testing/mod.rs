@@ -14,16 +14,16 @@ use base::Clock;
 pub use generated::{Part, Proof, prove, prove_part, prove_some, prove_step};
 pub use simulated::{Faults, SimulatedStore};
 pub use stored::is_as_stored;
-pub use trial::{End, Scenario, Setting, Stores, Tried, World, try_out};
+pub use trial::{Scenario, Setting, Stores, TrialEnd, TrialResult, World, try_out};
 
-use crate::planted::Planted;
+use crate::planted::PlantedBug;
 
 /// Trials on the simulated store: the fastest, and enough for a plan whose changes it need not see.
 pub struct InMemory(SimulatedStore);
 
 impl Default for InMemory {
     fn default() -> Self {
-        Self(SimulatedStore::new(Clock::running(), 1, Faults::default(), Planted::Nothing))
+        Self(SimulatedStore::new(Clock::running(), 1, Faults::default(), PlantedBug::Nothing))
     }
 }
 
@@ -31,7 +31,7 @@ impl Stores for InMemory {
     type Store = SimulatedStore;
 
     async fn create(&self, clock: &Clock) -> Self {
-        Self(SimulatedStore::new(clock.clone(), 1, Faults::default(), Planted::Nothing))
+        Self(SimulatedStore::new(clock.clone(), 1, Faults::default(), PlantedBug::Nothing))
     }
 
     async fn open(&self) -> Arc<SimulatedStore> {

@@ -13,15 +13,17 @@ use std::{
 
 use base::Clock;
 use jiff::Timestamp;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::broadcast;
 
 mod contract;
+mod switch;
 mod world;
 
+use switch::Switch;
 use world::{Row, World};
 
 use crate::{
-    planted::Planted,
+    planted::PlantedBug,
     position::{Position, State},
     storage::{
         Acceptance, Cancel, Entry, EntryEvent, NewOperation, OperationId, Pairs, Snapshot,
@@ -38,7 +40,7 @@ pub struct Faults {
     pub answer_lost: f64,
     /// A commit is not applied, and nobody says so.
     pub vanished: f64,
-    /// So many commits are without an answer, and are applied only after somebody has looked.
+    /// How many commits get no answer and are applied only after they were looked up.
     pub late: u32,
     /// A notification is lost.
     pub wake_lost: f64,
@@ -54,15 +56,19 @@ pub struct SimulatedStore {
     clock: Clock,
     /// The replica's own clock, which may be wrong.
     local: Clock,
-    planted: Planted,
-    paused: watch::Sender<bool>,
-    /// With [`Planted::TransactionLeftOpen`]: a call was given up, and what this line writes is never committed.
+    planted: PlantedBug,
+    paused: Switch,
+    /// While set, looks for lost operations of this line have no answer.
+    blind: Switch,
+    /// While set, claims of this line land and their answers do not come.
+    claims_late: Switch,
+    /// With [`PlantedBug::TransactionLeftOpen`]: a call was given up, and what this line writes is never committed.
     left_open: Arc<AtomicBool>,
 }
 
 impl SimulatedStore {
     /// An empty database on this clock.
-    pub fn new(clock: Clock, seed: u64, faults: Faults, planted: Planted) -> Self {
+    pub fn new(clock: Clock, seed: u64, faults: Faults, planted: PlantedBug) -> Self {
         let world = World {
             random: fastrand::Rng::with_seed(seed),
             faults,
@@ -79,7 +85,9 @@ impl SimulatedStore {
             local: clock.clone(),
             clock,
             planted,
-            paused: watch::channel(false).0,
+            paused: Switch::default(),
+            blind: Switch::default(),
+            claims_late: Switch::default(),
             left_open: Arc::default(),
         }
     }
@@ -87,13 +95,29 @@ impl SimulatedStore {
     /// A line of its own for another replica, whose clock says `local`.
     #[must_use]
     pub fn line(&self, local: Clock) -> Self {
-        let paused = watch::channel(false).0;
-        Self { paused, local, left_open: Arc::default(), ..self.clone() }
+        Self {
+            local,
+            paused: Switch::default(),
+            blind: Switch::default(),
+            claims_late: Switch::default(),
+            left_open: Arc::default(),
+            ..self.clone()
+        }
     }
 
     /// Stops or resumes this line: calls neither leave nor return while it is paused.
     pub fn pause(&self, paused: bool) {
-        self.paused.send_replace(paused);
+        self.paused.set(paused);
+    }
+
+    /// Holds back or answers this line's looks for lost operations.
+    pub fn blind(&self, blind: bool) {
+        self.blind.set(blind);
+    }
+
+    /// Holds back or gives the answers to this line's claims, which land at once.
+    pub fn delay_claims(&self, late: bool) {
+        self.claims_late.set(late);
     }
 
     /// From now on, behaves like this.
@@ -106,7 +130,7 @@ impl SimulatedStore {
         self.lock().calls
     }
 
-    /// What changes to other rows were applied.
+    /// The applied changes of other rows.
     pub fn applied_changes(&self) -> Vec<(OperationId, String, serde_json::Value)> {
         self.lock().changed.clone()
     }
@@ -130,7 +154,7 @@ impl SimulatedStore {
 
     /// The time by which leases are judged.
     fn lease_time(&self) -> Timestamp {
-        if self.planted.is(Planted::LocalClock) { self.local.now() } else { self.clock.now() }
+        if self.planted.is(PlantedBug::LocalClock) { self.local.now() } else { self.clock.now() }
     }
 
     /// Every call takes its time, may find the line paused, and may fail.
@@ -143,12 +167,11 @@ impl SimulatedStore {
             let fails = world.faults.unavailable;
             (delay, world.random.f64() < fails)
         };
-        let given_up = GivenUp(self);
+        let given_up = AbandonedCall(self);
         if !delay.is_zero() {
             self.clock.sleep(delay).await;
         }
-        let mut paused = self.paused.subscribe();
-        let _ = paused.wait_for(|paused| !paused).await;
+        self.paused.is_off().await;
         std::mem::forget(given_up);
         if fails { Err(StorageError::Unavailable("simulated".into())) } else { Ok(()) }
     }
@@ -202,7 +225,7 @@ impl SimulatedStore {
         }
         let busy =
             world.operations.values().any(|row| row.instance == new.instance && row.is_admitted());
-        let admitted = !busy || self.planted.is(Planted::ManyRunning);
+        let admitted = !busy || self.planted.is(PlantedBug::ManyRunning);
         let due = world.due(&new.instance, now);
         world.arrivals += 1;
         let mut row = Row {
@@ -237,11 +260,11 @@ impl SimulatedStore {
 }
 
 /// Notices that a call was dropped before the database had answered.
-struct GivenUp<'a>(&'a SimulatedStore);
+struct AbandonedCall<'a>(&'a SimulatedStore);
 
-impl Drop for GivenUp<'_> {
+impl Drop for AbandonedCall<'_> {
     fn drop(&mut self) {
-        if self.0.planted.is(Planted::TransactionLeftOpen) {
+        if self.0.planted.is(PlantedBug::TransactionLeftOpen) {
             self.0.left_open.store(true, Ordering::Relaxed);
         }
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{
-    drive::Drove,
+    drive::DriveResult,
     engine::{Builder, Order},
     hooks::Hooks,
     lease::Lease,
@@ -19,7 +19,7 @@ use crate::{
     plan::Plan,
     position::State,
     settings::Settings,
-    storage::{Ask, Entry, Snapshot, Storage, Verdict},
+    storage::{ClaimRequest, Entry, Snapshot, Storage, Verdict},
 };
 
 /// A century: on a held clock no lease runs out by itself.
@@ -27,7 +27,7 @@ const LEASE: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// Opens the same database again and again.
 pub trait Stores: Send + Sync {
-    /// What it opens.
+    /// The type of the store.
     type Store: Storage;
 
     /// An empty database on this clock.
@@ -39,17 +39,17 @@ pub trait Stores: Send + Sync {
     fn open(&self) -> impl Future<Output = Arc<Self::Store>> + Send;
 }
 
-/// What a plan is tried with.
+/// The setting of a trial.
 pub struct Setting<O: Operation> {
     /// The plan.
     pub plan: Plan<O>,
-    /// What its steps may reach: clients of a fresh world.
+    /// The environment of its steps: clients of a fresh world.
     pub env: Arc<O::Env>,
-    /// What the operation works on.
+    /// The instance.
     pub instance: String,
-    /// What is asked for.
+    /// The request.
     pub input: O::Input,
-    /// What is known already.
+    /// The details that are known already.
     pub data: O::Data,
     /// Tells how the outside world looks, to compare it.
     pub world: World,
@@ -65,6 +65,11 @@ pub trait Scenario: Send + Sync {
 
     /// A fresh world on this clock, and an order for it.
     fn fresh(&self, clock: &Clock) -> impl Future<Output = Setting<Self::Operation>> + Send;
+
+    /// Serves plans of operations that the tried one starts. They are disturbed like it, and compared only by the outside world.
+    fn serve_others<S: Storage>(&self, builder: Builder<S>) -> Builder<S> {
+        builder
+    }
 
     /// Takes out of the data what may differ between runs (times, counters of polls).
     fn comparable(&self, data: Value) -> Value {
@@ -87,20 +92,20 @@ pub trait Scenario: Send + Sync {
 
 /// How a trial ended.
 #[derive(Debug, Clone, PartialEq)]
-pub struct End {
+pub struct TrialEnd {
     /// The operation's final state.
     pub state: State,
     /// Its closed stages.
     pub closed: Vec<String>,
     /// Its steps executed but not completed.
     pub incomplete: Vec<String>,
-    /// What its steps learnt.
+    /// The data of its steps.
     pub data: Value,
     /// How the outside world looks.
     pub world: Value,
 }
 
-impl End {
+impl TrialEnd {
     /// All of it as one value.
     pub(super) fn as_value(&self) -> Value {
         json!({
@@ -114,9 +119,9 @@ impl End {
 }
 
 /// A trial with its history.
-pub struct Tried {
+pub struct TrialResult {
     /// How it ended.
-    pub end: End,
+    pub end: TrialEnd,
     /// The stored row.
     pub snapshot: Snapshot,
     /// The journal.
@@ -128,7 +133,7 @@ fn noon() -> Timestamp {
 }
 
 /// Takes one operation to its end.
-pub async fn try_out<C, S>(scenario: &C, stores: &S, hooks: Option<Arc<dyn Hooks>>) -> Tried
+pub async fn try_out<C, S>(scenario: &C, stores: &S, hooks: Option<Arc<dyn Hooks>>) -> TrialResult
 where
     C: Scenario,
     S: Stores,
@@ -167,7 +172,8 @@ where
         // The plan is built once; each incarnation serves the same one.
         let builder = match (plan.take(), served.clone()) {
             (Some(plan), _) => {
-                builder.serve(plan, setting.env.clone()).unwrap_or_else(|error| panic!("{error}"))
+                let served = builder.serve(plan, setting.env.clone());
+                scenario.serve_others(served.unwrap_or_else(|error| panic!("{error}")))
             }
             (None, Some(plans)) => builder.serve_again(plans),
             (None, None) => unreachable!("the plan is served or to be served"),
@@ -176,14 +182,14 @@ where
         if let Some(snapshot) = live(builder, &store, &clock, id).await {
             let journal = store.journal(id).await.expect("the journal can be read");
             let data = serde_json::from_slice(&snapshot.data).unwrap_or_default();
-            let end = End {
+            let end = TrialEnd {
                 state: snapshot.state,
                 closed: snapshot.closed.clone(),
                 incomplete: snapshot.incomplete.clone(),
                 data: scenario.comparable(data),
                 world: (setting.world)().await,
             };
-            return Tried { end, snapshot, journal };
+            return TrialResult { end, snapshot, journal };
         }
     }
     panic!("the operation did not end in a thousand incarnations")
@@ -204,15 +210,21 @@ async fn live<S: Storage>(
     let kinds: Vec<(String, i32)> =
         replica.plans.iter().map(|(kind, plan)| (kind.clone(), plan.version())).collect();
     for _ in 0..100_000 {
-        let ask =
-            Ask { replica: joined.replica, kinds: &kinds, room: 1, crowded: &[], after_lane: "" };
+        let ask = ClaimRequest {
+            replica: joined.replica,
+            kinds: &kinds,
+            room: 1,
+            crowded: &[],
+            after_lane: "",
+        };
         let claimed = store.claim(&ask).await.expect("a live replica can claim");
         for held in claimed.operations {
-            let drove = incarnation.clone().drive(held).await;
+            let watched = incarnation.watch.watch(held.id, held.epoch);
+            let drove = incarnation.clone().drive(held, watched).await;
             if incarnation.crashed.is_cancelled() {
                 return None;
             }
-            assert_ne!(drove, Drove::Left, "the only replica lost the operation");
+            assert_ne!(drove, DriveResult::Left, "the only replica lost the operation");
         }
         let snapshot =
             store.read(id).await.expect("the row can be read").expect("the row is there");

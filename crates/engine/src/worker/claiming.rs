@@ -11,10 +11,11 @@ use tracing::{info, warn};
 
 use super::Replica;
 use crate::{
-    drive::{Drove, Incarnation},
+    drive::{DriveResult, Incarnation},
     in_hand::InHand,
-    planted::Planted,
-    storage::{Ask, Storage, Wake},
+    planted::PlantedBug,
+    storage::{ClaimRequest, ClaimResult, HeldOperation, Storage, StorageError, Wake},
+    watch::WatchGuard,
 };
 
 /// How often to look for operations that are held here without being in hand. There are none, unless
@@ -36,7 +37,7 @@ impl<S: Storage> Replica<S> {
         let kinds: Vec<(String, i32)> =
             self.plans.iter().map(|(kind, plan)| (kind.clone(), plan.version())).collect();
         let in_hand =
-            InHand::new(self.settings.in_hand, !self.settings.planted.is(Planted::Unfair));
+            InHand::new(self.settings.in_hand, !self.settings.planted.is(PlantedBug::Unfair));
         let mut wakes = self.storage.wakes();
         let mut after_lane = String::new();
         let mut next_scan = self.clock.now();
@@ -71,7 +72,7 @@ impl<S: Storage> Replica<S> {
             if room > 0 {
                 in_hand.forget_due(now);
                 let crowded = in_hand.crowded();
-                let ask = Ask {
+                let ask = ClaimRequest {
                     replica: incarnation.lease.replica,
                     kinds: &kinds,
                     room,
@@ -82,20 +83,22 @@ impl<S: Storage> Replica<S> {
                     biased;
                     // A store that hangs must not keep this replica from noticing.
                     () = incarnation.lease.is_lost() => return,
-                    claimed = self.storage.claim(&ask) => claimed,
+                    claimed = self.claim(incarnation, &ask) => claimed,
                 };
                 match claimed {
-                    Ok(claimed) => {
-                        more = !claimed.operations.is_empty();
-                        after_lane = claimed.last_lane;
-                        for held in claimed.operations {
+                    Ok((claimed, last_lane)) => {
+                        more = !claimed.is_empty();
+                        after_lane = last_lane;
+                        for (held, watched) in claimed {
                             let slot = in_hand.take(held.id, &held.lane);
                             let incarnation = incarnation.clone();
                             drives.spawn(async move {
-                                let drove = incarnation.drive(held).await;
+                                let drove = incarnation.drive(held, watched).await;
                                 slot.free(match drove {
-                                    Drove::Sleeps(until) => Some(until),
-                                    Drove::Ended | Drove::Left | Drove::Goes => None,
+                                    DriveResult::Sleeps(until) => Some(until),
+                                    DriveResult::Ended | DriveResult::Left | DriveResult::Goes => {
+                                        None
+                                    }
                                 });
                             });
                         }
@@ -117,6 +120,35 @@ impl<S: Storage> Replica<S> {
                 self.clock.sleep(GATHER).await;
             }
         }
+    }
+
+    /// Claims, and watches what was claimed. A look for lost operations that began before the answer came did not name these: they
+    /// may have been abandoned meanwhile, so they are looked for on their own. Also returns the lane to go on after.
+    async fn claim(
+        &self,
+        incarnation: &Incarnation,
+        ask: &ClaimRequest<'_>,
+    ) -> Result<(Vec<(HeldOperation, WatchGuard)>, String), StorageError> {
+        let watch = &incarnation.watch;
+        let looks = watch.looks();
+        let ClaimResult { operations, last_lane, .. } = self.storage.claim(ask).await?;
+        let watched: Vec<(HeldOperation, WatchGuard)> = operations
+            .into_iter()
+            .map(|held| {
+                let watched = watch.watch(held.id, held.epoch);
+                (held, watched)
+            })
+            .collect();
+        let is_known =
+            looks == watch.looks() || self.settings.planted.is(PlantedBug::LateClaimsRun);
+        if watched.is_empty() || is_known {
+            return Ok((watched, last_lane));
+        }
+        let in_hand: Vec<_> = watched.iter().map(|(held, _)| (held.id, held.epoch)).collect();
+        let lost = self.storage.lost(ask.replica, &in_hand).await?;
+        let is_held =
+            |(held, _): &(HeldOperation, WatchGuard)| !lost.contains(&(held.id, held.epoch));
+        Ok((watched.into_iter().filter(is_held).collect(), last_lane))
     }
 
     /// Makes what dead replicas held claimable again, and now and then trims the journal.
@@ -142,7 +174,7 @@ impl<S: Storage> Replica<S> {
     /// Lets go of what the store believes to be in our hands and is not. Claims and this never overlap,
     /// so what was just claimed is never let go. `false` when the store did not answer.
     async fn release_strays(&self, incarnation: &Incarnation, in_hand: &InHand) -> bool {
-        if self.settings.planted.is(Planted::StraysKept) {
+        if self.settings.planted.is(PlantedBug::StraysKept) {
             return true;
         }
         match self.storage.release(incarnation.lease.replica, &in_hand.all()).await {
@@ -178,7 +210,7 @@ impl<S: Storage> Replica<S> {
         next_scan: Timestamp,
         more: bool,
     ) {
-        let only_wakes = self.settings.planted.is(Planted::NoScan);
+        let only_wakes = self.settings.planted.is(PlantedBug::NoScan);
         loop {
             let until = if only_wakes {
                 self.clock.now() + Duration::from_secs(3600)

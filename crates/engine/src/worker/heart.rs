@@ -1,4 +1,4 @@
-//! The heartbeat: keeps the lease while the process lives, on a thread and a connection of its own.
+//! The heartbeat: keeps the lease and looks for lost operations while the process lives, on a thread and a connection of its own.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,12 +7,20 @@ use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use super::Replica;
-use crate::{lease::Lease, settings::HeartPlace, storage::Storage};
+use crate::{
+    drive::Incarnation, lease::Lease, settings::HeartPlace, storage::Storage, watch::Watch,
+};
 
 impl<S: Storage> Replica<S> {
-    pub(super) fn start_heart(&self, lease: &Arc<Lease>) {
-        let beats =
-            beats(self.storage.clone(), lease.clone(), self.clock.clone(), self.crashed.clone());
+    pub(super) fn start_heart(&self, incarnation: &Incarnation) {
+        let Incarnation { lease, watch, .. } = incarnation;
+        let beats = beats(
+            self.storage.clone(),
+            lease.clone(),
+            watch.clone(),
+            self.clock.clone(),
+            self.crashed.clone(),
+        );
         match self.settings.heart {
             HeartPlace::Task => drop(tokio::spawn(beats)),
             HeartPlace::Thread => {
@@ -35,6 +43,7 @@ impl<S: Storage> Replica<S> {
 async fn beats<S: Storage>(
     storage: Arc<S>,
     lease: Arc<Lease>,
+    watch: Arc<Watch>,
     clock: Clock,
     crashed: CancellationToken,
 ) {
@@ -51,7 +60,7 @@ async fn beats<S: Storage>(
                 tokio::select! {
                     biased;
                     () = crashed.cancelled() => {}
-                    () = lease.keep(heart) => {}
+                    () = lease.keep(heart, &watch) => {}
                 }
                 return;
             }

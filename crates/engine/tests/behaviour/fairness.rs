@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use engine::{Planted, Settings, State, testing::Faults};
+use engine::{PlantedBug, Settings, State, testing::Faults};
 
 use crate::script::{Act, Bench, SECOND, settings};
 
 /// How long a single operation of another tenant waits behind a backlog of working steps.
-async fn wait_behind_backlog(planted: Planted) -> Duration {
+async fn wait_behind_backlog(planted: PlantedBug) -> Duration {
     let bench = Bench::with(planted, Faults::default());
     let few = Settings { workers: 10, in_hand: 40, planted, ..settings() };
     let _engine = bench.start(few);
@@ -28,12 +28,12 @@ async fn wait_behind_backlog(planted: Planted) -> Duration {
 
 #[tokio::test(start_paused = true)]
 async fn p19_a_single_operation_starts_at_once_behind_another_tenants_backlog() {
-    assert!(wait_behind_backlog(Planted::Nothing).await <= Duration::from_millis(250));
+    assert!(wait_behind_backlog(PlantedBug::Nothing).await <= Duration::from_millis(250));
 }
 
 #[tokio::test(start_paused = true)]
 async fn p19_is_red_when_a_lane_may_take_everything() {
-    assert!(wait_behind_backlog(Planted::Unfair).await > Duration::from_millis(250));
+    assert!(wait_behind_backlog(PlantedBug::Unfair).await > Duration::from_millis(250));
 }
 
 /// How long a hundred healthy operations take beside some poisonous ones.

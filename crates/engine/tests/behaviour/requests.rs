@@ -1,8 +1,8 @@
 //! Requests against running operations: queueing, superseding, cancelling, retrying.
 
 use engine::{
-    Settings, State, Storage as _,
-    storage::{Acceptance, EntryEvent, LOOK, Outcome, STOPPED_AFTER, Skip, Unfinished, Verdict},
+    State, Storage as _,
+    storage::{Acceptance, EntryEvent, Outcome, Skip, Unfinished, Verdict},
 };
 
 use crate::script::{Act, Bench, MINUTE, settings};
@@ -84,7 +84,7 @@ async fn a_superseding_request_stops_the_running_operation_and_follows_it() {
     bench.order_for(create, "one instance", "tenant").await;
     bench.until(create, |row| row.waiting_since.is_some() && !row.held).await;
 
-    let order = engine::Order::<crate::script::Scripted> {
+    let order = engine::Order::<crate::script::ScriptedOperation> {
         id: delete,
         instance: "one instance".into(),
         lane: "tenant".into(),
@@ -162,99 +162,4 @@ async fn a_step_that_was_skipped_stays_skipped_when_another_replica_takes_over()
     let used = bench.env.ran(id).iter().filter(|step| **step == "Use").count();
     assert_eq!(used, 1, "not even after its stage started over");
     assert_eq!(bench.read(id).await.incomplete.len(), 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_abandoned_operation_ends_at_once_while_its_step_hangs_and_the_next_one_runs() {
-    let bench = Bench::new();
-    let engine = bench.start(settings());
-    let (hangs, next) = (bench.id(), bench.id());
-    bench.env.script(hangs, "Use", &[Act::Hang]);
-    bench.order_for(hangs, "one instance", "tenant").await;
-    bench.order_for(next, "one instance", "tenant").await;
-    bench.until(hangs, |row| row.step.as_deref() == Some("Use") && row.held).await;
-
-    assert!(engine.abandon(hangs, "it hangs").await.unwrap());
-
-    let ended = bench.read(hangs).await;
-    assert_eq!((ended.state, ended.held, ended.owner), (State::Failed, false, None));
-    assert_eq!(ended.failure.unwrap().reason, "abandoned");
-    bench.succeeds(next).await;
-    // Long after the hanging run has reached its deadline, nothing was written.
-    bench.clock.sleep(60 * MINUTE).await;
-    let later = bench.read(hangs).await;
-    assert_eq!((later.state, later.note.as_deref()), (State::Failed, Some("it hangs")));
-    assert_eq!(later.updated_at, ended.updated_at, "its owner writes nothing more");
-    assert!(!engine.abandon(hangs, "again").await.unwrap(), "final is final");
-}
-
-#[tokio::test(start_paused = true)]
-async fn p29_the_step_of_an_abandoned_operation_is_dropped_before_the_next_one_begins() {
-    let bench = Bench::new();
-    let engine = bench.start(settings());
-    let (goes_on, next) = (bench.id(), bench.id());
-    bench.env.script(goes_on, "Use", &[Act::Tick(MINUTE / 120)]);
-    bench.order_for(goes_on, "one instance", "tenant").await;
-    bench.order_for(next, "one instance", "tenant").await;
-    bench.until(goes_on, |row| row.step.as_deref() == Some("Use") && row.held).await;
-    bench.clock.sleep(MINUTE / 6).await;
-    let now = bench.clock.now();
-
-    assert!(engine.abandon(goes_on, "it does not end").await.unwrap());
-
-    let row = bench.read(next).await;
-    assert_eq!(row.due_at, Some(now + STOPPED_AFTER));
-    let explanation = engine.explain(next).await.unwrap().unwrap();
-    assert!(explanation.reason.contains("given time to stop"), "{explanation:?}");
-    bench.succeeds(next).await;
-    bench.clock.sleep(MINUTE).await;
-    let last = *bench.env.times(goes_on, "tick").last().unwrap();
-    let first = bench.env.times(next, "Start")[0];
-    assert!(last > now - MINUTE / 60, "it went on until it was abandoned");
-    assert!(last <= now + LOOK + LOOK / 2 && last < first, "{last} is not before {first}");
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_operation_in_line_for_a_place_is_not_begun_once_it_was_abandoned() {
-    let bench = Bench::new();
-    let engine = bench.start(Settings { workers: 1, ..settings() });
-    let (first, second) = (bench.id(), bench.id());
-    bench.env.script(first, "Start", &[Act::Work(MINUTE / 3)]);
-    bench.order_for(first, "one instance", "tenant").await;
-    bench.order_for(second, "another instance", "tenant").await;
-    bench.until(second, |row| row.held).await;
-
-    assert!(engine.abandon(second, "not wanted").await.unwrap());
-    bench.succeeds(first).await;
-    bench.clock.sleep(MINUTE).await;
-
-    assert!(bench.env.ran(second).is_empty());
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_operation_that_no_replica_knows_can_be_abandoned() {
-    let bench = Bench::new();
-    let engine = bench.start(settings());
-    let id = bench.id();
-    let mut order = engine::Order::<crate::script::Scripted> {
-        id,
-        instance: "one instance".into(),
-        lane: "tenant".into(),
-        input: (),
-        data: crate::script::Data::default(),
-        digest: None,
-    }
-    .encoded()
-    .unwrap();
-    order.kind = "of a newer program".into();
-    bench.store.accept(order, &|_| Verdict::Queue).await.unwrap();
-    bench.clock.sleep(60 * MINUTE).await;
-    assert_eq!(bench.read(id).await.state, State::Pending);
-
-    assert!(engine.abandon(id, "nobody can run it").await.unwrap());
-
-    let ended = bench.read(id).await;
-    assert_eq!((ended.state, ended.due_at), (State::Failed, None));
-    let last = bench.store.history(id).pop().unwrap();
-    assert_eq!((last.outcome, last.state), (Some(Outcome::Ended), State::Failed));
 }

@@ -8,7 +8,7 @@ use std::{
 
 use base::{Clock, Failure};
 use engine::{
-    Cx, Engine, HeartPlace, Operation, OperationId, Order, Plan, Planted, Retry, RowChange,
+    Cx, Engine, HeartPlace, Operation, OperationId, Order, Plan, PlantedBug, Retry, RowChange,
     Settings, State, Step, StepError, StepResult, Storage as _, again, done, finish,
     storage::{Entry, Outcome, Snapshot, Verdict},
     testing::{Faults, SimulatedStore},
@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// What a run of a step does.
+/// The scripted result of a run.
 #[derive(Debug, Clone)]
 pub(crate) enum Act {
     Wait(&'static str),
@@ -43,13 +43,13 @@ pub(crate) enum Act {
 
 /// A change to another row.
 #[derive(Serialize)]
-struct Changed {
+struct ChangeBody {
     #[serde(skip)]
     topic: &'static str,
     by: &'static str,
 }
 
-impl RowChange for Changed {
+impl RowChange for ChangeBody {
     fn topic(&self) -> &str {
         self.topic
     }
@@ -81,9 +81,9 @@ impl Env {
     }
 }
 
-pub(crate) struct Scripted;
+pub(crate) struct ScriptedOperation;
 
-impl Operation for Scripted {
+impl Operation for ScriptedOperation {
     const KIND: &'static str = "scripted";
     type Input = ();
     type Data = Data;
@@ -101,7 +101,7 @@ pub(crate) struct Memory {
     pub(crate) warm: bool,
 }
 
-async fn act(cx: &mut Cx<'_, Scripted>, step: &'static str) -> StepResult {
+async fn act(cx: &mut Cx<'_, ScriptedOperation>, step: &'static str) -> StepResult {
     let now = cx.env.clock.now();
     cx.env.ran.lock().unwrap().push((now, cx.operation, step));
     if step == "Warm" {
@@ -142,7 +142,7 @@ async fn act(cx: &mut Cx<'_, Scripted>, step: &'static str) -> StepResult {
             std::future::pending().await
         }
         Some(Act::Change(topic)) => {
-            cx.change(&Changed { topic, by: step })?;
+            cx.change(&ChangeBody { topic, by: step })?;
             done()
         }
         Some(Act::Note(text)) => {
@@ -160,10 +160,10 @@ async fn act(cx: &mut Cx<'_, Scripted>, step: &'static str) -> StepResult {
 macro_rules! steps {
     ($($step:ident),*) => {$(
         pub(crate) struct $step;
-        impl Step<Scripted> for $step {
+        impl Step<ScriptedOperation> for $step {
             const NAME: &'static str = stringify!($step);
             const RETRY: Retry = Retry::DEFAULT.each_within(Duration::from_secs(30));
-            async fn run(&self, cx: &mut Cx<'_, Scripted>) -> StepResult {
+            async fn run(&self, cx: &mut Cx<'_, ScriptedOperation>) -> StepResult {
                 act(cx, Self::NAME).await
             }
         }
@@ -171,14 +171,14 @@ macro_rules! steps {
 }
 
 pub(crate) mod step {
-    use super::{Cx, Duration, Retry, Scripted, Step, StepResult, act};
+    use super::{Cx, Duration, Retry, ScriptedOperation, Step, StepResult, act};
     steps!(Start, Warm, Use, End);
 }
 
 use step::{End, Start, Use, Warm};
 
 /// A stage that only starts, one with memory, one that ends.
-pub(crate) fn plan() -> Plan<Scripted> {
+pub(crate) fn plan() -> Plan<ScriptedOperation> {
     Plan::within(Duration::from_secs(24 * 3600))
         .stage("start")
         .step(Start)
@@ -208,10 +208,10 @@ pub(crate) fn settings() -> Settings {
 
 impl Bench {
     pub(crate) fn new() -> Self {
-        Self::with(Planted::Nothing, Faults::default())
+        Self::with(PlantedBug::Nothing, Faults::default())
     }
 
-    pub(crate) fn with(planted: Planted, faults: Faults) -> Self {
+    pub(crate) fn with(planted: PlantedBug, faults: Faults) -> Self {
         let clock = Clock::starting_at("2026-01-01T12:00:00Z".parse().unwrap());
         let env = Env { clock: clock.clone(), acts: Mutex::default(), ran: Mutex::default() };
         Self {
@@ -229,10 +229,27 @@ impl Bench {
     pub(crate) fn start_plan(
         &self,
         settings: Settings,
-        plan: Plan<Scripted>,
+        plan: Plan<ScriptedOperation>,
     ) -> Engine<SimulatedStore> {
-        let line = Arc::new(self.store.line(self.clock.clone()));
-        Engine::builder(line, self.clock.clone(), settings)
+        self.start_plan_on(&self.store.line(self.clock.clone()), settings, plan)
+    }
+
+    /// Starts a replica whose line to the store the test keeps.
+    pub(crate) fn start_on(
+        &self,
+        line: &SimulatedStore,
+        settings: Settings,
+    ) -> Engine<SimulatedStore> {
+        self.start_plan_on(line, settings, plan())
+    }
+
+    fn start_plan_on(
+        &self,
+        line: &SimulatedStore,
+        settings: Settings,
+        plan: Plan<ScriptedOperation>,
+    ) -> Engine<SimulatedStore> {
+        Engine::builder(Arc::new(line.clone()), self.clock.clone(), settings)
             .serve(plan, self.env.clone())
             .unwrap()
             .start()
@@ -253,7 +270,7 @@ impl Bench {
     }
 
     pub(crate) async fn order_for(&self, id: OperationId, instance: &str, lane: &str) {
-        let order = Order::<Scripted> {
+        let order = Order::<ScriptedOperation> {
             id,
             instance: instance.into(),
             lane: lane.into(),

@@ -112,7 +112,7 @@ async fn p14_sleeping_operations_hold_no_worker() {
 #[tokio::test(start_paused = true)]
 async fn p18_what_is_due_starts_within_a_second_even_if_every_notification_is_lost() {
     let faults = engine::testing::Faults { wake_lost: 1.0, ..Default::default() };
-    let bench = Bench::with(engine::Planted::Nothing, faults);
+    let bench = Bench::with(engine::PlantedBug::Nothing, faults);
     let _engine = bench.start(settings());
     bench.clock.sleep(10 * SECOND).await;
 

@@ -147,7 +147,9 @@ fn check_times(row: &Snapshot, journal: &[Entry], found: &mut Vec<Violation>) {
         let retried = failed.outcome == Some(Outcome::Transient)
             && failed.step.as_deref() != Some("Stuck")
             && next.event == EntryEvent::Run
-            && next.outcome != Some(Outcome::Ended);
+            && next.outcome != Some(Outcome::Ended)
+            // A step that an operator skips was not tried again.
+            && next.failure.as_ref().is_none_or(|failure| failure.reason != "skipped");
         let pause = next.began_at.duration_since(failed.ended_at);
         let least = SignedDuration::try_from(BACK_OFF.mul_f64(0.79)).unwrap_or_default();
         if retried && pause < least {

@@ -15,17 +15,17 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use engine::Planted;
+use engine::PlantedBug;
 
-use crate::{checker::Violation, nemesis::Ran};
+use crate::{checker::Violation, nemesis::SimulationResult};
 
 /// Runs one seed in a world of its own.
-fn run(seed: u64, planted: Planted) -> Ran {
+fn run(seed: u64, planted: PlantedBug) -> SimulationResult {
     run_with(seed, planted, false)
 }
 
 /// The same, with operators who step in or without.
-fn run_with(seed: u64, planted: Planted, operators: bool) -> Ran {
+fn run_with(seed: u64, planted: PlantedBug, operators: bool) -> SimulationResult {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
@@ -36,13 +36,13 @@ fn run_with(seed: u64, planted: Planted, operators: bool) -> Ran {
 }
 
 /// Runs seeds on all cores until one shows a violation; returns the first found.
-fn search(seeds: std::ops::Range<u64>, planted: Planted) -> Option<(u64, Vec<Violation>)> {
+fn search(seeds: std::ops::Range<u64>, planted: PlantedBug) -> Option<(u64, Vec<Violation>)> {
     search_with(seeds, |seed| run(seed, planted))
 }
 
 fn search_with(
     seeds: std::ops::Range<u64>,
-    run: impl Fn(u64) -> Ran + Sync,
+    run: impl Fn(u64) -> SimulationResult + Sync,
 ) -> Option<(u64, Vec<Violation>)> {
     let next = AtomicU64::new(seeds.start);
     let found = Mutex::new(None);
@@ -73,31 +73,29 @@ fn number(name: &str, otherwise: u64) -> u64 {
 #[test]
 fn every_promise_holds_for_every_seed() {
     if let Ok(seed) = std::env::var("KCP_SEED") {
-        let ran = run(seed.parse().expect("KCP_SEED is a number"), Planted::Nothing);
+        let ran = run(seed.parse().expect("KCP_SEED is a number"), PlantedBug::Nothing);
         assert!(ran.violations.is_empty(), "{:#?}\n{}", ran.violations, ran.story);
         return;
     }
     let first = number("KCP_FIRST_SEED", 0);
-    let found = search(first..first + number("KCP_SEEDS", 2_000), Planted::Nothing);
+    let found = search(first..first + number("KCP_SEEDS", 2_000), PlantedBug::Nothing);
 
     assert!(found.is_none(), "KCP_SEED={found:#?}");
 }
 
 #[test]
 fn every_promise_holds_while_operators_skip_steps_and_abandon_operations() {
-    let run = |seed| run_with(seed, Planted::Nothing, true);
+    let run = |seed| run_with(seed, PlantedBug::Nothing, true);
 
     let found = search_with(0..number("KCP_SEEDS", 2_000) / 4, run);
 
     assert!(found.is_none(), "with operators, seed {found:#?}");
 }
 
-#[test]
-fn p29_is_red_when_nobody_looks_for_what_was_abandoned() {
-    let run = |seed| run_with(seed, Planted::AbandonedGoOn, true);
-
+/// The planted bug must be found with operators who step in.
+fn finds_with_operators(planted: PlantedBug) {
+    let run = |seed| run_with(seed, planted, true);
     let (seed, violations) = search_with(0..3_000, run).expect("the planted bug is found");
-
     assert!(
         violations.iter().any(|violation| [4, 29].contains(&violation.promise)),
         "seed {seed} found something else: {violations:#?}"
@@ -105,15 +103,25 @@ fn p29_is_red_when_nobody_looks_for_what_was_abandoned() {
 }
 
 #[test]
+fn p29_is_red_when_nobody_looks_for_what_was_abandoned() {
+    finds_with_operators(PlantedBug::AbandonedGoOn);
+}
+
+#[test]
+fn p29_is_red_when_the_lease_is_renewed_without_an_answer_to_the_look() {
+    finds_with_operators(PlantedBug::UnansweredLooksCount);
+}
+
+#[test]
 fn a_seed_replays_exactly() {
-    let (one, two) = (run(4711, Planted::Nothing), run(4711, Planted::Nothing));
+    let (one, two) = (run(4711, PlantedBug::Nothing), run(4711, PlantedBug::Nothing));
 
     assert_eq!(one.story, two.story);
     assert!(one.story.lines().count() > 50, "the story is worth comparing");
 }
 
 /// The planted bug must be found, and found as a breach of one of these promises.
-fn finds(planted: Planted, promises: &[u8]) {
+fn finds(planted: PlantedBug, promises: &[u8]) {
     let (seed, violations) = search(0..3_000, planted).expect("the planted bug is found");
     assert!(
         violations.iter().any(|violation| promises.contains(&violation.promise)),
@@ -125,7 +133,7 @@ macro_rules! planted {
     ($($test:ident: $bug:ident breaks $($promise:literal)|+;)*) => {$(
         #[test]
         fn $test() {
-            finds(Planted::$bug, &[$($promise),+]);
+            finds(PlantedBug::$bug, &[$($promise),+]);
         }
     )*};
 }

@@ -9,7 +9,7 @@ use std::{
 
 use base::{Clock, Failure};
 use engine::{
-    Engine, HeartPlace, OperationId, Order, Planted, Settings, Storage as _,
+    Engine, HeartPlace, OperationId, Order, PlantedBug, Settings, Storage as _,
     storage::{Acceptance, Cancel, NewOperation, Skip, Unfinished, Verdict},
     testing::{Faults, SimulatedStore},
 };
@@ -19,18 +19,18 @@ use uuid::Uuid;
 
 use crate::{
     checker::{self, NEWER, Violation},
-    outside::{Outside, World},
+    outside::{OutsideConnection, World},
     plans::{self, Build, Data, Panic, Remove, Slow},
 };
 
-const LEASE: Duration = Duration::from_secs(1);
+pub(crate) const LEASE: Duration = Duration::from_secs(1);
 /// How long faults go on, in simulated time.
 const TROUBLE: Duration = Duration::from_secs(30);
 /// How long nothing may happen afterwards while something is unfinished.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a run left behind.
-pub(crate) struct Ran {
+/// The result of a run.
+pub(crate) struct SimulationResult {
     pub violations: Vec<Violation>,
     /// Everything that happened, to compare replays.
     pub story: String,
@@ -49,7 +49,7 @@ struct Nemesis {
     noon: Timestamp,
     store: SimulatedStore,
     world: Arc<Mutex<World>>,
-    planted: Planted,
+    planted: PlantedBug,
     replicas: Vec<Replica>,
     accepted: BTreeMap<OperationId, &'static str>,
     names: u32,
@@ -57,7 +57,7 @@ struct Nemesis {
     operators: bool,
 }
 
-pub(crate) async fn run(seed: u64, planted: Planted, operators: bool) -> Ran {
+pub(crate) async fn run(seed: u64, planted: PlantedBug, operators: bool) -> SimulationResult {
     let mut random = fastrand::Rng::with_seed(seed);
     let noon: Timestamp = "2026-01-01T12:00:00Z".parse().expect("a time");
     let clock = Clock::starting_at(noon);
@@ -108,7 +108,7 @@ impl Nemesis {
         // The planted bug must not profit from the corrections that the engine's clock gets.
         let line = self.store.line(Clock::starting_at(self.clock.now() + skew));
         let paused = watch::channel(false).0;
-        let outside = Arc::new(Outside {
+        let outside = Arc::new(OutsideConnection {
             world: self.world.clone(),
             store: self.store.clone(),
             clock: self.clock.clone(),
@@ -175,9 +175,26 @@ impl Nemesis {
         self.tell(&format!("an operator steps in at {}: {done:?}", row.id));
     }
 
+    /// For a while, a replica's looks for what was abandoned have no answer, and everything else has.
+    fn blind(&mut self) {
+        let at = self.any();
+        let for_ms = self.random.u64(200..4_000);
+        let replica = &self.replicas[at];
+        self.tell(&format!("{} is blind for {for_ms} ms", replica.name));
+        let (line, clock) = (replica.line.clone(), self.clock.clone());
+        line.blind(true);
+        tokio::spawn(async move {
+            clock.sleep(Duration::from_millis(for_ms)).await;
+            line.blind(false);
+        });
+    }
+
     async fn act(&mut self) {
         if self.operators && self.random.u32(0..6) == 0 {
             return self.step_in().await;
+        }
+        if self.operators && self.random.u32(0..12) == 0 {
+            return self.blind();
         }
         match self.random.u32(0..100) {
             0..45 => self.order().await,
@@ -335,7 +352,7 @@ impl Nemesis {
         rows.filter(|row| !row.state.is_final() && row.id != NEWER).collect()
     }
 
-    fn finish(mut self) -> Ran {
+    fn finish(mut self) -> SimulationResult {
         for replica in self.replicas.drain(..) {
             replica.engine.kill();
         }
@@ -357,7 +374,7 @@ impl Nemesis {
         }
         let mut violations = std::mem::take(&mut self.world.lock().unwrap().violations);
         violations.extend(checker::check(&self.store, &self.world.lock().unwrap(), &self.accepted));
-        Ran { violations, story }
+        SimulationResult { violations, story }
     }
 }
 

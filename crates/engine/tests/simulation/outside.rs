@@ -7,20 +7,17 @@ use std::{
 };
 
 use base::{Clock, Failure, caller};
-use engine::{
-    OperationId, StepError,
-    storage::{STOPPED_AFTER, Snapshot},
-    testing::SimulatedStore,
-};
+use engine::{OperationId, StepError, storage::Snapshot, testing::SimulatedStore};
 use jiff::Timestamp;
 use tokio::sync::watch;
 
 use crate::{
     checker::{self, Violation},
+    nemesis::LEASE,
     plans::PLACES,
 };
 
-/// What everybody shares.
+/// The shared world.
 #[derive(Default)]
 pub(crate) struct World {
     /// Things by name, with how often each was made.
@@ -41,7 +38,7 @@ pub(crate) struct World {
 
 /// One replica's line to the outside world.
 #[derive(Clone)]
-pub(crate) struct Outside {
+pub(crate) struct OutsideConnection {
     pub world: Arc<Mutex<World>>,
     pub store: SimulatedStore,
     pub clock: Clock,
@@ -50,7 +47,7 @@ pub(crate) struct Outside {
     pub lose: f64,
 }
 
-impl Outside {
+impl OutsideConnection {
     fn chance(&self, of: f64) -> bool {
         self.random.lock().unwrap().f64() < of
     }
@@ -119,7 +116,7 @@ impl Outside {
         // The step that ran when an operator abandoned it may go on for a moment; nothing of it is written.
         if checker::is_abandoned(row) {
             let since = row.ended_at.map(|ended| self.clock.now().duration_since(ended));
-            if since.is_some_and(|since| since.unsigned_abs() > STOPPED_AFTER) {
+            if since.is_some_and(|since| since.unsigned_abs() > LEASE) {
                 self.violate(29, format!("a call began {since:?} after the end: {row:?}"));
             }
             return;

@@ -9,7 +9,7 @@ use engine::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::outside::Outside;
+use crate::outside::OutsideConnection;
 
 /// Every step that calls the outside, in the order of its plan: kind, stage, step.
 pub(crate) const PLACES: &[(&str, &str, &str)] = &[
@@ -58,7 +58,7 @@ macro_rules! kind {
             type Input = u32;
             type Data = Data;
             type Memory = Memory;
-            type Env = Outside;
+            type Env = OutsideConnection;
         }
     };
 }

@@ -12,7 +12,7 @@ use crate::{
     requests,
 };
 
-/// What is being started when a runtime is made.
+/// The phrase for provisioning in errors.
 pub(super) const PROVISIONING: &str = "Runtime provisioning";
 
 /// What is to be installed; `starting` says for what: "Runtime provisioning" or "Runtime upgrade".
@@ -32,7 +32,7 @@ pub fn kyma(request: requests::Kyma, defaults: &Defaults, starting: &str) -> Res
     })
 }
 
-/// What is installed when nobody says what.
+/// Components that are installed by default.
 pub(super) fn lite() -> Vec<Component> {
     [("cluster-essentials", "kyma-system"), ("istio", "istio-system")]
         .into_iter()

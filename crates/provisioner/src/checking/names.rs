@@ -53,7 +53,7 @@ pub(super) fn domain(domain: &str, path: &str) -> Result<(), Error> {
     must(domain.split('.').all(is_label), path, rule)
 }
 
-/// Nobody without a name.
+/// Rejects administrators without a name.
 pub(super) fn administrators(people: &[String], path: &str) -> Result<(), Error> {
     for (index, person) in people.iter().enumerate() {
         must(!person.trim().is_empty(), format_args!("{path}[{index}]"), "must not be empty")?;
@@ -61,7 +61,7 @@ pub(super) fn administrators(people: &[String], path: &str) -> Result<(), Error>
     Ok(())
 }
 
-/// Who is named twice is meant once.
+/// Removes duplicates.
 pub(super) fn each_once(mut people: Vec<String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     people.retain(|person| seen.insert(person.clone()));

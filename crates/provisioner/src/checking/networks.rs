@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// A network, and where the request names it.
-struct Named {
+struct NamedNetwork {
     path: String,
     network: Network,
 }
@@ -42,7 +42,7 @@ pub(super) fn check(cluster: &Cluster, at: &str) -> Result<(), Error> {
 }
 
 /// Pods and services have networks of their own.
-fn inside_of_the_cluster(cluster: &Cluster, nodes: Named, at: &str) -> Result<(), Error> {
+fn inside_of_the_cluster(cluster: &Cluster, nodes: NamedNetwork, at: &str) -> Result<(), Error> {
     let mut others = vec![nodes];
     let more = [("podsCidr", &cluster.pods_cidr), ("servicesCidr", &cluster.services_cidr)];
     for (name, cidr) in more {
@@ -56,8 +56,8 @@ fn inside_of_the_cluster(cluster: &Cluster, nodes: Named, at: &str) -> Result<()
 
 /// All inside of the network, and apart from each other.
 fn subnets(
-    around: &Named,
-    subnets: impl Iterator<Item = Result<Named, Error>>,
+    around: &NamedNetwork,
+    subnets: impl Iterator<Item = Result<NamedNetwork, Error>>,
 ) -> Result<(), Error> {
     let mut others = vec![];
     for subnet in subnets {
@@ -69,11 +69,11 @@ fn subnets(
     Ok(())
 }
 
-fn azure_zone(zone: &AzureZone, at: &str, index: usize) -> Result<Named, Error> {
+fn azure_zone(zone: &AzureZone, at: &str, index: usize) -> Result<NamedNetwork, Error> {
     named(&zone.cidr, format!("{at}.azureZones[{index}].cidr"))
 }
 
-fn aws_zone(zone: &AwsZone, at: &str, index: usize) -> [Result<Named, Error>; 3] {
+fn aws_zone(zone: &AwsZone, at: &str, index: usize) -> [Result<NamedNetwork, Error>; 3] {
     let at = format!("{at}.awsZones[{index}]");
     [
         named(&zone.worker_cidr, format!("{at}.workerCidr")),
@@ -82,14 +82,14 @@ fn aws_zone(zone: &AwsZone, at: &str, index: usize) -> [Result<Named, Error>; 3]
     ]
 }
 
-fn named(cidr: &str, path: String) -> Result<Named, Error> {
+fn named(cidr: &str, path: String) -> Result<NamedNetwork, Error> {
     match cidr.parse() {
-        Ok(network) => Ok(Named { path, network }),
+        Ok(network) => Ok(NamedNetwork { path, network }),
         Err(rule) => Err(refused(path, rule)),
     }
 }
 
-impl Named {
+impl NamedNetwork {
     fn must_be_in(&self, around: &Self) -> Result<(), Error> {
         let (inner, outer) = (self.network, around.network);
         let rule = format_args!("{inner} must be inside of {}, which is {outer}", around.path);

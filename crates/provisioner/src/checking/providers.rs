@@ -23,28 +23,30 @@ pub(super) fn chosen(
 ) -> Result<Provider, Error> {
     let at = format!("{at}.providerSpecificConfig");
     Ok(match one(asked, &at)? {
-        One::Gcp(gcp) => Provider::Gcp(Gcp { zones: gcp.zones }),
-        One::Azure(asked) => {
+        RequestedProvider::Gcp(gcp) => Provider::Gcp(Gcp { zones: gcp.zones }),
+        RequestedProvider::Azure(asked) => {
             let azure = self::azure(asked);
             let on = azure.nat_gateway.is_some_and(|nat| nat.enabled);
             let path = format_args!("{at}.azureConfig.enableNatGateway");
             must(!on || azure.is_zoned(), path, NO_GATEWAY)?;
             Provider::Azure(azure)
         }
-        One::Aws(aws) => Provider::Aws(self::aws(aws, &format!("{at}.awsConfig"))?),
-        One::OpenStack(openstack) => Provider::OpenStack(self::openstack(openstack, defaults)),
+        RequestedProvider::Aws(aws) => Provider::Aws(self::aws(aws, &format!("{at}.awsConfig"))?),
+        RequestedProvider::OpenStack(openstack) => {
+            Provider::OpenStack(self::openstack(openstack, defaults))
+        }
     })
 }
 
 /// The one provider that a request names.
-pub(super) enum One {
+pub(super) enum RequestedProvider {
     Gcp(crate::requests::GcpConfig),
     Azure(AzureConfig),
     Aws(AwsConfig),
     OpenStack(OpenStackConfig),
 }
 
-impl One {
+impl RequestedProvider {
     /// Gardener's word for it.
     pub(super) fn kind(&self) -> &'static str {
         match self {
@@ -57,12 +59,12 @@ impl One {
 }
 
 /// Exactly one member must be there.
-pub(super) fn one(asked: ProviderConfig, at: &str) -> Result<One, Error> {
+pub(super) fn one(asked: ProviderConfig, at: &str) -> Result<RequestedProvider, Error> {
     let members = [
-        asked.gcp.map(One::Gcp),
-        asked.azure.map(One::Azure),
-        asked.aws.map(One::Aws),
-        asked.open_stack.map(One::OpenStack),
+        asked.gcp.map(RequestedProvider::Gcp),
+        asked.azure.map(RequestedProvider::Azure),
+        asked.aws.map(RequestedProvider::Aws),
+        asked.open_stack.map(RequestedProvider::OpenStack),
     ];
     let mut members = members.into_iter().flatten();
     match (members.next(), members.next()) {
@@ -76,7 +78,7 @@ pub(super) fn one(asked: ProviderConfig, at: &str) -> Result<One, Error> {
     }
 }
 
-/// What a provider's part is called in a request.
+/// The name of a provider's field in a request.
 pub(super) fn member(kind: &str) -> &'static str {
     match kind {
         "gcp" => "gcpConfig",

@@ -1,4 +1,4 @@
-//! What a cluster is to be after upgradeShoot, or why it cannot be that.
+//! Checks an upgradeShoot request, and computes the new configuration.
 //!
 //! What a reader would get wrong: what is absent stays, except for administrators, of whom anyone who is not named
 //! is none afterwards. What cannot be changed may still be named, as long as it is what there is. Versions only go up:
@@ -6,7 +6,7 @@
 
 use clients::gardener::Shoot;
 
-use super::{Place, check, cluster, names, refused, some, upgrade_provider, version};
+use super::{FieldPaths, check, cluster, names, refused, some, upgrade_provider, version};
 use crate::{
     Error,
     configuration::{Cluster, Configuration, Provider},
@@ -15,7 +15,8 @@ use crate::{
 };
 
 /// In the request for other settings.
-const PLACE: Place = Place { cluster: "gardenerConfig", administrators: "administrators" };
+const PLACE: FieldPaths =
+    FieldPaths { cluster: "gardenerConfig", administrators: "administrators" };
 
 /// The configuration after upgradeShoot, or why it cannot be. `live` is the Shoot as it is now, when there is
 /// one: Gardener may have raised versions by itself.
@@ -70,7 +71,8 @@ fn has_pool(live: Option<&Shoot>) -> Result<(), Error> {
     }
 }
 
-/// What Gardener does not change once a cluster is there.
+/// Rejects changes of fields that gardens do not change in an existing cluster. Newer Gardeners by themselves take another
+/// network of the nodes; those of 1.65 and the extensions of the providers do not.
 fn nothing_fixed(now: &Cluster, request: &UpgradeShoot) -> Result<(), Error> {
     let grows = |wanted: &&str| {
         let networks = wanted.parse::<Network>().ok().zip(now.worker_cidr.parse().ok());
@@ -88,7 +90,7 @@ fn nothing_fixed(now: &Cluster, request: &UpgradeShoot) -> Result<(), Error> {
             "workerCidr",
             request.worker_cidr.as_deref().filter(|wanted| !(on_gcp && grows(wanted))),
             Some(now.worker_cidr.as_str()),
-            "Gardener refuses it, because the subnet of the nodes is in use and cannot be updated",
+            "Gardener 1.65 and the extensions of the providers refuse it",
         ),
         (
             "exposureClassName",

@@ -1,4 +1,4 @@
-//! What upgradeShoot may change of what only one provider has.
+//! Changes of provider fields by upgradeShoot.
 //!
 //! | provider | may be changed |
 //! |---|---|
@@ -33,15 +33,17 @@ pub(super) fn merged(
     let asked = providers::one(asked, &at).map_err(|error| error.while_doing(CHANGE))?;
     let at = format!("{at}.{}", providers::member(asked.kind()));
     let merged = match (now, asked) {
-        (Provider::Gcp(now), providers::One::Gcp(asked)) => {
+        (Provider::Gcp(now), providers::RequestedProvider::Gcp(asked)) => {
             let zones = more_zones(&now.zones, asked.zones, &format!("{at}.zones"));
             zones.map(|zones| Provider::Gcp(Gcp { zones }))
         }
-        (Provider::Azure(now), providers::One::Azure(asked)) => {
+        (Provider::Azure(now), providers::RequestedProvider::Azure(asked)) => {
             azure(now, live, asked, &at).map(Provider::Azure)
         }
-        (Provider::Aws(now), providers::One::Aws(asked)) => aws(now, asked, &at).map(Provider::Aws),
-        (Provider::OpenStack(now), providers::One::OpenStack(asked)) => {
+        (Provider::Aws(now), providers::RequestedProvider::Aws(asked)) => {
+            aws(now, asked, &at).map(Provider::Aws)
+        }
+        (Provider::OpenStack(now), providers::RequestedProvider::OpenStack(asked)) => {
             openstack(now, asked, &at).map(Provider::OpenStack)
         }
         (now, _) => Err(refused(&at, format_args!("is not for a cluster on {}", now.kind()))),
@@ -49,7 +51,7 @@ pub(super) fn merged(
     merged.map_err(|error| error.while_doing(CHANGE))
 }
 
-/// Those that are there, in their places, and then new ones; Gardener lets no zone of a pool go.
+/// Existing zones in their order, then new ones; Gardener never removes a zone of a pool.
 fn more_zones(now: &[String], asked: Vec<String>, path: &str) -> Result<Vec<String>, Error> {
     if let Some(gone) = now.iter().find(|zone| !asked.contains(zone)) {
         let rule = format!("must still have {gone:?}: Gardener removes no zone of a pool");

@@ -12,7 +12,7 @@ const ABANDONED: Duration = Duration::from_mins(10);
 const REMEMBERED: Duration = Duration::from_hours(7 * 24);
 /// How many are looked at in one go.
 const MOST: u32 = 100;
-/// How often somebody looks.
+/// The interval between two checks.
 const EVERY: Duration = Duration::from_mins(1);
 
 /// Goes on until it is dropped.

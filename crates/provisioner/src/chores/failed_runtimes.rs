@@ -22,7 +22,7 @@ use crate::{
 const MAKING: [&str; 2] = [Provisioning::KIND, ProvisioningNoInstall::KIND];
 /// How many are looked at in one go.
 const MOST: u32 = 100;
-/// How often somebody looks, when nothing happens.
+/// The interval between two checks, when nothing happens.
 const EVERY: Duration = Duration::from_secs(30);
 
 /// Goes on until it is dropped.

@@ -1,4 +1,4 @@
-//! What a runtime is to be, from the original's tables.
+//! The configuration of a runtime, from the original's tables.
 
 use serde_json::{Map, Value};
 use store::import::{Cipher, KymaConfigRow, ProvisionerCluster};

@@ -14,7 +14,7 @@ mod wait_for_deletion;
 use engine::{Operation, Plan, Step};
 
 use super::{Data, Env, Input, Memory, OnRuntime};
-use crate::limits::Limits;
+use crate::limits::StageLimits;
 
 /// The end of a cluster with Kyma in it.
 pub struct Deprovisioning;
@@ -38,8 +38,8 @@ impl Operation for DeprovisioningNoInstall {
     type Env = Env;
 }
 
-/// What is done with a cluster that has Kyma in it.
-pub fn plan(limits: &Limits) -> Plan<Deprovisioning> {
+/// The plan for a cluster with Kyma.
+pub fn plan(limits: &StageLimits) -> Plan<Deprovisioning> {
     let plan = Plan::within(limits.deprovisioning())
         .stage("CleanupCluster")
         .step(
@@ -57,13 +57,13 @@ pub fn plan(limits: &Limits) -> Plan<Deprovisioning> {
     cluster(plan, limits)
 }
 
-/// What is done with a cluster that has nothing in it.
-pub fn plan_no_install(limits: &Limits) -> Plan<DeprovisioningNoInstall> {
+/// The plan for a cluster without Kyma.
+pub fn plan_no_install(limits: &StageLimits) -> Plan<DeprovisioningNoInstall> {
     cluster(Plan::within(limits.deprovisioning()), limits)
 }
 
-/// What is done with every cluster.
-fn cluster<O: OnRuntime>(plan: Plan<O>, limits: &Limits) -> Plan<O> {
+/// The stages for every cluster.
+fn cluster<O: OnRuntime>(plan: Plan<O>, limits: &StageLimits) -> Plan<O> {
     plan.stage("DeprovisionCluster")
         .step(delete_shoot::DeleteShoot.failing_for(limits.cluster_deletion))
         .stage("WaitForClusterDeletion")
@@ -74,7 +74,8 @@ fn cluster<O: OnRuntime>(plan: Plan<O>, limits: &Limits) -> Plan<O> {
         )
         .step(
             remove_authentication::RemoveAuthentication
-                .failing_for(limits.waiting_for_cluster_deletion),
+                .failing_for(limits.cluster_cleanup)
+                .or_leave("the ConfigMap with the issuers of its users"),
         )
         .step(
             unregister_runtime::UnregisterRuntime.failing_for(limits.waiting_for_cluster_deletion),

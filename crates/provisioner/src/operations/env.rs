@@ -1,4 +1,4 @@
-//! What steps may reach.
+//! The clients and settings of the steps.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use secrecy::SecretString;
 use store::{ProvisionerStore, provisioner::Kubeconfig};
 use uuid::Uuid;
 
-use super::{Target, calling, own_shoot::own};
+use super::{Target, as_step_error, own_shoot::own};
 use crate::shoots::{AuditTenants, Rules};
 
-/// What steps may reach.
+/// The clients and settings of the steps.
 pub struct Env {
     /// Gardener.
     pub gardener: Gardener,
@@ -27,7 +27,7 @@ pub struct Env {
     pub releases: Releases,
     /// The provisioner's own rows.
     pub store: ProvisionerStore,
-    /// What all Shoots have in common.
+    /// Rules for all Shoots.
     pub rules: Rules,
     /// Where audit logs go; nothing is said about it when empty.
     pub audit_tenants: AuditTenants,
@@ -77,7 +77,8 @@ impl Env {
         let stored = |error: store::Error| StepError::internal(&error);
         let runtime = self.store.find(target.runtime).await.map_err(stored)?;
         let uid = runtime.as_ref().and_then(|runtime| runtime.shoot_uid.as_deref());
-        let lookup = self.look_up(target.runtime, &target.shoot, uid).await.map_err(calling)?;
+        let lookup =
+            self.look_up(target.runtime, &target.shoot, uid).await.map_err(as_step_error)?;
         own(lookup, &target.shoot)?;
         let kept = runtime.and_then(|runtime| runtime.kubeconfig);
         match kept.filter(|kept| !renew && self.lasts(kept, now)) {
@@ -98,7 +99,7 @@ impl Env {
         shoot: &str,
     ) -> Result<SecretString, StepError> {
         let lifetime = self.settings.kubeconfig_lifetime;
-        let made = self.gardener.admin_kubeconfig(shoot, lifetime).await.map_err(calling)?;
+        let made = self.gardener.admin_kubeconfig(shoot, lifetime).await.map_err(as_step_error)?;
         let kept = Kubeconfig { text: made.kubeconfig.clone(), until: made.until };
         let saved = self.store.save_kubeconfig(runtime, &kept).await;
         saved.map_err(|error| StepError::internal(&error))?;

@@ -6,7 +6,7 @@ mod wait_for_hibernation;
 use engine::{Operation, Plan, Step};
 
 use super::{Data, Env, Input, Memory};
-use crate::limits::Limits;
+use crate::limits::StageLimits;
 
 pub struct Hibernation;
 
@@ -18,8 +18,8 @@ impl Operation for Hibernation {
     type Env = Env;
 }
 
-/// What it does.
-pub fn plan(limits: &Limits) -> Plan<Hibernation> {
+/// The plan.
+pub fn plan(limits: &StageLimits) -> Plan<Hibernation> {
     Plan::within(limits.hibernation())
         .stage("HibernatingCluster")
         .step(hibernate_shoot::HibernateShoot.failing_for(limits.shoot_refresh))

@@ -12,10 +12,10 @@ use clients::{
 use engine::{Cx, StepError};
 use uuid::Uuid;
 
-use super::{Env, OnRuntime, calling};
+use super::{Env, OnRuntime, as_step_error};
 use crate::shoots::LEGACY_RUNTIME_ANNOTATION;
 
-/// What stands under the name of a runtime's Shoot.
+/// The object under the name of a runtime's Shoot.
 #[derive(Debug)]
 pub(crate) enum Lookup {
     /// Nothing.
@@ -23,23 +23,46 @@ pub(crate) enum Lookup {
     /// The runtime's own Shoot.
     Own(Box<Shoot>),
     /// Another one: nothing of it may be read or written for this runtime.
-    Foreign(Foreign),
+    Foreign(ForeignShoot),
 }
 
 /// A Shoot that has the name of a runtime's Shoot and is another one.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Foreign {
+pub(crate) struct ForeignShoot {
     name: String,
-    /// Whether it names the runtime all the same.
-    pub(crate) names_runtime: bool,
+    /// The other thing that is known of it.
+    claim: Claim,
 }
 
-impl Foreign {
+/// What a Shoot that is not known as a runtime's own says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Claim {
+    /// It is another runtime's, or has another uid than the stored one.
+    Other,
+    /// It has another uid than the stored one, and names the runtime all the same.
+    Named,
+    /// No uid is stored, and it names no runtime: nobody can tell.
+    Unmarked,
+}
+
+impl ForeignShoot {
     /// Why it is left alone, for people.
     pub(crate) fn text(&self) -> String {
         let name = &self.name;
-        let but = if self.names_runtime { ", although it names the runtime" } else { "" };
-        format!("the Shoot {name} is not the one that was made for this runtime{but}")
+        let not = format!("the Shoot {name} is not the one that was made for this runtime");
+        match self.claim {
+            Claim::Other => not,
+            Claim::Named => format!("{not}, although it names the runtime"),
+            Claim::Unmarked => format!(
+                "nothing tells whether the Shoot {name} was made for this runtime: no uid is stored, and its annotation \
+                 {RUNTIME_ANNOTATION} is gone; annotate it with the id of the runtime that it belongs to"
+            ),
+        }
+    }
+
+    /// Whether it may be the runtime's all the same: then a removal must not forget it.
+    fn is_doubtful(&self) -> bool {
+        self.claim != Claim::Other
     }
 
     fn failure(&self) -> StepError {
@@ -49,17 +72,17 @@ impl Foreign {
 
 /// Why a Shoot cannot be found, for people.
 pub(crate) fn gone(name: &str) -> String {
-    format!("the Shoot {name} is gone: somebody else deleted it")
+    format!("the Shoot {name} is gone: deleted by another client")
 }
 
 impl Lookup {
-    /// What a Shoot is to the runtime for which one of this uid was made.
+    /// Compares a Shoot with the one that was made for the runtime, by uid.
     fn of(found: Option<Shoot>, runtime: Uuid, uid: Option<&str>) -> Self {
         let Some(shoot) = found else { return Self::Missing };
         let runtime = runtime.to_string();
-        let named = [RUNTIME_ANNOTATION, LEGACY_RUNTIME_ANNOTATION]
-            .into_iter()
-            .any(|key| shoot.annotation(key) == Some(runtime.as_str()));
+        let keys = [RUNTIME_ANNOTATION, LEGACY_RUNTIME_ANNOTATION];
+        let marks: Vec<&str> = keys.into_iter().filter_map(|key| shoot.annotation(key)).collect();
+        let named = marks.contains(&runtime.as_str());
         let own = match uid {
             Some(uid) => shoot.metadata.uid.as_deref() == Some(uid),
             None => named,
@@ -67,7 +90,12 @@ impl Lookup {
         if own {
             return Self::Own(Box::new(shoot));
         }
-        Self::Foreign(Foreign { name: shoot.name().to_owned(), names_runtime: named })
+        let claim = match uid {
+            Some(_) if named => Claim::Named,
+            None if marks.iter().all(|mark| mark.is_empty()) => Claim::Unmarked,
+            _ => Claim::Other,
+        };
+        Self::Foreign(ForeignShoot { name: shoot.name().to_owned(), claim })
     }
 }
 
@@ -92,12 +120,12 @@ impl Env {
     }
 }
 
-/// What stands under the name of the operation's Shoot.
+/// Looks up the object under the name of the operation's Shoot.
 pub(super) async fn look_up<O: OnRuntime>(cx: &Cx<'_, O>) -> Result<Lookup, StepError> {
     let target = &cx.input.target;
     let uid = cx.env.store.shoot_uid(target.runtime).await;
     let uid = uid.map_err(|error| StepError::internal(&error))?;
-    cx.env.look_up(target.runtime, &target.shoot, uid.as_deref()).await.map_err(calling)
+    cx.env.look_up(target.runtime, &target.shoot, uid.as_deref()).await.map_err(as_step_error)
 }
 
 /// The operation's Shoot, if it is there and this runtime's.
@@ -114,7 +142,7 @@ pub(super) async fn shoot_to_remove<O: OnRuntime>(
 ) -> Result<Option<Shoot>, StepError> {
     match look_up(cx).await? {
         Lookup::Own(shoot) => Ok(Some(*shoot)),
-        Lookup::Foreign(foreign) if foreign.names_runtime => Err(foreign.failure()),
+        Lookup::Foreign(foreign) if foreign.is_doubtful() => Err(foreign.failure()),
         Lookup::Missing | Lookup::Foreign(_) => Ok(None),
     }
 }
@@ -124,7 +152,7 @@ pub(super) async fn needed_shoot<O: OnRuntime>(cx: &Cx<'_, O>) -> Result<Shoot, 
     let shoot = own(look_up(cx).await?, &cx.input.target.shoot)?;
     if shoot.is_going() {
         let name = shoot.name();
-        let text = format!("the Shoot {name} is being deleted: somebody else deleted it");
+        let text = format!("the Shoot {name} is being deleted: deleted by another client");
         return Err(StepError::fatal(Failure::new(Component::GARDENER.0, "Deleted", text)));
     }
     Ok(shoot)
@@ -170,14 +198,18 @@ mod tests {
             (None, shoot("u-1", named), "own"),
             (None, shoot("u-1", Some((LEGACY_RUNTIME_ANNOTATION, RUNTIME))), "own"),
             (None, shoot("u-1", Some((RUNTIME_ANNOTATION, other))), "foreign"),
-            (None, shoot("u-1", None), "foreign"),
+            (None, shoot("u-1", None), "nobody can tell"),
+            (None, shoot("u-1", Some(("another", RUNTIME))), "nobody can tell"),
         ];
 
         for (uid, shoot, expected) in table {
             let found = match Lookup::of(Some(shoot.clone()), RUNTIME, uid) {
                 Lookup::Own(_) => "own",
-                Lookup::Foreign(foreign) if foreign.names_runtime => "names the runtime",
-                Lookup::Foreign(_) => "foreign",
+                Lookup::Foreign(foreign) => match foreign.claim {
+                    Claim::Other => "foreign",
+                    Claim::Named => "names the runtime",
+                    Claim::Unmarked => "nobody can tell",
+                },
                 Lookup::Missing => "missing",
             };
             assert_eq!(found, expected, "{uid:?} {shoot:?}");

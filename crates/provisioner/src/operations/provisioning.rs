@@ -1,4 +1,4 @@
-//! Makes a cluster, and installs and connects what was asked for in it: the plan.
+//! Makes a cluster, and installs and connects Kyma in it: the plan.
 
 mod create_shoot;
 mod finish_provisioning;
@@ -19,7 +19,7 @@ use super::{
         wait_for_installation::WaitForInstallation, write_authentication::WriteAuthentication,
     },
 };
-use crate::limits::Limits;
+use crate::limits::StageLimits;
 
 /// A cluster with Kyma in it.
 pub struct Provisioning;
@@ -43,8 +43,8 @@ impl Operation for ProvisioningNoInstall {
     type Env = Env;
 }
 
-/// What is done for a cluster with Kyma in it.
-pub fn plan(limits: &Limits) -> Plan<Provisioning> {
+/// The plan for a cluster with Kyma.
+pub fn plan(limits: &StageLimits) -> Plan<Provisioning> {
     cluster(Plan::within(limits.provisioning()), limits)
         .stage("StartingInstallation")
         .step(start_installation::StartInstallation.failing_for(limits.installation_triggering))
@@ -62,15 +62,15 @@ pub fn plan(limits: &Limits) -> Plan<Provisioning> {
 
 /// What is done for a cluster with nothing in it: a later installation finds the agent's
 /// token.
-pub fn plan_no_install(limits: &Limits) -> Plan<ProvisioningNoInstall> {
+pub fn plan_no_install(limits: &StageLimits) -> Plan<ProvisioningNoInstall> {
     cluster(Plan::within(limits.provisioning()), limits)
         .stage("ConnectRuntimeAgent")
         .step(ConfigureAgent.failing_for(limits.agent_configuration))
         .step(finish_provisioning::FinishProvisioning)
 }
 
-/// What is done for every cluster.
-fn cluster<O: OnRuntime>(plan: Plan<O>, limits: &Limits) -> Plan<O> {
+/// The stages for every cluster.
+fn cluster<O: OnRuntime>(plan: Plan<O>, limits: &StageLimits) -> Plan<O> {
     plan.stage("CreatingCluster")
         .step(BindCredentials.failing_for(limits.cluster_domain))
         .step(WriteAuthentication.failing_for(limits.cluster_domain))

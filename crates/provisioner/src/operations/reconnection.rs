@@ -11,7 +11,7 @@ use super::{
         wait_for_agent::WaitForAgent,
     },
 };
-use crate::limits::Limits;
+use crate::limits::StageLimits;
 
 pub struct Reconnection;
 
@@ -23,8 +23,8 @@ impl Operation for Reconnection {
     type Env = Env;
 }
 
-/// What it does.
-pub fn plan(limits: &Limits) -> Plan<Reconnection> {
+/// The plan.
+pub fn plan(limits: &StageLimits) -> Plan<Reconnection> {
     Plan::within(limits.reconnection())
         .stage("ConnectRuntimeAgent")
         .step(reset_connection::ResetConnection.failing_for(limits.agent_configuration))

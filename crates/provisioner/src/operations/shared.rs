@@ -23,7 +23,7 @@ pub(super) const fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// What the Kyma installer reports, as a failure.
+/// The report of the Kyma installer, as a failure.
 pub(super) fn installer_failure(installation: &Installation) -> StepError {
     let names: Vec<&str> = installation.failed.iter().map(|(name, _)| name.as_str()).collect();
     let said: Vec<String> =

@@ -4,9 +4,10 @@
 //! the Shoot is made and changed by steps. There is no `UpdatingUpgradeState`: an upgrade's state is that of its operation.
 
 use engine::{Plan, Shape};
+use serde_json::{Value, json};
 
 use super::*;
-use crate::limits::Limits;
+use crate::limits::StageLimits;
 
 /// An operation, and its stages as the documents list them.
 type Table = (&'static str, &'static [&'static str]);
@@ -52,7 +53,7 @@ fn shape<O: Operation>(plan: Plan<O>) -> Shape {
 }
 
 fn shapes() -> Vec<Shape> {
-    let limits = Limits::default();
+    let limits = StageLimits::default();
     vec![
         shape(provisioning::plan(&limits)),
         shape(provisioning::plan_no_install(&limits)),
@@ -81,4 +82,27 @@ fn the_stages_that_clients_know_are_an_ordered_part_of_every_plan() {
         }
     }
     assert_eq!(shapes.len(), TABLES.len());
+}
+
+#[test]
+fn how_far_gardener_is_stands_with_its_percentage_inside_of_a_sentence() {
+    let shoot = |last: Value| -> Shoot {
+        let status = json!({"lastOperation": last});
+        serde_json::from_value(json!({"metadata": {}, "spec": {}, "status": status})).unwrap()
+    };
+    let table = [
+        (
+            json!({"progress": 62, "description": "Waiting until it is there."}),
+            "62 %: waiting until it is there",
+        ),
+        (json!({"progress": 3, "description": "DNS record is made"}), "3 %: DNS record is made"),
+        (json!({"progress": 100, "description": "X"}), "100 %: X"),
+        (json!({}), "0 %: "),
+        (json!(null), "Gardener has not begun"),
+    ];
+
+    for (last, expected) in table {
+        assert_eq!(progress(&shoot(last)), expected);
+    }
+    assert_eq!(progress(&Shoot::named("c-1")), "Gardener has not begun");
 }

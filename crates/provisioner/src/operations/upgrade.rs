@@ -13,7 +13,7 @@ use super::{
     },
     with_kyma, with_shoot,
 };
-use crate::limits::Limits;
+use crate::limits::StageLimits;
 
 pub struct Upgrade;
 
@@ -25,8 +25,8 @@ impl Operation for Upgrade {
     type Env = Env;
 }
 
-/// What it does.
-pub fn plan(limits: &Limits) -> Plan<Upgrade> {
+/// The plan.
+pub fn plan(limits: &StageLimits) -> Plan<Upgrade> {
     Plan::within(limits.upgrade())
         .stage("UpdatingShoot")
         .step(BindCredentials.failing_for(limits.shoot_refresh).when(with_shoot()))

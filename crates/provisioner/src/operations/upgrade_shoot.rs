@@ -11,7 +11,7 @@ use super::{
         write_authentication::WriteAuthentication,
     },
 };
-use crate::limits::Limits;
+use crate::limits::StageLimits;
 
 pub struct UpgradeShoot;
 
@@ -23,8 +23,8 @@ impl Operation for UpgradeShoot {
     type Env = Env;
 }
 
-/// What it does.
-pub fn plan(limits: &Limits) -> Plan<UpgradeShoot> {
+/// The plan.
+pub fn plan(limits: &StageLimits) -> Plan<UpgradeShoot> {
     Plan::within(limits.upgrade_shoot())
         .stage("UpdatingShoot")
         .step(BindCredentials.failing_for(limits.shoot_refresh))

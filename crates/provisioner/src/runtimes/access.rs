@@ -1,4 +1,4 @@
-//! Whose runtime it is, and what may be done with it.
+//! The owner of a runtime, and access to it.
 
 use clients::gardener::Shoot;
 use store::provisioner::{Move, Runtime};
@@ -25,14 +25,14 @@ impl Caller {
 }
 
 /// A runtime, and what is stored about it.
-pub(super) struct Owned {
+pub(super) struct OwnedRuntime {
     pub(super) row: Runtime,
     pub(super) document: Document,
     /// The tenant that a change moves it to: its account has moved, and the caller speaks for all tenants.
     pub(super) moves_to: Option<String>,
 }
 
-impl Owned {
+impl OwnedRuntime {
     /// The move that a change makes.
     pub(super) fn moves(&self) -> Option<Move<'_>> {
         self.moves_to.as_deref().map(|to| Move { from: &self.row.tenant, to })
@@ -49,7 +49,7 @@ impl Owned {
 
 impl Provisioner {
     /// The caller's runtime.
-    pub(super) async fn owned(&self, caller: &Caller, id: &str) -> Result<Owned, Error> {
+    pub(super) async fn owned(&self, caller: &Caller, id: &str) -> Result<OwnedRuntime, Error> {
         caller.tenant()?;
         let id = uuid(id, "runtime")?;
         let missing = || Error::not_found(format!("Cannot find Tenant for runtimeID:'{id}"));
@@ -60,7 +60,7 @@ impl Provisioner {
         let document = Document::read(&row.document)
             .map_err(|error| Error::internal(format!("runtime {id} cannot be read: {error}")))?;
         let moves_to = Some(caller.tenant.clone()).filter(|tenant| *tenant != row.tenant);
-        Ok(Owned { row, document, moves_to })
+        Ok(OwnedRuntime { row, document, moves_to })
     }
 
     /// Whether a runtime is there and can be changed. One whose cluster was made can, also when something after

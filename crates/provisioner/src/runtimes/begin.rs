@@ -5,10 +5,10 @@ use engine::{
     storage::{Acceptance, Pairs, Unfinished, Verdict},
 };
 use serde::Serialize;
-use store::Accepted;
+use store::RowAcceptance;
 use uuid::{Builder, Uuid};
 
-use super::{Caller, Provisioner, access::Owned, operation_status::read_input};
+use super::{Caller, Provisioner, access::OwnedRuntime, operation_status::read_input};
 use crate::{
     Error,
     document::Document,
@@ -19,11 +19,11 @@ use crate::{
     status::{OperationState, OperationStatus, OperationType},
 };
 
-/// How often a use case begins again when somebody else has changed the runtime meanwhile.
+/// How often a use case begins again after a concurrent change of the runtime.
 pub(super) const TRIES: usize = 5;
 
-/// What is to be done with a runtime.
-pub(super) struct Beginning {
+/// A new operation of a runtime.
+pub(super) struct OperationStart {
     pub(super) known_as: OperationType,
     pub(super) document: Document,
     /// Whether the document counts at once, and not only when the operation has got that far.
@@ -35,13 +35,13 @@ pub(super) struct Beginning {
     pub(super) requested: Versions,
     /// By which the request is recognised; its id is the operation's, so that a document can name it.
     pub(super) mark: Mark,
-    /// What becomes of operations that are unfinished.
-    pub(super) others: Others,
+    /// The treatment of unfinished operations.
+    pub(super) others: UnfinishedPolicy,
 }
 
-/// What becomes of unfinished operations when another one is asked for.
+/// How unfinished operations are treated when another one is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Others {
+pub(super) enum UnfinishedPolicy {
     /// They are in the way.
     Stay,
     /// They are called off.
@@ -61,8 +61,8 @@ impl Provisioner {
     /// Accepts an operation. `None`: the runtime was changed meanwhile, begin again.
     pub(super) async fn begin<O: OnRuntime>(
         &self,
-        owned: &Owned,
-        beginning: Beginning,
+        owned: &OwnedRuntime,
+        beginning: OperationStart,
     ) -> Result<Option<OperationStatus>, Error> {
         let row = &owned.row;
         let bytes = beginning.at_once.then(|| beginning.document.bytes());
@@ -81,7 +81,8 @@ impl Provisioner {
         let order = order::<O>(mark.id, input)?;
         let alone = |unfinished: &[Unfinished]| one_at_a_time(unfinished);
         let first = |unfinished: &[Unfinished]| before_all(mark.id, unfinished);
-        let pairs: &Pairs<'_> = if beginning.others == Others::End { &first } else { &alone };
+        let pairs: &Pairs<'_> =
+            if beginning.others == UnfinishedPolicy::End { &first } else { &alone };
         let (store, bytes) = (&self.0.store, bytes.as_deref());
         let accepted = match owned.moves() {
             Some(moves) => {
@@ -90,15 +91,15 @@ impl Provisioner {
             None => store.accept(row.id, row.revision, bytes, order, pairs).await?,
         };
         match accepted {
-            Accepted::Yes(Acceptance::Started | Acceptance::Queued) => {
+            RowAcceptance::Yes(Acceptance::Started | Acceptance::Queued) => {
                 owned.tell_of_move(&started.id);
                 Ok(Some(started))
             }
-            Accepted::Yes(Acceptance::Same(id)) if id == mark.id => self.answered(&mark).await,
-            Accepted::Yes(Acceptance::Same(id)) => self.status_of(id).await.map(Some),
-            Accepted::Yes(Acceptance::Refused(_)) => Err(busy(row.id)),
-            Accepted::Changed => Ok(None),
-            Accepted::Gone => Err(Error::bad(format!("Runtime {} is deprovisioned", row.id))),
+            RowAcceptance::Yes(Acceptance::Same(id)) if id == mark.id => self.answered(&mark).await,
+            RowAcceptance::Yes(Acceptance::Same(id)) => self.status_of(id).await.map(Some),
+            RowAcceptance::Yes(Acceptance::Refused(_)) => Err(busy(row.id)),
+            RowAcceptance::Changed => Ok(None),
+            RowAcceptance::Gone => Err(Error::bad(format!("Runtime {} is deprovisioned", row.id))),
         }
     }
 
@@ -144,7 +145,7 @@ pub(super) fn order<O: OnRuntime>(
     Order::<O> { id, instance, lane, input, data, digest: None }.encoded()
 }
 
-/// What is answered right after acceptance.
+/// The status right after acceptance.
 pub(super) fn started(id: Uuid, runtime: Uuid, input: &Input) -> OperationStatus {
     OperationStatus {
         id: id.to_string(),
@@ -157,7 +158,7 @@ pub(super) fn started(id: Uuid, runtime: Uuid, input: &Input) -> OperationStatus
     }
 }
 
-fn target(owned: &Owned) -> Target {
+fn target(owned: &OwnedRuntime) -> Target {
     let row = &owned.row;
     let left = owned.moves_to.is_some().then(|| row.tenant.clone());
     Target {

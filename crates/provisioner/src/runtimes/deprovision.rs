@@ -2,7 +2,7 @@
 
 use super::{
     Caller, Provisioner,
-    begin::{Beginning, Others, TRIES, contended},
+    begin::{OperationStart, TRIES, UnfinishedPolicy, contended},
 };
 use crate::{
     Error,
@@ -34,7 +34,7 @@ impl Provisioner {
                 return self.status_of(last).await;
             }
             let kyma = owned.document.configuration.kyma.is_some();
-            let beginning = Beginning {
+            let beginning = OperationStart {
                 known_as: if kyma {
                     OperationType::Deprovision
                 } else {
@@ -47,7 +47,7 @@ impl Provisioner {
                 first_message: "Deprovisioning started".into(),
                 requested: Versions::default(),
                 mark,
-                others: if supersede { Others::End } else { Others::Stay },
+                others: if supersede { UnfinishedPolicy::End } else { UnfinishedPolicy::Stay },
             };
             let begun = if kyma {
                 self.begin::<Deprovisioning>(&owned, beginning).await?

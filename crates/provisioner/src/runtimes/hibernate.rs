@@ -4,7 +4,7 @@ use clients::gardener::Shoot;
 
 use super::{
     Caller, Provisioner,
-    begin::{Beginning, Others, TRIES, contended},
+    begin::{OperationStart, TRIES, UnfinishedPolicy, contended},
 };
 use crate::{
     Error,
@@ -33,7 +33,7 @@ impl Provisioner {
                     "Failed to hibernate Cluster: cannot hibernate cluster: {why}"
                 )));
             }
-            let beginning = Beginning {
+            let beginning = OperationStart {
                 known_as: OperationType::Hibernate,
                 document: owned.document.clone(),
                 at_once: false,
@@ -42,7 +42,7 @@ impl Provisioner {
                 first_message: "Starting ".into(),
                 requested: Versions::default(),
                 mark,
-                others: Others::Stay,
+                others: UnfinishedPolicy::Stay,
             };
             if let Some(status) = self.begin::<Hibernation>(&owned, beginning).await? {
                 return Ok(status);
@@ -52,7 +52,7 @@ impl Provisioner {
     }
 }
 
-/// What Gardener says about falling asleep, if it says anything: whether, and why.
+/// Gardener's condition on hibernation, if there is one: whether it is possible, and why.
 pub(super) fn hibernation_possible(shoot: &Shoot) -> Option<(bool, String)> {
     let constraints = shoot.status.as_ref()?.rest.get("constraints")?.as_array()?;
     let found = constraints.iter().find(|one| one["type"] == "HibernationPossible")?;

@@ -20,7 +20,7 @@ pub struct Follow {
     pub wait: Duration,
     /// How far the caller saw the operation.
     pub seen_state: Option<OperationState>,
-    /// What the caller was told last.
+    /// The message that the caller saw last.
     pub seen_message: Option<String>,
 }
 

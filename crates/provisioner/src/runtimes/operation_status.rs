@@ -68,9 +68,7 @@ impl Provisioner {
                 (OperationState::Succeeded, with_notes("Operation succeeded", &notes))
             }
             State::Failed | State::Canceled => {
-                let said = last_error.as_ref().map(|last| last.message.clone());
-                let text = said.or_else(|| snapshot.note.clone());
-                (OperationState::Failed, text.unwrap_or_else(|| "the operation was ended".into()))
+                (OperationState::Failed, problems.end(last_error.as_ref()))
             }
             State::Pending | State::InProgress => {
                 let message = match &snapshot.stage {
@@ -114,16 +112,42 @@ pub(super) fn with_notes(message: &str, notes: &[String]) -> String {
     texts.join(". ")
 }
 
-/// What the steps of an operation have learnt.
+/// The data of an operation.
 fn read_data(snapshot: &Snapshot) -> Result<Data, Error> {
     serde_json::from_slice(&snapshot.data).map_err(|error| {
         Error::internal(format!("operation {} cannot be read: {error}", snapshot.id))
     })
 }
 
-/// What an operation was asked to do.
+/// The input of an operation.
 pub(super) fn read_input(snapshot: &Snapshot) -> Result<Input, Error> {
     serde_json::from_slice(&snapshot.input).map_err(|error| {
         Error::internal(format!("operation {} cannot be read: {error}", snapshot.id))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::runtimes::problems::tests::snapshot;
+
+    #[test]
+    fn a_message_tells_how_far_it_is_while_it_waits_for_something_that_says_so() {
+        let told = |waits: bool, note: Option<&str>| {
+            let operation = Snapshot {
+                waiting_since: waits.then_some(Timestamp::UNIX_EPOCH),
+                note: note.map(str::to_owned),
+                ..snapshot(State::InProgress, None)
+            };
+            with_progress("Stage X".into(), &operation)
+        };
+
+        let progress = Some("the cluster is being made: 62 %: waiting until it is there");
+        assert_eq!(told(true, progress), "Stage X. 62 %: waiting until it is there");
+        assert_eq!(told(false, progress), "Stage X");
+        assert_eq!(told(true, Some("Gardener has not seen the change yet")), "Stage X");
+        assert_eq!(told(true, None), "Stage X");
+    }
 }

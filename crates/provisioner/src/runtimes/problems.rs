@@ -1,7 +1,10 @@
-//! What went wrong with an operation, from its journal, in the words of the API.
+//! The errors of an operation, from its journal, in the words of the API.
 
 use base::Failure;
-use engine::storage::{Entry, Outcome, Snapshot};
+use engine::{
+    State,
+    storage::{Entry, Outcome, Snapshot},
+};
 
 use crate::{
     error::{COMPONENT, INTERNAL},
@@ -15,7 +18,7 @@ const TIME_IS_UP: &str = "error: timeout while processing operation";
 /// The reason of a call that was not made because the ones before it failed: what failed is told by those.
 const PAUSED: &str = "paused";
 
-/// What went wrong with an operation.
+/// The errors of an operation.
 pub(super) struct Problems<'a> {
     pub(super) snapshot: &'a Snapshot,
     /// Oldest first; empty when it was trimmed.
@@ -23,7 +26,7 @@ pub(super) struct Problems<'a> {
 }
 
 impl Problems<'_> {
-    /// What went wrong last, if it still counts.
+    /// The last error, if it still counts.
     pub(super) fn last(&self) -> Option<LastError> {
         let failure = self.snapshot.failure.as_ref()?;
         if failure.reason != PAUSED {
@@ -57,21 +60,37 @@ impl Problems<'_> {
         texts
     }
 
+    /// How an operation ended that failed or was called off.
+    pub(super) fn end(&self, last: Option<&LastError>) -> String {
+        let note = self.snapshot.note.as_deref().map(|note| match self.snapshot.state {
+            State::Canceled => by_an_operator(note, "called off by "),
+            _ => note.to_owned(),
+        });
+        let text = last.map(|last| last.message.clone()).or(note);
+        text.unwrap_or_else(|| "the operation was ended".into())
+    }
+
     /// The engine's own failures are the provisioner's to its clients.
     fn told(&self, failure: &Failure) -> LastError {
-        let message = failure.message.clone();
+        let message = failure.message.as_str();
         let (message, reason, component) =
             match (failure.component.as_str(), failure.reason.as_str()) {
                 ("engine", "time_limit" | "waiting_limit") => {
-                    (self.time_is_up(&message), "err_provisioner_timeout", COMPONENT)
+                    (self.time_is_up(message), "err_provisioner_timeout", COMPONENT)
                 }
-                ("engine", _) => (message, INTERNAL, COMPONENT),
-                (component, reason) => (message, reason, component),
+                ("engine", "abandoned") => {
+                    (by_an_operator(message, "abandoned by "), INTERNAL, COMPONENT)
+                }
+                ("engine", "skipped") => {
+                    (by_an_operator(message, "asked for by "), INTERNAL, COMPONENT)
+                }
+                ("engine", _) => (message.to_owned(), INTERNAL, COMPONENT),
+                (component, reason) => (message.to_owned(), reason, component),
             };
         LastError { message, reason: reason.into(), component: component.into() }
     }
 
-    /// Whose time is up, and what was waited for.
+    /// The text about an exceeded limit, with the awaited condition.
     fn time_is_up(&self, whose: &str) -> String {
         let waits = self.journal.iter().rev().filter(|entry| entry.outcome == Some(Outcome::Wait));
         let reason = waits.filter_map(|entry| entry.reason.as_deref()).find(|why| *why != whose);
@@ -82,5 +101,13 @@ impl Problems<'_> {
     }
 }
 
+/// What an operator did, without the name and the reason that stand behind `verb`: those are for operators.
+fn by_an_operator(text: &str, verb: &str) -> String {
+    match text.split_once(verb) {
+        Some((before, _)) => format!("{before}{verb}an operator"),
+        None => text.to_owned(),
+    }
+}
+
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

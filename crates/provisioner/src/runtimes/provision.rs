@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use clients::{director::Registration, error::Kind};
-use store::provisioner::{AcceptedNew, Intent, NewRuntime};
+use store::provisioner::{Intent, NewRuntime, NewRuntimeResult};
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -53,10 +53,19 @@ impl Provisioner {
             Some(id) => Some(self.registered(tenant, &id).await?),
             None => None,
         };
-        let key = caller.idempotency_key.clone().unwrap_or_else(|| self.key_of(caller, &asked));
+        let subaccount = caller.subaccount.as_deref().unwrap_or_default();
+        let content = [subaccount.as_bytes(), b"\n", asked.as_slice()].concat();
+        let key = caller.idempotency_key.clone();
+        // Who repeats a request without a key after a lost answer gets the operation that it began, because no two
+        // runtimes can be made of it.
+        let key = key.unwrap_or_else(|| self.0.store.content_key(&content));
         let mut checked = false;
         for _ in 0..TRIES {
-            let intent = self.0.store.begin_intent(tenant, Some(&key), &asked).await?;
+            let mut intent = self.0.store.begin_intent(tenant, Some(&key), &content).await?;
+            if !intent.digest_matches {
+                // Earlier versions left the subaccount out of the digest.
+                intent = self.0.store.begin_intent(tenant, Some(&key), &asked).await?;
+            }
             if !intent.digest_matches {
                 return Err(used_key());
             }
@@ -77,14 +86,6 @@ impl Provisioner {
             }
         }
         Err(contended(&configuration.cluster.name))
-    }
-
-    /// The key of a request that comes without one: a caller who repeats it after a lost answer gets the operation
-    /// that it began, because no two runtimes can be made of it.
-    fn key_of(&self, caller: &Caller, asked: &[u8]) -> String {
-        let subaccount = caller.subaccount.as_deref().unwrap_or_default();
-        let content = [subaccount.as_bytes(), b"\n", asked].concat();
-        self.0.store.content_key(&content)
     }
 
     /// Whether a runtime is there, or on its way.
@@ -186,13 +187,13 @@ impl Provisioner {
             order::<ProvisioningNoInstall>(id, input)
         }?;
         let refusal = match self.0.store.accept_new(&new, Some(intent.id), order).await? {
-            AcceptedNew::Accepted => return Ok(Some(answer)),
-            AcceptedNew::IntentGone => return Ok(None),
-            AcceptedNew::NameTaken => Error::bad(format!(
+            NewRuntimeResult::Accepted => return Ok(Some(answer)),
+            NewRuntimeResult::IntentGone => return Ok(None),
+            NewRuntimeResult::NameTaken => Error::bad(format!(
                 "clusterConfig.gardenerConfig.name: another runtime has the name {}",
                 new.shoot
             )),
-            AcceptedNew::IdTaken => {
+            NewRuntimeResult::IdTaken => {
                 Error::bad(format!("runtimeID: Runtime {runtime} is in use already"))
             }
         };

@@ -2,7 +2,7 @@
 
 use super::{
     Caller, Provisioner,
-    begin::{Beginning, Others, TRIES, contended},
+    begin::{OperationStart, TRIES, UnfinishedPolicy, contended},
 };
 use crate::{
     Error,
@@ -25,7 +25,7 @@ impl Provisioner {
             }
             self.check_changeable(&owned.row).await?;
             self.awake_shoot(&owned.row).await?;
-            let beginning = Beginning {
+            let beginning = OperationStart {
                 known_as: OperationType::ReconnectRuntime,
                 document: owned.document.clone(),
                 at_once: false,
@@ -34,7 +34,7 @@ impl Provisioner {
                 first_message: "Reconnecting the Runtime Agent started".into(),
                 requested: Versions::default(),
                 mark,
-                others: Others::Stay,
+                others: UnfinishedPolicy::Stay,
             };
             if let Some(status) = self.begin::<Reconnection>(&owned, beginning).await? {
                 return Ok(status);

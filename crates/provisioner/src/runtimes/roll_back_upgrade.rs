@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Error,
     document::Document,
-    status::{OperationType, Parts, RuntimeStatus},
+    status::{OperationType, RuntimeStatus, StatusFields},
 };
 
 impl Provisioner {
@@ -20,7 +20,7 @@ impl Provisioner {
         &self,
         caller: &Caller,
         runtime: &str,
-        parts: Parts,
+        parts: StatusFields,
     ) -> Result<RuntimeStatus, Error> {
         for _ in 0..TRIES {
             let owned = self.owned(caller, runtime).await?;

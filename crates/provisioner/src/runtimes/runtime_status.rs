@@ -21,14 +21,14 @@ use crate::{
         OWNER,
         own_shoot::{Lookup, gone},
     },
-    status::{ConnectionState, ConnectionStatus, Hibernation, Parts, RuntimeStatus},
+    status::{ConnectionState, ConnectionStatus, Hibernation, RuntimeStatus, StatusFields},
 };
 
 /// How long a status waits for what others know.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A runtime's kubeconfig.
-enum Way {
+enum KubeconfigState {
     /// There is none yet, or none any more.
     None,
     /// This one.
@@ -43,7 +43,7 @@ impl Provisioner {
         &self,
         caller: &Caller,
         runtime: &str,
-        parts: Parts,
+        parts: StatusFields,
     ) -> Result<RuntimeStatus, Error> {
         let owned = self.owned(caller, runtime).await?;
         let row = &owned.row;
@@ -60,11 +60,13 @@ impl Provisioner {
         let way = if parts.kubeconfig || parts.connection {
             self.way_in(row, lookup.as_ref()).await
         } else {
-            Way::None
+            KubeconfigState::None
         };
         let connection = if parts.connection { self.connection(&way).await } else { PENDING };
         let kubeconfig = match way {
-            Way::In(kubeconfig) if parts.kubeconfig => Some(kubeconfig.expose_secret().to_owned()),
+            KubeconfigState::In(kubeconfig) if parts.kubeconfig => {
+                Some(kubeconfig.expose_secret().to_owned())
+            }
             _ => None,
         };
         let hibernation = sleep_of(lookup.as_ref());
@@ -80,39 +82,41 @@ impl Provisioner {
 
     /// The kubeconfig; a new one when the stored one ends soon, or when there is none of a cluster that was made: a runtime
     /// that was imported has none. Without Gardener's word the stored one has to do.
-    async fn way_in(&self, row: &Runtime, lookup: Option<&Lookup>) -> Way {
+    async fn way_in(&self, row: &Runtime, lookup: Option<&Lookup>) -> KubeconfigState {
         let kept = row.kubeconfig.as_ref();
         let made = kept.is_some() || row.provisioned_at.is_some();
         if !made || row.deleted_at.is_some() {
-            return Way::None;
+            return KubeconfigState::None;
         }
         let now = self.0.clock.now();
         let env = &self.0.env;
         match lookup {
-            Some(Lookup::Missing) => return Way::Barred(gone(&row.shoot)),
-            Some(Lookup::Foreign(foreign)) => return Way::Barred(foreign.text()),
+            Some(Lookup::Missing) => return KubeconfigState::Barred(gone(&row.shoot)),
+            Some(Lookup::Foreign(foreign)) => return KubeconfigState::Barred(foreign.text()),
             Some(Lookup::Own(_)) if !kept.is_some_and(|kept| env.lasts(kept, now)) => {
                 let asking = env.new_kubeconfig(row.id, &row.shoot);
                 if let Ok(Ok(kubeconfig)) = timeout(PATIENCE, asking).await {
-                    return Way::In(kubeconfig);
+                    return KubeconfigState::In(kubeconfig);
                 }
             }
             Some(Lookup::Own(_)) | None => {}
         }
         match kept {
-            Some(kept) if kept.until > now => Way::In(kept.text.clone()),
-            Some(_) => {
-                Way::Barred("its kubeconfig has ended, and Gardener gives no other one".into())
+            Some(kept) if kept.until > now => KubeconfigState::In(kept.text.clone()),
+            Some(_) => KubeconfigState::Barred(
+                "its kubeconfig has ended, and Gardener gives no other one".into(),
+            ),
+            None => {
+                KubeconfigState::Barred("it has no kubeconfig yet, and Gardener gives none".into())
             }
-            None => Way::Barred("it has no kubeconfig yet, and Gardener gives none".into()),
         }
     }
 
-    async fn connection(&self, way: &Way) -> ConnectionStatus {
+    async fn connection(&self, way: &KubeconfigState) -> ConnectionStatus {
         let kubeconfig = match way {
-            Way::None => return PENDING,
-            Way::Barred(why) => return unreachable(why.clone()),
-            Way::In(kubeconfig) => kubeconfig,
+            KubeconfigState::None => return PENDING,
+            KubeconfigState::Barred(why) => return unreachable(why.clone()),
+            KubeconfigState::In(kubeconfig) => kubeconfig,
         };
         let asking = async {
             let cluster: Cluster = self.0.env.clusters.get(kubeconfig).await?;

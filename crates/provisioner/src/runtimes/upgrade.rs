@@ -2,8 +2,8 @@
 
 use super::{
     Caller, Provisioner,
-    access::Owned,
-    begin::{Beginning, Mark, Others, TRIES, contended},
+    access::OwnedRuntime,
+    begin::{Mark, OperationStart, TRIES, UnfinishedPolicy, contended},
 };
 use crate::{
     Error, checking,
@@ -43,10 +43,10 @@ impl Provisioner {
 
     async fn upgraded(
         &self,
-        owned: &Owned,
+        owned: &OwnedRuntime,
         request: &requests::Upgrade,
         mark: Mark,
-    ) -> Result<Beginning, Error> {
+    ) -> Result<OperationStart, Error> {
         let live = self.awake_shoot(&owned.row).await?;
         let mut configuration = owned.document.configuration.clone();
         let mut upgrade = owned.document.upgrade.clone();
@@ -70,7 +70,7 @@ impl Provisioner {
             )?;
         }
         let (kyma, shoot) = (request.kyma.is_some(), request.kubernetes_version.is_some());
-        Ok(Beginning {
+        Ok(OperationStart {
             known_as: OperationType::Upgrade,
             document: Document { configuration, upgrade },
             // Which Kyma counts is switched before the upgrade runs; taking it back is a call of its own. Together
@@ -88,7 +88,7 @@ impl Provisioner {
                 machine_image: None,
             },
             mark,
-            others: Others::Stay,
+            others: UnfinishedPolicy::Stay,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Caller, Provisioner,
-    begin::{Beginning, Others, TRIES, contended},
+    begin::{OperationStart, TRIES, UnfinishedPolicy, contended},
     operation_status::with_notes,
 };
 use crate::{
@@ -36,7 +36,7 @@ impl Provisioner {
                 machine_image: request.machine_image_version.clone(),
             };
             let notes = requested.below(&configuration.cluster);
-            let beginning = Beginning {
+            let beginning = OperationStart {
                 known_as: OperationType::UpgradeShoot,
                 document: Document { configuration, upgrade: owned.document.upgrade.clone() },
                 // Settings that Gardener refuses are never stored.
@@ -46,7 +46,7 @@ impl Provisioner {
                 first_message: with_notes("Starting Gardener Shoot upgrade", &notes),
                 requested,
                 mark,
-                others: Others::Stay,
+                others: UnfinishedPolicy::Stay,
             };
             if let Some(status) = self.begin::<UpgradeShoot>(&owned, beginning).await? {
                 return Ok(status);

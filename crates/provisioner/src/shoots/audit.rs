@@ -1,4 +1,4 @@
-//! Whose audit log a cluster writes to: known only once Gardener has chosen the seed.
+//! The audit log of a cluster: known only once Gardener has chosen the seed.
 
 use std::collections::BTreeMap;
 

@@ -1,51 +1,50 @@
-//! Who vouches for the users of a cluster: in the Shoot, or in a `ConfigMap` that the Shoot names.
+//! OIDC issuers of a cluster: in the Shoot, or in a `ConfigMap` that the Shoot names.
+//!
+//! What a reader would get wrong: the `ConfigMap` is edited, not rewritten. One entry in it is the runtime's; an annotation
+//! says which. Other entries, and fields of ours that no order can name, are somebody's and stay.
 
-use std::collections::BTreeMap;
+mod config_map;
 
 use clients::gardener::Shoot;
 use serde_json::{Value, json};
 
+pub use self::config_map::edited;
 use crate::configuration::Oidc;
-
-/// The key in the `ConfigMap` that Gardener reads.
-const KEY: &str = "config.yaml";
 
 /// The name of a runtime's `ConfigMap`.
 pub fn config_map_name(runtime: &str) -> String {
     format!("kcp-oidc-{runtime}")
 }
 
-/// What stands in it: Kubernetes' `AuthenticationConfiguration`, as JSON, which is YAML too.
-pub fn config_map_data(issuers: &[Oidc]) -> BTreeMap<String, String> {
-    let configuration = json!({
-        "apiVersion": "apiserver.config.k8s.io/v1beta1",
-        "kind": "AuthenticationConfiguration",
-        "jwt": issuers.iter().map(authenticator).collect::<Vec<_>>(),
-    });
-    let text = serde_json::to_string_pretty(&configuration).expect("text keys make JSON");
-    BTreeMap::from([(KEY.to_owned(), text + "\n")])
+/// Whether a Shoot names this `ConfigMap`: then what is in it is in force.
+pub fn is_named_by(shoot: &Shoot, config_map: &str) -> bool {
+    let server = server(shoot);
+    server.is_some_and(|server| server["structuredAuthentication"]["configMapName"] == config_map)
 }
 
-/// The issuer of `oidcConfig` as an `AuthenticationConfiguration`. It has no field for signing algorithms: Kubernetes
-/// accepts all asymmetric ones.
-fn authenticator(oidc: &Oidc) -> Value {
-    json!({
-        "issuer": {"url": oidc.issuer_url, "audiences": [oidc.client_id]},
-        "claimMappings": {
-            "username": {"claim": oidc.username_claim, "prefix": prefix(oidc)},
-            "groups": {"claim": oidc.groups_claim, "prefix": ""},
-        },
-    })
-}
-
-/// A hyphen means none; nothing means the issuer, unless users are named by their mail addresses.
-fn prefix(oidc: &Oidc) -> String {
-    match oidc.username_prefix.as_str() {
-        "-" => String::new(),
-        "" if oidc.username_claim == "email" => String::new(),
-        "" => format!("{}#", oidc.issuer_url),
-        prefix => prefix.to_owned(),
+/// The issuer that a cluster is to have, in the words of `oidcConfig`. With what the live Shoot says of the same issuer
+/// and no order can name: required claims, a prefix of groups, certificates.
+pub fn issuer(wanted: Option<&Oidc>, live: Option<&Shoot>) -> Option<Value> {
+    let live = live.and_then(|live| in_shoot(server(live)?));
+    let Some(wanted) = wanted else { return live.cloned() };
+    let mut issuer = oidc_config(wanted);
+    let more = live.filter(|live| live["issuerURL"] == issuer["issuerURL"]);
+    for (key, value) in more.and_then(Value::as_object).into_iter().flatten() {
+        if issuer.get(key).is_none() {
+            issuer[key] = value.clone();
+        }
     }
+    Some(issuer)
+}
+
+fn server(shoot: &Shoot) -> Option<&Value> {
+    shoot.spec.kubernetes.as_ref()?.rest.get("kubeAPIServer")
+}
+
+/// The issuer of a Shoot's API server; one without an address is none.
+pub(super) fn in_shoot(server: &Value) -> Option<&Value> {
+    let config = server.get("oidcConfig")?;
+    config["issuerURL"].as_str().filter(|url| !url.is_empty()).map(|_| config)
 }
 
 /// The issuer as it stands in the Shoot.
@@ -60,65 +59,33 @@ pub(super) fn oidc_config(oidc: &Oidc) -> Value {
     })
 }
 
-/// The issuer that a live Shoot names itself, if it does.
-pub fn of_shoot(shoot: &Shoot) -> Option<Oidc> {
-    let server = shoot.spec.kubernetes.as_ref()?.rest.get("kubeAPIServer")?;
-    let config = server.get("oidcConfig").filter(|config| config.is_object())?;
-    let text = |key: &str, default: &str| config[key].as_str().unwrap_or(default).to_owned();
-    let algorithms = config["signingAlgs"].as_array().into_iter().flatten();
-    let issuer_url = config["issuerURL"].as_str().filter(|url| !url.is_empty())?.to_owned();
-    Some(Oidc {
-        client_id: text("clientID", ""),
-        groups_claim: text("groupsClaim", "groups"),
-        issuer_url,
-        signing_algs: algorithms.filter_map(Value::as_str).map(str::to_owned).collect(),
-        username_claim: text("usernameClaim", "sub"),
-        username_prefix: text("usernamePrefix", ""),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn oidc(prefix: &str, claim: &str) -> Oidc {
-        Oidc {
-            client_id: "client".into(),
-            groups_claim: "groups".into(),
-            issuer_url: "https://issuer.example.com".into(),
-            signing_algs: vec!["RS256".into()],
-            username_claim: claim.into(),
-            username_prefix: prefix.into(),
-        }
+    fn shoot(config: &Value) -> Shoot {
+        let spec = json!({"kubernetes": {"kubeAPIServer": {"oidcConfig": config}}});
+        serde_json::from_value(json!({"metadata": {}, "spec": spec})).unwrap()
     }
 
     #[test]
-    fn an_issuer_means_the_same_in_the_config_map_as_in_the_shoot() {
-        let data = config_map_data(&[
-            oidc("-", "sub"),
-            oidc("", "sub"),
-            oidc("", "email"),
-            oidc("a:", "sub"),
-        ]);
+    fn what_the_shoot_says_of_the_same_issuer_and_no_order_can_name_is_kept() {
+        let wanted = Oidc {
+            client_id: "new".into(),
+            issuer_url: "https://a.example.com".into(),
+            ..Oidc::default()
+        };
+        let config =
+            |url: &str| json!({"clientID": "old", "issuerURL": url, "groupsPrefix": "sap:"});
+        let of = |config: &Value| issuer(Some(&wanted), Some(&shoot(config))).unwrap();
 
-        let written: Value = serde_json::from_str(&data[KEY]).unwrap();
-        assert_eq!(written["kind"], "AuthenticationConfiguration");
-        assert_eq!(
-            written["jwt"][0],
-            json!({
-                "issuer": {"url": "https://issuer.example.com", "audiences": ["client"]},
-                "claimMappings": {
-                    "username": {"claim": "sub", "prefix": ""},
-                    "groups": {"claim": "groups", "prefix": ""},
-                },
-            })
-        );
-        let prefixes: Vec<_> = written["jwt"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|one| one["claimMappings"]["username"]["prefix"].as_str().unwrap())
-            .collect();
-        assert_eq!(prefixes, ["", "https://issuer.example.com#", "", "a:"]);
+        let same = of(&config("https://a.example.com"));
+        let other = of(&config("https://b.example.com"));
+
+        assert_eq!((&same["clientID"], &same["groupsPrefix"]), (&json!("new"), &json!("sap:")));
+        assert_eq!(other.get("groupsPrefix"), None);
+        let kept = config("https://b.example.com");
+        assert_eq!(issuer(None, Some(&shoot(&kept))), Some(kept));
+        assert_eq!(issuer(None, Some(&shoot(&json!({"signingAlgs": ["RS256"]})))), None);
     }
 }

@@ -9,7 +9,7 @@ use super::{Part, json::at};
 use crate::configuration::{Azure, NatGateway};
 
 const API: &str = "azure.provider.extensions.gardener.cloud/v1alpha1";
-/// After how many minutes an idle connection ends, unless somebody says otherwise.
+/// After how many minutes an idle connection ends, by default.
 const IDLE_MINUTES: i32 = 4;
 const NAT: &str = "natGateway";
 

@@ -1,4 +1,4 @@
-//! What has to be changed in a live Shoot, and nothing else.
+//! The minimal patch of a live Shoot.
 //!
 //! What a reader would get wrong: a merge patch replaces lists whole, so lists are taken from the live Shoot and
 //! edited; other pools, other extensions and what others set in ours are still there afterwards.

@@ -1,4 +1,4 @@
-//! What Gardener adds to a cluster beyond Kubernetes.
+//! Gardener's extensions of a cluster.
 
 use clients::gardener::Shoot;
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Rules,
-    authentication::{config_map_name, oidc_config},
+    authentication::{config_map_name, in_shoot, oidc_config},
     dialect::{Dialect, NO_STATIC_TOKEN},
     json::at,
     versions::Version,
@@ -65,12 +65,14 @@ pub(super) fn change(kubernetes: &mut Value, wanted: &Cluster, dialect: Dialect,
     if next.is_some_and(|next| next < NO_POLICIES) {
         switch_policies_off(kubernetes);
     }
-    let in_shoot = kubernetes.pointer("/kubeAPIServer/oidcConfig").is_some_and(Value::is_object);
-    if dialect.structured_authentication && (wanted.oidc.is_some() || in_shoot) {
-        let server = at(kubernetes, &["kubeAPIServer"]);
-        *at(server, &["structuredAuthentication", "configMapName"]) =
-            json!(config_map_name(runtime));
-        if let Some(fields) = server.as_object_mut() {
+    if dialect.structured_authentication {
+        if wanted.oidc.is_some() || kubernetes.get("kubeAPIServer").and_then(in_shoot).is_some() {
+            *at(kubernetes, &["kubeAPIServer", "structuredAuthentication", "configMapName"]) =
+                json!(config_map_name(runtime));
+        }
+        // Not even one that names no issuer: Gardener takes it no more.
+        let server = kubernetes.get_mut("kubeAPIServer").and_then(Value::as_object_mut);
+        if let Some(fields) = server {
             fields.shift_remove("oidcConfig");
         }
     } else if let Some(issuer) = &wanted.oidc {

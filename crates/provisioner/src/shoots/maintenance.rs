@@ -1,4 +1,4 @@
-//! What Gardener may do by itself, and when.
+//! Maintenance by Gardener, and its window.
 
 use serde_json::{Value, json};
 

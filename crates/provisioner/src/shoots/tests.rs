@@ -29,12 +29,12 @@ fn made(configuration: &Configuration) -> Shoot {
     build(configuration, &OWNER, &rules(), &Features::oldest())
 }
 
-/// What is changed in a live Shoot.
+/// The patch of a live Shoot.
 fn change(live: &Shoot, wanted: &Configuration) -> Option<Value> {
     super::change(live, wanted, OWNER.runtime_id, &Features::oldest())
 }
 
-/// What Gardener is sent for a request.
+/// The Shoot that is sent to Gardener for a request.
 fn sent(request: Provision) -> Value {
     serde_json::to_value(made(&checked(request))).unwrap()
 }

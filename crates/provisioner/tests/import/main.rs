@@ -2,9 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod original;
+mod recorded;
 
 use base::Clock;
-use engine::{Planted, State, Storage};
+use engine::{PlantedBug, State, Storage};
 use original::{KEY, PROJECT, Situation, database, id, provider_config};
 use provisioner::{
     configuration::Provider, document::Document, import::Import, operations::Input,
@@ -32,7 +33,7 @@ impl World {
                 database.migrate(set).await.unwrap();
             }
             let engine =
-                EngineStore::new(database, Sealer::generate(), Time::Database, Planted::Nothing);
+                EngineStore::new(database, Sealer::generate(), Time::Database, PlantedBug::Nothing);
             let store = ProvisionerStore::new(engine, Clock::running());
             worlds.push(Self { store, _database: test });
         }
@@ -49,10 +50,20 @@ impl World {
         mode: Mode,
         unfinished: bool,
     ) -> Result<Report, Error> {
-        let key = SourceKey::new(KEY.to_owned().into()).unwrap();
+        self.import_with(KEY, from, mode, unfinished).await
+    }
+
+    async fn import_with(
+        &self,
+        key: &str,
+        from: &OriginalDatabase,
+        mode: Mode,
+        unfinished: bool,
+    ) -> Result<Report, Error> {
+        let key = SourceKey::new(key.to_owned().into()).unwrap();
         let mut source = ProvisionerSource::open(&from.url().to_owned().into(), Some(key)).await?;
         let import = Import { store: &self.store, project: PROJECT, mode, unfinished };
-        import.run(&mut source).await
+        Box::pin(import.run(&mut source)).await
     }
 
     async fn all(&self) -> String {

@@ -7,7 +7,7 @@ use uuid::Uuid;
 pub(crate) const KEY: &str = "a key of the original, 32 bytes.";
 pub(crate) const PROJECT: &str = "kyma";
 
-/// What has happened to a runtime.
+/// The situation of a runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Situation {
     Upgraded,

@@ -1,4 +1,4 @@
-//! What each setting of the broker changes.
+//! Effects of the broker's settings.
 
 use confique::Config;
 use secrecy::ExposeSecret;
@@ -83,6 +83,8 @@ systems.azure.management = "http://127.0.0.1/management"
 /// Secrets of systems are not printed; the landscape refuses wrong ones.
 const SECRET: Row =
     Test("everything_in_the_landscape_is_reached_and_what_is_wrong_is_said_in_plain_words");
+const TLS: Row = Test("with_a_certificate_the_listener_speaks_tls_and_nothing_else");
+const LINES: Row = Test("log_lines_are_written_as_the_settings_say");
 const DATABASE: Row =
     Test("address_schema_and_connections_of_the_settings_are_those_of_the_database");
 const SIGN_IN: Row = Test("someone_signs_in_and_sees_what_the_token_allows");
@@ -90,8 +92,8 @@ const SIGN_IN: Row = Test("someone_signs_in_and_sees_what_the_token_allows");
 const ROWS: &[(&str, Row)] = &[
     ("listen", Value(r#""0.0.0.0:9090""#)),
     ("database.url", DATABASE),
-    ("database.schema", DATABASE),
-    ("database.connections", DATABASE),
+    ("database.schema", Value(r#""theirs""#)),
+    ("database.connections", Value("11")),
     ("database.sealing_keys", Test("keys_are_made_when_asked_for_and_never_replaced")),
     ("operations.limit", Value(r#""25h""#)),
     ("operations.kyma_upgrade_limit", Value(r#""11h""#)),
@@ -99,10 +101,10 @@ const ROWS: &[(&str, Row)] = &[
     ("operations.removal_patience", Value(r#""13m""#)),
     ("operations.workers", Value("21")),
     ("operations.lease", Value(r#""14s""#)),
-    ("operations.drain", Test("killed_and_started_again_it_carries_on_and_stops_when_asked")),
+    ("operations.drain", Value(r#""16s""#)),
     ("operations.pace", Value("3.0")),
     ("operations.keep_journal", Value(r#""15d""#)),
-    ("operations.keep_audit", Test("old_entries_are_removed_and_the_rest_can_be_verified")),
+    ("operations.keep_audit", Value(r#""366d""#)),
     ("access.issuers", Value(r#"["https://issuer.example.test"]"#)),
     ("access.audience", Value(r#""others""#)),
     ("access.peers", Value(r#"[{name = "keb", addresses = ["::1"], scopes = ["runtimes:read"]}]"#)),
@@ -151,6 +153,10 @@ const ROWS: &[(&str, Row)] = &[
     ("bindings.longest", Value(r#""3h""#)),
     ("bindings.most", Value("11")),
     ("bindings.operators", Value(r#""5h""#)),
+    (
+        "bindings.kubeconfig_origins",
+        Test("settings_of_requests_take_effect_and_calls_outside_are_counted"),
+    ),
     ("bindings.time", Value(r#""46s""#)),
     ("console.url", SIGN_IN),
     ("console.client_id", SIGN_IN),
@@ -209,13 +215,13 @@ const ROWS: &[(&str, Row)] = &[
     ("connections.per_peer", Value("513")),
     ("connections.header_time", Value(r#""12s""#)),
     ("connections.idle_time", Value(r#""121s""#)),
-    ("transport.certificate", Test("with_a_certificate_the_listener_speaks_tls_and_nothing_else")),
-    ("transport.key", Test("with_a_certificate_the_listener_speaks_tls_and_nothing_else")),
+    ("transport.certificate", TLS),
+    ("transport.key", TLS),
     ("transport.client_authorities", Value(r#""/nowhere.pem""#)),
     ("transport.plaintext_listener", Value("false")),
     ("transport.plaintext_hosts", Value(r#"["a.test"]"#)),
-    ("telemetry.log", Test("mistakes_name_the_file_the_line_and_the_key")),
-    ("telemetry.format", Test("mistakes_name_the_file_the_line_and_the_key")),
+    ("telemetry.log", LINES),
+    ("telemetry.format", LINES),
     ("systems.gardener.kubeconfig", Value(r#""/nowhere/garden.yaml""#)),
     ("systems.gardener.project", Value(r#""theirs""#)),
     ("systems.gardener.calls", Value("7")),
@@ -316,6 +322,8 @@ async fn parts(settings: &Settings) -> anyhow::Result<Picture> {
         picture.add("platform's tenant", &platform.tenant);
     }
     let speed = Speed::Times(settings.operations.pace);
+    picture.add("database", &settings.database.tables());
+    picture.add("times", &settings.operations.times());
     picture.add("engine", &engine_settings(&settings.operations, None, speed));
     picture.add("jobs", &settings.jobs.settings());
     picture.add("requests", &settings.requests.limits()?);

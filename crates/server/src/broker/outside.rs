@@ -10,7 +10,7 @@ use broker::{
     following::Follower,
     instances::{self, Broker, LegacyNeeds, SuspensionPlans, TrialNotice},
     operations::{
-        Env, Limits, StepSettings, deprovisioning,
+        Env, ProvisioningLimits, StepSettings, deprovisioning,
         env::{EventHubs, Logging, ServiceManager},
         update, upgrade_cluster, upgrade_kyma,
     },
@@ -28,7 +28,7 @@ use serde::Deserialize;
 use store::BrokerStore;
 use url::Url;
 
-use super::cleaned::Cleaned;
+use super::job_clients::JobClients;
 use crate::{
     Settings,
     gates::Gates,
@@ -49,7 +49,7 @@ pub(super) const CLIENTS: NonZeroUsize = NonZeroUsize::new(200).unwrap();
 const RELEASED: &str = "https://storage.googleapis.com/kyma-prow-artifacts";
 const DEVELOPMENT: &str = "https://storage.googleapis.com/kyma-development-artifacts";
 
-/// What can be ordered, and which part of it.
+/// The catalog, and the part of it that is offered.
 pub(crate) fn catalog(all: &Settings) -> anyhow::Result<(Arc<Catalog>, Offer)> {
     let CatalogSettings {
         folder,
@@ -115,8 +115,11 @@ fn customer_networks(networks: &[String]) -> anyhow::Result<Networks> {
 }
 
 /// How long things may take, with these systems. The awaited operation must end before the one that waits.
-pub(crate) fn limits(settings: &Settings, systems: &SystemSettings) -> anyhow::Result<Limits> {
-    let limits = Limits {
+pub(crate) fn limits(
+    settings: &Settings,
+    systems: &SystemSettings,
+) -> anyhow::Result<ProvisioningLimits> {
+    let limits = ProvisioningLimits {
         provisioning: settings.operations.limit,
         runtime: settings.runtimes.limit,
         reconciler: settings.runtimes.reconciliation_limit,
@@ -134,19 +137,19 @@ pub(crate) fn limits(settings: &Settings, systems: &SystemSettings) -> anyhow::R
 }
 
 /// How long removals, and what they wait for, may take.
-pub(crate) fn removal_limits(settings: &Settings) -> deprovisioning::Limits {
-    deprovisioning::Limits {
+pub(crate) fn removal_limits(settings: &Settings) -> deprovisioning::DeprovisioningLimits {
+    deprovisioning::DeprovisioningLimits {
         operation: settings.operations.limit,
         failing: settings.operations.removal_patience,
         services: settings.runtimes.service_removal_limit,
         runtime: settings.runtimes.removal_limit,
-        ..deprovisioning::Limits::default()
+        ..deprovisioning::DeprovisioningLimits::default()
     }
 }
 
 /// How long changes, and what they wait for, may take.
-pub(crate) fn update_limits(settings: &Settings) -> update::Limits {
-    update::Limits {
+pub(crate) fn update_limits(settings: &Settings) -> update::UpdateLimits {
+    update::UpdateLimits {
         operation: settings.operations.limit,
         runtime: settings.runtimes.update_limit,
         reconciler: settings.runtimes.reconciliation_limit,
@@ -154,16 +157,16 @@ pub(crate) fn update_limits(settings: &Settings) -> update::Limits {
 }
 
 /// How long upgrades of Kyma, and what they wait for, may take.
-pub(crate) fn kyma_limits(settings: &Settings) -> upgrade_kyma::Limits {
-    upgrade_kyma::Limits {
+pub(crate) fn kyma_limits(settings: &Settings) -> upgrade_kyma::UpgradeKymaLimits {
+    upgrade_kyma::UpgradeKymaLimits {
         operation: settings.operations.kyma_upgrade_limit,
         reconciler: settings.runtimes.reconciliation_limit,
     }
 }
 
 /// How long upgrades of clusters, and what they wait for, may take.
-pub(crate) fn cluster_limits(settings: &Settings) -> upgrade_cluster::Limits {
-    upgrade_cluster::Limits {
+pub(crate) fn cluster_limits(settings: &Settings) -> upgrade_cluster::UpgradeClusterLimits {
+    upgrade_cluster::UpgradeClusterLimits {
         operation: settings.operations.cluster_upgrade_limit,
         runtime: settings.runtimes.upgrade_limit,
     }
@@ -174,7 +177,7 @@ pub(super) fn maintenance_policy(settings: &RuntimeSettings) -> (String, String)
     (settings.overrides_namespace.clone(), settings.maintenance_policy.clone())
 }
 
-/// What orchestrations are made of.
+/// Builds the orchestrations.
 pub(super) fn orchestrations(
     broker: Broker,
     env: &Arc<Env>,
@@ -196,7 +199,7 @@ pub(super) fn orchestrations(
     }
 }
 
-/// What owners are told.
+/// Settings of responses to owners.
 pub(super) fn answers(settings: &Settings) -> instances::Settings {
     let AnswerSettings { dashboard, address, trial_documentation, assume_async: _ } =
         &settings.answers;
@@ -243,15 +246,15 @@ pub(super) fn platforms(access: &AccessSettings) -> anyhow::Result<Vec<Credentia
     }
 }
 
-/// What steps reach.
+/// The environment of the steps.
 pub(super) fn env(
     settings: &Settings,
     systems: Systems,
     catalog: Arc<Catalog>,
     store: &BrokerStore,
     gates: &Gates,
-) -> anyhow::Result<(Env, Cleaned)> {
-    let cleaned = Cleaned::new(systems.cis, systems.aws, systems.azure.clone(), gates);
+) -> anyhow::Result<(Env, JobClients)> {
+    let cleaned = JobClients::new(systems.cis, systems.aws, systems.azure.clone(), gates);
     let needed = |section: &str| format!("the broker cannot work without systems.{section}");
     let gardener = systems.gardener.with_context(|| needed("gardener"))?;
     let event_hubs = systems.azure.filter(|_| settings.runtimes.legacy).map(|cloud| EventHubs {
@@ -303,7 +306,7 @@ pub(super) fn env(
     Ok((env, cleaned))
 }
 
-/// What steps go by.
+/// Settings of the steps.
 pub(super) fn steps(
     runtimes: &RuntimeSettings,
     service_manager: &ServiceManagerSettings,
@@ -354,10 +357,10 @@ fn service_manager(settings: &ServiceManagerSettings) -> anyhow::Result<Option<S
     }
 }
 
-/// Somebody who serves domains, as the file has it.
+/// A DNS provider, as the file has it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Served {
+struct DnsProviderEntry {
     domains_include: Vec<String>,
     #[serde(default)]
     primary: bool,
@@ -370,9 +373,9 @@ fn dns_providers(path: Option<&Path>) -> anyhow::Result<Vec<DnsProvider>> {
     let Some(path) = path else { return Ok(Vec::new()) };
     let shown = format!("runtimes.dns_providers: {}", path.display());
     let text = std::fs::read_to_string(path).with_context(|| format!("{shown} cannot be read"))?;
-    let all: Vec<Served> =
+    let all: Vec<DnsProviderEntry> =
         serde_json::from_str(&text).with_context(|| format!("{shown} is not what it should be"))?;
-    let provider = |served: Served| DnsProvider {
+    let provider = |served: DnsProviderEntry| DnsProvider {
         domains_include: served.domains_include,
         primary: served.primary,
         secret_name: served.secret_name,

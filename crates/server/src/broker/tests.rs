@@ -1,4 +1,4 @@
-//! What each setting does: one line of a file, and what changes.
+//! Effects of settings: one line of a file, and its effect.
 
 use secrecy::ExposeSecret;
 
@@ -72,6 +72,23 @@ fn a_platform_speaks_for_its_tenant_alone_and_has_a_password_worth_the_name() {
         assert!(refused.contains(words), "{refused}");
         assert!(!refused.contains("chars\""), "{refused}");
     }
+}
+
+#[test]
+fn a_platform_that_speaks_for_all_accounts_is_among_the_exceptions() {
+    let exceptions = |more: &str| {
+        let text = format!(
+            "[access]\nplatform_user = \"cf\"\nplatform_password = \"twelve chars\"\n{more}"
+        );
+        read(&text).exceptions().unwrap()
+    };
+
+    let told = exceptions("");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("cf speaks for all global accounts"), "{told:?}");
+    assert!(told[0].contains("access.platform_tenant"), "{told:?}");
+    assert_eq!(exceptions("platform_tenant = \"ga-1\"\n"), [""; 0]);
+    assert_eq!(read("").exceptions().unwrap(), [""; 0]);
 }
 
 #[test]

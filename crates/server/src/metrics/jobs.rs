@@ -1,4 +1,4 @@
-//! The newest runs of jobs, read when somebody asks.
+//! The newest runs of jobs, read at each scrape.
 
 use std::sync::atomic::AtomicU64;
 
@@ -77,5 +77,69 @@ impl JobMetrics {
         self.last_run.get_or_create(&OfJob { job: "a" }).set(1.0);
         self.state.get_or_create(&InState { job: "a", state: "failed" }).set(1.0);
         self.items.get_or_create(&WithOutcome { job: "a", outcome: "done" }).set(1.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use broker::jobs::{LastRun, Report};
+    use domain::OperationId;
+    use engine::State;
+    use prometheus_client::encoding::text::encode;
+
+    use super::*;
+
+    fn view(name: &'static str, enabled: bool, last_run: Option<LastRun>) -> JobView {
+        JobView {
+            name,
+            about: "",
+            enabled,
+            dry_run: false,
+            every_seconds: 60,
+            obstacle: None,
+            next_run_at: None,
+            last_run,
+            last_dry_run: None,
+        }
+    }
+
+    fn run(state: State) -> LastRun {
+        let report = Report { candidates: 6, done: 3, skipped: 2, failed: 1, ..Report::default() };
+        LastRun {
+            operation: OperationId::new(),
+            state,
+            requested_by: None,
+            started_at: "2026-01-01T12:00:00Z".parse().unwrap(),
+            ended_at: None,
+            failure: None,
+            report,
+        }
+    }
+
+    #[test]
+    fn the_newest_run_of_each_job_is_told_and_its_state_only_once() {
+        let mut registry = Registry::default();
+        let metrics = JobMetrics::register(&mut registry);
+
+        metrics.read(&[view("expiry", true, Some(run(State::InProgress)))]);
+        metrics
+            .read(&[view("expiry", true, Some(run(State::Succeeded))), view("drift", false, None)]);
+
+        let mut text = String::new();
+        encode(&mut text, &registry).unwrap();
+        let mut values: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+        values.sort_unstable();
+        assert_eq!(
+            values,
+            [
+                "job_enabled{job=\"drift\"} 0.0",
+                "job_enabled{job=\"expiry\"} 1.0",
+                "job_last_run_items{job=\"expiry\",outcome=\"done\"} 3.0",
+                "job_last_run_items{job=\"expiry\",outcome=\"failed\"} 1.0",
+                "job_last_run_items{job=\"expiry\",outcome=\"skipped\"} 2.0",
+                "job_last_run_state{job=\"expiry\",state=\"succeeded\"} 1.0",
+                "job_last_run_timestamp_seconds{job=\"expiry\"} 1767268800.0",
+            ]
+        );
     }
 }

@@ -9,7 +9,7 @@ use engine::{
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use super::Named;
+use super::NamedPlan;
 
 /// The columns of [`rows`].
 pub const HEAD: [&str; 9] = [
@@ -71,7 +71,7 @@ pub fn span(duration: Duration) -> String {
     format!("{:#}", SignedDuration::try_from(duration).unwrap_or(SignedDuration::MAX))
 }
 
-/// What is to be said below the table: the sum of the budgets beside the limit, and what is switched off.
+/// Notes below the table: the sum of the budgets beside the limit, and the disabled steps.
 pub fn notes(shape: &Shape) -> Vec<String> {
     let (steps, budget, limit) = (shape.steps(), shape.budget(), shape.limit);
     let all = span(budget);
@@ -95,7 +95,7 @@ pub fn notes(shape: &Shape) -> Vec<String> {
 }
 
 /// The plan as a table in Markdown.
-pub fn markdown(plan: &Named) -> String {
+pub fn markdown(plan: &NamedPlan) -> String {
     let shape = &plan.shape;
     let mut text = format!("| {} |\n|{}\n", HEAD.join(" | "), "---|".repeat(HEAD.len()));
     for row in rows(shape) {
@@ -108,7 +108,7 @@ pub fn markdown(plan: &Named) -> String {
 }
 
 /// The plan for programs; durations are written as settings have them.
-pub fn json(plan: &Named) -> Value {
+pub fn json(plan: &NamedPlan) -> Value {
     let shape = &plan.shape;
     let stages = shape.stages.iter().map(|stage| {
         let steps: Vec<Value> = stage.steps.iter().map(step).collect();

@@ -7,10 +7,10 @@ use super::*;
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations.md");
 
 /// The page with what is printed today between its marks.
-fn printed_into(page: &str, plans: &[Named]) -> String {
+fn printed_into(page: &str, plans: &[NamedPlan]) -> String {
     let mut page = page.to_owned();
     for plan in plans {
-        let begin = format!("<!-- kcp plan show {} -->\n", plan.name);
+        let begin = format!("<!-- kcp steps show {} -->\n", plan.name);
         let at = page.find(&begin).unwrap_or_else(|| panic!("{} is not on the page", plan.name));
         let from = at + begin.len();
         let to = from + page[from..].find("<!-- end -->").expect("every table has an end");
@@ -30,7 +30,7 @@ fn the_page_about_operations_shows_every_plan_as_it_is_printed() {
 
     let how = "docs/operations.md differs: run this test with KCP_UPDATE_SAMPLES=1 to write it";
     assert!(fs::read_to_string(PAGE).unwrap() == printed, "{how}");
-    let marks = kept.matches("<!-- kcp plan show ").count();
+    let marks = kept.matches("<!-- kcp steps show ").count();
     assert_eq!(marks, all().unwrap().len(), "the page shows a plan that is not there");
 }
 
@@ -113,7 +113,7 @@ fn the_budgets_are_summed_up_beside_the_limit() {
     let small = find("runtime-upgrade-shoot", None).unwrap();
     let large = find("runtime-provision", None).unwrap();
 
-    let note = |plan: &Named| notes(&plan.shape).remove(0);
+    let note = |plan: &NamedPlan| notes(&plan.shape).remove(0);
 
     assert!(small.shape.budget() > small.shape.limit, "{}", note(&small));
     assert!(note(&large).contains("the operation's limit of 4h 15m comes before that"));

@@ -1,10 +1,10 @@
-//! What the provisioner reaches: Gardener, the Director, releases of Kyma, and the clusters that were made.
+//! Clients of the provisioner: Gardener, the Director, releases of Kyma, and the created clusters.
 
 use std::{collections::BTreeMap, num::NonZeroUsize, path::Path, time::Duration};
 
 use anyhow::Context;
 use clients::{
-    Component, Grant, Http, Limits, TokenSource,
+    CallLimits, Component, Grant, Http, TokenSource,
     director::Director,
     gardener::Gardener,
     kubernetes::{Cluster, Clusters},
@@ -30,14 +30,14 @@ use crate::{
 };
 
 /// Where everything is that the provisioner reaches.
-pub(crate) struct Outside {
+pub(crate) struct ProvisionerAddresses {
     /// The kubeconfig of the garden.
     pub(crate) gardener: SecretString,
     /// The Director's endpoint.
     pub(crate) director: Url,
     /// Where its tokens come from.
     pub(crate) tokens: Url,
-    /// Who we are to the issuer of tokens, and how we prove it.
+    /// Client id and secret for the issuer of tokens.
     pub(crate) client: (String, SecretString),
     /// Where releases are, and what is not released yet.
     pub(crate) releases: (Url, Url),
@@ -46,14 +46,14 @@ pub(crate) struct Outside {
 }
 
 /// Clients of those that are reached from the start.
-pub(crate) struct Reached {
+pub(crate) struct ProvisionerClients {
     pub(crate) gardener: Gardener,
     pub(crate) director: Director,
     /// Where releases are, and what is not released yet.
     pub(crate) releases: (Url, Url),
 }
 
-impl Outside {
+impl ProvisionerAddresses {
     /// As the settings have it.
     pub(crate) async fn configured(settings: &ProvisionerSettings) -> anyhow::Result<Self> {
         let path = &settings.gardener.kubeconfig;
@@ -78,7 +78,7 @@ impl Outside {
         self,
         settings: &ProvisionerSettings,
         gates: &Gates,
-    ) -> anyhow::Result<Reached> {
+    ) -> anyhow::Result<ProvisionerClients> {
         gates.check_kubeconfig("gardener.kubeconfig", self.gardener.expose_secret())?;
         for (setting, url) in [
             ("director.url", &self.director),
@@ -88,7 +88,8 @@ impl Outside {
         ] {
             gates.check(setting, url)?;
         }
-        let limits = Limits { at_once: settings.gardener.calls.get().into(), ..Limits::CLUSTER };
+        let limits =
+            CallLimits { at_once: settings.gardener.calls.get().into(), ..CallLimits::CLUSTER };
         let gate = gates.limited(Component::GARDENER, limits);
         let garden = Cluster::connect(gate, &self.gardener)
             .await
@@ -100,7 +101,7 @@ impl Outside {
         let director = gates.gate(Component::DIRECTOR);
         let director =
             Http::through(director, self.director)?.with_token(tokens).renewing_refused_tokens();
-        Ok(Reached {
+        Ok(ProvisionerClients {
             gardener: Gardener::new(garden, &settings.gardener.project, OWNER),
             director: Director::new(director),
             releases: self.releases,
@@ -115,7 +116,7 @@ impl Outside {
         gates: &Gates,
     ) -> anyhow::Result<Env> {
         let agent_patience = self.agent_patience;
-        let Reached { gardener, director, releases: (released, development) } =
+        let ProvisionerClients { gardener, director, releases: (released, development) } =
             self.reach(settings, gates).await?;
         let releases = |url| Http::through(gates.gate(Component::RELEASES), url);
         Ok(Env {
@@ -136,7 +137,7 @@ fn clusters(settings: &Runtimes, gates: &Gates) -> Clusters {
     gates.clusters(Component::RUNTIME, NonZeroUsize::from(settings.kept_clients))
 }
 
-/// What steps go by.
+/// Settings of the steps.
 fn steps(settings: &Runtimes, agent_patience: Duration) -> StepSettings {
     let Runtimes {
         kubeconfig_lifetime,
@@ -188,7 +189,7 @@ fn rules(settings: &ProvisionerSettings) -> anyhow::Result<Rules> {
     })
 }
 
-/// What requests may leave out.
+/// Defaults for fields that requests leave out.
 pub(crate) fn defaults(settings: &ProvisionerSettings) -> checking::Defaults {
     let Defaults {
         kubernetes_version,
@@ -302,7 +303,7 @@ mod tests {
             let settings = read(&format!("{base}{more}"));
             let hosts = settings.transport.hosts();
             let gates = Gates::unobserved(&base::Clock::running(), hosts);
-            let outside = Outside::configured(&settings).await.unwrap();
+            let outside = ProvisionerAddresses::configured(&settings).await.unwrap();
             let reached = outside.reach(&settings, &gates).await;
             format!("{:#}", reached.err().unwrap())
         };

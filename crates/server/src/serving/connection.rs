@@ -33,7 +33,7 @@ use super::{
     tls,
 };
 
-/// What all connections of a listener share.
+/// State that all connections of a listener share.
 #[derive(Clone)]
 pub(super) struct Connections {
     pub(super) routes: Router,
@@ -105,7 +105,7 @@ impl Connections {
         let mut builder = http1::Builder::new();
         // The limits for headers and idle connections are kept below, apart from each other.
         builder.header_read_timeout(None).keep_alive(!member.reserved);
-        let tracked = Tracked { stream, member: member.clone() };
+        let tracked = TrackedStream { stream, member: member.clone() };
         let mut connection = pin!(builder.serve_connection(TokioIo::new(tracked), service));
         let mut stopping = false;
         loop {
@@ -181,12 +181,12 @@ impl HttpBody for BusyBody {
 }
 
 /// A stream that tells when bytes come, and when they do not go.
-struct Tracked<S> {
+struct TrackedStream<S> {
     stream: S,
     member: Arc<Member>,
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Tracked<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for TrackedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -201,7 +201,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Tracked<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Tracked<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for TrackedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

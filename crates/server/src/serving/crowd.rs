@@ -1,4 +1,4 @@
-//! Who is connected: how many connections there may be, and which one is closed to make room for another.
+//! Connections: their limits, and which one is closed to make room for another.
 //!
 //! What a reader would get wrong: at a limit nobody waits. The connection that has been idle longest is closed for
 //! the new one; when none is idle, the new one gets one of a few reserved places, where health is answered and everything
@@ -181,7 +181,7 @@ impl Drop for Seat {
     }
 }
 
-/// Who counts as one peer: an address, or the network that a host of IPv6 chooses its addresses from.
+/// The address that counts as one peer: for IPv6, the network that a host chooses its addresses from.
 fn peer(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),

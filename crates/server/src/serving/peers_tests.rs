@@ -55,7 +55,7 @@ async fn serve(peers: Vec<PeerSettings>, tls: Option<TlsAcceptor>) -> (u16, Serv
     let verifier = doors.verifier(&base::PlaintextHosts::default(), &clock).unwrap();
     let routes = Router::new().route("/", get(async || "hello"));
     let routes = RequireScope::new(verifier, scope::PROVISIONER_READ).around(routes);
-    let routes = api::router::shielded(routes, api::Limits::DEFAULT);
+    let routes = api::router::shielded(routes, api::RequestLimits::DEFAULT);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let mut serving = Serving::new(&clock);

@@ -16,13 +16,14 @@ use tokio::{
 };
 
 use super::*;
+use crate::settings;
 
 const LIMITS: ConnectionLimits =
     ConnectionLimits { total: 40, per_peer: 30, ..ConnectionLimits::DEFAULT };
 /// Only ends a test that would hang.
 const HANGS: Duration = Duration::from_secs(30);
 
-struct Listening {
+struct TestListener {
     address: SocketAddr,
     clock: Clock,
     serving: Serving,
@@ -32,22 +33,22 @@ fn health() -> Router {
     Router::new().route("/healthz", get(async || "ok")).route("/", get(async || "hello"))
 }
 
-async fn listening(routes: Router, limits: ConnectionLimits) -> Listening {
+async fn listening(routes: Router, limits: ConnectionLimits) -> TestListener {
     let clock = Clock::held_at(Timestamp::UNIX_EPOCH);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let mut serving = Serving::new(&clock);
-    let routes = api::router::shielded(routes, api::Limits::DEFAULT);
+    let routes = api::router::shielded(routes, api::RequestLimits::DEFAULT);
     serving.add("a test", listener, routes, Acceptance::plain(limits));
-    Listening { address, clock, serving }
+    TestListener { address, clock, serving }
 }
 
-impl Listening {
+impl TestListener {
     async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address).await.unwrap()
     }
 
-    /// What a new client gets for a path, and nothing in time is a failure.
+    /// The response to a new client for a path; no response in time is a failure.
     async fn ask(&self, path: &str) -> String {
         let asked = async {
             let mut stream = self.connect().await;
@@ -167,14 +168,14 @@ async fn when_every_connection_is_busy_health_is_answered_and_the_rest_is_told_t
 
 #[tokio::test]
 async fn a_client_that_does_not_read_is_let_go() {
-    struct Told(Option<oneshot::Sender<()>>);
-    impl Drop for Told {
+    struct DropSignal(Option<oneshot::Sender<()>>);
+    impl Drop for DropSignal {
         fn drop(&mut self) {
             let _ = self.0.take().unwrap().send(());
         }
     }
     let (dropped, mut gone) = oneshot::channel();
-    let told = Arc::new(std::sync::Mutex::new(Some(Told(Some(dropped)))));
+    let told = Arc::new(std::sync::Mutex::new(Some(DropSignal(Some(dropped)))));
     let endless = get(async move || {
         let told = told.lock().unwrap().take();
         let chunks = futures::stream::repeat_with(move || {
@@ -225,7 +226,7 @@ async fn requests_are_finished_before_the_listener_stops() {
     stream.write_all(b"POST /hold HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
     entered.notified().await;
 
-    let Listening { serving, clock, .. } = listening;
+    let TestListener { serving, clock, .. } = listening;
     let stopping = tokio::spawn(serving.stop(Duration::from_secs(5)));
     release.notify_one();
     let mut answer = String::new();
@@ -244,19 +245,31 @@ async fn with_a_certificate_the_listener_speaks_tls_and_nothing_else() {
     let (certificate, key) = (folder.path().join("api.crt"), folder.path().join("api.key"));
     std::fs::write(&certificate, made.cert.pem()).unwrap();
     std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let mut serving = Serving::new(&Clock::running());
-    let tls = Some(tls::acceptor(&certificate, &key, None).unwrap());
-    serving.add("a test", listener, health(), Acceptance { tls, ..Acceptance::plain(LIMITS) });
-
+    let text = format!("[transport]\ncertificate = {certificate:?}\nkey = {key:?}\n");
+    let file = folder.path().join("settings.toml");
+    std::fs::write(&file, text).unwrap();
+    let reached_by_others = "0.0.0.0:8080".parse().unwrap();
+    let broker = settings::load(Some(&file)).unwrap().transport;
+    let provisioner = settings::provisioner::load(Some(&file)).unwrap().transport;
+    let acceptances = [
+        broker.acceptance(reached_by_others, LIMITS).unwrap(),
+        provisioner.acceptance(reached_by_others, LIMITS).unwrap(),
+    ];
     let trusted = reqwest::Certificate::from_pem(made.cert.pem().as_bytes()).unwrap();
     let client = reqwest::Client::builder().tls_certs_only([trusted]).build().unwrap();
-    let answer = client.get(format!("https://localhost:{port}/")).send().await.unwrap();
-    assert_eq!(answer.text().await.unwrap(), "hello");
-    assert!(client.get(format!("http://localhost:{port}/")).send().await.is_err());
     let distrustful = reqwest::Client::builder().tls_certs_only([]).build().unwrap();
-    assert!(distrustful.get(format!("https://localhost:{port}/")).send().await.is_err());
+
+    for acceptance in acceptances {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let mut serving = Serving::new(&Clock::running());
+        serving.add("a test", listener, health(), acceptance);
+
+        let answer = client.get(format!("https://localhost:{port}/")).send().await.unwrap();
+        assert_eq!(answer.text().await.unwrap(), "hello");
+        assert!(client.get(format!("http://localhost:{port}/")).send().await.is_err());
+        assert!(distrustful.get(format!("https://localhost:{port}/")).send().await.is_err());
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use rustls::{
 use tokio_rustls::TlsAcceptor;
 use webpki::EndEntityCert;
 
-/// Reads a certificate, with those that lead to its issuer, its key, and those who sign certificates of clients: files in PEM.
+/// Reads a certificate with its chain, its key, and the authorities of client certificates: PEM files.
 pub(crate) fn acceptor(
     certificate: &Path,
     key: &Path,

@@ -1,4 +1,4 @@
-//! Who may enter: the tables of issuers and of peers, the same for the broker and the provisioner.
+//! Access: the tables of issuers and of peers, the same for the broker and the provisioner.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +15,7 @@ use serde::{
     de::{Error, MapAccess, Visitor, value::MapAccessDeserializer},
 };
 
-/// What the groups of people mean, unless an issuer's table says otherwise.
+/// Scopes of groups, unless an issuer's table says otherwise.
 const GROUPS: [(&str, &[&str]); 3] = [
     ("runtimeAdmin", &[RUNTIMES_READ, KUBECONFIG_READ, ANY_TENANT]),
     ("runtimeOperator", &[RUNTIMES_READ, ANY_TENANT]),
@@ -28,7 +28,7 @@ const GROUPS: [(&str, &[&str]); 3] = [
 pub struct IssuerSettings {
     /// Its address, exactly as in the claim `iss`; its keys are found by discovery.
     pub url: String,
-    /// Whom its tokens must be for; what `access.audience` says, when it is not given.
+    /// The audience of its tokens; by default `access.audience`.
     #[serde(default)]
     pub audience: Option<Audience>,
     /// The claim with the only tenant that a token speaks for.
@@ -42,7 +42,7 @@ pub struct IssuerSettings {
     pub groups: BTreeMap<String, Scopes>,
 }
 
-/// Whom tokens must be for.
+/// The audience of tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Audience {
     /// That is not checked: `"any"`.
@@ -156,7 +156,7 @@ impl TryFrom<BTreeSet<String>> for Scopes {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PeerSettings {
-    /// What it is called in the log.
+    /// The name in the log.
     pub name: String,
     /// The networks that it may come from.
     #[serde(default)]
@@ -164,7 +164,7 @@ pub struct PeerSettings {
     /// The DNS names and URIs of client certificates, one of which it must have.
     #[serde(default)]
     pub certificates: Vec<String>,
-    /// What it may do.
+    /// The scopes.
     pub scopes: Scopes,
 }
 

@@ -2,7 +2,8 @@
 
 use std::{num::NonZeroU32, time::Duration};
 
-use anyhow::{bail, ensure};
+use anyhow::{Context as _, bail, ensure};
+use api::origins::{Origin, Origins};
 use broker::catalog::{BindingOffer, Catalog};
 use confique::Config;
 use domain::plan::Kind;
@@ -40,19 +41,33 @@ pub struct BindingSettings {
     /// `8h` with `kcp up`.
     #[config(env = "KCP_BROKER_BINDINGS_OPERATORS", deserialize_with = friendly)]
     pub operators: Option<Duration>,
+    /// The origins whose pages may fetch `/kubeconfig/{instance_id}` in the browser, as in `https://dashboard.example.com`, or `*`. They need
+    /// a token like every caller.
+    #[config(env = "KCP_BROKER_BINDINGS_KUBECONFIG_ORIGINS", default = [], parse_env = confique::env::parse::list_by_comma)]
+    pub kubeconfig_origins: Vec<String>,
     /// How long a bind may take; 45 seconds at most, and less than `requests.time`.
     #[config(env = "KCP_BROKER_BINDINGS_TIME", default = "15s", deserialize_with = friendly)]
     pub time: Duration,
 }
 
 impl BindingSettings {
-    /// What the catalog offers; nothing where bindings are not enabled.
+    /// The bindings that the catalog offers; none where they are not enabled.
     pub(crate) fn offer(
         &self,
         catalog: &Catalog,
         requests: Duration,
     ) -> anyhow::Result<Option<BindingOffer>> {
-        let Self { enabled, plans, expiration, shortest, longest, most, operators, time } = self;
+        let Self {
+            enabled,
+            plans,
+            expiration,
+            shortest,
+            longest,
+            most,
+            operators,
+            kubeconfig_origins: _,
+            time,
+        } = self;
         ensure!(
             *shortest >= SHORTEST,
             "bindings.shortest is {} s; Kubernetes gives no token for less than {} s",
@@ -93,6 +108,13 @@ impl BindingSettings {
             most: most.get(),
         }))
     }
+
+    /// The origins whose pages may read the kubeconfig with which people log in.
+    pub(crate) fn origins(&self) -> anyhow::Result<Origins> {
+        let origins = self.kubeconfig_origins.iter().map(|text| text.parse::<Origin>());
+        let origins: Result<Vec<_>, _> = origins.collect();
+        Ok(origins.context("bindings.kubeconfig_origins")?.into())
+    }
 }
 
 #[cfg(test)]
@@ -115,6 +137,16 @@ mod tests {
         assert_eq!(offer(""), Ok(None));
         assert_eq!(offer("enabled = true"), Ok(Some(BindingOffer::default())));
         assert_eq!(offer("enabled = true\nplans = []"), Ok(None));
+    }
+
+    #[test]
+    fn an_origin_with_a_path_is_refused_by_name() {
+        let mut settings = settings::load(None).unwrap().bindings;
+        settings.kubeconfig_origins = vec!["https://dashboard.example.com/app".into()];
+
+        let refused = format!("{:#}", settings.origins().unwrap_err());
+
+        assert!(refused.starts_with("bindings.kubeconfig_origins: \"https://dash"), "{refused}");
     }
 
     #[test]

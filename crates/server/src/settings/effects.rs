@@ -1,4 +1,4 @@
-//! What each setting changes in the parts that it is for: printed, and compared with what is stored beside this file.
+//! Effects of settings on the parts of a service: printed, and compared with the files beside this one.
 //!
 //! What a reader would get wrong: the keys come from the settings themselves, so a setting without a row fails the test.
 //! A row has another value than usual, or names the test that shows the effect.
@@ -11,7 +11,7 @@ use std::{
 
 use confique::meta::{FieldKind, Meta};
 
-/// What shows the effect of a setting.
+/// The evidence for the effect of a setting.
 #[derive(Clone, Copy)]
 pub(crate) enum Row {
     /// The parts, when the setting has this value.
@@ -57,7 +57,7 @@ impl Picture {
         }
     }
 
-    /// What the parts say when these settings cannot be.
+    /// The picture of settings that are refused.
     pub(crate) fn refused(error: &anyhow::Error) -> Self {
         let mut picture = Self::default();
         picture.line(format!("refused: {error:#}"));

@@ -211,7 +211,7 @@ impl AllJobSettings {
         Ok(())
     }
 
-    /// What jobs are told; checked before.
+    /// Settings of jobs; checked before.
     pub(crate) fn settings(&self) -> jobs::Settings {
         let Self {
             expiry,

@@ -47,7 +47,7 @@ macro_rules! links {
             /// The certificate's private key: a PEM file.
             #[config(env = $key)]
             pub key: Option<PathBuf>,
-            /// The certificates of those who sign client certificates: a PEM file. With it clients may show a certificate, by
+            /// The certificates of the authorities that sign client certificates: a PEM file. With it clients may show a certificate, by
             /// which `access.peers` may know them.
             #[config(env = $authorities)]
             pub client_authorities: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! What can be ordered, what orders become, and what owners are told.
+//! Settings of the catalog, of runtimes and of responses.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -9,7 +9,7 @@ use url::Url;
 
 use super::values::friendly;
 
-/// What can be ordered.
+/// The catalog.
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct CatalogSettings {
@@ -49,7 +49,7 @@ pub struct CatalogSettings {
     pub oidc_client_id: Option<String>,
 }
 
-/// What orders become.
+/// Settings of runtimes.
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct RuntimeSettings {
@@ -61,7 +61,7 @@ pub struct RuntimeSettings {
     #[config(env = "KCP_BROKER_RUNTIME_LIMIT", default = "6h", deserialize_with = friendly)]
     pub limit: Duration,
     /// How long the provisioner may take to change one runtime.
-    #[config(env = "KCP_BROKER_RUNTIME_UPDATE_LIMIT", default = "40m", deserialize_with = friendly)]
+    #[config(env = "KCP_BROKER_RUNTIME_UPDATE_LIMIT", default = "2h", deserialize_with = friendly)]
     pub update_limit: Duration,
     /// How long the provisioner may take to upgrade the cluster of one runtime.
     #[config(env = "KCP_BROKER_RUNTIME_UPGRADE_LIMIT", default = "3h", deserialize_with = friendly)]
@@ -102,7 +102,7 @@ pub struct RuntimeSettings {
     /// Which objects of the garden hold the accounts of the pool: `secret` or `credentials` bindings.
     #[config(env = "KCP_BROKER_ACCOUNT_BINDINGS", default = "secret")]
     pub account_bindings: Bindings,
-    /// Who serves the clusters' domains: a JSON file with a list of objects with `domainsInclude`, `primary`,
+    /// DNS providers of the clusters' domains: a JSON file with a list of objects with `domainsInclude`, `primary`,
     /// `secretName` and `type`.
     #[config(env = "KCP_BROKER_DNS_PROVIDERS")]
     pub dns_providers: Option<PathBuf>,
@@ -118,7 +118,7 @@ pub enum Bindings {
     Credentials,
 }
 
-/// What owners are told.
+/// Settings of responses to owners.
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct AnswerSettings {
@@ -144,7 +144,7 @@ pub struct ServiceManagerSettings {
     /// Where it is. Without it the credentials of the order are used.
     #[config(env = "KCP_BROKER_SERVICE_MANAGER_URL")]
     pub url: Option<String>,
-    /// Who we are.
+    /// The user.
     #[config(env = "KCP_BROKER_SERVICE_MANAGER_USER")]
     pub user: Option<String>,
     /// How we prove it.

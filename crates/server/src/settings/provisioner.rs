@@ -12,14 +12,17 @@ use confique::Config;
 use secrecy::SecretString;
 use url::Url;
 
-use crate::access::Doors;
+use crate::{
+    access::Doors,
+    service_context::{ServiceTimes, Tables},
+};
 
 use super::{
     Format,
     access::{IssuerSettings, PeerSettings},
     links::provisioner::{ConnectionSettings, TransportSettings},
     request_limits,
-    stage_limits::StageLimits,
+    stage_limits::StageLimitSettings,
     values::{Module, friendly, lease, log_filter, pace},
 };
 
@@ -39,7 +42,7 @@ pub struct ProvisionerSettings {
     /// How long the stages of operations may take. All stages of one operation together must take less than the broker
     /// waits for it: its settings `runtimes.limit` for a new runtime, `runtimes.removal_limit` for a removal.
     #[config(nested)]
-    pub limits: StageLimits,
+    pub limits: StageLimitSettings,
     /// Gardener.
     #[config(nested)]
     pub gardener: Gardener,
@@ -49,16 +52,16 @@ pub struct ProvisionerSettings {
     /// Where Kyma comes from.
     #[config(nested)]
     pub kyma: Kyma,
-    /// What happens inside of clusters that were made.
+    /// Settings of the work inside of clusters.
     #[config(nested)]
     pub runtimes: Runtimes,
-    /// What requests may leave out.
+    /// Defaults for fields that requests leave out.
     #[config(nested)]
     pub defaults: Defaults,
-    /// Whose tokens are accepted.
+    /// Issuers whose tokens are accepted.
     #[config(nested)]
     pub access: Access,
-    /// What one request may cost.
+    /// Limits of one request.
     #[config(nested)]
     pub requests: Requests,
     /// Connections to the API.
@@ -67,7 +70,7 @@ pub struct ProvisionerSettings {
     /// Which links use TLS.
     #[config(nested)]
     pub transport: TransportSettings,
-    /// What is said about it all.
+    /// Logs, traces and metrics.
     #[config(nested)]
     pub telemetry: Telemetry,
 }
@@ -114,6 +117,21 @@ pub struct Operations {
     pub keep_audit: Duration,
 }
 
+impl Database {
+    /// As the service opens it. Where it is and what seals it is part of the service's context.
+    pub(crate) fn tables(&self) -> Tables<'_> {
+        let Self { url: _, schema, connections, sealing_keys: _ } = self;
+        Tables { connections: connections.get(), schema }
+    }
+}
+
+impl Operations {
+    /// What is not for the engine.
+    pub(crate) fn times(&self) -> ServiceTimes {
+        ServiceTimes { keep_audit: self.keep_audit, drain: self.drain }
+    }
+}
+
 /// Gardener.
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
@@ -154,7 +172,7 @@ pub struct Director {
         default = "http://127.0.0.1:8082/oauth2/token"
     )]
     pub token_url: Url,
-    /// Who we are to the issuer of tokens.
+    /// The client id for the issuer of tokens.
     #[config(env = "KCP_PROVISIONER_DIRECTOR_CLIENT_ID", default = "kcp-provisioner")]
     pub client_id: String,
     /// How we prove it.
@@ -188,7 +206,7 @@ pub struct Kyma {
     pub lite: Vec<Module>,
 }
 
-/// What happens inside of clusters that were made.
+/// Settings of the work inside of clusters.
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct Runtimes {
@@ -201,10 +219,10 @@ pub struct Runtimes {
     /// Whether the administrators of a request become administrators of its cluster.
     #[config(env = "KCP_PROVISIONER_BIND_ADMINISTRATORS", default = true)]
     pub bind_administrators: bool,
-    /// The group of those who may look at everything.
+    /// The group with read access to everything.
     #[config(env = "KCP_PROVISIONER_L2_GROUP", default = "runtimeOperator")]
     pub l2_group: String,
-    /// The group of those who may do everything.
+    /// The group with full access.
     #[config(env = "KCP_PROVISIONER_L3_GROUP", default = "runtimeAdmin")]
     pub l3_group: String,
     /// What brokers at such addresses made is removed before a cluster goes.
@@ -218,7 +236,7 @@ pub struct Runtimes {
     pub kept_clients: NonZeroU16,
 }
 
-/// What requests may leave out.
+/// Defaults for fields that requests leave out.
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct Defaults {
@@ -254,7 +272,7 @@ pub struct Defaults {
     pub machine_image_auto_update: bool,
 }
 
-/// Whose tokens are accepted.
+/// Issuers whose tokens are accepted.
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct Access {
@@ -273,7 +291,7 @@ pub struct Access {
     /// ```
     #[config(env = "KCP_PROVISIONER_ISSUERS", default = [], parse_env = confique::env::parse::list_by_comma)]
     pub issuers: Vec<IssuerSettings>,
-    /// Whom tokens must be for, unless their issuer's table says it.
+    /// The audience of tokens, unless their issuer's table has one.
     #[config(env = "KCP_PROVISIONER_AUDIENCE", default = "kcp")]
     pub audience: String,
     /// Services that need no token, because the network in front of the API has checked who they are: a mesh, of which loopback is the
@@ -292,7 +310,7 @@ pub struct Access {
     pub peers: Vec<PeerSettings>,
 }
 
-/// What one request may cost.
+/// Limits of one request.
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct Requests {
@@ -307,7 +325,7 @@ pub struct Requests {
     pub time: Duration,
 }
 
-/// What is said about it all.
+/// Logs, traces and metrics.
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct Telemetry {
@@ -320,7 +338,7 @@ pub struct Telemetry {
 }
 
 impl Access {
-    /// Who may enter with a token, or as a trusted peer.
+    /// Access by token, or as a trusted peer.
     pub(crate) fn doors(&self) -> Doors {
         let Self { issuers, audience, peers } = self;
         Doors { issuers: issuers.clone(), audience: audience.clone(), peers: peers.clone() }
@@ -329,7 +347,7 @@ impl Access {
 
 impl Requests {
     /// As the API takes them.
-    pub(crate) fn limits(&self) -> anyhow::Result<api::Limits> {
+    pub(crate) fn limits(&self) -> anyhow::Result<api::RequestLimits> {
         let Self { body, body_time, time } = self;
         request_limits(*body, *body_time, *time)
     }

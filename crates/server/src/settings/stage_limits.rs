@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use confique::Config;
-use provisioner::limits::Limits;
+use provisioner::limits::StageLimits;
 
 use super::values::friendly;
 
 /// How long the stages of operations may take.
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
-pub struct StageLimits {
+pub struct StageLimitSettings {
     /// Until the cluster has a domain.
     #[config(env = "KCP_PROVISIONER_LIMIT_CLUSTER_DOMAIN", default = "10m", deserialize_with = friendly)]
     pub cluster_domain: Duration,
@@ -58,9 +58,9 @@ pub struct StageLimits {
     pub hibernation: Duration,
 }
 
-impl StageLimits {
+impl StageLimitSettings {
     /// As the plans take them.
-    pub fn limits(&self) -> Limits {
+    pub fn limits(&self) -> StageLimits {
         let Self {
             cluster_domain,
             cluster_creation,
@@ -78,7 +78,7 @@ impl StageLimits {
             waiting_for_cluster_deletion,
             hibernation,
         } = *self;
-        Limits {
+        StageLimits {
             cluster_domain,
             cluster_creation,
             bindings_creation,

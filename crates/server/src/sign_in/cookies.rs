@@ -3,11 +3,11 @@
 use axum::http::{HeaderMap, HeaderValue, header};
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::{Serialize, de::DeserializeOwned};
-use store::{Place, Sealer};
+use store::{SealLocation, Sealer};
 
-/// Who has signed in.
+/// The cookie of the session.
 pub(super) const SESSION: &str = "kcp-session";
-/// What was begun with an issuer.
+/// The cookie of a sign-in that has begun.
 pub(super) const SIGNING_IN: &str = "kcp-signing-in";
 /// The largest value that is opened.
 const LARGEST: usize = 4_096;
@@ -61,8 +61,8 @@ impl Cookies {
 }
 
 /// A value opens as the cookie that it was sealed for, and as no other.
-fn place(name: &str) -> Place<'_> {
-    Place { table: "console", column: "cookie", row: name }
+fn place(name: &str) -> SealLocation<'_> {
+    SealLocation { table: "console", column: "cookie", row: name }
 }
 
 #[cfg(test)]

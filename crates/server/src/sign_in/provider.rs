@@ -28,13 +28,13 @@ pub(super) struct Provider {
     pub(super) back: String,
     pub(super) hosts: PlaintextHosts,
     pub(super) http: Client,
-    pub(super) known: Known,
+    pub(super) known: CachedEndpoints,
 }
 
 /// When the discovery document was read last, and what it said; nothing when it could not be read.
-pub(super) type Known = Mutex<Option<(Instant, Option<Endpoints>)>>;
+pub(super) type CachedEndpoints = Mutex<Option<(Instant, Option<Endpoints>)>>;
 
-/// What is read of a discovery document.
+/// The endpoints in a discovery document.
 #[derive(Clone, Deserialize)]
 pub(super) struct Endpoints {
     issuer: String,
@@ -169,7 +169,7 @@ mod tests {
             back: "https://console.example.test/console/signed-in".into(),
             hosts: PlaintextHosts::default(),
             http: client().unwrap(),
-            known: Known::default(),
+            known: CachedEndpoints::default(),
         };
         provider.address("state", "verifier").await.map_err(|error| format!("{error:#}"))
     }

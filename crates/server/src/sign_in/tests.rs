@@ -1,5 +1,7 @@
 //! Someone signs in at the landscape's issuer, and sees what their token allows.
 
+mod access_tests;
+
 use std::collections::BTreeMap;
 
 use axum::{Router, body::Body, http::Request};
@@ -10,19 +12,20 @@ use super::*;
 use crate::{
     access::Doors,
     settings::{self, access::IssuerSettings},
-    up::testing::{Started, start},
+    up::testing::{TestControlPlane, start},
 };
 
 const HERE: &str = "http://127.0.0.1:1";
 
 /// The console behind the sign-in, with an issuer that works.
 struct Scene {
-    up: Started,
+    up: TestControlPlane,
+    sign_in: Arc<SignIn>,
     router: Router,
 }
 
-/// What came back.
-struct Answered {
+/// The response.
+struct TestResponse {
     status: StatusCode,
     location: String,
     cookie: String,
@@ -48,14 +51,14 @@ impl Scene {
         let sign_in =
             SignIn::new(&settings, &verifier, Sealer::generate(), &clock).unwrap().unwrap();
         let router = sign_in.around(up.console());
-        Self { up, router }
+        Self { up, sign_in, router }
     }
 
-    async fn ask(&self, method: &str, path: &str, cookie: &str) -> Answered {
+    async fn ask(&self, method: &str, path: &str, cookie: &str) -> TestResponse {
         self.send(method, path, cookie, "").await
     }
 
-    async fn send(&self, method: &str, path: &str, cookie: &str, form: &str) -> Answered {
+    async fn send(&self, method: &str, path: &str, cookie: &str, form: &str) -> TestResponse {
         let response = self.response(method, path, cookie, form).await;
         let guarded = response.headers().contains_key(header::CONTENT_SECURITY_POLICY);
         assert!(guarded, "{path} has no security headers");
@@ -68,7 +71,7 @@ impl Scene {
         let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
         let text = String::from_utf8(body.to_vec()).unwrap();
         let cookie = cookie.split(';').next().unwrap_or_default().to_owned();
-        Answered { status, location, cookie, text }
+        TestResponse { status, location, cookie, text }
     }
 
     async fn response(&self, method: &str, path: &str, cookie: &str, form: &str) -> Response {
@@ -77,7 +80,7 @@ impl Scene {
         self.router.clone().oneshot(request).await.unwrap()
     }
 
-    /// The cookie of somebody who has signed in, and what their forms carry.
+    /// The cookie of a signed-in user, and the token of their forms.
     async fn signed_in(&self) -> (String, String) {
         let (back, cookie) = self.at_the_issuer().await;
         let session = self.ask("GET", &back, &cookie).await.cookie;
@@ -167,6 +170,65 @@ async fn without_a_session_nothing_opens_and_an_answer_of_another_sign_in_is_ref
         let refused = scene.ask("GET", address, cookie).await;
         assert_eq!((refused.status, refused.cookie.as_str()), (StatusCode::BAD_REQUEST, ""));
     }
+    scene.up.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_form_that_outlived_its_session_is_kept_in_the_page_that_asks_to_sign_in() {
+    let scene = Scene::new("openid").await;
+    let form = "form=word&name=%3Cdemo%3E%0Ab";
+
+    let kept = scene.send("POST", "/console/order?plan=aws", "", form).await;
+
+    assert_eq!(kept.status, StatusCode::UNAUTHORIZED);
+    for part in [
+        "Nothing was changed",
+        "href=\"/console/sign-in?to=%2F\"",
+        "action=\"/console/order?plan=aws\"",
+        "name=\"form\" value=\"word\"",
+        "name=\"name\" value=\"&lt;demo&gt;\nb\"",
+    ] {
+        assert!(kept.text.contains(part), "{part}: {}", kept.text);
+    }
+    let page = |referer: &str| {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, HeaderValue::from_static("127.0.0.1:1"));
+        headers.insert(header::REFERER, HeaderValue::from_str(referer).unwrap());
+        page_of_form(&headers)
+    };
+    assert_eq!(
+        page("http://127.0.0.1:1/console/order?plan=aws").unwrap(),
+        "/console/order?plan=aws"
+    );
+    assert_eq!(page("http://127.0.0.1:2/console/order"), None);
+
+    // What a foreign page sends is not shown, nor is what a page fetches.
+    for (name, value, shown) in
+        [("sec-fetch-site", "cross-site", true), ("sec-fetch-mode", "cors", false)]
+    {
+        let request = Request::builder().method("POST").uri("/console/order").header(name, value);
+        let request = request.body(Body::from(form)).unwrap();
+        let response = scene.router.clone().oneshot(request).await.unwrap();
+        let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        let text = String::from_utf8(body.to_vec()).unwrap();
+        assert_eq!((text.contains("Sign in"), text.contains("demo")), (shown, false), "{text}");
+    }
+    scene.up.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn forms_stay_good_when_the_same_user_signs_in_again() {
+    let scene = Scene::new("openid runtimes:read tenants:any").await;
+    let (session, word) = scene.signed_in().await;
+    let word = word.strip_prefix("form=").unwrap().to_owned();
+    let again = async |before: &str| {
+        let (back, cookie) = scene.at_the_issuer().await;
+        let session = scene.ask("GET", &back, &format!("{cookie}; {before}")).await.cookie;
+        scene.ask("GET", "/", &session).await.text.contains(&word)
+    };
+
+    assert!(again(&session).await);
+    assert!(!again("kcp-session=forged").await);
     scene.up.stop().await;
 }
 

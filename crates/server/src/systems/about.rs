@@ -1,4 +1,4 @@
-//! What the documents say about an outside system.
+//! The description of an outside system in the documents.
 
 use confique::meta::{Field, FieldKind, Meta};
 
@@ -7,9 +7,9 @@ use confique::meta::{Field, FieldKind, Meta};
 pub struct About {
     /// Its name, the same as in the plans.
     pub name: &'static str,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: &'static str,
-    /// What is called when, and what happens while it is down.
+    /// When it is called, and what happens while it is down.
     pub usage: Usage,
     /// Its settings.
     pub settings: &'static [Setting],
@@ -31,14 +31,14 @@ pub enum Usage {
     Steps,
     /// By such steps, and besides.
     StepsAndMore {
-        /// What is called besides, and when.
+        /// Further calls, and when they are made.
         called: &'static str,
         /// What happens besides while it is down.
         when_down: &'static str,
     },
     /// By no step that says so.
     Described {
-        /// What is called when.
+        /// The calls, and when they are made.
         called: &'static str,
         /// What happens while it is down.
         when_down: &'static str,

@@ -9,7 +9,7 @@ use url::Url;
 use super::{
     about::{About, Setting, Usage},
     check::Check,
-    opening::Opening,
+    opening::ClientBuilder,
     section::section,
 };
 
@@ -48,7 +48,7 @@ section! {
         /// The evaluation they all belong to.
         #[config(env = "KCP_BROKER_AVS_PARENT_ID")]
         parent_id: i64,
-        /// Who tests from inside.
+        /// The internal tester.
         #[config(env = "KCP_BROKER_AVS_INTERNAL_TESTER_ACCESS_ID")]
         internal_tester_access_id: i64,
         /// The service name of internal evaluations.
@@ -57,7 +57,7 @@ section! {
         /// The tags of internal evaluations: a JSON list of objects with `content` and `tag_class_id`.
         #[config(env = "KCP_BROKER_AVS_INTERNAL_TESTER_TAGS")]
         internal_tester_tags: String,
-        /// Who tests from outside.
+        /// The external tester.
         #[config(env = "KCP_BROKER_AVS_EXTERNAL_TESTER_ACCESS_ID")]
         external_tester_access_id: i64,
         /// The service name of external evaluations.
@@ -87,7 +87,7 @@ section! {
     }
 }
 
-pub(super) fn open(section: &Section, opening: &Opening<'_>) -> anyhow::Result<Client> {
+pub(super) fn open(section: &Section, opening: &ClientBuilder<'_>) -> anyhow::Result<Client> {
     let Section {
         api_endpoint,
         oauth_token_endpoint,

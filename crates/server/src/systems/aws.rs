@@ -7,7 +7,7 @@ use url::Url;
 use super::{
     about::{About, Setting, Usage},
     check::Check,
-    opening::Opening,
+    opening::ClientBuilder,
     section::section,
 };
 
@@ -38,7 +38,7 @@ section! {
     }
 }
 
-pub(super) fn open(section: &Section, _: &Opening<'_>) -> anyhow::Result<Client> {
+pub(super) fn open(section: &Section, _: &ClientBuilder<'_>) -> anyhow::Result<Client> {
     let Section { endpoint, market } = section;
     let market = match market.as_deref() {
         None | Some("global") => Market::Global,

@@ -7,7 +7,7 @@ use url::Url;
 use super::{
     about::{About, Setting, Usage},
     check::Check,
-    opening::Opening,
+    opening::ClientBuilder,
     section::section,
 };
 
@@ -32,7 +32,7 @@ section! {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "systems are all opened alike")]
-pub(super) fn open(section: &Section, _: &Opening<'_>) -> anyhow::Result<Client> {
+pub(super) fn open(section: &Section, _: &ClientBuilder<'_>) -> anyhow::Result<Client> {
     let Section { authority, management } = section;
     let public = Cloud::public();
     Ok(Cloud {

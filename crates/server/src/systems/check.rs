@@ -15,7 +15,7 @@ use url::Url;
 
 use super::{About, Systems, Usage, director, gardener, releases};
 use crate::{
-    gates::Gates, patience::Patience, provisioner::Outside,
+    gates::Gates, patience::Patience, provisioner::ProvisionerAddresses,
     settings::provisioner::ProvisionerSettings,
 };
 
@@ -24,9 +24,9 @@ use crate::{
 pub struct CheckResult {
     /// The system.
     pub system: &'static str,
-    /// What is wrong, in plain words; nothing if it was reached and knows us.
+    /// The problem, in plain words; none if it was reached and accepted our credentials.
     pub wrong: Option<String>,
-    /// What was found out about it, in plain words.
+    /// The finding about it, in plain words.
     pub found: Option<String>,
 }
 
@@ -100,11 +100,11 @@ fn is_called(about: &About, called: &BTreeSet<String>) -> bool {
 /// Checks all systems that the provisioner calls.
 pub async fn provisioner(settings: &ProvisionerSettings) -> anyhow::Result<Vec<CheckResult>> {
     let gates = Gates::unobserved(&Clock::running(), settings.transport.hosts());
-    let outside = Outside::configured(settings).await?;
+    let outside = ProvisionerAddresses::configured(settings).await?;
     let reached = outside.reach(settings, &gates).await?;
     let (released, development) = reached.releases;
     let releases = releases::Client { released, development };
-    let mut checks = gardener::checks(&reached.gardener);
+    let mut checks = gardener::checks_of_provisioner(&reached.gardener);
     checks.extend(director::checks(&reached.director));
     checks.extend(releases::checks(&releases));
     Ok(join_all(checks.into_iter().map(Check::result)).await)
@@ -121,7 +121,7 @@ async fn answers(component: Component, url: Url) -> Result<(), Error> {
     }
 }
 
-/// What is wrong, in plain words.
+/// The problem, in plain words.
 fn words(error: &Error) -> String {
     let whole = base::failure::chain(error);
     let tokens = error.component == Component::ISSUER;

@@ -10,7 +10,7 @@ use url::Url;
 use super::{
     about::{About, Setting, Usage},
     check::Check,
-    opening::Opening,
+    opening::ClientBuilder,
     section::{Section as _, section},
 };
 
@@ -27,9 +27,9 @@ pub(super) const ABOUT: About = About {
 /// Clients of those services that are configured.
 #[derive(Debug)]
 pub struct Client {
-    /// What happened to subaccounts.
+    /// Events of subaccounts.
     pub events: Option<cis::Events>,
-    /// What subaccounts are.
+    /// The service that describes subaccounts.
     pub accounts: Option<cis::Accounts>,
     /// How many instances subaccounts may have.
     pub entitlements: Option<cis::Entitlements>,
@@ -39,10 +39,10 @@ pub struct Client {
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct Section {
-    /// What happened to subaccounts.
+    /// Events of subaccounts.
     #[config(nested)]
     pub events: Events,
-    /// What subaccounts are.
+    /// The service that describes subaccounts.
     #[config(nested)]
     pub accounts: Accounts,
     /// How many instances subaccounts may have.
@@ -124,7 +124,7 @@ impl super::section::Section for Section {
     }
 }
 
-pub(super) fn open(section: &Section, opening: &Opening<'_>) -> anyhow::Result<Client> {
+pub(super) fn open(section: &Section, opening: &ClientBuilder<'_>) -> anyhow::Result<Client> {
     let Section { events, accounts, entitlements } = section;
     let events = {
         let Events { url, auth_url, client_id, client_secret, page_size } = events;
@@ -159,7 +159,7 @@ pub(super) fn open(section: &Section, opening: &Opening<'_>) -> anyhow::Result<C
 type Values<'a> = (&'a Option<Url>, &'a Option<Url>, &'a Option<String>, &'a Option<SecretString>);
 
 fn settings(
-    opening: &Opening<'_>,
+    opening: &ClientBuilder<'_>,
     is_given: bool,
     (url, auth_url, client_id, client_secret): Values<'_>,
     page_size: u16,

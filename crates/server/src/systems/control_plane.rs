@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use clients::{Component, Limits, kubernetes::Cluster};
+use clients::{CallLimits, Component, kubernetes::Cluster};
 use confique::Config;
 use futures::TryFutureExt as _;
 
 use super::{
     about::{About, Setting, Usage},
     check::Check,
-    opening::Opening,
+    opening::ClientBuilder,
     section::section,
 };
 
@@ -17,11 +17,8 @@ pub(super) type Client = Cluster;
 
 pub(super) const ABOUT: About = About {
     name: Component::CONTROL_PLANE.0,
-    purpose: "is the cluster that the control plane runs in: ConfigMaps and Secrets with overrides, versions and Kyma templates",
-    usage: Usage::Described {
-        called: "provisioning reads overrides, the Kyma version of an account and the template of the Kyma resource",
-        when_down: "the step that reads them fails and is tried again, for as long as the plan says",
-    },
+    purpose: "is the cluster that the control plane runs in: ConfigMaps and Secrets with overrides, versions of Kyma, templates of the Kyma resource, and the policy of maintenance windows",
+    usage: Usage::Steps,
     settings: &[Setting::Section(&Section::META)],
 };
 
@@ -33,10 +30,10 @@ section! {
     }
 }
 
-pub(super) async fn open(section: &Section, opening: &Opening<'_>) -> anyhow::Result<Client> {
+pub(super) async fn open(section: &Section, opening: &ClientBuilder<'_>) -> anyhow::Result<Client> {
     let Section { kubeconfig } = section;
     let path = opening.required("kubeconfig", kubeconfig.as_ref())?;
-    opening.cluster(Component::CONTROL_PLANE, Limits::CLUSTER, &path).await
+    opening.cluster(Component::CONTROL_PLANE, CallLimits::CLUSTER, &path).await
 }
 
 pub(super) fn checks(client: &Client) -> Vec<Check<'_>> {

@@ -10,11 +10,11 @@ use crate::settings::provisioner;
 use super::{
     about::{About, Setting, Usage},
     check::Check,
-    opening::Opening,
+    opening::ClientBuilder,
     section::section,
 };
 
-/// What our tokens allow.
+/// The scopes of our tokens.
 const SCOPE: &str = "runtime:read runtime:write";
 /// The tenant that `kcp check` asks for; it has no runtimes.
 const CHECKED_TENANT: &str = "kcp-check";
@@ -48,7 +48,7 @@ section! {
     }
 }
 
-pub(super) fn open(section: &Section, opening: &Opening<'_>) -> anyhow::Result<Client> {
+pub(super) fn open(section: &Section, opening: &ClientBuilder<'_>) -> anyhow::Result<Client> {
     let Section { url, token_url, client_id, client_secret } = section;
     let grant = Grant::ClientCredentials {
         id: opening.required("client_id", client_id.as_ref())?,

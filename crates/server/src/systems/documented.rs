@@ -8,7 +8,7 @@ use engine::{
 };
 
 use super::{ALL, About, Usage};
-use crate::plans::{self, Named, span};
+use crate::plans::{self, NamedPlan, span};
 
 const HEAD: &str = "\
 # Outside systems
@@ -25,8 +25,8 @@ configured and says what is wrong. What the plans know is printed from the plans
 ";
 
 /// A step that calls a system: its plan, its name, and what happens when the system stays down.
-fn steps<'a>(system: &str, plans: &'a [Named]) -> Vec<(&'static str, &'a StepShape)> {
-    let of_plan = |plan: &'a Named| {
+fn steps<'a>(system: &str, plans: &'a [NamedPlan]) -> Vec<(&'static str, &'a StepShape)> {
+    let of_plan = |plan: &'a NamedPlan| {
         let steps = plan.shape.stages.iter().flat_map(|stage| &stage.steps);
         steps.map(|step| (plan.name, step)).collect::<Vec<_>>()
     };
@@ -34,8 +34,8 @@ fn steps<'a>(system: &str, plans: &'a [Named]) -> Vec<(&'static str, &'a StepSha
     plans.iter().flat_map(of_plan).filter(calls).collect()
 }
 
-/// What is called when, and what happens meanwhile, as the plans have it.
-fn of_steps(system: &str, plans: &[Named]) -> (String, String) {
+/// Calls and behaviour while the system is down, from the plans.
+fn of_steps(system: &str, plans: &[NamedPlan]) -> (String, String) {
     let (mut called, mut when_down) = (Vec::new(), Vec::new());
     let all = steps(system, plans);
     for plan in plans {

@@ -8,7 +8,7 @@ use url::Url;
 use super::{
     about::{About, Setting, Usage},
     check::Check,
-    opening::Opening,
+    opening::ClientBuilder,
     section::section,
 };
 
@@ -44,7 +44,7 @@ section! {
     }
 }
 
-pub(super) fn open(section: &Section, opening: &Opening<'_>) -> anyhow::Result<Client> {
+pub(super) fn open(section: &Section, opening: &ClientBuilder<'_>) -> anyhow::Result<Client> {
     let Section { auth_url, admin_url, namespace, secret, environment, required: _ } = section;
     let settings = edp::Settings {
         auth_url: opening.required("auth_url", auth_url.as_ref())?,

@@ -2,7 +2,10 @@
 
 use std::{num::NonZeroU16, path::PathBuf};
 
-use clients::{Component, Error, Limits, gardener::Gardener};
+use clients::{
+    CallLimits, Component, Error,
+    gardener::{Field, Gardener},
+};
 use confique::Config;
 
 use super::garden;
@@ -11,7 +14,7 @@ use crate::settings::provisioner;
 use super::{
     about::{About, Setting, Usage},
     check::Check,
-    opening::Opening,
+    opening::ClientBuilder,
     section::section,
 };
 
@@ -47,18 +50,39 @@ section! {
     }
 }
 
-pub(super) async fn open(section: &Section, opening: &Opening<'_>) -> anyhow::Result<Client> {
+pub(super) async fn open(section: &Section, opening: &ClientBuilder<'_>) -> anyhow::Result<Client> {
     let Section { kubeconfig, project, calls } = section;
     let path = opening.required("kubeconfig", kubeconfig.as_ref())?;
     let project = opening.required("project", project.as_ref())?;
-    let at_once = calls.map_or(Limits::CLUSTER.at_once, |calls| calls.get().into());
-    let limits = Limits { at_once, ..Limits::CLUSTER };
+    let at_once = calls.map_or(CallLimits::CLUSTER.at_once, |calls| calls.get().into());
+    let limits = CallLimits { at_once, ..CallLimits::CLUSTER };
     let cluster = opening.cluster(Component::GARDENER, limits, &path).await?;
     Ok(Gardener::new(cluster, &project, OWNER))
 }
 
 pub(super) fn checks(client: &Client) -> Vec<Check<'_>> {
     vec![Check::finding(ABOUT.name, features(client))]
+}
+
+/// The checks of a provisioner, which also keeps issuers of users in `ConfigMap`s of the project.
+pub(super) fn checks_of_provisioner(client: &Client) -> Vec<Check<'_>> {
+    vec![Check::finding(ABOUT.name, features_and_config_maps(client))]
+}
+
+async fn features_and_config_maps(garden: &Gardener) -> Result<Option<String>, Error> {
+    let found = features(garden).await?;
+    let features = garden.features().await?;
+    if !features.has(Field::StructuredAuthentication) {
+        return Ok(found);
+    }
+    match garden.check_config_maps().await {
+        Ok(()) => Ok(found.map(|found| format!("{found}; ConfigMaps in the project can be read"))),
+        Err(error) => {
+            let namespace = garden.namespace();
+            let doing = format!("reading a ConfigMap in {namespace}, for structuredAuthentication");
+            Err(Error { doing, ..error })
+        }
+    }
 }
 
 /// Which Gardener it is, and how Shoots are written for it.

@@ -8,7 +8,7 @@ use url::Url;
 use super::{
     about::{About, Setting, Usage},
     check::Check,
-    opening::Opening,
+    opening::ClientBuilder,
     section::section,
 };
 
@@ -38,7 +38,7 @@ section! {
     }
 }
 
-pub(super) fn open(section: &Section, opening: &Opening<'_>) -> anyhow::Result<Client> {
+pub(super) fn open(section: &Section, opening: &ClientBuilder<'_>) -> anyhow::Result<Client> {
     let Section { url, user_id, user_secret, identity_provider } = section;
     let settings = ias::Settings {
         url: opening.required("url", url.as_ref())?,

@@ -7,7 +7,7 @@ use confique::Config;
 use super::{
     about::{About, Setting, Usage},
     check::Check,
-    opening::Opening,
+    opening::ClientBuilder,
     section::section,
 };
 
@@ -34,7 +34,7 @@ section! {
     }
 }
 
-pub(super) fn open(section: &Section, opening: &Opening<'_>) -> anyhow::Result<Client> {
+pub(super) fn open(section: &Section, opening: &ClientBuilder<'_>) -> anyhow::Result<Client> {
     let Section { namespace, kyma_version } = section;
     let cluster = opening.opened.control_plane.as_ref();
     let cluster = opening.of("control_plane").required("kubeconfig", cluster)?;

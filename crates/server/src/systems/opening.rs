@@ -1,24 +1,24 @@
-//! What is needed to make the client of a system.
+//! Builds the client of a system.
 
 use std::{path::Path, sync::Arc};
 
 use anyhow::{Context, anyhow};
-use clients::{Component, Gate, Limits, kubernetes::Cluster};
+use clients::{CallLimits, Component, Gate, kubernetes::Cluster};
 use secrecy::SecretString;
 
 use super::Systems;
 use crate::gates::Gates;
 
 /// Makes the client of one system.
-pub(super) struct Opening<'a> {
+pub(super) struct ClientBuilder<'a> {
     /// The section of settings below `systems`.
     pub(super) section: &'static str,
     pub(super) gates: &'a Gates,
-    /// Those that stand before it in the list.
+    /// The systems before it in the list.
     pub(super) opened: &'a Systems,
 }
 
-impl Opening<'_> {
+impl ClientBuilder<'_> {
     /// A value that the section must have. Names the key and the variable when it does not.
     pub(super) fn required<T: Clone>(&self, key: &str, value: Option<&T>) -> anyhow::Result<T> {
         value.cloned().ok_or_else(|| {
@@ -46,7 +46,7 @@ impl Opening<'_> {
     pub(super) async fn cluster(
         &self,
         component: Component,
-        limits: Limits,
+        limits: CallLimits,
         kubeconfig: &Path,
     ) -> anyhow::Result<Cluster> {
         let setting = format!("systems.{}.kubeconfig: {}", self.section, kubeconfig.display());

@@ -3,7 +3,7 @@
 use std::num::NonZeroU16;
 
 use clients::{
-    Limits,
+    CallLimits,
     provisioner::{Access, COMPONENT, LIMITS, Provisioner, Settings},
 };
 use confique::Config;
@@ -13,7 +13,7 @@ use url::Url;
 use super::{
     about::{About, Setting, Usage},
     check::Check,
-    opening::Opening,
+    opening::ClientBuilder,
     section::section,
 };
 
@@ -46,7 +46,7 @@ section! {
     }
 }
 
-pub(super) fn open(section: &Section, opening: &Opening<'_>) -> anyhow::Result<Client> {
+pub(super) fn open(section: &Section, opening: &ClientBuilder<'_>) -> anyhow::Result<Client> {
     let Section { url, token_url, client_id, client_secret, calls } = section;
     let access = match token_url {
         Some(token_url) => Some(Access {
@@ -62,7 +62,7 @@ pub(super) fn open(section: &Section, opening: &Opening<'_>) -> anyhow::Result<C
     };
     let url = opening.required("url", url.as_ref())?;
     let at_once = calls.map_or(LIMITS.at_once, |calls| calls.get().into());
-    let gate = opening.gates.limited(COMPONENT, Limits { at_once, ..LIMITS });
+    let gate = opening.gates.limited(COMPONENT, CallLimits { at_once, ..LIMITS });
     Ok(Provisioner::through(gate, opening.tokens(), &Settings { url, access })?)
 }
 

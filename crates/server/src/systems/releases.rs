@@ -9,7 +9,7 @@ use crate::settings::provisioner;
 use super::{
     about::{About, Setting, Usage},
     check::Check,
-    opening::Opening,
+    opening::ClientBuilder,
     section::section,
 };
 
@@ -43,7 +43,7 @@ section! {
     }
 }
 
-pub(super) fn open(section: &Section, opening: &Opening<'_>) -> anyhow::Result<Client> {
+pub(super) fn open(section: &Section, opening: &ClientBuilder<'_>) -> anyhow::Result<Client> {
     let Section { url, development_url } = section;
     let released = opening.required("url", url.as_ref())?;
     let development = development_url.clone().unwrap_or_else(|| released.clone());

@@ -1,4 +1,4 @@
-//! What one section of settings is made of.
+//! One section of settings.
 
 use std::{num::NonZeroU16, path::PathBuf};
 

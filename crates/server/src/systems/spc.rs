@@ -7,7 +7,7 @@ use url::Url;
 use super::{
     about::{About, Setting, Usage},
     check::Check,
-    opening::Opening,
+    opening::ClientBuilder,
     section::section,
 };
 
@@ -31,7 +31,7 @@ section! {
     }
 }
 
-pub(super) fn open(section: &Section, opening: &Opening<'_>) -> anyhow::Result<Client> {
+pub(super) fn open(section: &Section, opening: &ClientBuilder<'_>) -> anyhow::Result<Client> {
     let Section { url } = section;
     let url = opening.required("url", url.as_ref())?;
     Ok(Spc::new(spc::Settings { url }, opening.gate(spc::COMPONENT))?)

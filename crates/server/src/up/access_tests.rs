@@ -1,14 +1,14 @@
-//! Every route of broker and provisioner, with every kind of token: who is let in, and who is not.
+//! Every route of broker, provisioner and landscape, with every kind of token: who is let in, and who is not.
 //!
-//! What a reader would get wrong: the routes are read from the routers themselves, so a route without a row here fails
-//! the test. There is no other way to list them than how routers print themselves.
+//! What a reader would get wrong: the routes are read from the routers themselves, so a route without a row in the table
+//! fails the test. There is no other way to list them than how routers print themselves.
+
+mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::scope::{
-    ALL, ANY_TENANT, BROKER_WRITE, CLD_READ, KUBECONFIG_READ, METRICS_READ, OPERATIONS_READ,
-    OPERATIONS_WRITE, ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE, PROVISIONER_READ,
-    PROVISIONER_WRITE, RUNTIMES_READ,
+    ALL, ANY_TENANT, KUBECONFIG_READ, ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE, RUNTIMES_READ,
 };
 use axum::{
     Router,
@@ -19,116 +19,12 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use tower::ServiceExt;
 
 use super::*;
-use crate::settings::{self, access::IssuerSettings};
-
-/// Who is let in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Rule {
-    /// Everybody.
-    Open,
-    /// A token with this scope that is for all tenants.
-    Operators(&'static str),
-    /// A token with this scope that is for a tenant, or for all of them.
-    Tenants(&'static str),
-    /// A token with this scope.
-    Scope(&'static str),
-    /// A user and a password.
-    Password,
-}
+use crate::settings::access::IssuerSettings;
+pub(crate) use table::CONSOLE;
+use table::{FullRow, landscape_rows};
+pub(super) use table::{Rule, broker_rows, provisioner_rows};
 
 use Rule::{Open, Operators, Password, Scope, Tenants};
-
-const READ_QUERY: &str = r#"{"query": "{ runtimeOperationStatus(id: \"x\") { id } }"}"#;
-const CHANGE_QUERY: &str = r#"{"query": "mutation { deprovisionRuntime(id: \"x\") }"}"#;
-
-/// Method, path, body, rule.
-type Row = (&'static str, &'static str, &'static str, Rule);
-
-const OPEN: [Row; 3] =
-    [("get", "/healthz", "", Open), ("get", "/readyz", "", Open), ("get", "/version", "", Open)];
-const WATCHING: [Row; 9] = [
-    ("get", "/operations", "", Operators(OPERATIONS_READ)),
-    ("get", "/operations/events", "", Operators(OPERATIONS_READ)),
-    ("get", "/operations/{id}", "", Operators(OPERATIONS_READ)),
-    ("get", "/operations/{id}/journal", "", Operators(OPERATIONS_READ)),
-    ("get", "/operations/{id}/waiting", "", Operators(OPERATIONS_READ)),
-    ("get", "/answers/stuck", "", Operators(OPERATIONS_READ)),
-    ("get", "/answers/steps", "", Operators(OPERATIONS_READ)),
-    ("get", "/answers/success", "", Operators(OPERATIONS_READ)),
-    ("get", "/metrics", "", Operators(METRICS_READ)),
-];
-const UNSTICKING: [Row; 5] = [
-    ("post", "/operations/{id}/cancel", "", Operators(OPERATIONS_WRITE)),
-    ("post", "/operations/{id}/retry", "", Operators(OPERATIONS_WRITE)),
-    ("post", "/operations/{id}/skip", "", Operators(OPERATIONS_WRITE)),
-    ("post", "/operations/{id}/abandon", "", Operators(OPERATIONS_WRITE)),
-    ("get", "/audit/verify", "", Operators(OPERATIONS_READ)),
-];
-const BROKER: &[Row] = &[
-    ("get", "/events", "", Operators(RUNTIMES_READ)),
-    ("get", "/archive", "", Operators(OPERATIONS_READ)),
-    ("get", "/archive/{instance}", "", Operators(OPERATIONS_READ)),
-    ("get", "/leftovers", "", Operators(OPERATIONS_READ)),
-    ("get", "/leftovers/{instance}", "", Operators(OPERATIONS_READ)),
-    ("get", "/may-exist", "", Operators(OPERATIONS_READ)),
-    ("delete", "/may-exist/{id}", "", Operators(OPERATIONS_WRITE)),
-    ("get", "/jobs", "", Operators(OPERATIONS_READ)),
-    ("get", "/jobs/{name}", "", Operators(OPERATIONS_READ)),
-    ("post", "/jobs/{name}/run", "{}", Operators(OPERATIONS_WRITE)),
-    ("get", "/drift", "", Operators(OPERATIONS_READ)),
-    ("get", "/answers/pool", "", Operators(OPERATIONS_READ)),
-    ("get", "/answers/capacity", "", Operators(OPERATIONS_READ)),
-    ("get", "/answers/status", "", Operators(OPERATIONS_READ)),
-    ("get", "/runtimes", "", Tenants(RUNTIMES_READ)),
-    ("get", "/runtimes/export", "", Tenants(RUNTIMES_READ)),
-    ("get", "/info/runtimes", "", Tenants(CLD_READ)),
-    ("put", "/expire/service_instance/{instance_id}", "", Tenants(BROKER_WRITE)),
-    ("get", "/bindings/{instance_id}", "", Tenants(RUNTIMES_READ)),
-    ("get", "/kubeconfig/", "", Tenants(KUBECONFIG_READ)),
-    ("get", "/kubeconfig/{instance_id}", "", Tenants(KUBECONFIG_READ)),
-    ("get", "/kubeconfig/{global_account}/{runtime_id}", "", Operators(KUBECONFIG_READ)),
-    ("get", "/orchestrations", "", Operators(ORCHESTRATIONS_READ)),
-    ("get", "/orchestrations/{id}", "", Operators(ORCHESTRATIONS_READ)),
-    ("get", "/orchestrations/{id}/progress", "", Operators(ORCHESTRATIONS_READ)),
-    ("get", "/orchestrations/{id}/operations", "", Operators(ORCHESTRATIONS_READ)),
-    ("get", "/orchestrations/{id}/operations/{operation}", "", Operators(ORCHESTRATIONS_READ)),
-    ("post", "/upgrade/kyma/preview", "", Operators(ORCHESTRATIONS_READ)),
-    ("post", "/upgrade/cluster/preview", "", Operators(ORCHESTRATIONS_READ)),
-    ("post", "/upgrade/kyma", "", Operators(ORCHESTRATIONS_WRITE)),
-    ("post", "/upgrade/cluster", "", Operators(ORCHESTRATIONS_WRITE)),
-    ("put", "/orchestrations/{id}/cancel", "", Operators(ORCHESTRATIONS_WRITE)),
-    ("put", "/orchestrations/{id}/pause", "", Operators(ORCHESTRATIONS_WRITE)),
-    ("put", "/orchestrations/{id}/resume", "", Operators(ORCHESTRATIONS_WRITE)),
-    ("post", "/orchestrations/{id}/retry", "", Operators(ORCHESTRATIONS_WRITE)),
-    ("patch", "/orchestrations/{id}/workers", "", Operators(ORCHESTRATIONS_WRITE)),
-    ("get", "/openapi/answers.yaml", "", Open),
-    ("get", "/openapi/osb.yaml", "", Open),
-    ("get", "/openapi/runtimes.yaml", "", Open),
-    ("get", "/openapi/orchestrations.yaml", "", Open),
-    ("get", "/openapi/operators.yaml", "", Open),
-];
-const PROVISIONER: [Row; 7] = [
-    ("get", "/events", "", Operators(OPERATIONS_READ)),
-    ("get", "/", "", Open),
-    ("get", "/explorer.js", "", Open),
-    ("get", "/explorer.css", "", Open),
-    ("get", "/openapi/provisioner.yaml", "", Open),
-    ("any", "/graphql", READ_QUERY, Tenants(PROVISIONER_READ)),
-    ("any", "/graphql", CHANGE_QUERY, Tenants(PROVISIONER_WRITE)),
-];
-/// The routes of platforms, below `/oauth`, `/oauth/{region}` and without either.
-const PLATFORMS: [(&str, &str); 10] = [
-    ("get", "/v2/catalog"),
-    ("get", "/v2/service_instances/{instance_id}"),
-    ("put", "/v2/service_instances/{instance_id}"),
-    ("patch", "/v2/service_instances/{instance_id}"),
-    ("delete", "/v2/service_instances/{instance_id}"),
-    ("get", "/v2/service_instances/{instance_id}/last_operation"),
-    ("get", "/v2/service_instances/{instance_id}/service_bindings/{binding_id}"),
-    ("put", "/v2/service_instances/{instance_id}/service_bindings/{binding_id}"),
-    ("delete", "/v2/service_instances/{instance_id}/service_bindings/{binding_id}"),
-    ("get", "/v2/service_instances/{instance_id}/service_bindings/{binding_id}/last_operation"),
-];
 
 /// The groups of a person, and the scopes that they have for all tenants.
 const PEOPLE: [(&[&str], &[&str]); 6] = [
@@ -142,74 +38,8 @@ const PEOPLE: [(&[&str], &[&str]); 6] = [
         &[RUNTIMES_READ, KUBECONFIG_READ, ORCHESTRATIONS_READ, ORCHESTRATIONS_WRITE],
     ),
 ];
-
-/// The console of `kcp up`: open to this machine. What a form lacks is told with 400.
-const CONSOLE: [Row; 38] = [
-    ("get", "/", "", Open),
-    ("get", "/console/assets/{name}", "", Open),
-    ("get", "/console/events", "", Open),
-    ("get", "/console/runtimes", "", Open),
-    ("get", "/console/runtimes/export", "", Open),
-    ("get", "/console/runtimes/{instance}", "", Open),
-    ("get", "/console/runtimes/{instance}/kubeconfig", "", Open),
-    ("get", "/console/runtimes/{instance}/delete", "", Open),
-    ("post", "/console/runtimes/{instance}/delete", "", Open),
-    ("get", "/console/runtimes/{instance}/change", "", Open),
-    ("post", "/console/runtimes/{instance}/change", "", Open),
-    ("get", "/console/order", "", Open),
-    ("post", "/console/order", "", Open),
-    ("get", "/console/operations", "", Open),
-    ("get", "/console/operations/{id}", "", Open),
-    ("get", "/console/operations/{id}/cancel", "", Open),
-    ("post", "/console/operations/{id}/cancel", "", Open),
-    ("get", "/console/operations/{id}/{action}", "", Open),
-    ("post", "/console/operations/{id}/{action}", "", Open),
-    ("get", "/console/orchestrations", "", Open),
-    ("get", "/console/orchestrations/new", "", Open),
-    ("post", "/console/orchestrations/new", "", Open),
-    ("get", "/console/orchestrations/{id}", "", Open),
-    ("get", "/console/orchestrations/{id}/cancel", "", Open),
-    ("post", "/console/orchestrations/{id}/cancel", "", Open),
-    ("post", "/console/orchestrations/{id}/pause", "", Open),
-    ("post", "/console/orchestrations/{id}/resume", "", Open),
-    ("post", "/console/orchestrations/{id}/retry", "", Open),
-    ("post", "/console/orchestrations/{id}/workers", "", Open),
-    ("get", "/console/jobs", "", Open),
-    ("get", "/console/jobs/{name}", "", Open),
-    ("post", "/console/jobs/{name}/run", "", Open),
-    ("get", "/console/pool", "", Open),
-    ("get", "/console/audit", "", Open),
-    ("get", "/console/landscape", "", Open),
-    ("post", "/console/landscape/troubles", "", Open),
-    ("get", "/console/landscape/systems/{system}", "", Open),
-    ("post", "/console/landscape/systems/{system}/heal", "", Open),
-];
-
-pub(super) fn broker_rows() -> Vec<(String, String, &'static str, Rule)> {
-    let owned = |(method, path, body, rule): Row| (method.into(), path.into(), body, rule);
-    let routes =
-        OPEN.into_iter().chain(WATCHING).chain(UNSTICKING).chain(BROKER.to_vec()).chain(CONSOLE);
-    let mut rows: Vec<_> = routes.map(owned).collect();
-    for (prefix, token) in [("/oauth", true), ("/oauth/{region}", true), ("", false)] {
-        for (method, path) in PLATFORMS {
-            let rule = match (token, path) {
-                (false, _) => Password,
-                (true, "/v2/catalog") => Scope(BROKER_WRITE),
-                (true, _) => Tenants(BROKER_WRITE),
-            };
-            rows.push((method.into(), format!("{prefix}{path}"), "{}", rule));
-        }
-    }
-    rows
-}
-
-pub(super) fn provisioner_rows() -> Vec<(String, String, &'static str, Rule)> {
-    let owned = |(method, path, body, rule): Row| (method.into(), path.into(), body, rule);
-    OPEN.into_iter().chain(WATCHING).chain(UNSTICKING).chain(PROVISIONER).map(owned).collect()
-}
-
 /// Method and path of each route, as the router prints itself.
-fn routes(router: &Router) -> BTreeSet<(String, String)> {
+pub(crate) fn routes(router: &Router) -> BTreeSet<(String, String)> {
     let printed = format!("{router:?}");
     let (mut methods, mut paths) = (BTreeMap::new(), BTreeMap::new());
     for part in printed.split("RouteId(").skip(1) {
@@ -230,7 +60,8 @@ fn routes(router: &Router) -> BTreeSet<(String, String)> {
         }
     }
     let of = |(id, path): (&String, &String)| {
-        let methods = methods.get(id).unwrap_or_else(|| panic!("{path} has no methods"));
+        let any = vec!["any".to_owned()];
+        let methods = methods.get(id).unwrap_or(&any);
         methods.iter().map(|method| (method.clone(), path.clone())).collect::<Vec<_>>()
     };
     paths.iter().flat_map(of).collect()
@@ -265,11 +96,7 @@ impl Entrance<'_> {
         format!("Bearer {}", issuer.sign(claims).unwrap())
     }
 
-    async fn ask(
-        &self,
-        (method, path, body, _): &(String, String, &'static str, Rule),
-        authorization: &[&str],
-    ) -> StatusCode {
+    async fn ask(&self, (method, path, body, _): &FullRow, authorization: &[&str]) -> StatusCode {
         let method = if method == "any" { "POST" } else { method };
         let path = path.replace("{region}", "cf-eu10").replace(['{', '}'], "");
         let mut request = Request::builder()
@@ -285,7 +112,7 @@ impl Entrance<'_> {
         self.router.clone().oneshot(request).await.unwrap().status()
     }
 
-    async fn check(&self, row: &(String, String, &'static str, Rule)) {
+    async fn check(&self, row: &FullRow) {
         let shown = format!("{} {} {}", row.0, row.1, row.2);
         let refused = async |what: &str, authorization: &[&str], wanted: u16| {
             let status = self.ask(row, authorization).await.as_u16();
@@ -329,7 +156,7 @@ impl Entrance<'_> {
     }
 
     /// People are let in where their groups say, and nowhere else.
-    async fn check_people(&self, row: &(String, String, &'static str, Rule)) {
+    async fn check_people(&self, row: &FullRow) {
         for (groups, scopes) in PEOPLE {
             for tenant in [None, Some("ga-1")] {
                 let wanted = match row.3 {
@@ -350,7 +177,7 @@ impl Entrance<'_> {
     }
 
     /// Tokens of a platform's own issuer need their scope, and no `tenants:any`; one with a tenant speaks for that one.
-    async fn check_platform(&self, row: &(String, String, &'static str, Rule)) {
+    async fn check_platform(&self, row: &FullRow) {
         let (Operators(scope) | Tenants(scope) | Scope(scope)) = row.3 else { return };
         let others: Vec<&str> = ALL.into_iter().filter(|other| *other != scope).collect();
         let of_tenant = if matches!(row.3, Operators(_)) { Some(403) } else { None };
@@ -366,9 +193,31 @@ impl Entrance<'_> {
         }
     }
 
+    /// The landscape knows no tenants.
+    async fn check_landscape(&self, row: &FullRow) {
+        let shown = format!("{} {}", row.0, row.1);
+        let Scope(scope) = row.3 else {
+            let status = self.ask(row, &[]).await.as_u16();
+            return assert!(![401, 403].contains(&status), "{shown}: {status}");
+        };
+        let others = ALL.into_iter().chain(simulators::landscape::SCOPES);
+        let others: Vec<&str> = others.filter(|other| *other != scope).collect();
+        let (wrong, right) = (self.token(&others, None), self.token(&[scope], None));
+        for (authorization, wanted) in [
+            (&[][..], Some(401)),
+            (&["Bearer x"], Some(401)),
+            (&[wrong.as_str()], Some(403)),
+            (&[right.as_str()], None),
+        ] {
+            let status = self.ask(row, authorization).await.as_u16();
+            let refused = [401, 403].contains(&status).then_some(status);
+            assert_eq!(refused, wanted, "{shown} with {authorization:?}: {status}");
+        }
+    }
+
     async fn check_without_scope(
         &self,
-        row: &(String, String, &'static str, Rule),
+        row: &FullRow,
         refused: impl AsyncFn(&str, &[&str], u16),
         let_in: impl AsyncFn(&str, &[&str]),
     ) {
@@ -392,25 +241,15 @@ impl Entrance<'_> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_route_opens_to_those_of_its_row_and_every_route_has_a_row() {
-    let data = tempfile::tempdir().unwrap();
-    let up = Up::start(Options {
-        port: free_ports(),
-        data: data.path().to_owned(),
-        database: None,
-        speed: "max".parse().unwrap(),
-        gardener: super::GardenerVersion::default(),
-        settings: settings::load(None).unwrap(),
-        provisioner: settings::provisioner::load(None).unwrap(),
-    })
-    .await
-    .unwrap();
+    let started = testing::start().await;
+    let up = started.up();
     let credentials = up.folder.credentials().unwrap();
     let entrances = |issuer: IssuerSettings| {
         let doors = Doors { issuers: vec![issuer], audience: "kcp".into(), peers: Vec::new() };
         let verifier = doors.verifier(&base::PlaintextHosts::default(), &up.clock).unwrap();
         let broker =
             broker::routes(&up.broker, &up.connection, &credentials, &up.landscape, &verifier);
-        let provisioner = up.provisioner.router(&verifier, api::Limits::DEFAULT);
+        let provisioner = up.provisioner.router(&verifier, api::RequestLimits::DEFAULT);
         [(broker, broker_rows()), (provisioner, provisioner_rows())]
     };
     let url = up.connection.landscape.clone();
@@ -421,28 +260,42 @@ async fn every_route_opens_to_those_of_its_row_and_every_route_has_a_row() {
         let listed: BTreeSet<_> =
             rows.iter().map(|(method, path, ..)| (method.clone(), path.clone())).collect();
         assert_eq!(found, listed, "the routes, and the rows of this test");
-        let router = shielded(router, api::Limits::DEFAULT);
-        let entrance = Entrance { up: &up, router };
+        let router = shielded(router, api::RequestLimits::DEFAULT);
+        let entrance = Entrance { up, router };
         for row in &rows {
             entrance.check(row).await;
             entrance.check_people(row).await;
         }
     }
-    for (router, rows) in entrances(landscape::trusted(&url, "kcp")) {
-        let entrance = Entrance { up: &up, router: shielded(router, api::Limits::DEFAULT) };
+    for (router, rows) in entrances(landscape::trusted(&url)) {
+        let entrance = Entrance { up, router: shielded(router, api::RequestLimits::DEFAULT) };
         for row in &rows {
             entrance.check_platform(row).await;
             entrance.check_people(row).await;
         }
     }
-    up.stop().await;
+    started.stop().await;
 }
 
-pub(super) fn free_ports() -> u16 {
-    loop {
-        let port = fastrand::u16(20_000..32_000);
-        if (port..port + 4).all(|port| std::net::TcpListener::bind(("127.0.0.1", port)).is_ok()) {
-            return port;
-        }
+#[tokio::test(flavor = "multi_thread")]
+async fn every_route_of_the_landscape_needs_its_scope_and_has_a_row() {
+    let started = testing::start().await;
+    let up = started.up();
+    let router = landscape::router(&up.landscape);
+    let rows = landscape_rows();
+    let listed: BTreeSet<_> =
+        rows.iter().map(|(method, path, ..)| (method.clone(), path.clone())).collect();
+    let found = routes(&router);
+    let found: BTreeSet<_> = found
+        .into_iter()
+        .filter(|route| route.1.starts_with("/landscape") || listed.contains(route))
+        .collect();
+    assert_eq!(found, listed, "the routes, and the rows of this test");
+
+    let entrance = Entrance { up, router };
+    for row in &rows {
+        entrance.check_landscape(row).await;
     }
+    drop(entrance);
+    started.stop().await;
 }

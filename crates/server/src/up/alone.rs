@@ -9,7 +9,7 @@ use anyhow::Context;
 use base::Clock;
 
 use super::{
-    Connection, GRACE, GardenerVersion, Speed, files,
+    Connection, GRACE, GardenOptions, Speed, files,
     folder::{Folder, SEALING_KEY},
     landscape,
 };
@@ -18,24 +18,24 @@ use crate::{
     serving::{Serving, listen},
 };
 
-/// What `kcp landscape` was asked for.
+/// Options of `kcp landscape`.
 #[derive(Debug)]
-pub struct Alone {
+pub struct LandscapeOptions {
     /// The first port of the range; the landscape has the third, its clusters have the fourth.
     pub port: u16,
     /// Where it keeps everything.
     pub data: PathBuf,
     /// How fast the simulated world is.
     pub speed: Speed,
-    /// Which Gardener the simulated garden plays.
-    pub gardener: GardenerVersion,
+    /// What the simulated garden plays.
+    pub garden: GardenOptions,
     /// Everything else.
     pub settings: Settings,
 }
 
-/// Serves the landscape until somebody asks it to stop.
-pub async fn run(options: Alone) -> anyhow::Result<()> {
-    let Alone { port, data, speed, gardener, settings } = options;
+/// Serves the landscape until it is asked to stop.
+pub async fn run(options: LandscapeOptions) -> anyhow::Result<()> {
+    let LandscapeOptions { port, data, speed, garden, settings } = options;
     port.checked_add(3).context("--port leaves no room for three more ports")?;
     let folder = Folder::open(&data)?;
     let credentials = folder.credentials()?;
@@ -48,7 +48,7 @@ pub async fn run(options: Alone) -> anyhow::Result<()> {
     let connection = Connection::new(port, token, &credentials);
     let mut serving = Serving::new(&clock);
     serving.add("the landscape", listener, landscape::router(&landscape), landscape::ACCEPTANCE);
-    let clusters = landscape::clusters(&folder, &landscape, gardener, clusters_port).await?;
+    let clusters = landscape::clusters(&folder, &landscape, garden, clusters_port).await?;
     // A broker and a provisioner that are started with these files share the key.
     keys::read_or_make(&folder.file(SEALING_KEY))?;
     files::write(&folder, &credentials, &connection, speed)?;
@@ -59,7 +59,7 @@ pub async fn run(options: Alone) -> anyhow::Result<()> {
         connection.clusters,
         folder.path().display()
     );
-    crate::shutdown::asked().await?;
+    crate::shutdown::requested().await?;
     Connection::remove(&folder);
     tokio::join!(serving.stop(GRACE), landscape::stop(&clusters, &clock, GRACE));
     Ok(())

@@ -16,7 +16,9 @@ use super::{
     Connection, Speed,
     folder::{Credentials, Folder, SEALING_KEY},
 };
-use crate::{Settings, broker::Service, keys, place::Place, systems::SystemSettings};
+use crate::{
+    Settings, broker::Service, keys, service_context::ServiceContext, systems::SystemSettings,
+};
 
 /// Starts it.
 pub(super) async fn start(
@@ -32,11 +34,11 @@ pub(super) async fn start(
         Some(url) => url,
         None => folder.database("kcp.db")?,
     };
-    let place = Place { url, sealer, replica: Some(credentials.replica.clone()), speed };
+    let place = ServiceContext { url, sealer, replica: Some(credentials.replica.clone()), speed };
     Service::start(settings, systems, place, clock).await.context("the broker cannot start")
 }
 
-/// What it answers, and the console: open to this machine, with the development identity.
+/// Its routes, and the console: open to this machine, with the development identity.
 pub(super) fn routes(
     broker: &Service,
     connection: &Connection,

@@ -20,7 +20,7 @@ pub struct Connection {
     pub clusters: String,
     /// A token with every scope, valid for a day.
     pub token: SecretString,
-    /// Who may ask for a new one.
+    /// The user who may request a new one.
     pub user: String,
     /// With which password.
     pub password: SecretString,
@@ -48,6 +48,7 @@ impl Connection {
             "token": self.token.expose_secret(),
             "user": self.user,
             "password": self.password.expose_secret(),
+            "pid": std::process::id(),
         });
         folder.write_privately(NAME, &serde_json::to_vec_pretty(&text)?)
     }

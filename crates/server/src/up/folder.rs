@@ -21,19 +21,19 @@ pub(super) struct Folder {
     _lock: File,
 }
 
-/// What was made up at the first start and must not change.
+/// Credentials that were generated at the first start and must not change.
 #[derive(Debug, Clone)]
 pub(super) struct Credentials {
     pub(super) user: String,
     pub(super) password: SecretString,
-    /// What the broker shows the provisioner.
+    /// The broker's secret for the provisioner.
     pub(super) client_secret: SecretString,
     /// The name under which the engine takes over from its earlier self.
     pub(super) replica: String,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct FolderSecrets {
     user: String,
     password: String,
     client_secret: String,
@@ -102,16 +102,16 @@ impl Folder {
         format!("sqlite://{path}").into()
     }
 
-    /// What was made up at the first start.
+    /// The credentials that were generated at the first start.
     pub(super) fn credentials(&self) -> anyhow::Result<Credentials> {
         let path = self.file("credentials.json");
-        let kept: Kept = if path.exists() {
+        let kept: FolderSecrets = if path.exists() {
             let text =
                 fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))?;
             serde_json::from_slice(&text)
                 .with_context(|| format!("{} cannot be understood", path.display()))?
         } else {
-            let kept = Kept {
+            let kept = FolderSecrets {
                 user: "admin".into(),
                 password: secret(),
                 client_secret: secret(),
@@ -139,7 +139,7 @@ impl Folder {
     pub(super) fn write_privately(&self, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
         let (path, unfinished) = (self.file(name), self.file(&format!("{name}.new")));
         let written = || -> std::io::Result<()> {
-            // What an earlier process left unfinished, or somebody put there: never written through.
+            // Left unfinished by an earlier process, or put there by another user: never written through.
             match fs::remove_file(&unfinished) {
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
                 _ => {}
@@ -154,7 +154,7 @@ impl Folder {
     }
 }
 
-/// Refuses a folder in which somebody else could put files in place of ours.
+/// Refuses a folder in which another user could replace our files.
 fn check(path: &Path) -> anyhow::Result<()> {
     let shown = path.display();
     let found = fs::metadata(path).with_context(|| format!("the folder {shown} cannot be read"))?;

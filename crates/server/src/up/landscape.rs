@@ -18,7 +18,7 @@ use simulators::{
 use tokio::net::{TcpListener, TcpStream};
 
 use super::{
-    GardenerVersion,
+    GardenOptions,
     folder::{Credentials, Folder},
 };
 use crate::{
@@ -88,12 +88,14 @@ pub(super) fn landscape(
 pub(super) async fn clusters(
     folder: &Folder,
     landscape: &Landscape,
-    gardener: GardenerVersion,
+    garden: GardenOptions,
     listener: TcpListener,
 ) -> anyhow::Result<Clusters> {
     let inside = folder.file("landscape").join("clusters");
     let mut settings = clusters::Settings::default();
-    settings.garden.version = gardener;
+    let GardenOptions { version, webhooks } = garden;
+    settings.garden.version = version;
+    settings.garden.webhooks = webhooks;
     let clusters = Clusters::start(landscape, settings, &inside, listener).await;
     let clusters = clusters.context("the simulated clusters cannot be opened")?;
     folder.make("kubeconfigs")?;
@@ -170,10 +172,9 @@ fn issuer_settings(
 }
 
 /// How its issuer is trusted: as a platform's own, whose tokens speak for all tenants. The ID tokens of people are for the
-/// client that they log in with.
-pub(super) fn trusted(url: &str, audience: &str) -> IssuerSettings {
-    let audience = Audience::OneOf(vec![audience.to_owned(), PEOPLE.to_owned()]);
-    IssuerSettings { audience: Some(audience), any_tenant: true, ..IssuerSettings::at(url) }
+/// client that they log in with: `kcp`, or one that was added by order.
+pub(super) fn trusted(url: &str) -> IssuerSettings {
+    IssuerSettings { audience: Some(Audience::Any), any_tenant: true, ..IssuerSettings::at(url) }
 }
 
 /// A token that opens every door for a day.

@@ -15,8 +15,8 @@ use super::{
 };
 use crate::{
     keys,
-    place::Place,
-    provisioner::{Outside, Service},
+    provisioner::{ProvisionerAddresses, Service},
+    service_context::ServiceContext,
     settings::provisioner::ProvisionerSettings,
 };
 
@@ -41,7 +41,7 @@ pub(super) async fn start(
     clock: &Clock,
 ) -> anyhow::Result<Service> {
     let sealer = keys::read_or_make(&folder.file(SEALING_KEY))?;
-    let place = Place {
+    let place = ServiceContext {
         url: match url {
             Some(url) => url,
             None => folder.database("provisioner.db")?,
@@ -54,7 +54,7 @@ pub(super) async fn start(
         let address = format!("{}{path}", connection.landscape);
         address.parse().with_context(|| format!("{address} is not an address"))
     };
-    let outside = Outside {
+    let outside = ProvisionerAddresses {
         gardener: clusters.garden_kubeconfig().into(),
         director: at("/director/graphql")?,
         tokens: at("/oauth2/token")?,

@@ -21,7 +21,7 @@ const MISSING: &str = "0a5f7c44-7b0b-4a41-9d3e-0a3d5d1f4a02";
 const NAMED: &str = "<instance>";
 const BINDING: &str = "binding-1";
 
-/// An id that somebody has cannot be ordered again: the Open Service Broker API wants a conflict.
+/// An id that is in use cannot be ordered again: the Open Service Broker API wants a conflict.
 fn is_order(method: &str, path: &str) -> bool {
     method == "put" && path.ends_with("/v2/service_instances/{instance_id}")
 }

@@ -9,7 +9,8 @@ pub(crate) fn free_ports() -> u16 {
     loop {
         let port = 20_000 + 4 * fastrand::u16(0..3_000);
         let name = format!("kcp-test-ports-{port}");
-        let file = File::create(env::temp_dir().join(name)).unwrap();
+        // Another user's file is one that cannot be opened.
+        let Ok(file) = File::create(env::temp_dir().join(name)) else { continue };
         let is_free = |port| TcpListener::bind(("127.0.0.1", port)).is_ok();
         if file.try_lock().is_ok() && (port..port + 4).all(is_free) {
             // No other test gets them until this process ends.
@@ -26,7 +27,7 @@ pub(crate) fn options(port: u16, data: &Path, speed: &str, settings: Settings) -
         data: data.to_owned(),
         database: None,
         speed: speed.parse().unwrap(),
-        gardener: server::up::GardenerVersion::default(),
+        garden: server::up::GardenOptions::default(),
         settings,
         provisioner: settings::provisioner::load(None).unwrap(),
     }

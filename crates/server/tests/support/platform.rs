@@ -20,7 +20,7 @@ pub(crate) struct Platform<'a> {
 }
 
 /// Things that a system keeps: system, kind, id.
-pub(crate) type Things = BTreeSet<(String, String, String)>;
+pub(crate) type ObjectIds = BTreeSet<(String, String, String)>;
 
 impl<'a> Platform<'a> {
     pub(crate) async fn of(up: &'a Up) -> Self {
@@ -106,9 +106,9 @@ impl<'a> Platform<'a> {
     }
 
     /// Everything that outside systems keep, without what belongs to tokens.
-    pub(crate) async fn things(&self) -> Things {
+    pub(crate) async fn things(&self) -> ObjectIds {
         let (_, systems) = self.ask(Method::GET, "/landscape/systems", None).await;
-        let mut things = Things::new();
+        let mut things = ObjectIds::new();
         for system in systems["systems"].as_array().unwrap() {
             let system = system["name"].as_str().unwrap();
             if system == "issuer" {

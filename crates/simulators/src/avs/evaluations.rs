@@ -9,7 +9,7 @@ use crate::store::State;
 /// The statuses there are.
 pub(super) const STATUSES: [&str; 5] = ["ACTIVE", "MAINTENANCE", "INACTIVE", "RETIRED", "DELETED"];
 
-/// What is asked for.
+/// The request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct NewEvaluation {
     pub(super) definition_type: String,

@@ -10,7 +10,7 @@ use super::{Aws, answers::Refusal};
 /// How far a request's time may be off, in seconds.
 const SKEW: i64 = 15 * 60;
 
-/// Who calls, and which region.
+/// The caller, and the region.
 pub(super) struct Visitor {
     pub(super) key: String,
     pub(super) region: String,

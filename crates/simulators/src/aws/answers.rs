@@ -1,4 +1,4 @@
-//! What EC2 answers, and how it refuses.
+//! Responses and refusals of EC2.
 
 use axum::{
     http::{HeaderMap, StatusCode, header::CONTENT_TYPE},
@@ -14,7 +14,7 @@ use crate::store;
 
 const VERSION: &str = "2016-11-15";
 const REQUEST: &str = "11111111-2222-4333-8444-555555555555";
-const REGIONS: [&str; 17] = [
+const REGIONS: [&str; 20] = [
     "ap-northeast-1",
     "ap-northeast-2",
     "ap-south-1",
@@ -24,17 +24,20 @@ const REGIONS: [&str; 17] = [
     "cn-north-1",
     "cn-northwest-1",
     "eu-central-1",
+    "eu-north-1",
     "eu-south-1",
     "eu-west-1",
     "eu-west-2",
     "sa-east-1",
     "us-east-1",
+    "us-east-2",
     "us-gov-east-1",
     "us-gov-west-1",
+    "us-west-1",
     "us-west-2",
 ];
 
-/// What is refused, and why.
+/// A refused request, and the reason.
 #[derive(Debug)]
 pub(super) struct Refusal {
     status: StatusCode,

@@ -15,10 +15,10 @@ use crate::{
 const ORDERS: [&str; 7] =
     ["add-key", "refuse-key", "forbid", "add-volume", "curse-volume", "offer", "set-page-size"];
 
-/// What orders come with.
+/// The fields of an order.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct With {
+struct OrderFields {
     key: Option<String>,
     action: Option<String>,
     id: Option<String>,
@@ -85,7 +85,7 @@ impl System for Aws {
         if !ORDERS.contains(&name) {
             return Err(OrderError::Unknown(name.into()));
         }
-        let with: With = serde_json::from_value(with.clone())
+        let with: OrderFields = serde_json::from_value(with.clone())
             .map_err(|error| OrderError::Invalid(error.to_string()))?;
         let event = self.ordered(name, with)?;
         self.known.settle(|_| vec![event]).map_err(|error| OrderError::Failed(error.to_string()))
@@ -93,7 +93,7 @@ impl System for Aws {
 }
 
 impl Aws {
-    fn ordered(&self, name: &str, with: With) -> Result<Event, OrderError> {
+    fn ordered(&self, name: &str, with: OrderFields) -> Result<Event, OrderError> {
         let on = with.on.unwrap_or(true);
         Ok(match name {
             "add-key" => Event::KeyAdded { key: given(with.key, "key")? },

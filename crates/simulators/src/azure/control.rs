@@ -29,10 +29,10 @@ const ORDERS: [&str; 12] = [
     "fail-namespace",
 ];
 
-/// What orders come with.
+/// The fields of an order.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct With {
+struct OrderFields {
     subscription: Option<String>,
     tenant: Option<String>,
     client: Option<String>,
@@ -112,8 +112,8 @@ impl System for Azure {
         if !ORDERS.contains(&name) {
             return Err(OrderError::Unknown(name.into()));
         }
-        let with: With = match with {
-            Value::Null => With::default(),
+        let with: OrderFields = match with {
+            Value::Null => OrderFields::default(),
             with => serde_json::from_value(with.clone())
                 .map_err(|error| OrderError::Invalid(error.to_string()))?,
         };
@@ -123,7 +123,7 @@ impl System for Azure {
 }
 
 impl Azure {
-    fn ordered(&self, name: &str, with: With) -> Result<Event, OrderError> {
+    fn ordered(&self, name: &str, with: OrderFields) -> Result<Event, OrderError> {
         let on = with.on.unwrap_or(true);
         Ok(match name {
             "add-subscription" => {
@@ -155,7 +155,7 @@ impl Azure {
         })
     }
 
-    fn about_group(&self, name: &str, with: With, on: bool) -> Result<Event, OrderError> {
+    fn about_group(&self, name: &str, with: OrderFields, on: bool) -> Result<Event, OrderError> {
         let subscription = given(with.subscription, "subscription")?;
         let group = given(with.group, "group")?;
         let key = key(&subscription, &group);

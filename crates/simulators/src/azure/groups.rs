@@ -23,7 +23,7 @@ use super::{
 type Fields = Query<Vec<(String, String)>>;
 const VERSIONS: [&str; 3] = ["2019-05-01", "2020-06-01", "2021-04-01"];
 
-/// What a thing is made with.
+/// The body of a creation.
 #[derive(Deserialize)]
 pub(super) struct Body {
     #[serde(default)]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::State;
 
-/// Who may use a subscription. The secret is kept as a digest.
+/// The credentials of a subscription. The secret is kept as a digest.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Subscription {
     pub(super) tenant: String,

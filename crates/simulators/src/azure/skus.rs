@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{Azure, access::QueryParams, error::Refusal, groups::paged, records::Sku};
 
 type Fields = Query<Vec<(String, String)>>;
-/// What every region has, in all its zones, unless an order says otherwise.
+/// Machine types of every region, in all its zones, unless an order says otherwise.
 const USUAL: [&str; 7] = [
     "Standard_D2s_v5",
     "Standard_D4s_v5",

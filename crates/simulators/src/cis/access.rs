@@ -13,7 +13,7 @@ use super::Cis;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What is refused, and why.
+/// A refused request, and the reason.
 #[derive(Debug)]
 pub(super) enum Refusal {
     BadRequest(&'static str),

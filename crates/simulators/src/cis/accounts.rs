@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{Cis, access::Refusal, records::entitled};
 
-/// What a subaccount is.
+/// Returns a subaccount.
 pub(super) async fn subaccount(
     State(cis): State<Arc<Cis>>,
     headers: HeaderMap,
@@ -24,7 +24,7 @@ pub(super) async fn subaccount(
     })
 }
 
-/// What a subaccount may have.
+/// Returns the entitlement of a subaccount.
 pub(super) async fn entitlement(
     State(cis): State<Arc<Cis>>,
     headers: HeaderMap,

@@ -26,10 +26,10 @@ const ORDERS: [&str; 10] = [
     "announce-more-pages",
 ];
 
-/// What orders come with.
+/// The fields of an order.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct With {
+struct OrderFields {
     id: Option<String>,
     global_account: Option<String>,
     name: Option<String>,
@@ -100,7 +100,7 @@ impl System for Cis {
             return Err(OrderError::Unknown(name.into()));
         }
         let with = if with.is_null() {
-            With::default()
+            OrderFields::default()
         } else {
             serde_json::from_value(with.clone())
                 .map_err(|error| OrderError::Invalid(error.to_string()))?
@@ -111,7 +111,7 @@ impl System for Cis {
 }
 
 impl Cis {
-    fn ordered(&self, name: &str, with: With) -> Result<Event, OrderError> {
+    fn ordered(&self, name: &str, with: OrderFields) -> Result<Event, OrderError> {
         let on = with.on.unwrap_or(true);
         Ok(match name {
             "be-strict" => Event::Strict { on },
@@ -123,7 +123,7 @@ impl Cis {
         })
     }
 
-    fn about_one(&self, name: &str, with: With) -> Result<Event, OrderError> {
+    fn about_one(&self, name: &str, with: OrderFields) -> Result<Event, OrderError> {
         let missing = |field: &str| OrderError::Invalid(format!("\"{field}\" is missing"));
         let now = self.clock.now();
         let guid = with.id.clone().ok_or_else(|| missing("id"))?;
@@ -171,7 +171,7 @@ impl Cis {
     }
 }
 
-fn set(mut subaccount: Subaccount, kind: &str, with: &With, now: Timestamp) -> Event {
+fn set(mut subaccount: Subaccount, kind: &str, with: &OrderFields, now: Timestamp) -> Event {
     subaccount.beta = with.beta.unwrap_or(subaccount.beta);
     if let Some(production) = &with.production {
         subaccount.production.clone_from(production);

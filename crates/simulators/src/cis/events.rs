@@ -23,7 +23,7 @@ type Fields = Query<Vec<(String, String)>>;
 const DELETION: &str = "Subaccount_Deletion";
 const OLD_DELETION: &str = "MASTER_SUBACCOUNT_DELETION";
 
-/// What is asked for.
+/// The request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Question {
     kinds: Vec<String>,
@@ -35,10 +35,10 @@ pub(super) struct Question {
 }
 
 /// An event, its number, and the time it is sorted by.
-type Numbered<'a> = (i64, usize, &'a Happening);
+type NumberedEvent<'a> = (i64, usize, &'a Happening);
 
 impl Question {
-    fn answers<'a>(&self, cis: &Cis, known: &'a Records) -> Vec<Numbered<'a>> {
+    fn answers<'a>(&self, cis: &Cis, known: &'a Records) -> Vec<NumberedEvent<'a>> {
         let now = cis.clock.now();
         let kept = |event: &Happening| {
             event.created_at <= now && event.created_at + cis.settings.retention > now
@@ -48,7 +48,7 @@ impl Question {
             fits && event.action_at.as_millisecond() >= self.since
         };
         let events = known.events.iter().enumerate();
-        let mut found: Vec<Numbered<'a>> = events
+        let mut found: Vec<NumberedEvent<'a>> = events
             .filter(|(_, event)| kept(event) && asked(event))
             .map(|(at, event)| {
                 let time = if self.by_action { event.action_at } else { event.created_at };
@@ -139,12 +139,12 @@ pub(super) async fn central(
     Ok(Json(cis.known.read(|known| {
         let found = question.answers(&cis, known);
         let after = cursor.as_ref().map(|cursor| cursor.after);
-        let behind = |(time, id, _): &&Numbered<'_>| {
+        let behind = |(time, id, _): &&NumberedEvent<'_>| {
             after.is_none_or(|after| {
                 if question.descending { (*time, *id) < after } else { (*time, *id) > after }
             })
         };
-        let rest: Vec<&Numbered<'_>> = found.iter().filter(behind).collect();
+        let rest: Vec<&NumberedEvent<'_>> = found.iter().filter(behind).collect();
         let shown: Vec<Value> =
             rest.iter().take(question.size).map(|(_, id, event)| event.central(*id)).collect();
         let last = rest.get(question.size.wrapping_sub(1)).filter(|_| rest.len() > question.size);

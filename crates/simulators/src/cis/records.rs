@@ -94,7 +94,7 @@ pub(super) struct Records {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Event {
-    /// Made or changed, with what is told about it.
+    /// Made or changed, with its fields.
     Set(Subaccount, Happening),
     Deleted {
         guid: String,

@@ -11,7 +11,7 @@ use kube::{
 };
 use serde_json::Value;
 
-use super::{Known, own};
+use super::{ClusterContext, own};
 
 /// Where a kubeconfig leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(crate) enum Leads {
     To(String),
 }
 
-/// Who goes into runtimes with the kubeconfigs of others.
+/// Visits runtimes with the kubeconfigs of other systems.
 pub(crate) trait Visits: Send + Sync + 'static {
     /// Tries a kubeconfig.
     fn leads<'a>(&'a self, kubeconfig: &'a str) -> BoxFuture<'a, Leads>;
@@ -38,7 +38,7 @@ pub(crate) trait Visits: Send + Sync + 'static {
     fn list(&self, runtime: &str, resource: &str) -> Vec<Value>;
 }
 
-impl Visits for Known {
+impl Visits for ClusterContext {
     fn leads<'a>(&'a self, kubeconfig: &'a str) -> BoxFuture<'a, Leads> {
         self.follow(kubeconfig).boxed()
     }
@@ -59,7 +59,7 @@ impl Visits for Known {
     }
 }
 
-impl Known {
+impl ClusterContext {
     async fn follow(&self, text: &str) -> Leads {
         let read = match Kubeconfig::from_yaml(text) {
             Ok(read) => read,

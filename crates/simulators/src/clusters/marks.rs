@@ -30,7 +30,7 @@ const TURNS: usize = 64;
 /// The largest answer that is looked at.
 const LARGEST: usize = 64 << 20;
 
-/// What the layer needs.
+/// The state of the layer.
 pub(super) struct Marks {
     /// Known as soon as the server has started.
     pub(super) server: OnceLock<Server>,
@@ -87,7 +87,7 @@ pub(super) async fn mark(
     entered.map_or_else(|error| Status::internal(error.to_string()).into_response(), |()| answer)
 }
 
-/// What an answered call changed, in the words of the ledger.
+/// The change of an answered call, in the words of the ledger.
 async fn changed(
     marks: &Marks,
     method: &Method,

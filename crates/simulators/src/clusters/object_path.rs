@@ -1,4 +1,4 @@
-//! What a Kubernetes path is about.
+//! The object of a Kubernetes path.
 
 use axum::http::{Method, Uri};
 

@@ -11,7 +11,7 @@ use kube::{
 };
 use uuid::Uuid;
 
-/// Who the landscape's controllers are in every cluster.
+/// The user of the landscape's controllers in every cluster.
 pub(crate) const USER: &str = "system:landscape";
 const HEADER: HeaderName = HeaderName::from_static("x-kcp-landscape");
 
@@ -21,7 +21,7 @@ pub(super) struct Password(HeaderValue);
 
 /// A cluster that cannot be spoken to.
 #[derive(Debug, thiserror::Error)]
-pub enum Unreached {
+pub enum ClusterAccessError {
     /// There is no such cluster.
     #[error(transparent)]
     Missing(#[from] cluster::Status),
@@ -46,12 +46,19 @@ impl Password {
     }
 
     /// A client of one cluster that shows it.
-    pub(super) async fn client(&self, server: &Server, cluster: &str) -> Result<Client, Unreached> {
+    pub(super) async fn client(
+        &self,
+        server: &Server,
+        cluster: &str,
+    ) -> Result<Client, ClusterAccessError> {
         self.client_with(Kubeconfig::from_yaml(&server.kubeconfig(cluster, USER)?)?).await
     }
 
-    /// A client that shows it, with the kubeconfig of somebody else.
-    pub(super) async fn client_with(&self, kubeconfig: Kubeconfig) -> Result<Client, Unreached> {
+    /// A client that shows it, with another system's kubeconfig.
+    pub(super) async fn client_with(
+        &self,
+        kubeconfig: Kubeconfig,
+    ) -> Result<Client, ClusterAccessError> {
         install_crypto();
         let options = KubeConfigOptions::default();
         let mut config = Config::from_custom_kubeconfig(kubeconfig, &options).await?;
@@ -62,7 +69,7 @@ impl Password {
 
 pub(super) fn install_crypto() {
     if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Somebody else may have been faster, with the same one.
+        // It may have been installed concurrently, with the same one.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     }
 }

@@ -23,26 +23,26 @@ use crate::store::{Error, State as Kept, Store};
 /// Why a runtime cannot be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Why {
+pub(super) enum OutageReason {
     /// Its control plane sleeps: a gateway says 503.
     Hibernated,
-    /// Somebody said so: connections are closed without a word.
+    /// By order of an operator: connections are closed without a response.
     Refused,
 }
 
 /// The runtimes that cannot be reached.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Closed(BTreeMap<String, BTreeSet<Why>>);
+pub(super) struct UnreachableRuntimes(BTreeMap<String, BTreeSet<OutageReason>>);
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Event {
-    Closed(String, Why),
-    Opened(String, Why),
+    Closed(String, OutageReason),
+    Opened(String, OutageReason),
     Gone(String),
 }
 
-impl Kept for Closed {
+impl Kept for UnreachableRuntimes {
     type Event = Event;
 
     fn apply(&mut self, event: Event) {
@@ -68,16 +68,16 @@ impl Kept for Closed {
 }
 
 #[derive(Debug)]
-pub(super) struct Reach(Store<Closed>);
+pub(super) struct Reachability(Store<UnreachableRuntimes>);
 
-impl Reach {
-    /// What is kept in `path`.
+impl Reachability {
+    /// Opens the log in `path`.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         Store::open(path).map(Self)
     }
 
     /// Opens or closes a runtime for one reason; the other reasons stay.
-    pub(super) fn set(&self, runtime: &str, why: Why, open: bool) -> Result<(), Error> {
+    pub(super) fn set(&self, runtime: &str, why: OutageReason, open: bool) -> Result<(), Error> {
         self.0.settle(|closed| {
             let is_closed = closed.0.get(runtime).is_some_and(|reasons| reasons.contains(&why));
             match (open, is_closed) {
@@ -102,25 +102,25 @@ impl Reach {
     }
 
     /// The strongest reason why a runtime cannot be reached.
-    pub(super) fn closed(&self, runtime: &str) -> Option<Why> {
+    pub(super) fn closed(&self, runtime: &str) -> Option<OutageReason> {
         self.0.read(|closed| closed.0.get(runtime)?.last().copied())
     }
 }
 
 /// Turns callers of unreachable runtimes away.
 pub(super) async fn guard(
-    State(reach): State<std::sync::Arc<Reach>>,
+    State(reach): State<std::sync::Arc<Reachability>>,
     request: Request,
     next: Next,
 ) -> Response {
     let why = cluster(request.uri().path()).and_then(|runtime| reach.closed(runtime));
     match why {
         None => next.run(request).await,
-        Some(Why::Hibernated) => {
+        Some(OutageReason::Hibernated) => {
             let message = "the control plane of the cluster is hibernated";
             Status::new(503, "ServiceUnavailable", message).into_response()
         }
-        Some(Why::Refused) => {
+        Some(OutageReason::Refused) => {
             // A body that fails before anything is flushed makes the server drop the connection.
             let cut = io::Error::new(io::ErrorKind::ConnectionReset, "the runtime refuses");
             let body = Body::from_stream(stream::iter([Err::<Vec<u8>, _>(cut)]));

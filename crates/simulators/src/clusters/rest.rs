@@ -9,14 +9,14 @@ use kube::{ResourceExt, api::DynamicObject};
 use serde_json::Value;
 
 use super::{
-    Known,
+    ClusterContext,
     object_path::{CONTROL_PLANE, GARDEN},
 };
 use crate::{garden, lifecycle_manager};
 
 /// What happens later than this by itself (the next reconciliation of a Shoot) does not count.
 const SOON: Duration = Duration::from_mins(5);
-/// How often [`Rest::reached`] looks.
+/// How often [`RuntimeAccess::reached`] looks.
 const LOOK: Duration = Duration::from_millis(5);
 /// How often it looks before it gives up.
 const LOOKS: usize = 24_000;
@@ -26,10 +26,10 @@ const RUNTIME_ANNOTATION: &str = "kcp.provisioner.kyma-project.io/runtime-id";
 const RUNTIME_LABEL: &str = "kyma-project.io/runtime-id";
 
 #[derive(Clone)]
-pub struct Rest(pub(super) Arc<Known>);
+pub struct RuntimeAccess(pub(super) Arc<ClusterContext>);
 
-impl Rest {
-    /// What is under way in a runtime and around it, a phrase for each.
+impl RuntimeAccess {
+    /// The pending work in a runtime and around it, a phrase for each.
     pub fn pending(&self, runtime: &str) -> Vec<String> {
         let busy = self.0.wakes.busy(runtime).into_iter();
         let mut pending: Vec<String> =

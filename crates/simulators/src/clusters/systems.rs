@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    Known, SYSTEM_NAMESPACE,
+    ClusterContext, SYSTEM_NAMESPACE,
     object_path::{CONTROL_PLANE, GARDEN},
-    reach::Why,
+    reach::OutageReason,
     watched::{CONTROL, GARDENER, RUNTIMES},
     wipe,
 };
@@ -38,7 +38,7 @@ const IN_THE_CONTROL_PLANE: [(&str, &str); 4] = [
 ];
 
 /// All three.
-pub(super) fn all(known: &Arc<Known>) -> Vec<Arc<dyn System>> {
+pub(super) fn all(known: &Arc<ClusterContext>) -> Vec<Arc<dyn System>> {
     vec![
         Arc::new(Garden(known.clone())),
         Arc::new(ControlPlane(known.clone())),
@@ -46,12 +46,12 @@ pub(super) fn all(known: &Arc<Known>) -> Vec<Arc<dyn System>> {
     ]
 }
 
-struct Garden(Arc<Known>);
-struct ControlPlane(Arc<Known>);
-struct Runtimes(Arc<Known>);
+struct Garden(Arc<ClusterContext>);
+struct ControlPlane(Arc<ClusterContext>);
+struct Runtimes(Arc<ClusterContext>);
 
 /// The objects of some kinds in one cluster, without secrets.
-fn shown(known: &Known, cluster: &str, kinds: &[(&'static str, &str)]) -> Vec<Object> {
+fn shown(known: &ClusterContext, cluster: &str, kinds: &[(&'static str, &str)]) -> Vec<Object> {
     let mut objects = Vec::new();
     for (kind, resource) in kinds {
         for object in known.server.list(cluster, resource) {
@@ -292,10 +292,18 @@ impl System for Runtimes {
         }
         let data = match name {
             "refuse" => {
-                return self.0.reach.set(id, Why::Refused, false).map_err(|error| failed(&error));
+                return self
+                    .0
+                    .reach
+                    .set(id, OutageReason::Refused, false)
+                    .map_err(|error| failed(&error));
             }
             "accept" => {
-                return self.0.reach.set(id, Why::Refused, true).map_err(|error| failed(&error));
+                return self
+                    .0
+                    .reach
+                    .set(id, OutageReason::Refused, true)
+                    .map_err(|error| failed(&error));
             }
             // Followed once, and once more if it is given again.
             "agent-disconnect" => {

@@ -17,7 +17,7 @@ use super::{
     marks::{Marks, mark},
     object_path::{CONTROL_PLANE, GARDEN, cluster},
     own::Password,
-    reach::{Reach, guard},
+    reach::{Reachability, guard},
 };
 use crate::{
     ledger::Ledger,
@@ -35,7 +35,7 @@ pub(super) const RUNTIMES: &str = "runtimes";
 pub(super) struct Layers {
     pub(super) password: Password,
     pub(super) marks: Arc<Marks>,
-    pub(super) reach: Arc<Reach>,
+    pub(super) reach: Arc<Reachability>,
     pub(super) ledger: Arc<Ledger>,
     pub(super) troubles: Arc<Troubles>,
     pub(super) clock: Clock,

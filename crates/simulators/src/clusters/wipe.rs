@@ -12,13 +12,13 @@ use kube::{
 use serde_json::json;
 
 use super::{
-    Known, SYSTEM_NAMESPACE,
+    ClusterContext, SYSTEM_NAMESPACE,
     object_path::{CONTROL_PLANE, GARDEN},
 };
 use crate::garden::{CONFIRMATION, Runtimes as _, SCENARIO};
 
 /// Takes Shoots away at once, whatever holds them, and their runtimes with them.
-pub(super) fn shoots(known: &Arc<Known>, names: Vec<(String, String)>) {
+pub(super) fn shoots(known: &Arc<ClusterContext>, names: Vec<(String, String)>) {
     let known = known.clone();
     tokio::spawn(async move {
         for (namespace, name) in names {
@@ -32,7 +32,7 @@ pub(super) fn shoots(known: &Arc<Known>, names: Vec<(String, String)>) {
     });
 }
 
-async fn shoot(known: &Known, namespace: &str, name: &str) -> Result<(), Wiped> {
+async fn shoot(known: &ClusterContext, namespace: &str, name: &str) -> Result<(), WipeError> {
     let gvk = GroupVersionKind::gvk("core.gardener.cloud", "v1beta1", "Shoot");
     let resource = ApiResource::from_gvk_with_plural(&gvk, "shoots");
     let client = known.client(GARDEN).await?;
@@ -51,7 +51,7 @@ async fn shoot(known: &Known, namespace: &str, name: &str) -> Result<(), Wiped> 
 }
 
 /// Empties the control plane's namespace.
-pub(super) fn control_plane(known: &Arc<Known>) {
+pub(super) fn control_plane(known: &Arc<ClusterContext>) {
     let known = known.clone();
     tokio::spawn(async move {
         if let Err(error) = empty(&known).await {
@@ -60,7 +60,7 @@ pub(super) fn control_plane(known: &Arc<Known>) {
     });
 }
 
-async fn empty(known: &Known) -> Result<(), Wiped> {
+async fn empty(known: &ClusterContext) -> Result<(), WipeError> {
     let client = known.client(CONTROL_PLANE).await?;
     let (how, all) = (DeleteParams::default(), ListParams::default());
     let secrets: Api<Secret> = Api::namespaced(client.clone(), SYSTEM_NAMESPACE);
@@ -89,9 +89,9 @@ fn unless_gone(done: Result<(), Error>) -> Result<(), Error> {
 
 /// Something that is still there.
 #[derive(Debug, thiserror::Error)]
-enum Wiped {
+enum WipeError {
     #[error(transparent)]
-    Unreached(#[from] super::Unreached),
+    Unreached(#[from] super::ClusterAccessError),
     #[error(transparent)]
     Kube(#[from] Error),
     #[error(transparent)]

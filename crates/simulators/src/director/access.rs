@@ -12,8 +12,8 @@ use axum::{
 };
 use serde_json::{Value, json};
 
-use super::{Director, Served, error::Refusal};
-use crate::issuer::Verified;
+use super::{Director, SchemaState, error::Refusal};
+use crate::issuer::TokenSubject;
 
 const READ: &str = "runtime:read";
 const WRITE: &str = "runtime:write";
@@ -55,7 +55,7 @@ impl Visitor {
 
 /// Answers one GraphQL request.
 pub(super) async fn graphql(
-    State(Served { director, schema }): State<Served>,
+    State(SchemaState { director, schema }): State<SchemaState>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
@@ -76,7 +76,7 @@ pub(super) async fn graphql(
     answer(schema.execute(request.data(visitor)).await)
 }
 
-fn caller(director: &Director, headers: &HeaderMap) -> Result<Verified, Refusal> {
+fn caller(director: &Director, headers: &HeaderMap) -> Result<TokenSubject, Refusal> {
     let header = headers.get(AUTHORIZATION).and_then(|header| header.to_str().ok());
     let token = header
         .and_then(|header| header.split_once(' '))

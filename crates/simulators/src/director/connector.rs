@@ -160,7 +160,7 @@ impl Director {
 }
 
 #[derive(Clone)]
-struct Served {
+struct SchemaState {
     director: Arc<Director>,
     schema: Schema<Query, Mutation, EmptySubscription>,
 }
@@ -168,10 +168,10 @@ struct Served {
 /// The connector's routes.
 pub(super) fn router(director: Arc<Director>) -> Router {
     let schema = Schema::build(Query, Mutation, EmptySubscription).limit_depth(10).finish();
-    Router::new().route(PATH, post(graphql)).with_state(Served { director, schema })
+    Router::new().route(PATH, post(graphql)).with_state(SchemaState { director, schema })
 }
 
-async fn graphql(State(served): State<Served>, headers: HeaderMap, body: Bytes) -> Response {
+async fn graphql(State(served): State<SchemaState>, headers: HeaderMap, body: Bytes) -> Response {
     let text = |name: &str| Some(headers.get(name)?.to_str().ok()?.to_owned());
     let request: Request = match serde_json::from_slice(&body) {
         Ok(request) => request,

@@ -1,4 +1,4 @@
-//! What the Director refuses to register, and how it filters by labels.
+//! Registrations that the Director refuses, and its label filters.
 
 use serde_json::{Map, Value};
 

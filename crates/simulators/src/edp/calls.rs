@@ -19,7 +19,7 @@ use super::{
 };
 
 type Shared = State<Arc<Edp>>;
-type Place3 = Path<(String, String, String)>;
+type TenantPath = Path<(String, String, String)>;
 
 #[derive(Deserialize)]
 struct NewTenant {
@@ -57,7 +57,7 @@ pub(super) async fn create_tenant(
 
 pub(super) async fn delete_tenant(
     State(edp): Shared,
-    Path((namespace, name, environment)): Place3,
+    Path((namespace, name, environment)): TenantPath,
 ) -> Result<StatusCode, Refusal> {
     let place = edp.place(namespace, name, environment)?;
     edp.tenants.change(|known| {
@@ -71,7 +71,7 @@ pub(super) async fn delete_tenant(
 
 pub(super) async fn create_metadata(
     State(edp): Shared,
-    Path((namespace, name, environment)): Place3,
+    Path((namespace, name, environment)): TenantPath,
     body: Bytes,
 ) -> Result<StatusCode, Refusal> {
     let NewMetadata { key, value } = parsed(&body)?;
@@ -90,7 +90,7 @@ pub(super) async fn create_metadata(
 
 pub(super) async fn list(
     State(edp): Shared,
-    Path((namespace, name, environment)): Place3,
+    Path((namespace, name, environment)): TenantPath,
 ) -> Result<Json<Value>, Refusal> {
     let place = edp.place(namespace, name, environment)?;
     edp.tenants.read(|known| {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     BASE, Edp,
-    tenants::{Event, Switches},
+    tenants::{EdpFaults, Event},
 };
 use crate::{
     orders,
@@ -73,9 +73,9 @@ impl System for Edp {
         let settled = self.tenants.settle(|known| {
             let before = known.switches.clone();
             let switches = match name {
-                "conflict-always" => Switches { conflict: on, ..before },
-                "answer-200" => Switches { plain_ok: on, ..before },
-                _ => Switches { guard: on, ..before },
+                "conflict-always" => EdpFaults { conflict: on, ..before },
+                "answer-200" => EdpFaults { plain_ok: on, ..before },
+                _ => EdpFaults { guard: on, ..before },
             };
             vec![Event::Switched(switches)]
         });

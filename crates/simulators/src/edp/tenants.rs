@@ -31,7 +31,7 @@ pub(super) struct Tenant {
 /// What an operator has ordered.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Switches {
+pub(super) struct EdpFaults {
     /// Everything that is to be made is there already.
     pub(super) conflict: bool,
     /// What was made is answered with 200.
@@ -46,7 +46,7 @@ pub(super) struct Tenants {
     /// By namespace, environment and name.
     kept: BTreeMap<String, BTreeMap<String, BTreeMap<String, Tenant>>>,
     #[serde(default)]
-    pub(super) switches: Switches,
+    pub(super) switches: EdpFaults,
 }
 
 /// A change.
@@ -57,7 +57,7 @@ pub(super) enum Event {
     TenantDeleted(TenantName),
     MetadataCreated { place: TenantName, key: String, value: String },
     MetadataDeleted { place: TenantName, key: String },
-    Switched(Switches),
+    Switched(EdpFaults),
 }
 
 impl Tenants {

@@ -8,14 +8,20 @@ mod defaults;
 mod details;
 pub(super) mod duration;
 mod fields;
+mod gates;
 mod image;
 mod immutable;
+mod kubelet;
+mod limits;
+mod meta;
 mod network;
 mod operation;
+mod places;
 mod profile;
 mod provider;
 mod quota;
 mod references;
+mod schedules;
 mod status;
 mod tasks;
 mod types;
@@ -33,11 +39,18 @@ const LONGEST_NAME: usize = 21;
 /// Adds the rules to a catalog.
 pub(super) fn add(catalog: Catalog, place: &Where, settings: &Settings) -> Catalog {
     let shoots = settings.clone();
-    let form = schema::shoot(settings.version);
-    let typed = form.clone();
+    let typed = [
+        (kinds::SHOOTS, schema::shoot(settings.version)),
+        (kinds::SECRET_BINDINGS, schema::secret_binding()),
+        (kinds::CREDENTIALS_BINDINGS, schema::credentials_binding()),
+    ];
+    let catalog = typed.into_iter().fold(catalog, |catalog, (kind, form)| {
+        catalog.admission(place.clone(), kind, move |write| {
+            types::check(write, &form)?;
+            decoding::check(write, &form)
+        })
+    });
     catalog
-        .admission(place.clone(), kinds::SHOOTS, move |write| types::check(write, &typed))
-        .admission(place.clone(), kinds::SHOOTS, move |write| decoding::check(write, &form))
         .admission(place.clone(), kinds::SHOOTS, move |write| shoot(write, &shoots))
         .admission(place.clone(), kinds::SECRET_BINDINGS, accounts::check)
         .admission(place.clone(), kinds::CREDENTIALS_BINDINGS, accounts::check)
@@ -76,17 +89,23 @@ fn shoot(write: &mut Admission<'_>, settings: &Settings) -> Result<(), Status> {
         // One that is on its way out may lose its finalizers, and nothing else changes.
         Verb::Update if !write.object["metadata"]["deletionTimestamp"].is_null() => {
             references::finalizer(write)?;
-            operation::check(write, settings.version)?;
+            let mut causes = Vec::new();
+            operation::check(write, settings.version, &mut causes);
+            invalid(write, &causes)?;
             immutable::while_deleting(write)?;
             operation::count(write);
             Ok(())
         }
         Verb::Create | Verb::Update => {
+            let twice = profile::named_twice(write, settings.version);
+            profile::count(write, settings.version);
             defaults::fill(write, settings);
             binding::check(write, settings.version)?;
             authentication::reference(write)?;
             profile::references(write, settings.version)?;
+            twice?;
             references::check(write, settings.version)?;
+            fits_project(write, settings)?;
             references::seed(write, settings.version)?;
             references::zones_of_seed(write)?;
             references::finalizer(write)?;
@@ -95,14 +114,13 @@ fn shoot(write: &mut Admission<'_>, settings: &Settings) -> Result<(), Status> {
                 return Err(refusal(write, settings.version, &refused));
             }
             may_hibernate(write)?;
+            invalid(write, &wrong(write, settings))?;
+            authentication::static_token(write, settings.version);
+            references::registered(write)?;
             quota::check(write)?;
-            operation::check(write, settings.version)?;
-            let causes = wrong(write, settings);
-            if !causes.is_empty() {
-                return Err(Status::invalid(write.kind, name(write.object), &causes));
+            if settings.webhooks {
+                provider::check(write)?;
             }
-            authentication::warn(write, settings.version);
-            provider::check(write)?;
             tasks::add(write);
             operation::count(write);
             Ok(())
@@ -121,11 +139,19 @@ fn forbidden(write: &Admission<'_>, settings: &Settings) -> Vec<Cause> {
     if !profile::check(write, &mut causes) {
         return causes;
     }
-    binding::same_provider(write, &mut causes);
+    binding::same_provider(write, settings.version, &mut causes);
     version::offered_only(write, settings.version, &mut causes);
-    authentication::oidc::forbidden(object, settings.version, &mut causes);
+    if write.old.is_none() {
+        authentication::oidc::forbidden(object, settings.version, &mut causes);
+    }
     workers::offered_only(write, settings.version, &mut causes);
+    // No region of this garden has restrictions to choose from.
+    for (field, one) in places::places(object, "/spec/accessRestrictions/*") {
+        let name = text(one, "/name").unwrap_or_default();
+        causes.push(unsupported(field, name, []));
+    }
     if causes.is_empty() && text(object, "/spec/seedName").is_some() {
+        network::missing(object, settings.version, &mut causes);
         network::overlaps(write, settings.version, &mut causes);
     }
     causes
@@ -143,20 +169,33 @@ fn refusal(write: &Admission<'_>, gardener: Version, causes: &[Cause]) -> Status
     Status::forbidden(write.kind, name(write.object), &why)
 }
 
+/// 422, if there are causes.
+fn invalid(write: &Admission<'_>, causes: &[Cause]) -> Result<(), Status> {
+    if causes.is_empty() {
+        return Ok(());
+    }
+    Err(Status::invalid(write.kind, name(write.object), causes))
+}
+
 /// The static rules.
 fn wrong(write: &Admission<'_>, settings: &Settings) -> Vec<Cause> {
     let mut causes = Vec::new();
     let object = &*write.object;
-    details::metadata(object, &mut causes);
+    details::metadata(object, write.old, settings.version, &mut causes);
+    operation::check(write, settings.version, &mut causes);
     match write.old {
-        None => names(object, settings, &mut causes),
+        None => names(object, &mut causes),
         Some(old) => immutable::check(old, object, settings.version, &mut causes),
     }
     if write.old.is_none_or(|old| old["spec"] != object["spec"]) {
         version::check(write, settings.version, &mut causes);
         workers::check(write, settings.version, &mut causes);
         network::check(object, settings.version, &mut causes);
-        details::check(object, &mut causes);
+        limits::check(object, settings.version, &mut causes);
+        kubelet::check(object, settings.version, &mut causes);
+        gates::check(object, settings.version, &mut causes);
+        schedules::check(object, &mut causes);
+        details::check(object, settings.version, &mut causes);
         authentication::oidc::check(object, settings.version, &mut causes);
         fields::check(write, settings, &mut causes);
         authentication::check(object, settings.version, &mut causes);
@@ -164,34 +203,41 @@ fn wrong(write: &Admission<'_>, settings: &Settings) -> Vec<Cause> {
     causes
 }
 
-fn names(object: &Value, settings: &Settings, causes: &mut Vec<Cause>) {
+/// Refuses a name that is too long together with the project's.
+fn fits_project(write: &Admission<'_>, settings: &Settings) -> Result<(), Status> {
+    let (project, shoot) = (&settings.project, name(write.object));
+    if write.old.is_some() || shoot.len() + project.len() <= LONGEST_NAME {
+        return Ok(());
+    }
+    let why = format!(
+        "the length of the shoot name and the project name must not exceed {LONGEST_NAME} characters (project: {project}; \
+         shoot: {shoot})"
+    );
+    Err(Status::invalid(write.kind, shoot, &[Cause::invalid("name", shoot, &why)]))
+}
+
+fn names(object: &Value, causes: &mut Vec<Cause>) {
     let name = name(object);
-    if name.len() + settings.project.len() > LONGEST_NAME {
-        let why = format!(
-            "the length of the shoot name and the project name must not exceed {LONGEST_NAME} characters"
-        );
-        causes.push(Cause::invalid("metadata.name", name, &why));
-    }
     if name.contains("--") {
-        causes.push(Cause::invalid(
-            "metadata.name",
-            name,
-            "name may not contain two consecutive hyphens",
-        ));
+        let why = "name may not contain two consecutive hyphens";
+        causes.push(Cause::invalid("metadata.name", name, why));
     }
-    if name.contains('.') {
-        causes.push(Cause::invalid("metadata.name", name, "must not contain dots"));
+    if !meta::is_label(name) {
+        causes.push(Cause::invalid("metadata.name", name, meta::LABEL));
     }
 }
 
 fn confirmed(write: &Admission<'_>) -> Result<(), Status> {
-    // What Go reads as true.
-    let yes = ["1", "t", "T", "true", "TRUE", "True"];
-    if annotation(write.object, CONFIRMATION).is_some_and(|word| yes.contains(&word)) {
+    if annotation(write.object, CONFIRMATION).is_some_and(is_true) {
         return Ok(());
     }
     let why = format!("must have a \"{CONFIRMATION}\" annotation to delete");
     Err(Status::forbidden(write.kind, name(write.object), &why))
+}
+
+/// Whether Go reads a word as true.
+fn is_true(word: &str) -> bool {
+    ["1", "t", "T", "true", "TRUE", "True"].contains(&word)
 }
 
 /// Hibernation is refused where it would not come back from it.

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::pace::Pace;
 
-/// Who writes.
+/// The writer.
 const MANAGER: &str = "subscription-cleanup-job";
 /// Rounds are no closer than this, however fast the world is.
 const FASTEST: Duration = Duration::from_secs(4);
@@ -131,7 +131,7 @@ impl Job {
     }
 }
 
-/// Changes the metadata of a binding, unless somebody else has meanwhile.
+/// Changes the metadata of a binding, unless it was modified concurrently.
 async fn change(
     bindings: &Api<DynamicObject>,
     binding: &DynamicObject,
@@ -141,7 +141,7 @@ async fn change(
     let change = json!({ "metadata": metadata });
     let by = PatchParams { field_manager: Some(MANAGER.into()), ..PatchParams::default() };
     match bindings.patch(&binding.name_any(), &by, &Patch::Merge(&change)).await {
-        // Somebody changed it meanwhile, or removed it: the next round looks again.
+        // Changed or removed concurrently: the next round looks again.
         Err(Error::Api(status)) if status.code == 409 || status.code == 404 => Ok(()),
         done => done.map(drop),
     }

@@ -1,4 +1,4 @@
-//! What a garden holds before anybody asks for anything: project, profiles, seeds, accounts.
+//! The initial objects of a garden: project, profiles, seeds, accounts.
 //!
 //! Nothing that is there is overwritten, so what was changed since stays changed.
 
@@ -41,7 +41,7 @@ pub enum Error {
 }
 
 /// Creates project, namespace, cloud profiles, seeds, exposure classes and the pool of accounts, as far
-/// as they are missing. What an earlier call created and somebody deleted since comes back.
+/// as they are missing. Objects that an earlier call created and that were deleted since come back.
 pub async fn furnish(client: &Client, settings: &Settings) -> Result<(), Error> {
     for (plural, objects) in contents(settings) {
         let Some(first) = objects.first() else { continue };
@@ -75,7 +75,7 @@ async fn create(api: &Api<DynamicObject>, plural: &str, object: &Value) -> Resul
     let by = PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
     match api.create(&by, &typed).await {
         Ok(_) => Ok(()),
-        // Somebody was faster.
+        // Created concurrently.
         Err(kube::Error::Api(status)) if status.reason == "AlreadyExists" => Ok(()),
         Err(source) => Err(failed(source)),
     }
@@ -175,7 +175,7 @@ fn exposure_classes() -> Vec<Value> {
 }
 
 fn seeds() -> Vec<Value> {
-    // The audit log's place is read from the message of the condition, by those who need it.
+    // The audit log's location is read from the message of the condition.
     [
         ("aws-ha-eu1", "aws", "eu-central-1", "cf.eu10"),
         ("aws-ha-us1", "aws", "us-east-1", "cf.us10"),
@@ -314,4 +314,39 @@ fn credentials_binding(settings: &Settings, account: &Account) -> Value {
             "name": account.name, "namespace": settings.namespace(),
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    /// Whether it is an address with nothing behind its length.
+    fn is_network(written: &Value) -> bool {
+        let Some((address, length)) = written.as_str().and_then(|text| text.split_once('/')) else {
+            return false;
+        };
+        let (address, length) = (address.parse::<Ipv4Addr>(), length.parse::<u32>());
+        let (Ok(address), Ok(length)) = (address, length) else { return false };
+        (1..32).contains(&length) && u32::from(address) << length == 0
+    }
+
+    #[test]
+    fn seeds_have_what_real_servers_of_both_versions_ask_of_them() {
+        for seed in seeds() {
+            let (name, spec) = (&seed["metadata"]["name"], &seed["spec"]);
+            let ranges =
+                ["nodes", "pods", "services", "shootDefaults/pods", "shootDefaults/services"];
+            for range in ranges {
+                let written = spec["networks"].pointer(&format!("/{range}"));
+                assert!(written.is_some_and(is_network), "{name}: {range}");
+            }
+            assert!(spec["ingress"]["domain"].is_string(), "{name}");
+            assert!(spec["ingress"]["controller"]["kind"].is_string(), "{name}");
+            let zones = spec["provider"]["zones"].as_array().unwrap();
+            let zones: BTreeSet<&str> = zones.iter().filter_map(Value::as_str).collect();
+            assert!(zones.len() >= 3, "{name} cannot spread a control plane over {zones:?}");
+        }
+    }
 }

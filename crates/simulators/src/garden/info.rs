@@ -1,4 +1,4 @@
-//! What Gardener writes about a Shoot into its cluster: the data of the `ConfigMap` `kube-system/shoot-info`.
+//! Gardener's information about a Shoot in its cluster: the data of the `ConfigMap` `kube-system/shoot-info`.
 
 use cluster::Server;
 use serde_json::{Map, Value, json};

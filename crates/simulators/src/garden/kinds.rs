@@ -24,7 +24,10 @@ pub(super) fn all(version: Version) -> Vec<Kind> {
         shoot(version),
         with(core("projects", "Project").subresource("status"), columns::project()),
         uncounted(with(
-            core("secretbindings", "SecretBinding").namespaced().short("sb").strategic(&[]),
+            described(
+                core("secretbindings", "SecretBinding").namespaced().short("sb").strategic(&[]),
+                &schema::secret_binding(),
+            ),
             columns::secret_binding(),
         )),
         uncounted(with(core("quotas", "Quota").namespaced().short("squota"), columns::quota())),
@@ -38,8 +41,11 @@ pub(super) fn all(version: Version) -> Vec<Kind> {
             vec![Column::text("Handler", ".handler")],
         )),
         with(
-            Kind::new(SECURITY, "v1alpha1", "credentialsbindings", "CredentialsBinding")
-                .namespaced(),
+            described(
+                Kind::new(SECURITY, "v1alpha1", "credentialsbindings", "CredentialsBinding")
+                    .namespaced(),
+                &schema::credentials_binding(),
+            ),
             columns::credentials_binding(),
         ),
     ]
@@ -49,26 +55,30 @@ fn with(kind: Kind, columns: Vec<Column>) -> Kind {
     columns.into_iter().fold(kind, Kind::column)
 }
 
+fn described(kind: Kind, form: &schema::Form) -> Kind {
+    Kind { schema: Some(form.open_api()), ..kind }
+}
+
 /// Gardener gives these no `metadata.generation`.
 fn uncounted(kind: Kind) -> Kind {
     Kind { counts_generations: false, ..kind }
 }
 
+/// The lists of a Shoot's status and the fields that tell their items: the schema has the spec only.
+const STATUS_LISTS: [(&str, &str); 3] = [
+    ("status.conditions", "type"),
+    ("status.constraints", "type"),
+    ("status.advertisedAddresses", "name"),
+];
+
 fn shoot(version: Version) -> Kind {
+    let lists = [schema::merge_keys(version), STATUS_LISTS.to_vec()].concat();
     let kind = Kind::new(CORE, "v1beta1", "shoots", "Shoot")
         .namespaced()
         .subresource("status")
         .subresource("adminkubeconfig")
         .subresource("binding")
-        .strategic(&[
-            ("workers", "name"),
-            ("providers", "type"),
-            ("admissionPlugins", "name"),
-            ("tolerations", "key"),
-            ("conditions", "type"),
-            ("constraints", "type"),
-            ("advertisedAddresses", "name"),
-        ]);
+        .strategic(&lists);
     let kind = if version < Version::V1_117 { kind } else { kind.subresource("viewerkubeconfig") };
     let (schema, categories) = (Some(schema::shoot(version).open_api()), vec!["all".to_owned()]);
     with(Kind { schema, categories, ..kind }, columns::shoot())

@@ -1,4 +1,4 @@
-//! What each infrastructure offers: regions, zones, machines, disks, images, versions of Kubernetes.
+//! The offer of each infrastructure: regions, zones, machines, disks, images, versions of Kubernetes.
 //!
 //! Broad enough for every service plan. Changing the `CloudProfile` in the garden changes what is
 //! refused: admission reads the object, not this file.
@@ -306,4 +306,40 @@ fn openstack_regions() -> Vec<(String, Vec<String>)> {
         };
         lettered(letters, "", region)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn items(list: &Value) -> &[Value] {
+        list.as_array().unwrap()
+    }
+
+    #[test]
+    fn profiles_have_what_real_servers_of_both_versions_ask_of_them() {
+        for version in [Version::V1_65, Version::V1_117] {
+            for profile in all(version) {
+                let at = format!("{} of {version}", profile["metadata"]["name"]);
+                let spec = &profile["spec"];
+                let mut supported = BTreeSet::new();
+                for one in items(&spec["kubernetes"]["versions"]) {
+                    let (minor, _) = one["version"].as_str().unwrap().rsplit_once('.').unwrap();
+                    if one["classification"] == "supported" {
+                        assert!(supported.insert(minor), "{at}: two supported patches of {minor}");
+                    }
+                }
+                assert!(!supported.is_empty(), "{at}");
+                let images = items(&spec["machineImages"]).iter();
+                for one in images.flat_map(|image| items(&image["versions"])) {
+                    let has_containerd = |one: &Value| one["name"] == "containerd";
+                    assert!(items(&one["cri"]).iter().any(has_containerd), "{at}: {one}");
+                }
+                assert_eq!(spec["providerConfig"]["kind"], "CloudProfileConfig", "{at}");
+                assert_eq!(spec["limits"].is_object(), version == Version::V1_117, "{at}");
+            }
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! What shall happen to a Shoot other than the usual, written into one of its annotations.
+//! Scenarios of a Shoot, in one of its annotations.
 //!
 //! A list separated by commas, such as `slow,fail=ERR_INFRA_QUOTA_EXCEEDED@40`. Words that are not
 //! known are left aside.
@@ -40,7 +40,7 @@ pub(super) struct Scenario {
     pub(super) recover: Option<Trouble>,
     /// Deleting fails, and is retried in vain.
     pub(super) stuck_delete: bool,
-    /// Somebody else deletes it when it has come so far.
+    /// It is deleted from outside when it has come so far.
     pub(super) disappear: Option<i64>,
     /// Its conditions come and go.
     pub(super) flapping: bool,

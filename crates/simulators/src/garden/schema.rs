@@ -1,7 +1,8 @@
-//! The fields of Gardener's kinds in one version: what decoding keeps, and what `OpenAPI` shows.
+//! The fields of Gardener's kinds in one version: what decoding keeps, what `OpenAPI` shows, and by which of them merges
+//! tell the items of a list.
 //!
-//! What a reader would get wrong: the description covers `spec` only. `metadata` is Kubernetes' own, and `status` is
-//! written by the controller alone.
+//! What a reader would get wrong: of a Shoot, the description covers `spec` only. `metadata` is Kubernetes' own, and
+//! `status` is written by the controller alone.
 
 use std::collections::BTreeMap;
 
@@ -24,8 +25,10 @@ pub(super) enum Form {
     Quantity,
     /// As Go writes it: `1h0m0s`.
     Duration,
-    /// Text keys with plain values.
+    /// Text keys with plain values: any, texts, or booleans.
     Map,
+    Texts,
+    Flags,
     /// Whatever the provider's extension makes of it.
     Any,
     List(Box<Form>),
@@ -52,14 +55,62 @@ pub(super) fn shoot(version: Version) -> Form {
     root
 }
 
-fn read(rows: &str, version: Version) -> Form {
+/// The lists of a Shoot that are merged item by item, each with the field that tells its items.
+pub(super) fn merge_keys(version: Version) -> Vec<(&'static str, &'static str)> {
+    let keys = rows(SHOOT, version).filter(|row| row.is_key);
+    keys.filter_map(|row| row.path.rsplit_once("[].")).collect()
+}
+
+/// The fields of a reference to any object.
+const REFERENCE: [&str; 7] =
+    ["apiVersion", "fieldPath", "kind", "name", "namespace", "resourceVersion", "uid"];
+
+/// A binding of an account by its Secret.
+pub(super) fn secret_binding() -> Form {
+    binding(&["secretRef.name", "secretRef.namespace"].map(str::to_owned))
+}
+
+/// A binding of an account by any credentials.
+pub(super) fn credentials_binding() -> Form {
+    binding(&REFERENCE.map(|field| format!("credentialsRef.{field}")))
+}
+
+fn binding(reference: &[String]) -> Form {
     let mut root = Form::Object(BTreeMap::new());
-    for row in rows.lines().filter(|row| !row.starts_with('#')) {
+    let own = ["apiVersion", "kind", "provider.type"].map(str::to_owned);
+    let quotas = REFERENCE.map(|field| format!("quotas[].{field}"));
+    for path in own.iter().chain(reference).chain(&quotas) {
+        root.add(path, "string");
+    }
+    root.add("metadata", "any");
+    root
+}
+
+/// What is said of a field by which merges tell the items of the list around it.
+const KEY: &str = "key";
+
+/// A row: one field.
+struct Row {
+    path: &'static str,
+    form: &'static str,
+    is_key: bool,
+}
+
+/// The fields that a version has.
+fn rows(table: &'static str, version: Version) -> impl Iterator<Item = Row> {
+    let rows = table.lines().filter(|row| !row.starts_with('#'));
+    rows.filter_map(move |row| {
         let mut words = row.split(' ');
-        let (path, form) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        if words.all(|range| holds(range, version)) {
-            root.add(path, form);
-        }
+        let (path, form) = (words.next()?, words.next()?);
+        let is_there = words.clone().filter(|word| *word != KEY).all(|word| holds(word, version));
+        is_there.then(|| Row { path, form, is_key: words.any(|word| word == KEY) })
+    })
+}
+
+fn read(table: &'static str, version: Version) -> Form {
+    let mut root = Form::Object(BTreeMap::new());
+    for row in rows(table, version) {
+        root.add(row.path, row.form);
     }
     root
 }
@@ -108,6 +159,8 @@ impl Form {
             "quantity" => Self::Quantity,
             "duration" => Self::Duration,
             "map" => Self::Map,
+            "texts" => Self::Texts,
+            "flags" => Self::Flags,
             "any" => Self::Any,
             _ => Self::Text,
         }
@@ -158,7 +211,9 @@ impl Form {
                 }
                 values.retain(|key, value| match (fields.get(key), value) {
                     (Some(Self::List(_)), Value::Array(items)) => !items.is_empty(),
-                    (Some(Self::Map), Value::Object(entries)) => !entries.is_empty(),
+                    (Some(Self::Map | Self::Texts | Self::Flags), Value::Object(entries)) => {
+                        !entries.is_empty()
+                    }
                     _ => true,
                 });
             }
@@ -181,6 +236,8 @@ impl Form {
             Self::IntegerOrText => json!({"x-kubernetes-int-or-string": true}),
             Self::Quantity => json!({"oneOf": [{"type": "string"}, {"type": "number"}]}),
             Self::Map => json!({"type": "object", "additionalProperties": {}}),
+            Self::Texts => json!({"type": "object", "additionalProperties": {"type": "string"}}),
+            Self::Flags => json!({"type": "object", "additionalProperties": {"type": "boolean"}}),
             Self::Any => json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
             Self::List(items) => json!({"type": "array", "items": items.open_api()}),
             Self::Object(fields) => {
@@ -199,6 +256,38 @@ mod tests {
         let (mut shoot, mut unknown) = (json!({"kind": "Shoot", "spec": spec}), Vec::new());
         super::shoot(version).prune(&mut shoot, "", &mut unknown);
         unknown
+    }
+
+    #[test]
+    fn lists_are_merged_by_the_fields_that_are_marked_as_keys() {
+        let keys = merge_keys(Version::V1_65);
+
+        let expected = [
+            ("spec.dns.providers", "type"),
+            ("spec.kubernetes.kubeAPIServer.admissionPlugins", "name"),
+            ("spec.provider.workers", "name"),
+            ("spec.tolerations", "key"),
+        ];
+        assert_eq!(keys, expected);
+        assert_eq!(merge_keys(Version::V1_117), expected);
+    }
+
+    #[test]
+    fn every_word_of_a_row_is_known() {
+        let forms =
+            "string integer number boolean int-or-string quantity duration map texts flags any";
+        let forms: Vec<&str> = forms.split(' ').collect();
+        for row in [SHOOT, PROVIDER].into_iter().flat_map(str::lines) {
+            let mut words = row.split(' ');
+            let (path, form) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+            let is_range = |word: &str| {
+                word.strip_prefix(">=")
+                    .or(word.strip_prefix('<'))
+                    .is_some_and(|minor| minor.parse::<u32>().is_ok())
+            };
+            let known = forms.contains(&form) && words.all(|word| word == KEY || is_range(word));
+            assert!(path == "#" || known, "{row}");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a garden is called, what is in it at first, and how long things take.
+//! The settings of a garden: its name, its initial objects, its durations.
 
 use std::time::Duration;
 
@@ -9,6 +9,8 @@ use super::version::Version;
 pub struct Settings {
     /// Which Gardener it plays.
     pub version: Version,
+    /// Whether the webhooks of the providers' extensions are asked; without them it is a bare API server of Gardener.
+    pub webhooks: bool,
     /// The project; its namespace is `garden-<project>`.
     pub project: String,
     /// Shoots without a domain of their own get `<shoot>.<project>.<domain>`.
@@ -69,6 +71,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             version: Version::default(),
+            webhooks: true,
             project: "kyma".to_owned(),
             domain: "kyma.example.com".to_owned(),
             pool: PoolSettings::default(),

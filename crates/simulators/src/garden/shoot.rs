@@ -134,7 +134,7 @@ impl<'a> Shoot<'a> {
         self.flag("/spec/hibernation/enabled")
     }
 
-    /// Whether it sleeps.
+    /// Whether it is hibernated.
     pub(super) fn sleeps(self) -> bool {
         self.flag("/status/hibernated")
     }

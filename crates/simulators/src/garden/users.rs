@@ -2,7 +2,8 @@
 //! the `ConfigMap` of its `structuredAuthentication`.
 //!
 //! What a reader would get wrong: the landscape's issuer has no TLS, but Shoots may name issuers with https only. So the
-//! scheme is not compared, and only the landscape's issuer is known.
+//! scheme is not compared, and only the landscape's issuer is known. Rules that are written as expressions are not looked
+//! at, only claims that must have a value.
 
 use std::sync::Arc;
 
@@ -16,9 +17,11 @@ use crate::issuer::Issuer;
 const SERVER: &str = "/spec/kubernetes/kubeAPIServer";
 
 /// An issuer as an API server is configured with it.
-struct Trusted {
+struct IssuerConfig {
     url: String,
     audiences: Vec<String>,
+    /// Claims, and the text that each must have.
+    required: Vec<(String, String)>,
     username: (String, String),
     groups: Option<(String, String)>,
 }
@@ -46,24 +49,24 @@ fn claims(token: &str) -> Option<Value> {
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(body).ok()?).ok()
 }
 
-fn trusted(server: &Server, namespace: &str, shoot: &Value) -> Vec<Trusted> {
+fn trusted(server: &Server, namespace: &str, shoot: &Value) -> Vec<IssuerConfig> {
     let at = |path: &str| shoot.pointer(&format!("{SERVER}/{path}"));
     if let Some(oidc) = at("oidcConfig").filter(|oidc| oidc.is_object()) {
-        return Trusted::of_oidc_config(oidc).into_iter().collect();
+        return IssuerConfig::of_oidc_config(oidc).into_iter().collect();
     }
     let name = at("structuredAuthentication/configMapName").and_then(Value::as_str);
     let map = name.and_then(|name| server.get(CLUSTER, "configmaps", namespace, name));
     let text = map.as_ref().and_then(|map| map["data"]["config.yaml"].as_str());
     let Some(written) = text.and_then(cluster::read_yaml) else { return Vec::new() };
     let all = written["jwt"].as_array().into_iter().flatten();
-    all.filter_map(Trusted::of_structured).collect()
+    all.filter_map(IssuerConfig::of_structured).collect()
 }
 
 fn text(value: &Value, default: &str) -> String {
     value.as_str().unwrap_or(default).to_owned()
 }
 
-impl Trusted {
+impl IssuerConfig {
     fn of_oidc_config(oidc: &Value) -> Option<Self> {
         let url = oidc["issuerURL"].as_str()?.to_owned();
         let claim = text(&oidc["usernameClaim"], "sub");
@@ -76,7 +79,9 @@ impl Trusted {
         let groups = oidc["groupsClaim"].as_str();
         let groups = groups.map(|claim| (claim.to_owned(), text(&oidc["groupsPrefix"], "")));
         let audiences = vec![text(&oidc["clientID"], "")];
-        Some(Self { url, audiences, username: (claim, prefix), groups })
+        let required = oidc["requiredClaims"].as_object().into_iter().flatten();
+        let required = required.map(|(claim, value)| (claim.clone(), text(value, ""))).collect();
+        Some(Self { url, audiences, required, username: (claim, prefix), groups })
     }
 
     fn of_structured(jwt: &Value) -> Option<Self> {
@@ -85,9 +90,14 @@ impl Trusted {
             let mapping = &jwt["claimMappings"][part];
             Some((mapping["claim"].as_str()?.to_owned(), text(&mapping["prefix"], "")))
         };
+        let rules = jwt["claimValidationRules"].as_array().into_iter().flatten();
+        let required = rules.filter_map(|rule| {
+            Some((rule["claim"].as_str()?.to_owned(), text(&rule["requiredValue"], "")))
+        });
         Some(Self {
             url: jwt["issuer"]["url"].as_str()?.to_owned(),
             audiences: audiences.filter_map(Value::as_str).map(str::to_owned).collect(),
+            required: required.collect(),
             username: mapped("username")?,
             groups: mapped("groups"),
         })
@@ -102,7 +112,11 @@ impl Trusted {
             Value::Array(all) => all.iter().any(audience),
             one => audience(one),
         };
-        issued && meant
+        // A claim that is no text has no value that could be required.
+        let required = |(claim, value): &(String, String)| {
+            claims[claim.as_str()].as_str() == Some(value.as_str())
+        };
+        issued && meant && self.required.iter().all(required)
     }
 
     fn identity(&self, claims: &Value) -> Option<Identity> {

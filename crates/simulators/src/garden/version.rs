@@ -29,6 +29,27 @@ impl Version {
     }
 }
 
+/// The Gardeners that have a rule or a default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Gardeners {
+    All,
+    /// Those before 1.117.
+    Older,
+    /// 1.117 and later.
+    Newer,
+}
+
+impl Gardeners {
+    /// Whether a version is among them.
+    pub(super) fn have(self, version: Version) -> bool {
+        match self {
+            Self::All => true,
+            Self::Older => version < Version::V1_117,
+            Self::Newer => version >= Version::V1_117,
+        }
+    }
+}
+
 impl Default for Version {
     fn default() -> Self {
         Self::V1_117

@@ -52,13 +52,13 @@ pub(super) async fn create(
 }
 
 #[derive(Deserialize)]
-pub(super) struct Which {
+pub(super) struct ProviderQuery {
     sp_id: String,
 }
 
 pub(super) async fn delete(
     State(ias): State<Arc<Ias>>,
-    which: Result<Query<Which>, QueryRejection>,
+    which: Result<Query<ProviderQuery>, QueryRejection>,
 ) -> Result<StatusCode, Refusal> {
     let which = which.map_err(|_| Refusal::Invalid("sp_id is missing".into()))?;
     let id = which.0.sp_id;

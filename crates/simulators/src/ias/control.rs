@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     BASE, Ias,
-    providers::{Event, Switches},
+    providers::{Event, IasFaults},
 };
 use crate::{
     orders,
@@ -64,13 +64,13 @@ impl System for Ias {
         let before = self.providers.read(|known| known.switches.clone());
         let switches = match name {
             "hide-new-providers" => {
-                Switches { hide_new: orders::number(with, "readings")?, ..before }
+                IasFaults { hide_new: orders::number(with, "readings")?, ..before }
             }
-            "allow-twins" => Switches { twins: orders::on(with)?, ..before },
-            "fail-access" => Switches { failing_access: orders::number(with, "calls")?, ..before },
+            "allow-twins" => IasFaults { twins: orders::on(with)?, ..before },
+            "fail-access" => IasFaults { failing_access: orders::number(with, "calls")?, ..before },
             "add-others" => {
                 let others = orders::number(with, "number")?.min(MOST_OTHERS);
-                Switches { others, ..before }
+                IasFaults { others, ..before }
             }
             _ => return Err(OrderError::Unknown(name.into())),
         };

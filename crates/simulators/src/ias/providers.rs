@@ -31,7 +31,7 @@ pub(super) struct Secret {
 /// What an operator has ordered.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Switches {
+pub(super) struct IasFaults {
     /// In how many readings a new provider is not seen.
     pub(super) hide_new: u32,
     /// Whether a name may be taken twice.
@@ -50,7 +50,7 @@ pub(super) struct Providers {
     pub(super) created: u64,
     pub(super) secrets_created: u64,
     #[serde(default)]
-    pub(super) switches: Switches,
+    pub(super) switches: IasFaults,
 }
 
 /// A change.
@@ -63,7 +63,7 @@ pub(super) enum Event {
     SecretsDeleted { id: String, secrets: Vec<String> },
     Deleted { id: String },
     Seen,
-    Switched(Switches),
+    Switched(IasFaults),
 }
 
 impl Providers {

@@ -14,7 +14,7 @@ use super::{
 };
 
 #[derive(Deserialize)]
-struct Wanted {
+struct NewSecret {
     #[serde(default)]
     description: String,
     #[serde(default)]
@@ -23,13 +23,13 @@ struct Wanted {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Unwanted {
+struct SecretRemoval {
     client_id: String,
     client_secrets_ids: Vec<String>,
 }
 
 pub(super) fn create(ias: &Ias, id: &str, wanted: &Value) -> Result<Value, Refusal> {
-    let wanted: Result<Wanted, _> = serde_json::from_value(wanted.clone());
+    let wanted: Result<NewSecret, _> = serde_json::from_value(wanted.clone());
     let wanted = wanted.map_err(|error| Refusal::Invalid(error.to_string()))?;
     ias.providers.change(|known| {
         let provider = known.find(id).ok_or(Refusal::NotFound("the service provider"))?;
@@ -48,7 +48,7 @@ pub(super) async fn delete(
     State(ias): State<Arc<Ias>>,
     body: Bytes,
 ) -> Result<StatusCode, Refusal> {
-    let unwanted: Result<Unwanted, _> = serde_json::from_slice(&body);
+    let unwanted: Result<SecretRemoval, _> = serde_json::from_slice(&body);
     let unwanted = unwanted.map_err(|error| Refusal::Invalid(error.to_string()))?;
     ias.providers.change(|known| {
         let of =

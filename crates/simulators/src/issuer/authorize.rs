@@ -18,8 +18,8 @@ use super::{
     error::TokenError,
     grants::{Fields, granted_to},
     pages,
-    records::{Code, Event, Granted, digest_of, secret},
-    registered::Registered,
+    records::{Code, Event, GrantRecord, digest_of, secret},
+    registered_clients::RegisteredClient,
 };
 
 /// How long a code works.
@@ -27,8 +27,8 @@ const CODE: Duration = Duration::from_mins(5);
 const TITLE: &str = "Log in";
 
 /// A request that may be answered with a redirect.
-struct Asked<'a> {
-    client: Registered,
+struct AuthorizationRequest<'a> {
+    client: RegisteredClient,
     redirect: Url,
     state: Option<&'a str>,
 }
@@ -84,7 +84,11 @@ pub(super) async fn login(
     }
 }
 
-fn code(issuer: &Issuer, asked: &Asked<'_>, fields: &Fields) -> Result<String, TokenError> {
+fn code(
+    issuer: &Issuer,
+    asked: &AuthorizationRequest<'_>,
+    fields: &Fields,
+) -> Result<String, TokenError> {
     let challenge = check(fields)?;
     if fields.get("decision") == Some("deny") {
         return Err(TokenError::AccessDenied);
@@ -92,7 +96,7 @@ fn code(issuer: &Issuer, asked: &Asked<'_>, fields: &Fields) -> Result<String, T
     let user = person(issuer, fields)?;
     let scopes = granted_to(&asked.client, &user, fields.get("scope"))?;
     let now = issuer.clock.now();
-    let granted = Granted {
+    let granted = GrantRecord {
         client: asked.client.id.clone(),
         user: user.name.clone(),
         scopes,
@@ -110,9 +114,9 @@ fn code(issuer: &Issuer, asked: &Asked<'_>, fields: &Fields) -> Result<String, T
 /// Trades a code for what it stands for. It is used up even if the rest does not fit.
 pub(super) fn redeem(
     issuer: &Issuer,
-    client: &Registered,
+    client: &RegisteredClient,
     fields: &Fields,
-) -> Result<Granted, TokenError> {
+) -> Result<GrantRecord, TokenError> {
     let digest = digest_of(fields.required("code")?);
     let redirect = fields.required("redirect_uri")?;
     let verifier = fields.required("code_verifier")?;
@@ -130,7 +134,10 @@ pub(super) fn redeem(
 }
 
 /// Who asks, and where the answer goes. Until both are known nothing may be redirected.
-fn asked<'a>(issuer: &'a Issuer, fields: &'a Fields) -> Result<Asked<'a>, TokenError> {
+fn asked<'a>(
+    issuer: &'a Issuer,
+    fields: &'a Fields,
+) -> Result<AuthorizationRequest<'a>, TokenError> {
     let id = fields.required("client_id")?;
     let client = issuer
         .client(id)
@@ -140,7 +147,7 @@ fn asked<'a>(issuer: &'a Issuer, fields: &'a Fields) -> Result<Asked<'a>, TokenE
     let redirect = redirect
         .filter(|url| url.fragment().is_none() && is_here(url))
         .ok_or(TokenError::InvalidRequest("the redirect leaves this machine"))?;
-    Ok(Asked { client, redirect, state: fields.get("state") })
+    Ok(AuthorizationRequest { client, redirect, state: fields.get("state") })
 }
 
 fn is_here(url: &Url) -> bool {
@@ -164,7 +171,7 @@ fn check(fields: &Fields) -> Result<String, TokenError> {
     Ok(fields.required("code_challenge")?.to_owned())
 }
 
-impl Asked<'_> {
+impl AuthorizationRequest<'_> {
     fn back(&self, pairs: &[(&str, &str)]) -> Response {
         let mut url = self.redirect.clone();
         url.query_pairs_mut()

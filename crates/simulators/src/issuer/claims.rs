@@ -1,11 +1,11 @@
-//! What a token says, and how it is signed.
+//! The claims of a token, and its signature.
 
 use jsonwebtoken::{Algorithm, Header, encode};
 use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{Issuer, registered::Person};
+use super::{Issuer, registered_clients::Person};
 
 /// The claims of one access token.
 #[derive(Debug, Clone, Serialize)]

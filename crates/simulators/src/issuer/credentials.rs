@@ -1,4 +1,4 @@
-//! Who asks for a token: a client, by Basic header or by form fields.
+//! The client that asks for a token, by Basic header or by form fields.
 //!
 //! What a reader would get wrong: common OAuth libraries escape id and secret before they go into the
 //! Basic header, others do not. Both spellings are understood.
@@ -14,11 +14,11 @@ use super::{
     error::TokenError,
     grants::Fields,
     records::digest_of,
-    registered::{Person, Registered},
+    registered_clients::{Person, RegisteredClient},
 };
 
 /// An id and a secret as they came in.
-struct Presented {
+struct PresentedCredentials {
     id: String,
     secret: SecretString,
 }
@@ -28,7 +28,7 @@ pub(super) fn client(
     issuer: &Issuer,
     headers: &HeaderMap,
     fields: &Fields,
-) -> Result<Registered, TokenError> {
+) -> Result<RegisteredClient, TokenError> {
     for presented in presented(headers, fields)? {
         if let Some(client) = issuer.client(&presented.id)
             && fits(&client, &presented.secret)
@@ -47,12 +47,15 @@ pub(super) fn person(issuer: &Issuer, fields: &Fields) -> Result<Person, TokenEr
     found.ok_or(TokenError::InvalidGrant("the name or the password is wrong"))
 }
 
-fn presented(headers: &HeaderMap, fields: &Fields) -> Result<Vec<Presented>, TokenError> {
+fn presented(
+    headers: &HeaderMap,
+    fields: &Fields,
+) -> Result<Vec<PresentedCredentials>, TokenError> {
     let in_form = fields.get("client_id");
     let Some(header) = headers.get(AUTHORIZATION) else {
         let id = in_form.ok_or(TokenError::InvalidClient { basic: false })?;
         let secret = fields.get("client_secret").unwrap_or_default();
-        return Ok(vec![Presented { id: id.into(), secret: secret.into() }]);
+        return Ok(vec![PresentedCredentials { id: id.into(), secret: secret.into() }]);
     };
     if fields.get("client_secret").is_some() {
         return Err(TokenError::InvalidRequest(
@@ -60,8 +63,8 @@ fn presented(headers: &HeaderMap, fields: &Fields) -> Result<Vec<Presented>, Tok
         ));
     }
     let (id, secret) = basic(header.as_bytes()).ok_or(TokenError::InvalidClient { basic: true })?;
-    let plain = Presented { id: id.clone(), secret: secret.clone().into() };
-    let unescaped = Presented { id: unescape(&id), secret: unescape(&secret).into() };
+    let plain = PresentedCredentials { id: id.clone(), secret: secret.clone().into() };
+    let unescaped = PresentedCredentials { id: unescape(&id), secret: unescape(&secret).into() };
     Ok(vec![unescaped, plain])
 }
 
@@ -84,7 +87,7 @@ fn unescape(text: &str) -> String {
         .unwrap_or_default()
 }
 
-fn fits(client: &Registered, presented: &SecretString) -> bool {
+fn fits(client: &RegisteredClient, presented: &SecretString) -> bool {
     match &client.secret {
         Some(secret) => same(secret, presented.expose_secret()),
         None => presented.expose_secret().is_empty(),

@@ -18,8 +18,8 @@ use super::{
     error::TokenError,
     grants::{Fields, granted_to},
     pages,
-    records::{Decision, Device, Event, Granted, digest_of, secret},
-    registered::Registered,
+    records::{Decision, Device, Event, GrantRecord, digest_of, secret},
+    registered_clients::RegisteredClient,
 };
 
 /// How long a person may take.
@@ -115,7 +115,7 @@ fn decided(issuer: &Issuer, fields: &Fields, code: &str) -> Result<bool, TokenEr
         let client =
             issuer.find_client(known, &device.client).ok_or(TokenError::UnauthorizedClient)?;
         let decision = if allowed {
-            Decision::Allowed(Granted {
+            Decision::Allowed(GrantRecord {
                 client: client.id.clone(),
                 user: user.name.clone(),
                 scopes: granted_to(&client, &user, device.scope.as_deref())?,
@@ -131,9 +131,9 @@ fn decided(issuer: &Issuer, fields: &Fields, code: &str) -> Result<bool, TokenEr
 /// Answers a device that asks whether the person has decided.
 pub(super) fn redeem(
     issuer: &Issuer,
-    client: &Registered,
+    client: &RegisteredClient,
     fields: &Fields,
-) -> Result<Granted, TokenError> {
+) -> Result<GrantRecord, TokenError> {
     let digest = digest_of(fields.required("device_code")?);
     let now = issuer.clock.now();
     // A refusal that is remembered, such as asking too often, is inside of the answer.

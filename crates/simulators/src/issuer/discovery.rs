@@ -1,4 +1,4 @@
-//! What the issuer tells about itself to anyone who asks.
+//! The discovery document of the issuer.
 
 use std::sync::Arc;
 

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use super::{
     Grant, Issuer, authorize, credentials, device,
     error::TokenError,
-    records::{Event, Granted, digest_of, secret},
-    registered::{Person, Registered},
+    records::{Event, GrantRecord, digest_of, secret},
+    registered_clients::{Person, RegisteredClient},
 };
 
 /// Scopes that mean something to the protocol itself; every person may have them.
@@ -47,7 +47,7 @@ pub(super) async fn token(
             let user = credentials::person(&issuer, &fields)?;
             let scopes = granted_to(client, &user, fields.get("scope"))?;
             let (client_id, user) = (client.id.clone(), user.name.clone());
-            person(&issuer, client, Granted { client: client_id, user, scopes, nonce: None })?
+            person(&issuer, client, GrantRecord { client: client_id, user, scopes, nonce: None })?
         }
         Grant::AuthorizationCode => {
             person(&issuer, client, authorize::redeem(&issuer, client, &fields)?)?
@@ -58,7 +58,11 @@ pub(super) async fn token(
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)))
 }
 
-fn machine(issuer: &Issuer, client: &Registered, fields: &Fields) -> Result<Value, TokenError> {
+fn machine(
+    issuer: &Issuer,
+    client: &RegisteredClient,
+    fields: &Fields,
+) -> Result<Value, TokenError> {
     // A client without a secret has proven nothing and cannot speak for itself.
     if client.secret.is_none() {
         return Err(TokenError::UnauthorizedClient);
@@ -67,7 +71,11 @@ fn machine(issuer: &Issuer, client: &Registered, fields: &Fields) -> Result<Valu
     access(issuer, &client.id, &client.id, &scopes, &[])
 }
 
-fn person(issuer: &Issuer, client: &Registered, granted: Granted) -> Result<Value, TokenError> {
+fn person(
+    issuer: &Issuer,
+    client: &RegisteredClient,
+    granted: GrantRecord,
+) -> Result<Value, TokenError> {
     let user = issuer
         .person(&granted.user)
         .ok_or(TokenError::InvalidGrant("the person is not known any more"))?;
@@ -104,7 +112,11 @@ fn access(
 }
 
 /// Trades a refresh token, which works once, for what it stands for.
-fn refresh(issuer: &Issuer, client: &Registered, fields: &Fields) -> Result<Granted, TokenError> {
+fn refresh(
+    issuer: &Issuer,
+    client: &RegisteredClient,
+    fields: &Fields,
+) -> Result<GrantRecord, TokenError> {
     let digest = digest_of(fields.required("refresh_token")?);
     let mut kept = issuer.known.change(|known| {
         let kept = known.refreshes.get(&digest).filter(|kept| kept.client == client.id).cloned();
@@ -118,7 +130,7 @@ fn refresh(issuer: &Issuer, client: &Registered, fields: &Fields) -> Result<Gran
 
 /// What a person may grant to a client, of what it asked for.
 pub(super) fn granted_to(
-    client: &Registered,
+    client: &RegisteredClient,
     user: &Person,
     asked: Option<&str>,
 ) -> Result<Vec<String>, TokenError> {
@@ -130,7 +142,7 @@ pub(super) fn granted_to(
     granted(&allowed, asked)
 }
 
-/// What was asked for, or all that is allowed when nothing was.
+/// The requested scopes, or all allowed ones when none were requested.
 fn granted(allowed: &[String], asked: Option<&str>) -> Result<Vec<String>, TokenError> {
     let mut asked: Vec<String> =
         asked.unwrap_or_default().split_whitespace().map(str::to_owned).collect();

@@ -1,4 +1,4 @@
-//! What the issuer must not forget: keys, codes, devices, refresh tokens.
+//! The stored records of the issuer: keys, codes, devices, refresh tokens.
 //!
 //! Secrets that were handed out are kept as digests only; a reader of the log cannot use them.
 
@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::registered::{Person, Registered};
+use super::registered_clients::{Person, RegisteredClient};
 use crate::store::State;
 
 /// How many refresh tokens are good at once.
@@ -31,10 +31,10 @@ pub(super) struct Records {
     pub(super) audience: Option<Vec<String>>,
     pub(super) codes: BTreeMap<String, Code>,
     pub(super) devices: BTreeMap<String, Device>,
-    pub(super) refreshes: BTreeMap<String, Granted>,
+    pub(super) refreshes: BTreeMap<String, GrantRecord>,
     /// Clients that an operator added.
     #[serde(default)]
-    pub(super) clients: BTreeMap<String, Registered>,
+    pub(super) clients: BTreeMap<String, RegisteredClient>,
     /// People that an operator added.
     #[serde(default)]
     pub(super) people: BTreeMap<String, Person>,
@@ -42,7 +42,7 @@ pub(super) struct Records {
 
 /// What a person has granted to a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Granted {
+pub(super) struct GrantRecord {
     pub(super) client: String,
     pub(super) user: String,
     pub(super) scopes: Vec<String>,
@@ -52,7 +52,7 @@ pub(super) struct Granted {
 /// An authorization code.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Code {
-    pub(super) granted: Granted,
+    pub(super) granted: GrantRecord,
     pub(super) redirect: String,
     pub(super) challenge: String,
     pub(super) given_at: Timestamp,
@@ -78,7 +78,7 @@ pub(super) struct Device {
 pub(super) enum Decision {
     Open,
     Denied,
-    Allowed(Granted),
+    Allowed(GrantRecord),
 }
 
 /// A change.
@@ -95,9 +95,9 @@ pub(super) enum Event {
     DeviceDecided { digest: String, decision: Decision },
     DevicePolled { digest: String, at: Timestamp, interval: u64 },
     DeviceUsed { digest: String },
-    RefreshGiven { digest: String, granted: Granted },
+    RefreshGiven { digest: String, granted: GrantRecord },
     RefreshUsed { digest: String },
-    ClientAdded { client: Registered },
+    ClientAdded { client: RegisteredClient },
     ClientRemoved { id: String },
     PersonAdded { person: Person },
     PersonRemoved { name: String },

@@ -9,7 +9,7 @@ use super::{Issuer, SigningKey};
 
 /// Whom a good token speaks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verified {
+pub struct TokenSubject {
     /// Its subject.
     pub subject: String,
     /// What it allows.
@@ -30,7 +30,7 @@ pub enum Unverified {
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct TokenClaims {
     sub: String,
     exp: i64,
     iat: i64,
@@ -42,7 +42,7 @@ struct Found {
 
 impl Issuer {
     /// Checks a token.
-    pub fn verify(&self, token: &str) -> Result<Verified, Unverified> {
+    pub fn verify(&self, token: &str) -> Result<TokenSubject, Unverified> {
         let found = self.signed(token, &self.published())?;
         let expired = self.known.read(|known| known.expired_before);
         if expired.is_some_and(|at| found.iat < at.as_second()) {
@@ -53,9 +53,9 @@ impl Issuer {
 
     /// Checks a token for the landscape's own doors: trouble that ends tokens or withdraws keys does not count, because
     /// the caller that made it must be able to end it.
-    pub(crate) fn verify_despite_trouble(&self, token: &str) -> Result<Verified, Unverified> {
+    pub(crate) fn verify_despite_trouble(&self, token: &str) -> Result<TokenSubject, Unverified> {
         let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner).clone();
-        self.signed(token, &keys).map(Verified::from)
+        self.signed(token, &keys).map(TokenSubject::from)
     }
 
     /// Whether a token is signed by this issuer and still good, for whomever it is meant.
@@ -69,21 +69,26 @@ impl Issuer {
         let mut rules = Validation::new(Algorithm::RS256);
         rules.validate_aud = false;
         rules.validate_exp = false;
-        let found = decode::<Found>(token, &key, &rules);
+        let found = decode::<TokenClaims>(token, &key, &rules);
         found.is_ok_and(|found| self.clock.now().as_second() < found.claims.exp)
     }
 
-    fn signed(&self, token: &str, keys: &[Arc<SigningKey>]) -> Result<Found, Unverified> {
+    fn signed(&self, token: &str, keys: &[Arc<SigningKey>]) -> Result<TokenClaims, Unverified> {
         let header = decode_header(token).map_err(|_| Unverified::Foreign)?;
         let key = keys.iter().find(|key| Some(key.id()) == header.kid.as_deref());
         let key = key.and_then(|key| DecodingKey::from_jwk(key.public()).ok());
         let key = key.ok_or(Unverified::Foreign)?;
         let mut rules = Validation::new(Algorithm::RS256);
-        rules.set_audience(&self.settings.audience);
+        // ID tokens are for the client that somebody logs in with.
+        let clients = self.known.read(|known| self.clients(known)).into_iter().map(|it| it.id);
+        let audiences: Vec<String> =
+            self.settings.audience.iter().cloned().chain(clients).collect();
+        rules.set_audience(&audiences);
         rules.set_issuer(&[self.url()]);
         // Times are compared below, by the clock that issued them.
         rules.validate_exp = false;
-        let found = decode::<Found>(token, &key, &rules).map_err(|_| Unverified::Foreign)?.claims;
+        let found =
+            decode::<TokenClaims>(token, &key, &rules).map_err(|_| Unverified::Foreign)?.claims;
         if self.clock.now().as_second() >= found.exp {
             return Err(Unverified::Expired);
         }
@@ -91,8 +96,8 @@ impl Issuer {
     }
 }
 
-impl From<Found> for Verified {
-    fn from(found: Found) -> Self {
+impl From<TokenClaims> for TokenSubject {
+    fn from(found: TokenClaims) -> Self {
         Self { subject: found.sub, scopes: found.scp, groups: found.groups }
     }
 }

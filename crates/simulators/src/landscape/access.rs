@@ -1,4 +1,4 @@
-//! Who may look at the landscape, and who may change it.
+//! Access to the landscape: reading and changing.
 //!
 //! Tokens are checked in the process, and those that trouble has ended are good here: trouble with the issuer must not
 //! lock out the caller that made it.

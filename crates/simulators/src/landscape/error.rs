@@ -1,4 +1,4 @@
-//! What the control API answers when it does not do what it was asked to do.
+//! Errors of the control API.
 
 use axum::{
     Json,
@@ -8,7 +8,7 @@ use axum::{
 };
 use serde_json::json;
 
-use crate::{issuer::Unverified, store, system::OrderError, trouble::Refused};
+use crate::{issuer::Unverified, store, system::OrderError, trouble::TroubleError};
 
 /// A request that is not followed.
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +28,7 @@ pub(super) enum Error {
     #[error("a speed is \"max\" or a number from 0.01 to 1000")]
     Speed,
     #[error(transparent)]
-    Trouble(#[from] Refused),
+    Trouble(#[from] TroubleError),
     #[error(transparent)]
     Order(#[from] OrderError),
     #[error(transparent)]
@@ -44,9 +44,9 @@ impl Error {
             Self::Body(_)
             | Self::Query(_)
             | Self::Speed
-            | Self::Trouble(Refused::Nonsense(_))
+            | Self::Trouble(TroubleError::Nonsense(_))
             | Self::Order(OrderError::Invalid(_)) => StatusCode::BAD_REQUEST,
-            Self::Trouble(Refused::Store(_))
+            Self::Trouble(TroubleError::Store(_))
             | Self::Order(OrderError::Failed(_))
             | Self::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }

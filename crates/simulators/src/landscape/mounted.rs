@@ -1,6 +1,6 @@
 //! The systems of a landscape, each with its routes.
 //!
-//! Adding one: its module, and one line in [`World::systems`].
+//! Adding one: its module, and one line in [`SystemContext::systems`].
 
 use std::{
     path::Path,
@@ -16,19 +16,19 @@ use crate::{
 };
 
 /// A system and where it answers.
-pub(crate) struct Mounted {
+pub(crate) struct MountedSystem {
     pub(crate) system: Arc<dyn System>,
     pub(crate) routes: Router,
 }
 
-impl Mounted {
+impl MountedSystem {
     pub(crate) fn new(system: Arc<dyn System>, routes: Router) -> Self {
         Self { system, routes }
     }
 }
 
 /// What a system is opened with.
-pub(crate) struct World<'a> {
+pub(crate) struct SystemContext<'a> {
     /// Where it may keep a log of its own.
     pub(crate) folder: &'a Path,
     /// Whose tokens it accepts.
@@ -41,9 +41,9 @@ pub(crate) struct World<'a> {
     pub(crate) visits: &'a Arc<OnceLock<Arc<dyn Visits>>>,
 }
 
-impl World<'_> {
+impl SystemContext<'_> {
     /// All systems besides the issuer and the Director.
-    pub(crate) fn systems(&self) -> Result<Vec<Mounted>, Error> {
+    pub(crate) fn systems(&self) -> Result<Vec<MountedSystem>, Error> {
         Ok(vec![
             avs::mounted(self)?,
             edp::mounted(self)?,

@@ -33,7 +33,7 @@ pub(super) struct NewTrouble {
     /// The step of an operation that calls.
     #[serde(default)]
     step: Option<String>,
-    /// The how manieth call that fits is the first to meet it.
+    /// The number, among the calls that fit, of the first one that meets it.
     #[serde(default)]
     nth: Option<u64>,
     #[serde(default)]
@@ -121,7 +121,7 @@ pub(super) async fn clear(State(landscape): State<Arc<Landscape>>) -> Result<Sta
 /// A speed on its way.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wished {
+pub(super) struct SpeedRequest {
     speed: Speed,
 }
 
@@ -133,9 +133,9 @@ pub(super) async fn speed(State(landscape): State<Arc<Landscape>>) -> Json<Value
 /// Makes the world faster or slower.
 pub(super) async fn set_speed(
     State(landscape): State<Arc<Landscape>>,
-    wished: Result<Json<Wished>, JsonRejection>,
+    wished: Result<Json<SpeedRequest>, JsonRejection>,
 ) -> Result<Json<Value>, Error> {
-    let Json(Wished { speed }) = wished?;
+    let Json(SpeedRequest { speed }) = wished?;
     if !speed.is_sensible() {
         return Err(Error::Speed);
     }

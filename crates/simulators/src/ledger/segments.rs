@@ -23,14 +23,14 @@ const STRIDE: u64 = 256;
 
 /// How large the ledger may become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct LedgerLimits {
     /// How many bytes a file holds before the next one is begun.
     pub file: u64,
     /// How many bytes of older files are kept.
     pub older: u64,
 }
 
-impl Default for Room {
+impl Default for LedgerLimits {
     fn default() -> Self {
         Self { file: 8 << 20, older: 128 << 20 }
     }
@@ -46,7 +46,7 @@ struct Head {
 
 /// A file that is not written to any more.
 #[derive(Debug, Clone)]
-struct Older {
+struct ClosedSegment {
     first: u64,
     path: PathBuf,
     bytes: u64,
@@ -58,8 +58,8 @@ struct Older {
 pub(super) struct Segments {
     /// The first file; the others have the number of their first line in their names.
     base: PathBuf,
-    room: Room,
-    older: Vec<Older>,
+    room: LedgerLimits,
+    older: Vec<ClosedSegment>,
     path: PathBuf,
     log: Log,
     first: u64,
@@ -80,7 +80,7 @@ pub(super) struct ReadPosition {
 
 impl Segments {
     /// Opens the files beside `base`, or begins the first.
-    pub(super) fn open(base: &Path, room: Room) -> Result<Self, Error> {
+    pub(super) fn open(base: &Path, room: LedgerLimits) -> Result<Self, Error> {
         let mut older = found(base).map_err(|source| failed(base, source))?;
         let newest = older.pop().map_or_else(|| (1, base.to_owned()), |it| (it.first, it.path));
         let (mut index, mut sums, mut last) = (Vec::new(), BTreeMap::new(), newest.0 - 1);
@@ -121,7 +121,7 @@ impl Segments {
         let path = self.base.with_file_name(format!("{}{first:020}.log", prefix(&self.base)));
         let head = Record::Head(Head { before: self.last, sums: self.sums.clone() });
         let log = Log::begin(&path, &serde_json::to_vec(&head)?)?;
-        self.older.push(Older {
+        self.older.push(ClosedSegment {
             first: self.first,
             path: std::mem::replace(&mut self.path, path),
             bytes: self.log.bytes(),
@@ -164,8 +164,8 @@ impl ReadPosition {
     }
 }
 
-impl Older {
-    /// Where its lines are; read when somebody asks for the first time.
+impl ClosedSegment {
+    /// Where its lines are; read on the first request.
     fn index(&self) -> Result<&Vec<u64>, Error> {
         if let Some(index) = self.index.get() {
             return Ok(index);
@@ -211,7 +211,7 @@ fn add(all: &mut BTreeMap<String, Sums>, entry: &Entry) {
 }
 
 /// All files that are there, oldest first.
-fn found(base: &Path) -> std::io::Result<Vec<Older>> {
+fn found(base: &Path) -> std::io::Result<Vec<ClosedSegment>> {
     let mut all = Vec::new();
     let folder = base.parent().unwrap_or(Path::new("."));
     let (prefix, index) = (prefix(base), Arc::<OnceLock<Vec<u64>>>::default);
@@ -220,7 +220,7 @@ fn found(base: &Path) -> std::io::Result<Vec<Older>> {
         let (path, bytes, name) = (file.path(), file.metadata()?.len(), file.file_name());
         let number = |name: &str| name.strip_prefix(&prefix)?.strip_suffix(".log")?.parse().ok();
         let first = if path == base { Some(1) } else { name.to_str().and_then(number) };
-        all.extend(first.map(|first| Older { first, path, bytes, index: index() }));
+        all.extend(first.map(|first| ClosedSegment { first, path, bytes, index: index() }));
     }
     all.sort_by_key(|older| older.first);
     Ok(all)

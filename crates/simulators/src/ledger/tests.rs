@@ -1,6 +1,6 @@
 use super::*;
 
-const SMALL: Room = Room { file: 2_000, older: 6_000 };
+const SMALL: LedgerLimits = LedgerLimits { file: 2_000, older: 6_000 };
 
 fn line(about: &About) -> call::Line<'_> {
     call::Line { phase: Phase::Received, about, object: None, status: None, trouble: None }

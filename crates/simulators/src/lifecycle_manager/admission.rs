@@ -1,4 +1,4 @@
-//! What a Kyma must look like to be accepted: what its definition asks for.
+//! Validation of a Kyma by its definition.
 
 use std::collections::BTreeSet;
 

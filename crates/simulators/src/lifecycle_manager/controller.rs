@@ -35,7 +35,7 @@ use crate::{
     pace::Pace,
 };
 
-/// Who writes.
+/// The writer.
 const MANAGER: &str = "lifecycle-manager";
 /// Errors are not looked at again faster than this, however fast the world is.
 const FASTEST: Duration = Duration::from_millis(500);
@@ -51,11 +51,11 @@ struct Shared {
     settings: Settings,
     clock: Clock,
     pace: Pace,
-    /// Who tries kubeconfigs; without it they are believed.
+    /// Checks kubeconfigs; without it they are believed.
     visits: Option<Arc<dyn Visits>>,
 }
 
-type Seen = watch::Receiver<Arc<DynamicObject>>;
+type ObjectReceiver = watch::Receiver<Arc<DynamicObject>>;
 
 impl Controller {
     /// Starts it. Several of them do no harm, but more work.
@@ -144,7 +144,7 @@ async fn follow(shared: Arc<Shared>, stop: CancellationToken, tasks: TaskTracker
 }
 
 /// Works on a Kyma until it is gone.
-async fn work(shared: Arc<Shared>, mut seen: Seen) {
+async fn work(shared: Arc<Shared>, mut seen: ObjectReceiver) {
     let mut current = seen.borrow_and_update().clone();
     loop {
         let next = decide(&current, &shared.settings);
@@ -200,7 +200,7 @@ fn is_wrong(kyma: &DynamicObject) -> bool {
 }
 
 /// Takes over what the watch has seen, unless we have written something newer ourselves.
-fn take_newer(current: &mut Arc<DynamicObject>, seen: &mut Seen) {
+fn take_newer(current: &mut Arc<DynamicObject>, seen: &mut ObjectReceiver) {
     let latest = seen.borrow_and_update().clone();
     let version = |object: &DynamicObject| object.resource_version()?.parse::<u64>().ok();
     if version(&latest) > version(current) {

@@ -1,4 +1,4 @@
-//! What happens to a Kyma next, decided from the object alone.
+//! Decides the next change of a Kyma from the object alone.
 
 use std::time::Duration;
 

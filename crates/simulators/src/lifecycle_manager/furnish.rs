@@ -1,4 +1,4 @@
-//! What the operators of a control plane put there for it: the templates of Kymas.
+//! The templates of Kymas that operators put into the control plane.
 
 use cluster::{Server, Status};
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! What the Lifecycle Manager writes into the status of a Kyma.
+//! Status reports of the Lifecycle Manager.
 
 use jiff::Timestamp;
 use kube::{ResourceExt, api::DynamicObject};

@@ -1,4 +1,4 @@
-//! What shall happen to a Kyma other than the usual, written into one of its annotations.
+//! Scenarios of a Kyma, in one of its annotations.
 //!
 //! A list separated by commas, such as `slow,stuck-delete`. Words that are not known are left aside.
 
@@ -8,7 +8,7 @@ use kube::{ResourceExt, api::DynamicObject};
 pub(crate) const WORDS: &[&str] =
     &["slow", "error", "warning", "stuck-delete", "flapping", "silent"];
 
-/// What shall happen to a Kyma.
+/// The scenario of a Kyma.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(super) struct Scenario {
@@ -22,7 +22,7 @@ pub(super) struct Scenario {
     pub(super) stuck_delete: bool,
     /// It goes from `Ready` to `Error` and back.
     pub(super) flapping: bool,
-    /// Nobody looks at it.
+    /// The controller ignores it.
     pub(super) silent: bool,
 }
 

@@ -19,7 +19,7 @@ use super::{
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Asked {
+struct TenantOrder {
     name: String,
     region: String,
     saml_groups: Vec<String>,
@@ -37,7 +37,7 @@ pub(super) async fn create(
     State(lms): State<Arc<Lms>>,
     body: Bytes,
 ) -> Result<(StatusCode, Json<Value>), Refusal> {
-    let asked: Result<Asked, _> = serde_json::from_slice(&body);
+    let asked: Result<TenantOrder, _> = serde_json::from_slice(&body);
     let asked = asked.map_err(|error| Refusal::Invalid(error.to_string()))?;
     check(&asked)?;
     let requested_at = lms.clock.now();
@@ -89,7 +89,7 @@ pub(super) fn find<'a>(known: &'a Tenants, id: &str) -> Result<&'a Tenant, Refus
     known.by_id.get(id).ok_or(Refusal::NotFound("the tenant does not exist"))
 }
 
-fn check(asked: &Asked) -> Result<(), Refusal> {
+fn check(asked: &TenantOrder) -> Result<(), Refusal> {
     let wrong = |text: &str| Err(Refusal::Invalid(text.to_owned()));
     let named = !asked.name.is_empty() && asked.name.len() <= 50;
     if !named || !asked.name.chars().all(|letter| letter.is_ascii_alphanumeric()) {

@@ -22,7 +22,7 @@ use super::{
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Asked {
+struct SigningRequest {
     cert_id: i64,
     csr: String,
 }
@@ -32,7 +32,7 @@ pub(super) async fn request(
     Path(tenant): Path<String>,
     body: Bytes,
 ) -> Result<(StatusCode, Json<Value>), Refusal> {
-    let asked: Result<Asked, _> = serde_json::from_slice(&body);
+    let asked: Result<SigningRequest, _> = serde_json::from_slice(&body);
     let asked = asked.map_err(|error| Refusal::Invalid(error.to_string()))?;
     let request = Request::read(&asked.csr)
         .filter(|_| asked.cert_id == 0)
@@ -90,7 +90,7 @@ impl Lms {
         }
         let made = Authority::new(self.clock.now())?;
         self.tenants.settle(|known| {
-            // Somebody else may have been faster.
+            // It may have been set concurrently.
             let first = known.authority.is_none();
             first.then(|| Event::AuthorityMade(made.clone())).into_iter().collect()
         })?;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     BASE, Lms,
-    tenants::{Event, Stage, Switches},
+    tenants::{Event, LmsFaults, Stage},
 };
 use crate::{
     orders,
@@ -77,15 +77,17 @@ impl System for Lms {
                 }
                 Event::Moved { id, stage: Stage::Ready }
             }
-            "never-ready" => Event::Switched(Switches { never_ready: orders::on(with)?, ..before }),
+            "never-ready" => {
+                Event::Switched(LmsFaults { never_ready: orders::on(with)?, ..before })
+            }
             "withhold-certificates" => {
-                Event::Switched(Switches { withheld: orders::on(with)?, ..before })
+                Event::Switched(LmsFaults { withheld: orders::on(with)?, ..before })
             }
             "spoil-certificates" => {
-                Event::Switched(Switches { spoilt: orders::on(with)?, ..before })
+                Event::Switched(LmsFaults { spoilt: orders::on(with)?, ..before })
             }
             "dead-callback" => {
-                Event::Switched(Switches { dead_callback: orders::on(with)?, ..before })
+                Event::Switched(LmsFaults { dead_callback: orders::on(with)?, ..before })
             }
             _ => return Err(OrderError::Unknown(name.into())),
         };

@@ -67,7 +67,7 @@ fn bits(bytes: &[u8]) -> Option<&[u8]> {
     content(bytes)?.0.strip_prefix(&[0])
 }
 
-/// What an element holds, and what follows it.
+/// The content of an element, and the bytes after it.
 fn content(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (_tag, rest) = bytes.split_first()?;
     let (first, rest) = rest.split_first()?;

@@ -46,7 +46,7 @@ pub(super) struct Certificate {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is turned on and off by itself")]
-pub(super) struct Switches {
+pub(super) struct LmsFaults {
     /// Tenants stay as they are.
     pub(super) never_ready: bool,
     /// No certificate is ever there.
@@ -66,7 +66,7 @@ pub(super) struct Tenants {
     pub(super) made: u64,
     pub(super) authority: Option<Authority>,
     #[serde(default)]
-    pub(super) switches: Switches,
+    pub(super) switches: LmsFaults,
 }
 
 /// A change.
@@ -80,7 +80,7 @@ pub(super) enum Event {
     Requested(Certificate),
     Signed { id: String },
     Deleted { id: String },
-    Switched(Switches),
+    Switched(LmsFaults),
 }
 
 impl State for Tenants {

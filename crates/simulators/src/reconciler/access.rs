@@ -1,4 +1,4 @@
-//! Who may call: everybody inside of the control plane, and from outside operators with a token.
+//! Access: every caller inside of the control plane, and operators with a token from outside.
 //!
 //! What a reader would get wrong: a request without a token counts as coming from the control plane. The real Reconciler
 //! lies behind a mesh that lets no other request without a token through.
@@ -14,7 +14,7 @@ use axum::{
 use super::{Reconciler, error::Refusal};
 use crate::presented::bearer;
 
-/// The group of those who may call from outside.
+/// The group of outside callers.
 const OPERATORS: &str = "runtimeOperator";
 
 pub(super) async fn guard(

@@ -17,7 +17,7 @@ use super::{
     BASE, Reconciler,
     error::Refusal,
     payload::{Payload, UNREACHABLE},
-    records::{Applied, Cluster, Config, Event, Failing, Records, Status},
+    records::{AppliedCluster, Cluster, Config, Event, Failing, Records, Status},
 };
 
 /// Takes a cluster over, or learns what is new about it.
@@ -34,7 +34,7 @@ pub(super) async fn apply(
         if script.is_some_and(|script| script.refuses_kubeconfig) {
             return Err(Refusal::BadRequest(UNREACHABLE.into()));
         }
-        let applied = Applied { runtime, ..applied(known, payload, at) };
+        let applied = AppliedCluster { runtime, ..applied(known, payload, at) };
         let (version, config) = (applied.version, &applied.config);
         let state = (version, config.version, config.status);
         let answer = shown(&reconciler, known, &applied.id, state, &[], None);
@@ -44,7 +44,7 @@ pub(super) async fn apply(
 }
 
 /// Versions grow only with what they count.
-fn applied(known: &Records, payload: Payload, at: Timestamp) -> Applied {
+fn applied(known: &Records, payload: Payload, at: Timestamp) -> AppliedCluster {
     let before = known.clusters.get(&payload.runtime_id);
     let digest = payload.cluster_digest();
     let version = before
@@ -66,7 +66,7 @@ fn applied(known: &Records, payload: Payload, at: Timestamp) -> Applied {
         status: if disabled { Status::ReconcileDisabled } else { Status::ReconcilePending },
     };
     let Payload { runtime_id: id, runtime_input, metadata, .. } = payload;
-    Applied { id, runtime_input, metadata, digest, version, config, at, runtime: None }
+    AppliedCluster { id, runtime_input, metadata, digest, version, config, at, runtime: None }
 }
 
 /// The runtime that the kubeconfig opens, if it is one of the landscape. A kubeconfig that opens nothing is refused, and
@@ -123,7 +123,7 @@ pub(super) async fn latest(
 }
 
 #[derive(Deserialize)]
-struct Forced {
+struct ForcedStatus {
     status: Status,
 }
 
@@ -134,7 +134,7 @@ pub(super) async fn force(
     body: Bytes,
 ) -> Result<Json<Value>, Refusal> {
     reconciler.settle()?;
-    let Forced { status } = serde_json::from_slice(&body).map_err(|error| {
+    let ForcedStatus { status } = serde_json::from_slice(&body).map_err(|error| {
         Refusal::BadRequest(format!("Failed to unmarshal JSON payload: {error}"))
     })?;
     moved(&reconciler, &runtime, status)

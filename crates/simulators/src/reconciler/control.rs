@@ -22,10 +22,10 @@ const ORDERS: [&str; 7] = [
     "null-failures",
 ];
 
-/// What orders come with.
+/// The fields of an order.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct With {
+struct OrderFields {
     id: Option<String>,
     rounds: Option<u32>,
     on: Option<bool>,
@@ -101,7 +101,7 @@ impl Reconciler {
         if !ORDERS.contains(&name) {
             return Err(OrderError::Unknown(name.into()));
         }
-        let with: With = serde_json::from_value(with.clone())
+        let with: OrderFields = serde_json::from_value(with.clone())
             .map_err(|error| OrderError::Invalid(error.to_string()))?;
         let on = with.on.unwrap_or(true);
         if name == "null-failures" {

@@ -1,4 +1,4 @@
-//! What the Reconciler puts into a runtime: for every component its namespace and a Deployment of its version.
+//! Objects of the Reconciler in a runtime: for every component its namespace and a Deployment of its version.
 //!
 //! What a reader would get wrong: nothing runs. The Deployments say that they are ready, and `kubectl` shows them.
 

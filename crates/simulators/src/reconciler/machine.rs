@@ -1,4 +1,4 @@
-//! What happens next to a cluster, and when. Pure: state and times in, changes out.
+//! The next change of a cluster, and its time. Pure: state and times in, changes out.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub(super) struct Times {
     pub(super) period: Duration,
 }
 
-/// What is due, at most one thing for each cluster.
+/// The due events, at most one for each cluster.
 pub(super) fn due(known: &Records, times: &Times) -> Vec<Event> {
     let unscripted = Script::default();
     let next = |(id, cluster): (&String, &Cluster)| {
@@ -75,7 +75,7 @@ fn next(id: &str, cluster: &Cluster, script: &Script, times: &Times) -> Option<E
     }
 }
 
-/// What the script says, or the first part of the configuration.
+/// The scripted failures, or one of the first component.
 fn failures(cluster: &Cluster, script: &Script) -> Vec<Failing> {
     if !script.failures.is_empty() {
         return script.failures.clone();

@@ -1,4 +1,4 @@
-//! What operators look into: rounds, histories, and all that is kept.
+//! Routes for operators: rounds, histories, and stored objects.
 
 use std::{sync::Arc, time::Duration};
 
@@ -71,7 +71,7 @@ pub(super) async fn state(
     })
 }
 
-/// What a configuration says.
+/// Returns a configuration.
 pub(super) async fn configuration(
     State(reconciler): State<Arc<Reconciler>>,
     Path((runtime, version)): Path<(String, i64)>,
@@ -83,7 +83,7 @@ pub(super) async fn configuration(
     })
 }
 
-/// What a cluster went through.
+/// Returns the status changes of a cluster.
 pub(super) async fn history(
     State(reconciler): State<Arc<Reconciler>>,
     Path(runtime): Path<String>,

@@ -1,4 +1,4 @@
-//! What comes in about a cluster, and what of it is kept: no secret is, only its digest.
+//! The payload of a cluster, and its stored form: without secrets, only with their digest.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::{Engine, prelude::BASE64_STANDARD_NO_PAD};
@@ -85,19 +85,19 @@ impl Payload {
         Ok(payload)
     }
 
-    /// What tells whether name, owner or kubeconfig have changed.
+    /// The digest of name, owner and kubeconfig.
     pub(super) fn cluster_digest(&self) -> String {
         let text = format!("{}{}{}", self.runtime_input, self.metadata, self.kubeconfig);
         digest_of(text.as_bytes())
     }
 }
 
-/// What the Reconciler says about a kubeconfig that does not let it in.
+/// The Reconciler's message about an unusable kubeconfig.
 pub(super) const UNREACHABLE: &str =
     "failed to list namespaces: the kubeconfig does not lead to a cluster";
 
 impl KymaConfig {
-    /// What tells whether it has changed.
+    /// The digest that shows changes.
     pub(super) fn digest(&self) -> String {
         digest_of(&serde_json::to_vec(self).unwrap_or_default())
     }
@@ -107,7 +107,7 @@ impl KymaConfig {
         self.components.iter().map(|part| part.component.clone()).collect()
     }
 
-    /// What is kept of it.
+    /// The stored form, without secrets.
     pub(super) fn without_secrets(mut self) -> Value {
         let entries = self.components.iter_mut().flat_map(|part| &mut part.configuration);
         for entry in entries.filter(|entry| entry.secret) {

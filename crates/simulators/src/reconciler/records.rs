@@ -36,7 +36,7 @@ pub(super) enum Status {
 }
 
 impl Status {
-    /// What callers see: failures that will be tried again look like work.
+    /// The status for callers: failures that will be retried look like work.
     pub(super) fn shown(self) -> Self {
         match self {
             Self::ReconcileErrorRetryable => Self::Reconciling,
@@ -99,7 +99,7 @@ pub(super) struct Round {
     pub(super) failures: Vec<Failing>,
 }
 
-/// What an operator wants to happen to a cluster.
+/// The script that an operator sets for a cluster.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Script {
     pub(super) failing_rounds: u32,
@@ -124,7 +124,7 @@ pub(super) struct Records {
 
 /// A cluster as it was applied.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Applied {
+pub(super) struct AppliedCluster {
     pub(super) id: String,
     pub(super) runtime_input: Value,
     pub(super) metadata: Value,
@@ -140,7 +140,7 @@ pub(super) struct Applied {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Event {
-    Applied(Box<Applied>),
+    Applied(Box<AppliedCluster>),
     Moved { id: String, status: Status, at: Timestamp, failed_rounds: u32, failures: Vec<Failing> },
     Gone { id: String, at: Timestamp },
     Scripted { id: String, script: Script },
@@ -163,8 +163,9 @@ impl Cluster {
 }
 
 impl Records {
-    fn applied(&mut self, applied: Applied) {
-        let Applied { id, runtime_input, metadata, digest, version, config, at, runtime } = applied;
+    fn applied(&mut self, applied: AppliedCluster) {
+        let AppliedCluster { id, runtime_input, metadata, digest, version, config, at, runtime } =
+            applied;
         self.cluster_versions = self.cluster_versions.max(version);
         self.config_versions = self.config_versions.max(config.version);
         let status = config.status;

@@ -9,7 +9,7 @@ pub fn definitions() -> Vec<Value> {
     all
 }
 
-/// What the BTP operator brings: bindings and instances.
+/// The kinds of the BTP operator: bindings and instances.
 pub(super) fn services() -> Vec<Value> {
     let column = |name: &str, path: &str| json!({"name": name, "type": "string", "jsonPath": path});
     let columns =

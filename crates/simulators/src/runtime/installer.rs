@@ -27,7 +27,7 @@ use crate::pace::Pace;
 pub(super) use status::LITE;
 use status::{Component, Task, components};
 
-/// Who writes.
+/// The writer.
 const MANAGER: &str = "kyma-installer";
 /// How often a component fails that recovers.
 const FAILURES: u64 = 2;

@@ -1,4 +1,4 @@
-//! Who acts when: every actor of every runtime at most once at a time, many runtimes side by side.
+//! The queue of actors: every actor of every runtime at most once at a time, many runtimes side by side.
 
 use std::{
     collections::HashMap,
@@ -15,7 +15,7 @@ use tokio::{
 };
 
 use super::{
-    Next, Surroundings, Woken,
+    Next, Surroundings, WakeReceiver,
     wakes::{Busy, Key},
 };
 
@@ -30,7 +30,7 @@ struct Bell {
 }
 
 /// Works until it is dropped.
-pub(super) async fn run(around: Arc<Surroundings>, mut woken: Woken, clock: Clock) {
+pub(super) async fn run(around: Arc<Surroundings>, mut woken: WakeReceiver, clock: Clock) {
     let turns = Arc::new(Semaphore::new(AT_ONCE));
     let mut working: HashMap<Key, Arc<Bell>> = HashMap::new();
     let mut tasks: JoinSet<(Key, Busy)> = JoinSet::new();

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::{INSTALLATION, definitions, installer::LITE, kinds::INSTALLER};
 use crate::{
-    landscape::Mounted,
+    landscape::MountedSystem,
     store::Error,
     system::{Object, System},
 };
@@ -29,7 +29,7 @@ pub(crate) const VERSIONS: [&str; 15] = [
     "1.11.0", "1.12.0", "1.13.0", "1.14.0", "1.15.1", "1.16.0", "1.17.1", "1.18.1", "1.19.1",
     "1.20.0", "1.22.0", "1.24.11", "2.9.3", "2.10.0", "2.11.0",
 ];
-/// What has to be there before the rest, with its namespace where it is not the usual one.
+/// Components that are installed first, with their namespaces where they differ from the default.
 const PREREQUISITES: [(&str, Option<&str>); 3] = [
     ("cluster-essentials", None),
     ("istio", Some("istio-system")),
@@ -71,12 +71,12 @@ const FILES: [&str; 2] = ["kyma-installer-cluster.yaml", "kyma-components.yaml"]
 struct Releases;
 
 /// The bucket as a system of the landscape.
-pub(crate) fn mounted() -> Mounted {
+pub(crate) fn mounted() -> MountedSystem {
     let routes = Router::new()
         .route("/kyma-releases/{version}/kyma-installer-cluster.yaml", get(installer))
         .route("/kyma-releases/{version}/kyma-components.yaml", get(components))
         .route("/kyma-releases/{version}/{file}", get(async || StatusCode::NOT_FOUND));
-    Mounted::new(Arc::new(Releases), routes)
+    MountedSystem::new(Arc::new(Releases), routes)
 }
 
 fn is_there(version: &str) -> bool {

@@ -1,4 +1,4 @@
-//! What shall go wrong in a runtime: the `ConfigMap` `kube-system/landscape-scenario`.
+//! Scenarios of a runtime: the `ConfigMap` `kube-system/landscape-scenario`.
 //!
 //! Key `agent`: `silent` (does nothing), `slow`, `refuse` (never connects), `disconnect` (loses its
 //! connection once and needs a new token; with `=WORD`, once for every word), `sync-failed`, `metadata-failed`.
@@ -13,7 +13,7 @@ use kube::{Api, Client, Error};
 /// Namespace and name.
 pub(crate) const OBJECT: (&str, &str) = ("kube-system", "landscape-scenario");
 
-/// Who can be told something, and the words that each of them knows.
+/// Actors that take instructions, and the words that each of them knows.
 pub(crate) const ACTORS: [(&str, &[&str]); 3] = [
     ("agent", &["silent", "slow", "refuse", "disconnect", "sync-failed", "metadata-failed"]),
     ("installer", &["fail", "recover", "silent", "slow"]),
@@ -41,7 +41,7 @@ impl Scenario {
         self.words().any(|found| found == word)
     }
 
-    /// What stands behind `word=`.
+    /// The value of `word=`.
     pub(super) fn value(&self, word: &str) -> Option<&str> {
         self.words().find_map(|found| found.strip_prefix(word)?.strip_prefix('='))
     }

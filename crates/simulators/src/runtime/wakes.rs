@@ -10,7 +10,7 @@ use std::{
 
 use tokio::sync::mpsc;
 
-/// Somebody who works in runtimes.
+/// An actor in runtimes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Actor {
     /// Connects the runtime to the Director.
@@ -33,7 +33,7 @@ pub struct Wakes {
 
 /// Hears it.
 #[derive(Debug)]
-pub struct Woken(pub(super) mpsc::UnboundedReceiver<(Key, Busy)>);
+pub struct WakeReceiver(pub(super) mpsc::UnboundedReceiver<(Key, Busy)>);
 
 /// How many rings of each actor are not worked off.
 #[derive(Debug, Default)]
@@ -48,9 +48,9 @@ pub(super) struct Busy {
 
 impl Wakes {
     /// A new bell.
-    pub fn new() -> (Self, Woken) {
+    pub fn new() -> (Self, WakeReceiver) {
         let (rings, receive) = mpsc::unbounded_channel();
-        (Self { rings, counts: Arc::default() }, Woken(receive))
+        (Self { rings, counts: Arc::default() }, WakeReceiver(receive))
     }
 
     /// Wakes one actor of a runtime.

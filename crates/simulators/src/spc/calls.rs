@@ -16,7 +16,7 @@ type Shared = State<Arc<Spc>>;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Announced {
+struct AnnounceRequest {
     orchestration_id: String,
     event_type: String,
     tenants: Vec<Tenant>,
@@ -24,14 +24,14 @@ struct Announced {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Updated {
+struct UpdateRequest {
     orchestration_id: String,
     tenants: Vec<Tenant>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Cancelled {
+struct CancelRequest {
     orchestration_id: String,
 }
 
@@ -45,12 +45,12 @@ struct Tenant {
 }
 
 pub(super) async fn create(State(spc): Shared, body: Bytes) -> Result<StatusCode, Refusal> {
-    let Announced { orchestration_id: id, event_type: kind, tenants } = parsed(&body)?;
+    let AnnounceRequest { orchestration_id: id, event_type: kind, tenants } = parsed(&body)?;
     let id = named(id)?;
     if !matches!(kind.as_str(), "0" | "1") {
         return Err(Refusal::Invalid("eventType must be \"0\" or \"1\"".into()));
     }
-    let tenants = said(tenants)?;
+    let tenants = runtime_updates(tenants)?;
     spc.events.change(|known| {
         if !known.kept.contains_key(&id) {
             return Ok((Some(Event::Created { id, kind, tenants }), StatusCode::CREATED));
@@ -58,16 +58,24 @@ pub(super) async fn create(State(spc): Shared, body: Bytes) -> Result<StatusCode
         if known.refuses_twice {
             return Err(Refusal::Exists(id));
         }
-        let new = |said: &RuntimeUpdate| !known.kept[&id].tenants.contains_key(&said.instance);
-        let tenants: Vec<RuntimeUpdate> = tenants.into_iter().filter(new).collect();
+        let kept = &known.kept[&id].tenants;
+        let news = |said: RuntimeUpdate| match kept.get(&said.instance) {
+            None => Some(said),
+            // One that was to be left alone is planned again.
+            Some(known) if known.progress == Progress::Cancelled => {
+                Some(RuntimeUpdate { progress: said.progress.or(Some(Progress::Planned)), ..said })
+            }
+            Some(_) => None,
+        };
+        let tenants: Vec<RuntimeUpdate> = tenants.into_iter().filter_map(news).collect();
         let change = (!tenants.is_empty()).then_some(Event::Created { id, kind, tenants });
         Ok((change, StatusCode::OK))
     })
 }
 
 pub(super) async fn update(State(spc): Shared, body: Bytes) -> Result<StatusCode, Refusal> {
-    let Updated { orchestration_id, tenants } = parsed(&body)?;
-    let (id, tenants) = (named(orchestration_id)?, said(tenants)?);
+    let UpdateRequest { orchestration_id, tenants } = parsed(&body)?;
+    let (id, tenants) = (named(orchestration_id)?, runtime_updates(tenants)?);
     spc.events.change(|known| {
         let Some(kept) = known.kept.get(&id) else { return Err(Refusal::NotFound(id)) };
         // A repetition is answered like the first time, and changes nothing.
@@ -77,7 +85,7 @@ pub(super) async fn update(State(spc): Shared, body: Bytes) -> Result<StatusCode
 }
 
 pub(super) async fn cancel(State(spc): Shared, body: Bytes) -> Result<StatusCode, Refusal> {
-    let Cancelled { orchestration_id } = parsed(&body)?;
+    let CancelRequest { orchestration_id } = parsed(&body)?;
     let id = named(orchestration_id)?;
     spc.events.change(|known| {
         let Some(kept) = known.kept.get(&id) else { return Err(Refusal::NotFound(id)) };
@@ -86,7 +94,7 @@ pub(super) async fn cancel(State(spc): Shared, body: Bytes) -> Result<StatusCode
     })
 }
 
-fn said(tenants: Vec<Tenant>) -> Result<Vec<RuntimeUpdate>, Refusal> {
+fn runtime_updates(tenants: Vec<Tenant>) -> Result<Vec<RuntimeUpdate>, Refusal> {
     tenants
         .into_iter()
         .map(|tenant| {

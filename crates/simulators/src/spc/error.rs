@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::store;
 
-/// What is refused, and why.
+/// A refused request, and the reason.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
     #[error("{0}")]

@@ -33,7 +33,7 @@ pub(super) struct Tenant {
     pub(super) end: Option<String>,
 }
 
-/// What is said about one runtime; the rest stays as it is.
+/// An update of one runtime; other fields stay.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct RuntimeUpdate {
     pub(super) instance: String,

@@ -1,4 +1,4 @@
-//! What a process logs, kept to be looked through for what must not be in it.
+//! Captured log lines of a process, to search them for secrets.
 //!
 //! What a reader would get wrong: everything is kept, at the most talkative level and from every thread, for as long as
 //! one test keeps lines. Other tests that run at that time add lines, and no secret may be in theirs either.

@@ -1,4 +1,4 @@
-//! What the fault tables of plans have in common: the ways to fail that last and those that pass, and which calls there were.
+//! Shared by the fault tables of plans: lasting and passing faults, and the calls that were made.
 //!
 //! What a reader would get wrong: a table has a line for each step, system and method. A step with several calls under one
 //! line has all of them fail alike when a failure lasts, and the first of them when it passes.
@@ -19,7 +19,7 @@ pub type Call = (&'static str, &'static str, &'static str);
 /// The ways in which a call fails every time: the columns of a table.
 pub const LASTING: [&str; 5] = ["500", "401", "404", "409", "malformed"];
 
-/// So many calls are all of them.
+/// The number that means all calls.
 pub const ALWAYS: u64 = 1_000_000;
 
 /// The systems that speak as Kubernetes does.

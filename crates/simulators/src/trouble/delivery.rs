@@ -12,7 +12,7 @@ use axum::{
 use base::Clock;
 use jiff::Timestamp;
 
-use super::remembered::{Remembered, read_of};
+use super::answer_log::{AnswerLog, read_of};
 use crate::ledger::call::Call;
 
 /// The largest answer that is taken apart.
@@ -22,7 +22,7 @@ pub(super) struct Delivery {
     pub(super) parts: Parts,
     pub(super) body: Bytes,
     pub(super) next: Next,
-    pub(super) remembered: Arc<Remembered>,
+    pub(super) remembered: Arc<AnswerLog>,
     pub(super) clock: Clock,
 }
 

@@ -38,7 +38,7 @@ pub enum Kind {
     /// An error status; nothing is applied.
     Status {
         status: u16,
-        /// What the answer says; a page of a gateway if it is not given.
+        /// The body of the response; a gateway's page by default.
         #[serde(default)]
         body: Option<String>,
     },
@@ -50,7 +50,7 @@ pub enum Kind {
     },
     /// Applied, but the caller does not learn of it.
     LostAnswer {
-        /// What it is told instead; the connection is cut if nothing is.
+        /// The status of the response; without one the connection is cut.
         #[serde(default)]
         status: Option<u16>,
     },
@@ -71,11 +71,11 @@ pub enum Kind {
     Duplicate,
     /// Answered as if it were applied; nothing is.
     Phantom,
-    /// Of all changes that one call asks for only the first ones are made; then it fails.
+    /// Only the first changes of one call are made; then it fails.
     Partial {
         /// How many changes are made.
         changes: u64,
-        /// What the caller is told; 500 if nothing else is given.
+        /// The status of the response; 500 by default.
         #[serde(default)]
         status: Option<u16>,
     },
@@ -87,7 +87,7 @@ pub enum Kind {
     },
     /// Every token ends right before the call is looked at.
     TokenExpire,
-    /// Nobody is asked for a token: the call goes in with a good one.
+    /// No token is required: the call is handled as if it had a good one.
     Unguarded,
 }
 

@@ -24,19 +24,19 @@ use super::{
 use crate::{
     ledger::{About, Ledger, call::Call},
     store::Error,
-    trouble::remembered::Remembered,
+    trouble::answer_log::AnswerLog,
 };
 
 /// The largest body a simulator takes.
 const LARGEST: usize = 4 << 20;
 
 #[derive(Clone)]
-struct Watched {
+struct LayerContext {
     system: &'static str,
     ledger: Arc<Ledger>,
     troubles: Arc<Troubles>,
     clock: Clock,
-    remembered: Arc<Remembered>,
+    remembered: Arc<AnswerLog>,
 }
 
 /// Puts the layer around the routes of one system: what it receives is entered in `ledger`, and it
@@ -49,11 +49,11 @@ pub fn around(
     troubles: Arc<Troubles>,
     clock: Clock,
 ) -> Router {
-    let watched = Watched { system, ledger, troubles, clock, remembered: Arc::default() };
+    let watched = LayerContext { system, ledger, troubles, clock, remembered: Arc::default() };
     routes.route_layer(from_fn_with_state(watched, watch))
 }
 
-async fn watch(State(watched): State<Watched>, request: Request, next: Next) -> Response {
+async fn watch(State(watched): State<LayerContext>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let answer = match to_bytes(body, LARGEST).await {
         Ok(body) => watched.answer(parts, body, next).await,
@@ -66,7 +66,7 @@ async fn watch(State(watched): State<Watched>, request: Request, next: Next) -> 
     })
 }
 
-impl Watched {
+impl LayerContext {
     async fn answer(&self, parts: Parts, body: Bytes, next: Next) -> Result<Response, Error> {
         let met = self.troubles.meet(&Incoming {
             system: self.system,

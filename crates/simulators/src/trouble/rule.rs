@@ -31,7 +31,7 @@ pub struct Rule {
     /// From this step of an operation only.
     #[serde(default)]
     pub step: Option<String>,
-    /// The how manieth of the calls that fit is the first to meet it; counts down.
+    /// The number, among the calls that fit, of the first one that meets it; counts down.
     #[serde(default)]
     pub nth: Option<u64>,
     /// How likely a call meets it; every call does if it is not given.
@@ -49,13 +49,13 @@ pub struct Rule {
     /// It comes and goes: there for so long, gone for so long, and so on.
     #[serde(default)]
     pub flap_ms: Option<u64>,
-    /// What happens.
+    /// The kind of trouble.
     pub trouble: Kind,
 }
 
 /// Trouble that makes no sense.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Nonsense {
+pub enum RuleError {
     /// It would never end.
     #[error("trouble needs an end: a number of calls or a time")]
     Endless,
@@ -146,27 +146,27 @@ impl Rule {
     }
 
     /// Refuses what makes no sense.
-    pub fn check(&self) -> Result<(), Nonsense> {
+    pub fn check(&self) -> Result<(), RuleError> {
         if self.calls.is_none() && self.until.is_none() {
-            return Err(Nonsense::Endless);
+            return Err(RuleError::Endless);
         }
         if self.probability.is_some_and(|share| !(share > 0.0 && share <= 1.0)) {
-            return Err(Nonsense::Probability);
+            return Err(RuleError::Probability);
         }
         // A proxy may well answer 200 with a page of its own, or send callers elsewhere.
         let least = if matches!(self.trouble, Kind::Status { .. }) { 200 } else { 400 };
         if self.trouble.told().is_some_and(|status| !(least..600).contains(&status)) {
-            return Err(Nonsense::Status);
+            return Err(RuleError::Status);
         }
         if self.nth == Some(0) {
-            return Err(Nonsense::Nth);
+            return Err(RuleError::Nth);
         }
         if self.from.zip(self.until).is_some_and(|(from, until)| until <= from) {
-            return Err(Nonsense::Backwards);
+            return Err(RuleError::Backwards);
         }
         let uneven = matches!(self.trouble, Kind::Uneven { from_ms, to_ms } if to_ms < from_ms);
         if uneven || self.flap_ms == Some(0) {
-            return Err(Nonsense::Period);
+            return Err(RuleError::Period);
         }
         Ok(())
     }

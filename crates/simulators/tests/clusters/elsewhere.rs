@@ -18,12 +18,12 @@ use tempfile::TempDir;
 use crate::world::{World, connect, connection_in, connections, install_agent};
 
 /// An API server that is not the landscape's.
-pub(crate) struct Elsewhere {
+pub(crate) struct ForeignServer {
     pub(crate) client: Client,
     ours: Option<(Server, TempDir)>,
 }
 
-impl Elsewhere {
+impl ForeignServer {
     /// With these definitions.
     pub(crate) async fn with(definitions: &[Value]) -> Self {
         let name = definitions[0]["metadata"]["name"].as_str().unwrap();
@@ -61,7 +61,7 @@ impl Doors for NoDoors {
 #[tokio::test]
 async fn an_agent_connects_in_a_cluster_that_is_not_the_landscapes() {
     let world = World::new().await;
-    let place = Elsewhere::with(&definitions()).await;
+    let place = ForeignServer::with(&definitions()).await;
     let client = place.client.clone();
     // What an earlier test left in a cluster that lives on.
     drop(connections(&client).delete("compass-connection", &DeleteParams::default()).await);

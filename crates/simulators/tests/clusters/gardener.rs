@@ -1,6 +1,6 @@
 //! From a Shoot to a runtime that is connected, sleeps, wakes and goes.
 
-use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::api::core::v1::{Namespace, Node};
 use kube::{
     Api, Client,
     api::{
@@ -99,6 +99,23 @@ async fn a_shoot_becomes_a_runtime_that_connects() {
     assert!(
         world.objects("gardener").await.iter().any(|one| one["id"] == format!("{PROJECT}/abc"))
     );
+}
+
+#[tokio::test]
+async fn a_runtime_has_as_many_nodes_as_its_workers_have_at_least_in_the_version_of_the_shoot() {
+    let world = World::new().await;
+    let (garden, shoots) = made(&world, "abc").await;
+    let workers = shoots.get("abc").await.unwrap().data["spec"]["provider"]["workers"].clone();
+    let least: u64 =
+        workers.as_array().unwrap().iter().map(|pool| pool["minimum"].as_u64().unwrap()).sum();
+
+    let nodes: Api<Node> = Api::all(opened(&garden, "abc").await);
+    let all = nodes.list(&ListParams::default()).await.unwrap().items;
+
+    assert_eq!((all.len(), least), (3, 3));
+    for node in all {
+        assert_eq!(node.status.unwrap().node_info.unwrap().kubelet_version, "v1.25.6");
+    }
 }
 
 #[tokio::test]

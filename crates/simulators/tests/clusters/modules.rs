@@ -16,7 +16,7 @@ use simulators::{
 };
 
 use crate::{
-    elsewhere::Elsewhere,
+    elsewhere::ForeignServer,
     world::{World, code, ensure_namespace, namespaced, until},
 };
 
@@ -279,7 +279,7 @@ async fn a_reset_takes_everything_but_the_templates() {
 
 #[tokio::test]
 async fn it_works_on_any_api_server_with_the_definition() {
-    let place = Elsewhere::with(&lifecycle_manager::definitions()).await;
+    let place = ForeignServer::with(&lifecycle_manager::definitions()).await;
     let client = place.client.clone();
     ensure_namespace(&client, "kcp-system").await;
     let name = format!("k{:08x}", fastrand::u32(..));

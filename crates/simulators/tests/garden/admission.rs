@@ -1,4 +1,4 @@
-//! What Gardener refuses, completes and counts.
+//! Refusals, defaults and generations of Gardener.
 
 use kube::{
     Api, ResourceExt,
@@ -6,7 +6,10 @@ use kube::{
     core::GroupVersionKind,
 };
 use serde_json::{Value, json};
-use simulators::{garden::OPERATION, pace::Speed};
+use simulators::{
+    garden::{CONFIRMATION, OPERATION, Version},
+    pace::Speed,
+};
 
 use crate::support::{Garden, refusal, shoot};
 
@@ -76,7 +79,9 @@ async fn what_a_shoot_leaves_out_is_filled_in() {
     set(&mut asked.data, "spec.seedName", json!("aws-ha-eu1"));
 
     let made = garden.create(&asked).await;
-    let mut replaced = made.clone();
+    let testing = json!({"spec": {"purpose": "testing"}});
+    let mut replaced = garden.patch("filled", testing).await.unwrap();
+    assert_eq!(replaced.data["spec"]["purpose"], "testing");
     for key in ["dns", "purpose"] {
         replaced.data["spec"].as_object_mut().unwrap().shift_remove(key);
     }
@@ -93,7 +98,7 @@ async fn what_a_shoot_leaves_out_is_filled_in() {
     assert_eq!(made.metadata.generation, Some(1));
     assert!(made.data["status"]["lastOperation"].is_null());
     assert_eq!(kept.data["spec"]["dns"], spec["dns"]);
-    assert_eq!(kept.data["spec"]["purpose"], spec["purpose"]);
+    assert_eq!(kept.data["spec"]["purpose"], "evaluation", "the default, not the value before");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -145,6 +150,56 @@ async fn what_a_shoot_keeps_for_life_cannot_be_changed() {
         json!({"spec": {"secretBindingName": null, "credentialsBindingName": "aws-free-1"}});
     garden.patch("fixed", moved).await.unwrap();
     garden.patch("fixed", json!({"spec": {"kubernetes": {"version": "1.26.0"}}})).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failure_tolerance_can_be_set_later_and_stays_once_it_is_set() {
+    for version in [Version::V1_65, Version::V1_117] {
+        let Some(garden) = Garden::of_version(version, Speed::MAX).await else { return };
+        garden.create(&shoot("spread")).await;
+        let tolerance = |kind: Value| json!({"spec": {"controlPlane": {"highAvailability": {"failureTolerance": {"type": kind}}}}});
+
+        let node = garden.patch("spread", tolerance(json!("node"))).await.unwrap();
+        let zone = refusal(garden.patch("spread", tolerance(json!("zone"))).await);
+        let removed = json!({"spec": {"controlPlane": null}});
+        let removed = refusal(garden.patch("spread", removed).await);
+
+        let field = "spec.controlPlane.highAvailability.failureTolerance.type: Invalid value";
+        assert_eq!(
+            node.data["spec"]["controlPlane"]["highAvailability"]["failureTolerance"]["type"],
+            "node"
+        );
+        for (code, message) in [zone, removed] {
+            assert_eq!(code, 422, "{version}: {message}");
+            assert!(
+                message.contains(field) && message.contains("field is immutable"),
+                "{version}: {message}"
+            );
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deletion_is_confirmed_by_every_word_that_go_reads_as_true() {
+    let Some(garden) = Garden::ours(Speed::MAX).await else { return };
+    let confirmed = |word: &str| json!({"metadata": {"annotations": {CONFIRMATION: word}}});
+
+    for word in ["yes", "tRUE", "0", ""] {
+        garden.create(&shoot("kept")).await;
+        garden.patch("kept", confirmed(word)).await.unwrap();
+        let (code, message) = refusal(garden.shoots.delete("kept", &DeleteParams::default()).await);
+        garden.delete("kept").await;
+
+        assert_eq!(code, 403, "{word:?}: {message}");
+    }
+    for word in ["1", "t", "T", "true", "TRUE", "True"] {
+        garden.create(&shoot("gone")).await;
+        garden.patch("gone", confirmed(word)).await.unwrap();
+        let answer = garden.shoots.delete("gone", &DeleteParams::default()).await;
+
+        assert!(answer.is_ok(), "{word}: {answer:?}");
+        assert!(garden.shoots.get_opt("gone").await.unwrap().is_none());
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -25,6 +25,11 @@ async fn run(garden: &Garden, arguments: &str) -> Result<String, String> {
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
 }
 
+/// Whether it knows the third version of `OpenAPI`; Debian's own does not.
+async fn is_new(garden: &Garden) -> bool {
+    run(garden, "patch --help").await.unwrap().contains("--subresource")
+}
+
 async fn ready() -> Option<Garden> {
     let garden = Garden::ours(Speed::Times(20.0)).await?;
     let file = garden.server().kubeconfig(garden::CLUSTER, "tester").unwrap();
@@ -123,4 +128,21 @@ async fn kubectl_shows_what_the_garden_holds() {
     assert_eq!(shared.lines().count(), 2);
     assert_eq!(credentials.lines().count(), 4);
     assert!(!key.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn kubectl_explains_the_fields_of_shoots() {
+    let Some(garden) = ready().await else { return };
+    if !is_new(&garden).await {
+        eprintln!("not run: this kubectl does not read version 3 of OpenAPI");
+        return;
+    }
+
+    let server = run(&garden, "explain shoot.spec.kubernetes.kubeAPIServer").await.unwrap();
+    let issuer =
+        run(&garden, "explain shoot.spec.kubernetes.kubeAPIServer.structuredAuthentication").await;
+
+    assert!(server.contains("structuredAuthentication"), "{server}");
+    assert!(!server.contains("enableBasicAuthentication"), "1.117 does not have it: {server}");
+    assert!(issuer.unwrap().contains("configMapName"));
 }

@@ -9,7 +9,7 @@ use cluster::Server;
 use simulators::garden::Runtimes;
 
 /// Clusters of Shoots, with a note of every call.
-pub(crate) struct Noted {
+pub(crate) struct RecordedClusters {
     server: Option<Server>,
     calls: Mutex<Calls>,
 }
@@ -22,7 +22,7 @@ struct Calls {
     broken: bool,
 }
 
-impl Runtimes for Noted {
+impl Runtimes for RecordedClusters {
     fn create(&self, cluster: &str) -> Result<(), String> {
         let mut calls = self.calls.lock().unwrap();
         if calls.broken {
@@ -59,7 +59,7 @@ impl Runtimes for Noted {
     }
 }
 
-impl Noted {
+impl RecordedClusters {
     /// Clusters on a server, or only in the notes.
     pub(crate) fn on(server: Option<Server>) -> Self {
         Self { server, calls: Mutex::default() }

@@ -1,4 +1,4 @@
-//! What happens to Shoots that ask for trouble.
+//! Scenarios of Shoots.
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, api::PostParams};

@@ -23,12 +23,12 @@ use simulators::{
 };
 use tempfile::TempDir;
 
-use crate::runtimes::Noted;
+use crate::runtimes::RecordedClusters;
 
 /// How long anything may take before a test gives up.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Who has it agrees to be tested on.
+/// Gardens that have this definition may be used for tests.
 const DEFINITION: &str = "shoots.core.gardener.cloud";
 
 pub(crate) struct Garden {
@@ -37,7 +37,7 @@ pub(crate) struct Garden {
     pub(crate) settings: Settings,
     pub(crate) clock: Clock,
     pub(crate) pace: Pace,
-    pub(crate) runtimes: Arc<Noted>,
+    pub(crate) runtimes: Arc<RecordedClusters>,
     server: Option<Server>,
     folder: TempDir,
 }
@@ -54,11 +54,19 @@ impl Garden {
 
     /// One on our own server that plays a version of Gardener.
     pub(crate) async fn of_version(version: garden::Version, speed: Speed) -> Option<Self> {
+        Self::playing(Settings { version, ..small() }, speed).await
+    }
+
+    /// The same without the webhooks of the providers' extensions.
+    pub(crate) async fn bare(version: garden::Version, speed: Speed) -> Option<Self> {
+        Self::playing(Settings { version, webhooks: false, ..small() }, speed).await
+    }
+
+    async fn playing(settings: Settings, speed: Speed) -> Option<Self> {
         if elsewhere(DEFINITION).await.is_some() {
             eprintln!("not run: this is about our own API server, and KUBECONFIG names another");
             return None;
         }
-        let settings = Settings { version, ..small() };
         let garden = Self::empty_with(speed, Clock::running(), settings, garden::catalog).await;
         garden::furnish(&garden.client, &garden.settings).await.unwrap();
         Some(garden)
@@ -126,7 +134,7 @@ impl Garden {
         speed: Speed,
         folder: TempDir,
     ) -> Self {
-        let runtimes = Arc::new(Noted::on(server.clone()));
+        let runtimes = Arc::new(RecordedClusters::on(server.clone()));
         let shoots = Api::namespaced_with(client.clone(), &settings.namespace(), &shoot_resource());
         Self { client, shoots, settings, clock, pace: Pace::new(speed), runtimes, server, folder }
     }

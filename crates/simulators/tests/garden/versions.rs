@@ -20,7 +20,7 @@ async fn playing(version: Version) -> Garden {
     Garden::with(Speed::MAX, Clock::running(), catalog).await
 }
 
-/// What a request is answered with: status, warnings, body.
+/// The response to a request: status, warnings, body.
 async fn answer(garden: &Garden, request: Request<Vec<u8>>) -> (StatusCode, Vec<String>, Value) {
     let response = garden.client.send(request.map(Body::from)).await.unwrap();
     let (status, headers) = (response.status(), response.headers().clone());
@@ -75,6 +75,88 @@ async fn fields_that_the_version_does_not_have_are_dropped_with_a_warning_or_ref
         let start = r#"Shoot in version "v1beta1" cannot be handled as a Shoot: strict decoding error: unknown field "#;
         assert!(said.starts_with(start), "{said}");
         assert_eq!((ignored, silent), (StatusCode::CREATED, vec![]));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn warnings_of_fields_come_with_refusals_and_those_of_static_tokens_after_the_static_rules() {
+    let garden = playing(Version::V1_117).await;
+    let unknown = r#"299 - "unknown field \"spec.kubernetes.foo\"""#;
+    let deprecated = "299 - \"you are setting the spec.kubernetes.enableStaticTokenKubeconfig field. The field is deprecated \
+                      and will be removed in Gardener v1.120. Please adapt your machinery to no longer set this field\"";
+    for (kubernetes, status, expected) in [
+        (json!({"version": "nope"}), 403, vec![unknown]),
+        (json!({"version": "1.31.4", "kubeProxy": {"mode": "x"}}), 422, vec![unknown]),
+        (json!({"version": "1.31.4"}), 201, vec![unknown, deprecated]),
+    ] {
+        let mut sent = kubernetes.clone();
+        sent["foo"] = json!(1);
+        sent["enableStaticTokenKubeconfig"] = json!(false);
+
+        let (found, warnings, said) = create(&garden, "", sent).await;
+
+        assert_eq!(found.as_u16(), status, "{kubernetes}: {said}");
+        assert_eq!(warnings, expected, "{kubernetes}");
+        assert_eq!(said.pointer("/spec/kubernetes/enableStaticTokenKubeconfig"), None);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bindings_are_read_by_their_fields() {
+    const BINDINGS: &str =
+        "/apis/core.gardener.cloud/v1beta1/namespaces/garden-kyma/secretbindings";
+    let garden = playing(Version::V1_117).await;
+    let secret = json!({"name": "aws-free-1", "namespace": "garden-kyma"});
+    for (key, value, query, status, warning, text) in [
+        ("foo", json!(1), "", 201, Some(r#"299 - "unknown field \"foo\"""#), ""),
+        ("foo", json!(1), "&fieldValidation=Strict", 400, None, "unknown field"),
+        ("quotas", json!("x"), "", 400, None, "Go struct field SecretBinding.quotas of type"),
+        (
+            "secretRef",
+            json!({"name": "aws-free-1"}),
+            "",
+            403,
+            None,
+            "an empty namespace may not be set",
+        ),
+        (
+            "secretRef",
+            json!({"name": "aws-free-1", "namespace": ""}),
+            "",
+            403,
+            None,
+            "an empty namespace",
+        ),
+    ] {
+        let mut binding = json!({
+            "apiVersion": "core.gardener.cloud/v1beta1", "kind": "SecretBinding",
+            "metadata": {"name": "odd"}, "provider": {"type": "aws"}, "secretRef": secret,
+        });
+        binding[key] = value.clone();
+        let request = Request::post(format!("{BINDINGS}?dryRun=All{query}"))
+            .header("content-type", "application/json")
+            .body(binding.to_string().into_bytes())
+            .unwrap();
+
+        let (found, warnings, said) = answer(&garden, request).await;
+
+        assert_eq!(found.as_u16(), status, "{key}={value}: {said}");
+        assert_eq!(warnings.first().map(String::as_str), warning, "{key}={value}");
+        assert_eq!(said.get("foo"), None);
+        assert!(said["message"].as_str().unwrap_or_default().contains(text), "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_garden_names_its_gardener_at_its_version() {
+    for version in [Version::V1_65, Version::V1_117] {
+        let garden = playing(version).await;
+        let request = Request::get("/version").body(Vec::new()).unwrap();
+
+        let (_, _, said) = answer(&garden, request).await;
+
+        let full = format!("v1.32.0+gardener.{}", version.release());
+        assert_eq!((&said["minor"], &said["gitVersion"]), (&json!("32"), &json!(full)));
     }
 }
 

@@ -1,4 +1,4 @@
-//! What cut answers look like on the wire, to a client that knows nothing of HTTP.
+//! Cut responses on the wire, seen by a client without HTTP.
 
 use std::io::ErrorKind;
 

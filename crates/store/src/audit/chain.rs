@@ -68,7 +68,7 @@ struct Chain {
 pub struct Verification {
     /// Whether every entry is what it was and where it was.
     pub whole: bool,
-    /// What is wrong, for people.
+    /// The problem, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
     /// The first entry; what is older was removed by age.
@@ -123,7 +123,7 @@ impl AuditLog {
                 .map(drop)
         })?;
         transaction.commit().await?;
-        tracing::info!(target: "audit", seq = chain.seq, digest = hex(&chain.digest), "audit linked");
+        tracing::info!(target: "audit", seq = chain.seq, digest = hex::encode(&chain.digest), "audit linked");
         Ok(ready.len())
     }
 
@@ -174,7 +174,8 @@ impl AuditLog {
             let page: Vec<AuditEntry> = on!(reader(), |pool| {
                 sqlx::query_as(LINKED).bind(at.seq + 1).bind(LIMIT).fetch_all(pool).await
             })?;
-            if page.is_empty() {
+            // Also when there are only later ones: they are no part of what is verified.
+            if page.first().is_none_or(|entry| entry.seq > Some(end.seq)) {
                 problem = Some(format!("entry {} is missing", at.seq + 1));
             }
             for entry in page.iter().take_while(|entry| entry.seq <= Some(end.seq)) {
@@ -198,7 +199,7 @@ impl AuditLog {
             problem,
             first: end.first_seq,
             last: end.seq,
-            digest: hex(&end.digest),
+            digest: hex::encode(&end.digest),
             waiting,
         })
     }
@@ -252,12 +253,4 @@ async fn head(connection: Connection<'_>) -> Result<Chain, Error> {
         sqlx::query_as(text).fetch_one(connection).await
     })?;
     Ok(chain)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -7,15 +7,16 @@ use super::{
     rows::{can_be, seal_order},
 };
 use crate::{
-    Accepted, Error, Moment, Transaction,
+    Error, Moment, RowAcceptance, Transaction,
     accepted::{self, Row, check_instance},
 };
 
-// $5: there is an order. $6: it expires. Without either it changes nothing, and still holds the row until the
-// operation can be seen.
+// $5: there is an order. $6: it expires. $7: the global account, where it moves. Without any of them it changes nothing, and still
+// holds the row until the operation can be seen.
 const TOUCH: &str = "
     UPDATE instances
     SET ordered = COALESCE($2, ordered),
+        global_account = COALESCE($7, global_account),
         expired_at = CASE WHEN $6 THEN COALESCE(expired_at, $4) ELSE expired_at END,
         revision = revision + CASE WHEN $5 OR $6 THEN 1 ELSE 0 END,
         updated_at = CASE WHEN $5 OR $6 THEN $4 ELSE updated_at END
@@ -30,6 +31,17 @@ const IS_THERE: &str = "SELECT count(*) FROM instances WHERE id = $1";
 #[cfg(test)]
 pub(super) const TEXTS: &[(&str, &str)] = &[(TOUCH, ""), (EXPIRE, ""), (IS_THERE, "")];
 
+/// What changes of an instance with the acceptance of an operation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AcceptedChange<'a> {
+    /// The order that replaces the stored one, if the revision is still current.
+    pub order: Option<&'a [u8]>,
+    /// The global account that the order moves the instance to.
+    pub global_account: Option<&'a str>,
+    /// Whether it expires. When it expired is kept once it is stored.
+    pub expires: bool,
+}
+
 impl BrokerStore {
     /// Accepts an operation on an instance in one transaction, also when something of it is only left over.
     /// An `order` replaces the stored one with it, if `revision` is still current; without an order,
@@ -42,28 +54,25 @@ impl BrokerStore {
         operation: NewOperation,
         pairs: &Pairs<'_>,
         order: Option<&[u8]>,
-    ) -> Result<Accepted, Error> {
-        check_instance(instance, "instance", &operation)?;
-        if !can_be(instance) {
-            return Ok(Accepted::Gone);
-        }
-        let row = Touched { store: self, instance, revision, order, expires: false };
-        accepted::accept(&self.engine, &row, operation, pairs).await
+    ) -> Result<RowAcceptance, Error> {
+        let change = AcceptedChange { order, ..AcceptedChange::default() };
+        self.accept_changing(instance, revision, operation, pairs, change).await
     }
 
-    /// Accepts the operation with which an instance expires, in one transaction; when it expired is kept once it is
-    /// stored.
-    pub async fn accept_expiring(
+    /// The same with more that changes: all of it lands with the operation, or nothing.
+    pub async fn accept_changing(
         &self,
         instance: &str,
+        revision: i64,
         operation: NewOperation,
         pairs: &Pairs<'_>,
-    ) -> Result<Accepted, Error> {
+        change: AcceptedChange<'_>,
+    ) -> Result<RowAcceptance, Error> {
         check_instance(instance, "instance", &operation)?;
         if !can_be(instance) {
-            return Ok(Accepted::Gone);
+            return Ok(RowAcceptance::Gone);
         }
-        let row = Touched { store: self, instance, revision: 0, order: None, expires: true };
+        let row = TargetInstance { store: self, instance, revision, change };
         accepted::accept(&self.engine, &row, operation, pairs).await
     }
 
@@ -84,18 +93,18 @@ impl BrokerStore {
 }
 
 /// An instance that an operation is for.
-struct Touched<'a> {
+struct TargetInstance<'a> {
     store: &'a BrokerStore,
     instance: &'a str,
     revision: i64,
-    order: Option<&'a [u8]>,
-    expires: bool,
+    change: AcceptedChange<'a>,
 }
 
-impl Row for Touched<'_> {
+impl Row for TargetInstance<'_> {
     async fn touch(&self, transaction: &mut Transaction) -> Result<bool, Error> {
         let BrokerStore { sealer, clock, .. } = self.store;
-        let sealed = self.order.map(|order| seal_order(sealer, self.instance, order));
+        let AcceptedChange { order, global_account, expires } = self.change;
+        let sealed = order.map(|order| seal_order(sealer, self.instance, order));
         let now = Moment::from(clock.now());
         let touched = on!(transaction.connection(), |connection| {
             sqlx::query(TOUCH)
@@ -103,8 +112,9 @@ impl Row for Touched<'_> {
                 .bind(sealed)
                 .bind(self.revision)
                 .bind(now)
-                .bind(self.order.is_some())
-                .bind(self.expires)
+                .bind(order.is_some())
+                .bind(expires)
+                .bind(global_account)
                 .execute(connection)
                 .await
                 .map(|done| done.rows_affected())

@@ -5,7 +5,7 @@ use ::engine::storage::{Acceptance, NewOperation, Unfinished, Verdict};
 use uuid::Uuid;
 
 use super::{
-    BrokerStore, Limits, NewInstance, Reached, archive,
+    BrokerStore, InstanceLimits, NewInstance, ReachedLimit, archive,
     instances::LAST_OPERATION,
     limits,
     rows::{seal_details, seal_order},
@@ -29,7 +29,7 @@ const STORED: &str = "SELECT count(*) FROM operations WHERE id = $1 AND instance
 #[cfg(test)]
 pub(super) const TEXTS: &[(&str, &str)] = &[(STORE, ""), (FOUND, ""), (STORED, "")];
 
-/// What became of an order.
+/// The result of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AcceptedInstance {
     /// It is stored with its operation, now or by an earlier call with the same operation.
@@ -50,7 +50,7 @@ pub enum AcceptedInstance {
         operation: Uuid,
     },
     /// Nothing stored: the account has as many as it may have.
-    Limit(Reached),
+    Limit(ReachedLimit),
 }
 
 #[derive(sqlx_macros::FromRow)]
@@ -70,7 +70,7 @@ impl BrokerStore {
         new: &NewInstance,
         digest: &[u8],
         operation: NewOperation,
-        limits: &Limits,
+        limits: &InstanceLimits,
     ) -> Result<AcceptedInstance, Error> {
         new.check()?;
         check_instance(&new.id, "instance", &operation)?;
@@ -89,37 +89,32 @@ impl BrokerStore {
         Ok(if stored == 1 { AcceptedInstance::Accepted } else { answer })
     }
 
+    /// What [`Self::accept_new`] would answer right now. Nothing is stored, and nobody is kept waiting.
+    pub async fn would_accept(
+        &self,
+        new: &NewInstance,
+        digest: &[u8],
+        limits: &InstanceLimits,
+    ) -> Result<AcceptedInstance, Error> {
+        new.check()?;
+        let mut transaction = self.database().begin().await?;
+        let obstacle = self.obstacle(&mut transaction, new, digest, Uuid::nil(), limits).await?;
+        transaction.rollback().await?;
+        Ok(obstacle.unwrap_or(AcceptedInstance::Accepted))
+    }
+
     async fn store_new(
         &self,
         transaction: &mut Transaction,
         new: &NewInstance,
         digest: &[u8],
         operation: NewOperation,
-        limits: &Limits,
+        limits: &InstanceLimits,
     ) -> Result<AcceptedInstance, Error> {
-        let stored = self.store_instance(transaction, new, digest, operation.id).await?;
-        let found = if stored { None } else { found(transaction, &new.id).await? };
-        if let Some(StoredInstance { digest: known, accepted_by: operation, deleted_at: None }) =
-            found
-        {
-            return Ok(if self.sealer.digest_matches(LABEL, digest, &known) {
-                AcceptedInstance::Same { operation }
-            } else {
-                AcceptedInstance::Conflict { operation }
-            });
-        }
-        let last = last_operation(transaction, &new.id).await?;
-        if let Some(operation) = last.or(found.map(|found| found.accepted_by)) {
-            return Ok(AcceptedInstance::Reused { operation });
-        }
-        if !stored {
-            // What was in the way is gone without a trace: another try may find the id free.
-            return Err(Error::Contended);
-        }
-        if let Some(reached) = limits::reached(transaction, new, limits).await? {
-            return Ok(AcceptedInstance::Limit(reached));
-        }
         let id = operation.id;
+        if let Some(obstacle) = self.obstacle(transaction, new, digest, id, limits).await? {
+            return Ok(obstacle);
+        }
         match self.engine.accept_in(transaction, operation, &alone).await? {
             Acceptance::Started | Acceptance::Queued => Ok(AcceptedInstance::Accepted),
             // It came in between, of an instance that nobody has stored here.
@@ -128,6 +123,39 @@ impl BrokerStore {
                 Err(Error::Refused(format!("operation {id} belongs to another instance")))
             }
         }
+    }
+
+    /// Stores the instance, unless something is in its way.
+    async fn obstacle(
+        &self,
+        transaction: &mut Transaction,
+        new: &NewInstance,
+        digest: &[u8],
+        operation: Uuid,
+        limits: &InstanceLimits,
+    ) -> Result<Option<AcceptedInstance>, Error> {
+        let stored = self.store_instance(transaction, new, digest, operation).await?;
+        let found = if stored { None } else { found(transaction, &new.id).await? };
+        if let Some(StoredInstance { digest: known, accepted_by: operation, deleted_at: None }) =
+            found
+        {
+            let same = self.sealer.digest_matches(LABEL, digest, &known);
+            return Ok(Some(if same {
+                AcceptedInstance::Same { operation }
+            } else {
+                AcceptedInstance::Conflict { operation }
+            }));
+        }
+        let last = last_operation(transaction, &new.id).await?;
+        if let Some(operation) = last.or(found.map(|found| found.accepted_by)) {
+            return Ok(Some(AcceptedInstance::Reused { operation }));
+        }
+        if !stored {
+            // What was in the way is gone without a trace: another try may find the id free.
+            return Err(Error::Contended);
+        }
+        let reached = limits::reached(transaction, new, limits).await?;
+        Ok(reached.map(AcceptedInstance::Limit))
     }
 
     /// Whether it was stored: its id may be in use.
@@ -169,7 +197,7 @@ impl BrokerStore {
     }
 }
 
-/// What has the id. `None` when it was removed in between.
+/// The row with the id. `None` when it was removed in between.
 async fn found(transaction: &mut Transaction, id: &str) -> Result<Option<StoredInstance>, Error> {
     let found = on!(transaction.connection(), |connection| {
         sqlx::query_as(FOUND).bind(id).fetch_optional(connection).await

@@ -1,4 +1,4 @@
-//! What is kept of an instance after its operations are deleted.
+//! The archive of instances whose operations are deleted.
 //!
 //! What a reader would get wrong: the id of an archived instance is still taken. Its row here names the last operation, as the
 //! operations did before.
@@ -46,6 +46,8 @@ const OF_ACCOUNT: &str = concat!(
 const FORGET: &str = "
     DELETE FROM instances_archived WHERE instance IN (
         SELECT instance FROM instances_archived WHERE archived_at < $1 ORDER BY archived_at LIMIT $2)";
+const COUNT_OLD: &str = "
+    SELECT count(*) FROM (SELECT 1 FROM instances_archived WHERE archived_at < $1 LIMIT $2) AS old";
 // The removals of instances whose rows are gone, those first that were asked for first.
 const ENDED: &str = "
     SELECT instance, lane, id, created_at FROM operations
@@ -68,10 +70,11 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     (PAGE, ""),
     (OF_ACCOUNT, "instances_archived_of_account"),
     (FORGET, "instances_archived_by_age"),
-    (ENDED, "operations_by_age"),
+    (COUNT_OLD, "instances_archived_by_age"),
+    (ENDED, "operations_removals"),
 ];
 
-/// What is kept of an instance.
+/// The archive entry of an instance.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx_macros::FromRow)]
 pub struct ArchivedInstance {
     /// The instance.
@@ -96,7 +99,7 @@ pub struct ArchivedInstance {
     pub shoot_name: String,
     /// Its last cluster.
     pub last_runtime_id: Option<Uuid>,
-    /// Whether somebody of the operating company ordered it.
+    /// Whether a user of the operating company ordered it.
     pub internal_user: bool,
     /// How the first order ended.
     pub provisioning_state: String,
@@ -191,7 +194,7 @@ impl BrokerStore {
         Ok(new)
     }
 
-    /// What is kept of an instance.
+    /// The archive entry of an instance.
     pub async fn find_archived(&self, instance: &str) -> Result<Option<ArchivedInstance>, Error> {
         if !can_be(instance) {
             return Ok(None);
@@ -223,6 +226,18 @@ impl BrokerStore {
             }
         })?;
         Ok(page)
+    }
+
+    /// How many instances were archived before `before`, counted up to `most`.
+    pub async fn count_archived(&self, before: Timestamp, most: u32) -> Result<u64, Error> {
+        let count: i64 = on!(self.database().reader(), |pool| {
+            sqlx::query_scalar(COUNT_OLD)
+                .bind(Moment::from(before))
+                .bind(i64::from(most))
+                .fetch_one(pool)
+                .await
+        })?;
+        Ok(count.unsigned_abs())
     }
 
     /// Deletes at most `most` archived instances that were archived before `before`; how many.

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::{BrokerStore, limits::LOCK, rows::can_be};
-use crate::{Error, Moment, Place, Sealer, Transaction, database::Backend};
+use crate::{Error, Moment, SealLocation, Sealer, Transaction, database::Backend};
 
 /// Keeps the locks of bindings apart from those of accounts.
 const APART: i64 = 3;
@@ -28,13 +28,17 @@ const BEGIN: &str = "
     SELECT $1, id, $3, $4, 'creating', $5, $6, $7, $8, $9, $10 FROM instances
     WHERE id = $2 AND runtime_id = $4 AND deleted_at IS NULL
     ON CONFLICT (instance, binding) DO NOTHING";
-// Those of operators are not counted.
+// Those of operators are not counted, nor those that went with a runtime of before.
 const LIVE: &str = "
-    SELECT count(*) FROM bindings WHERE instance = $1 AND state <> 'removing' AND expires_at > $2
+    SELECT count(*) FROM bindings
+    WHERE instance = $1 AND runtime_id = $3 AND state <> 'removing' AND expires_at > $2
       AND substr(binding, 1, 13) <> 'kcp-operator-'";
+// Only while the instance has the runtime that it was begun in.
 const RESUME: &str = "
     UPDATE bindings SET attempt = $2, due_at = $3, expires_at = $4
-    WHERE id = $1 AND state = 'creating' AND due_at <= $5";
+    WHERE id = $1 AND state = 'creating' AND due_at <= $5
+      AND EXISTS (SELECT 1 FROM instances WHERE instances.id = bindings.instance
+          AND instances.runtime_id = bindings.runtime_id AND instances.deleted_at IS NULL)";
 const FINISH: &str = "
     UPDATE bindings SET state = 'active', credentials = $3, expires_at = $4, due_at = $4
     WHERE id = $1 AND attempt = $2 AND state = 'creating'";
@@ -155,7 +159,7 @@ pub struct Attempt {
     id: Uuid,
 }
 
-/// What became of a binding that is to be made.
+/// The result of beginning a binding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BeginBinding {
     /// It is written down.
@@ -214,8 +218,8 @@ impl Row {
     }
 }
 
-pub(super) fn place(row: &str) -> Place<'_> {
-    Place { table: "bindings", column: "credentials", row }
+pub(super) fn place(row: &str) -> SealLocation<'_> {
+    SealLocation { table: "bindings", column: "credentials", row }
 }
 
 impl BrokerStore {
@@ -256,6 +260,7 @@ impl BrokerStore {
             sqlx::query_scalar(LIVE)
                 .bind(new.instance)
                 .bind(Moment::from(now))
+                .bind(new.runtime)
                 .fetch_one(connection)
                 .await
         })?;
@@ -267,7 +272,8 @@ impl BrokerStore {
         Ok(BeginBinding::Begun(attempt))
     }
 
-    /// Takes over a binding whose maker did not come back; none when somebody works on it, or has finished it.
+    /// Takes over a binding whose maker did not come back; none when another process works on it, or has finished it, or when the
+    /// instance has another runtime now.
     pub async fn resume_binding(
         &self,
         binding: &Binding,
@@ -312,7 +318,7 @@ impl BrokerStore {
         Ok(finished == 1)
     }
 
-    /// Takes a binding to remove it, and its credentials with that; nobody else works on it for `hold`. None when somebody else does:
+    /// Takes a binding to remove it, and its credentials with that; no other process works on it for `hold`. None when another one does:
     /// not before its time is over, unless it is the attempt `own`.
     pub async fn begin_unbinding(
         &self,

@@ -13,11 +13,11 @@ use uuid::Uuid;
 use super::{
     creations,
     rows::{open_order, seal_details, seal_order},
-    states::{self, Written},
+    states::{self, StateRecord},
 };
 use crate::{
     Connection, Error, Moment, Sealer,
-    engine::{Applied, ApplyChange, Document, change::text, instance_of, read_change},
+    engine::{AppliedChange, ApplyChange, Document, change::text, instance_of, read_change},
 };
 
 /// The topic of [`InstanceChange`].
@@ -27,7 +27,7 @@ pub const TOPIC: &str = "instance";
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct InstanceChange {
-    /// What operations know of the instance.
+    /// The details of the instance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Document>,
     /// The order.
@@ -79,14 +79,14 @@ pub struct StateChange {
     /// The runtime; `None` for the instance's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_id: Option<Uuid>,
-    /// What is in the payload, in words of small letters and hyphens: `cluster-setup`.
+    /// The parts of the payload, as lower-case words with hyphens: `cluster-setup`.
     #[serde(default)]
     pub holds: Vec<String>,
-    /// What was sent.
+    /// The payload that was sent.
     pub payload: Document,
 }
 
-/// What becomes of an instance's runtime id.
+/// A change of an instance's runtime id.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Option<Uuid>", into = "Option<Uuid>")]
 pub enum RuntimeId {
@@ -160,7 +160,7 @@ impl ApplyChange for Changes {
     fn apply<'a>(
         &'a self,
         connection: Connection<'a>,
-        applied: Applied<'a>,
+        applied: AppliedChange<'a>,
     ) -> BoxFuture<'a, Result<(), Error>> {
         Box::pin(self.change(connection, applied))
     }
@@ -170,7 +170,7 @@ impl Changes {
     async fn change(
         &self,
         mut connection: Connection<'_>,
-        applied: Applied<'_>,
+        applied: AppliedChange<'_>,
     ) -> Result<(), Error> {
         let body: InstanceChange = read_change("an instance change", applied.body)?;
         let instance = instance_of(connection.lend(), applied.operation).await?;
@@ -267,7 +267,7 @@ impl Changes {
         state: &StateChange,
         now: Moment,
     ) -> Result<(), Error> {
-        let written = Written {
+        let written = StateRecord {
             instance,
             runtime: state.runtime_id,
             operation,

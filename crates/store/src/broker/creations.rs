@@ -31,7 +31,7 @@ pub(super) const TEXTS: &[(&str, &str)] =
 pub struct NewCreation<'a> {
     /// The system that is called.
     pub system: &'a str,
-    /// What it will call the thing.
+    /// The name of the object in that system.
     pub name: &'a str,
     /// For which instance.
     pub instance: &'a str,
@@ -46,7 +46,7 @@ pub struct Creation {
     pub id: Uuid,
     /// The system that was called.
     pub system: String,
-    /// What it calls the thing.
+    /// The name of the object in that system.
     pub name: String,
     /// For which instance.
     pub instance: String,

@@ -74,18 +74,18 @@ pub struct ImportedInstance {
     pub expired_at: Option<Timestamp>,
     /// Its operations, the oldest first.
     pub operations: Vec<ImportedOperation>,
-    /// What was last sent for its runtime.
+    /// The last configurations that were sent for its runtime.
     pub states: Vec<ImportedState>,
     /// Its bindings.
     pub bindings: Vec<ImportedBinding>,
 }
 
-/// What was sent for a runtime.
+/// A configuration that was sent for a runtime.
 #[derive(Clone)]
 pub struct ImportedState {
     pub runtime: Uuid,
     pub operation: Uuid,
-    /// What is in the payload, in words of small letters and hyphens.
+    /// The parts of the payload, as lower-case words with hyphens.
     pub holds: Vec<String>,
     /// Sealed at rest.
     pub payload: Vec<u8>,
@@ -124,7 +124,7 @@ impl std::fmt::Debug for ImportedBinding {
     }
 }
 
-/// What became of an imported instance.
+/// The result of importing an instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportOutcome {
     /// It is stored with everything that belongs to it.
@@ -136,7 +136,7 @@ pub enum ImportOutcome {
 }
 
 impl BrokerStore {
-    /// Those of these instances that are here.
+    /// Which of these instances exist here.
     pub async fn present(&self, ids: &[String]) -> Result<HashSet<String>, Error> {
         let found: Vec<String> = on!(self.database().reader(), PRESENT, |text, pool| {
             sqlx::query_scalar(text).bind(list(ids)).fetch_all(pool).await
@@ -144,7 +144,7 @@ impl BrokerStore {
         Ok(found.into_iter().collect())
     }
 
-    /// Those of these instances that are here, or were and have been removed or archived since.
+    /// Which of these instances exist here, or existed and have been removed or archived since.
     pub async fn known(&self, ids: &[String]) -> Result<HashSet<String>, Error> {
         let found: Vec<String> = on!(self.database().reader(), KNOWN, |text, pool| {
             sqlx::query_scalar(text).bind(list(ids)).fetch_all(pool).await

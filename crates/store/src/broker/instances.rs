@@ -42,7 +42,7 @@ pub(super) const LISTS: &[(crate::sql::Text, &str)] = &[(LAST_OF_KINDS, "operati
 
 /// How many instances of one plan there are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Counted {
+pub struct InstanceCount {
     pub plan_id: String,
     /// The plan's name.
     pub plan_name: String,
@@ -109,10 +109,10 @@ impl BrokerStore {
     }
 
     /// How many instances of each plan there are, for metrics.
-    pub async fn count(&self) -> Result<Vec<Counted>, Error> {
+    pub async fn count(&self) -> Result<Vec<InstanceCount>, Error> {
         let rows: Vec<CountedRow> =
             on!(self.database().reader(), |pool| sqlx::query_as(COUNT).fetch_all(pool).await)?;
-        let counted = |row: CountedRow| Counted {
+        let counted = |row: CountedRow| InstanceCount {
             plan_id: row.plan_id,
             plan_name: row.plan_name,
             instances: (row.instances - row.left_over).unsigned_abs(),

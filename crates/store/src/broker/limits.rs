@@ -42,10 +42,10 @@ pub(super) const TEXTS: &[(Text, &str)] = &[
 
 /// How many instances there may be, the new one included.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Limits {
-    /// Of one global account.
+pub struct InstanceLimits {
+    /// The limit of one global account.
     pub per_global_account: Option<Limit>,
-    /// Of one subaccount.
+    /// The limit of one subaccount.
     pub per_subaccount: Option<Limit>,
 }
 
@@ -67,7 +67,7 @@ impl Limit {
 
 /// Which limit is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reached {
+pub enum ReachedLimit {
     /// That of the global account.
     GlobalAccount,
     /// That of the subaccount.
@@ -80,20 +80,20 @@ impl BrokerStore {
     pub async fn reached_by_change(
         &self,
         instance: &Instance,
-        limits: &Limits,
-    ) -> Result<Option<Reached>, Error> {
+        limits: &InstanceLimits,
+    ) -> Result<Option<ReachedLimit>, Error> {
         let counts = [
             (
                 &limits.per_global_account,
                 OTHERS_IN_ACCOUNT,
                 &instance.global_account,
-                Reached::GlobalAccount,
+                ReachedLimit::GlobalAccount,
             ),
             (
                 &limits.per_subaccount,
                 OTHERS_IN_SUBACCOUNT,
                 &instance.subaccount,
-                Reached::Subaccount,
+                ReachedLimit::Subaccount,
             ),
         ];
         for (limit, text, name, reached) in counts {
@@ -121,7 +121,7 @@ impl BrokerStore {
 pub(super) async fn lock(
     transaction: &mut Transaction,
     new: &NewInstance,
-    limits: &Limits,
+    limits: &InstanceLimits,
 ) -> Result<(), Error> {
     let Backend::Postgres(connection) = transaction.connection() else { return Ok(()) };
     let locks = [
@@ -140,11 +140,11 @@ pub(super) async fn lock(
 pub(super) async fn reached(
     transaction: &mut Transaction,
     new: &NewInstance,
-    limits: &Limits,
-) -> Result<Option<Reached>, Error> {
+    limits: &InstanceLimits,
+) -> Result<Option<ReachedLimit>, Error> {
     let counts = [
-        (&limits.per_global_account, IN_ACCOUNT, &new.global_account, Reached::GlobalAccount),
-        (&limits.per_subaccount, IN_SUBACCOUNT, &new.subaccount, Reached::Subaccount),
+        (&limits.per_global_account, IN_ACCOUNT, &new.global_account, ReachedLimit::GlobalAccount),
+        (&limits.per_subaccount, IN_SUBACCOUNT, &new.subaccount, ReachedLimit::Subaccount),
     ];
     for (limit, text, name, reached) in counts {
         if let Some(limit) = limit

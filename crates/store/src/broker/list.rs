@@ -3,6 +3,7 @@
 //! There is one text for each way in, because an index serves only a condition that is always there. Where
 //! instances are named one by one, they are all read and put in order here: there are few of them.
 
+mod all;
 mod fitting;
 mod marks;
 mod merged;
@@ -104,7 +105,11 @@ macro_rules! pages {
                 $way,
                 " AND (created_at, id) > ($12, $13) ORDER BY created_at, id LIMIT $14 OFFSET $15"
             ),
-            total: chosen!("count(*)", $way, " AND (created_at, id) > ($12, $13)"),
+            total: chosen!(
+                "count(*) FROM (SELECT 1",
+                $way,
+                " AND (created_at, id) > ($12, $13) ORDER BY created_at, id LIMIT $14) counted"
+            ),
             names: chosen!(
                 "created_at, id, shoot_name",
                 $way,
@@ -174,6 +179,8 @@ pub(super) const LISTS: &[(Text, &str)] = &[
     (OF_STANDING.total, "instances_of_standing"),
     (OF_STANDING.names, "instances_of_standing"),
     (OF_STANDING.marks, "instances_of_standing"),
+    (all::ALL, ""),
+    (all::OF_STANDINGS, "instances_of_standing"),
     (BY_ID, "instances"),
     (BY_RUNTIME, "instances_one_per_runtime"),
     (BY_SHOOT, "instances_of_shoot"),
@@ -181,7 +188,7 @@ pub(super) const LISTS: &[(Text, &str)] = &[
 ];
 
 /// How to come to the instances.
-enum Way {
+enum ListStrategy {
     /// Page by page.
     Paged(Pages),
     /// All at once.
@@ -194,18 +201,18 @@ enum Way {
 struct Lists([Option<String>; 7]);
 
 impl InstanceFilter {
-    fn way(&self) -> Way {
+    fn way(&self) -> ListStrategy {
         match (self.subaccounts.as_slice(), self.accounts.as_slice()) {
-            _ if !self.ids.is_empty() => Way::Few(BY_ID),
-            _ if !self.runtimes.is_empty() => Way::Few(BY_RUNTIME),
-            _ if !self.shoots.is_empty() => Way::Few(BY_SHOOT),
-            ([one], _) if can_be(one) => Way::Paged(OF_SUBACCOUNT),
-            (_, [one]) if can_be(one) => Way::Paged(OF_ACCOUNT),
-            _ if self.deleted == Some(true) => Way::Paged(LEFT_OVER),
-            _ if only(&self.regions) => Way::Paged(OF_REGION),
-            _ if only(&self.plans) => Way::Paged(OF_PLAN),
-            _ if self.is_of_one_standing() => Way::Paged(OF_STANDING),
-            _ => self.by_standing().map_or(Way::Paged(ALL), Way::Merged),
+            _ if !self.ids.is_empty() => ListStrategy::Few(BY_ID),
+            _ if !self.runtimes.is_empty() => ListStrategy::Few(BY_RUNTIME),
+            _ if !self.shoots.is_empty() => ListStrategy::Few(BY_SHOOT),
+            ([one], _) if can_be(one) => ListStrategy::Paged(OF_SUBACCOUNT),
+            (_, [one]) if can_be(one) => ListStrategy::Paged(OF_ACCOUNT),
+            _ if self.deleted == Some(true) => ListStrategy::Paged(LEFT_OVER),
+            _ if only(&self.regions) => ListStrategy::Paged(OF_REGION),
+            _ if only(&self.plans) => ListStrategy::Paged(OF_PLAN),
+            _ if self.is_of_one_standing() => ListStrategy::Paged(OF_STANDING),
+            _ => self.by_standing().map_or(ListStrategy::Paged(ALL), ListStrategy::Merged),
         }
     }
 
@@ -261,12 +268,12 @@ impl BrokerStore {
     pub async fn list(&self, filter: &InstanceFilter) -> Result<Page, Error> {
         let most = filter.most as usize;
         let mut rows = match filter.way() {
-            Way::Paged(pages) => self.page(filter, pages.page).await?,
-            Way::Merged(lists) => {
+            ListStrategy::Paged(pages) => self.page(filter, pages.page).await?,
+            ListStrategy::Merged(lists) => {
                 let (rows, next) = self.merged(filter, &lists).await?;
                 return Ok(Page { next, ..self.opened(rows) });
             }
-            Way::Few(text) => {
+            ListStrategy::Few(text) => {
                 let rows = self.few(filter, text).await?.into_iter();
                 rows.skip(filter.skip as usize).take(most.saturating_add(1)).collect()
             }
@@ -279,7 +286,7 @@ impl BrokerStore {
         Ok(Page { next, ..self.opened(rows) })
     }
 
-    /// What can be read of these, without a next page.
+    /// The readable rows of these, without a next page.
     fn opened(&self, rows: Vec<Row>) -> Page {
         let mut page = Page::default();
         for row in rows {
@@ -297,14 +304,36 @@ impl BrokerStore {
 
     /// How many instances there are on the pages after [`InstanceFilter::after`], all of them together.
     pub async fn total(&self, filter: &InstanceFilter) -> Result<u64, Error> {
-        let pages = match filter.way() {
-            Way::Paged(pages) => pages,
-            Way::Few(text) => return Ok(self.few(filter, text).await?.len() as u64),
-            Way::Merged(lists) => return self.merged_total(&lists).await,
+        self.total_up_to(filter, u32::MAX).await
+    }
+
+    /// The same, counted until there are so many: what is more than that is not read.
+    pub async fn total_up_to(&self, filter: &InstanceFilter, most: u32) -> Result<u64, Error> {
+        let total = match filter.way() {
+            ListStrategy::Paged(_) if most == u32::MAX && filter.is_all_but_some() => {
+                self.all_but(filter.standings.as_deref()).await?
+            }
+            ListStrategy::Paged(pages) => self.count_up_to(filter, pages.total, most).await?,
+            ListStrategy::Few(text) => self.few(filter, text).await?.len() as u64,
+            ListStrategy::Merged(lists) => self.merged_total(&lists, most).await?,
         };
+        Ok(total.min(most.into()))
+    }
+
+    async fn count_up_to(
+        &self,
+        filter: &InstanceFilter,
+        text: Text,
+        most: u32,
+    ) -> Result<u64, Error> {
         let (created_at, id) = filter.start();
-        let total: i64 = on!(self.database().reader(), pages.total, |text, pool| {
-            bound!(sqlx::query_scalar(text), filter).bind(created_at).bind(id).fetch_one(pool).await
+        let total: i64 = on!(self.database().reader(), text, |text, pool| {
+            bound!(sqlx::query_scalar(text), filter)
+                .bind(created_at)
+                .bind(id)
+                .bind(i64::from(most))
+                .fetch_one(pool)
+                .await
         })?;
         Ok(total.unsigned_abs())
     }

@@ -22,7 +22,7 @@ const FIND: &str = "SELECT tenant_id FROM lms_tenants WHERE name = $1 AND region
 #[cfg(test)]
 pub(super) const TEXTS: &[(&str, &str)] = &[(CLAIM, ""), (KEEP, ""), (FIND, "")];
 
-/// What is known of the tenant of a name in a region.
+/// The state of a tenant in a region.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LmsTenant {
     /// It is there.

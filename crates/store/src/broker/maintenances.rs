@@ -29,15 +29,18 @@ const SUSPEND: &str = "
     RETURNING evaluations";
 const OTHERS: &str = "
     SELECT count(*) FROM maintenances WHERE instance = $1 AND operation_id <> $2 AND evaluations <> '[]'";
-// $2: an operation that did not end well may have had a call on its way. An operation that was archived has ended.
+// $2: an operation that did not end well may have had a call on its way. An operation that was archived has ended: when, is written
+// by the first one who takes its maintenance back.
 const DUE: &str = "
     SELECT m.operation_id, m.instance, m.kind, m.orchestration_id, m.announced_at, m.evaluations, m.due_at,
-           COALESCE(o.ended_at, m.due_at) AS ended_at
+           COALESCE(o.ended_at, m.ended_at, m.due_at) AS ended_at
     FROM maintenances m LEFT JOIN operations o ON o.id = m.operation_id
     WHERE m.due_at <= $1
       AND (o.id IS NULL OR (o.ended_at IS NOT NULL AND (o.state = 'succeeded' OR o.ended_at <= $2)))
     ORDER BY m.due_at, m.operation_id LIMIT $3";
-const TAKE: &str = "UPDATE maintenances SET due_at = $3 WHERE operation_id = $1 AND due_at = $2";
+const TAKE: &str = "
+    UPDATE maintenances SET due_at = $3, ended_at = COALESCE(ended_at, $4)
+    WHERE operation_id = $1 AND due_at = $2";
 const RESTORED: &str = "UPDATE maintenances SET evaluations = '[]' WHERE operation_id = $1";
 const FORGET: &str = "DELETE FROM maintenances WHERE operation_id = $1";
 
@@ -70,7 +73,7 @@ pub struct SuspendedEvaluation {
     pub status: String,
 }
 
-/// What is to be taken back.
+/// Maintenance that is to be ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Maintenance {
     pub operation: Uuid,
@@ -202,6 +205,7 @@ impl BrokerStore {
                 .bind(due.operation)
                 .bind(Moment::from(due.due_at))
                 .bind(Moment::from(until))
+                .bind(Moment::from(due.ended_at))
                 .execute(pool)
                 .await
                 .map(|done| done.rows_affected())

@@ -18,7 +18,7 @@ pub use counts::{Count, Counts, Span};
 pub use members::{Member, MemberFilter, MemberPage};
 pub use parameters::Fields;
 pub use resolving::{NewMember, Resolution};
-pub use starting::Started;
+pub use starting::StartResult;
 
 use super::BrokerStore;
 use crate::{
@@ -30,9 +30,23 @@ use crate::{
 macro_rules! columns {
     () => {
         "id, kind, state, description, parameters, driver, workers, paused, pause_reason, released, forgiven,
-         created_at, updated_at"
+         forgiven_canaries, created_at, updated_at"
     };
 }
+
+// Whether a canary has failed, or all were canceled.
+macro_rules! no_proof {
+    () => {
+        "EXISTS (
+            SELECT 1 FROM orchestration_operations m
+            WHERE m.orchestration = orchestrations.id AND m.wave = 0 AND NOT m.superseded
+              AND (m.state = 'failed' OR (m.state = 'canceled' AND NOT EXISTS (
+                SELECT 1 FROM orchestration_operations other
+                WHERE other.orchestration = orchestrations.id AND other.wave = 0 AND NOT other.superseded
+                  AND other.state <> 'canceled'))))"
+    };
+}
+use no_proof;
 
 const STORE: &str = "
     INSERT INTO orchestrations (id, kind, state, description, parameters, driver, workers, created_at, updated_at)
@@ -40,7 +54,7 @@ const STORE: &str = "
 const FIND: &str = concat!("SELECT ", columns!(), " FROM orchestrations WHERE id = $1");
 const PAGE: Text = sql!(
     "SELECT id, kind, state, description, parameters, driver, workers, paused, pause_reason, released, forgiven,
-            created_at, updated_at
+            forgiven_canaries, created_at, updated_at
      FROM orchestrations WHERE (" (unset "$1") " OR " (any "state" "$1") ")
      ORDER BY created_at, id LIMIT $2 OFFSET $3"
 );
@@ -49,22 +63,26 @@ const TOTAL: Text = sql!(
      WHERE created_at >= $2 AND (" (unset "$1") " OR " (any "state" "$1") ")"
 );
 const CANCEL: &str = "
-    UPDATE orchestrations SET state = 'canceling', description = $2, updated_at = $3
+    UPDATE orchestrations
+    SET state = 'canceling', description = $2, paused = false, pause_reason = NULL, updated_at = $3
     WHERE id = $1 AND state IN ('pending', 'in progress', 'retrying')";
 const PAUSE: &str = "
     UPDATE orchestrations SET paused = true, pause_reason = $2, updated_at = $3
     WHERE id = $1 AND NOT paused AND state IN ('pending', 'in progress', 'retrying')";
-// The operator who resumes accepts the failures so far: they do not pause it again.
-const RESUME: &str = "
-    UPDATE orchestrations
-    SET paused = false, pause_reason = NULL, updated_at = $2,
-        released = released OR EXISTS (
-            SELECT 1 FROM orchestration_operations m WHERE m.orchestration = orchestrations.id
-            AND m.state = 'failed' AND m.wave = 0 AND NOT m.superseded),
+// The operator who resumes accepts the failures so far, and that all canaries were canceled: they do not pause it again.
+const RESUME: &str = concat!(
+    "UPDATE orchestrations
+    SET paused = false, pause_reason = NULL, updated_at = $2, released = released OR ",
+    no_proof!(),
+    ",
         forgiven = (
             SELECT count(*) FROM orchestration_operations m
-            WHERE m.orchestration = orchestrations.id AND m.state = 'failed' AND NOT m.superseded)
-    WHERE id = $1 AND paused AND state IN ('pending', 'in progress', 'retrying')";
+            WHERE m.orchestration = orchestrations.id AND m.state = 'failed' AND NOT m.superseded),
+        forgiven_canaries = (
+            SELECT count(*) FROM orchestration_operations m
+            WHERE m.orchestration = orchestrations.id AND m.state = 'failed' AND m.wave = 0 AND NOT m.superseded)
+    WHERE id = $1 AND paused AND state IN ('pending', 'in progress', 'retrying')"
+);
 const FINISH: &str = "
     UPDATE orchestrations SET state = $3, paused = false, pause_reason = NULL, updated_at = $4
     WHERE id = $1 AND driver = $2 AND state IN ('pending', 'in progress', 'retrying', 'canceling')";
@@ -85,13 +103,13 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
 
 /// The statements about runtimes.
 #[cfg(test)]
-pub(super) const MEMBER_TEXTS: [&[(&str, &str)]; 3] =
-    [parameters::TEXTS, resolving::TEXTS, starting::TEXTS];
+pub(super) const MEMBER_TEXTS: [&[(&str, &str)]; 4] =
+    [counts::TEXTS, parameters::TEXTS, resolving::TEXTS, starting::TEXTS];
 
 /// Every list with the index it goes by.
 #[cfg(test)]
 pub(super) const LISTS: &[(Text, &str)] =
-    &[(PAGE, "orchestrations_by_age"), (TOTAL, "orchestrations_by_age")];
+    &[(PAGE, "orchestrations_by_age"), (TOTAL, "orchestrations_by_age"), members::LIST];
 
 /// An orchestration to be stored.
 #[derive(Debug, Clone)]
@@ -100,9 +118,9 @@ pub struct NewOrchestration {
     pub id: Uuid,
     /// `upgradeKyma` or `upgradeCluster`.
     pub kind: String,
-    /// What it is at, for people.
+    /// Its progress, for people.
     pub description: String,
-    /// What it shall do: JSON.
+    /// Its parameters: JSON.
     pub parameters: String,
     /// How many runtimes at a time.
     pub workers: i64,
@@ -117,9 +135,9 @@ pub struct Orchestration {
     pub kind: String,
     /// How far it is.
     pub state: String,
-    /// What it is at, for people.
+    /// Its progress, for people.
     pub description: String,
-    /// What it shall do: JSON.
+    /// Its parameters: JSON.
     pub parameters: String,
     /// The operation that drives it, or drove it last.
     pub driver: Uuid,
@@ -129,10 +147,12 @@ pub struct Orchestration {
     pub paused: bool,
     /// Why not.
     pub pause_reason: Option<String>,
-    /// Whether it goes on although canaries failed.
+    /// Whether it goes on although all canaries were canceled.
     pub released: bool,
     /// How many failures do not count to the budget.
     pub forgiven: i64,
+    /// How many failed canaries do not pause it.
+    pub forgiven_canaries: i64,
     /// When it was asked for.
     pub created_at: Timestamp,
     /// When it was last changed.
@@ -152,6 +172,7 @@ struct Row {
     pause_reason: Option<String>,
     released: bool,
     forgiven: i64,
+    forgiven_canaries: i64,
     created_at: Moment,
     updated_at: Moment,
 }
@@ -170,6 +191,7 @@ impl From<Row> for Orchestration {
             pause_reason: row.pause_reason,
             released: row.released,
             forgiven: row.forgiven,
+            forgiven_canaries: row.forgiven_canaries,
             created_at: row.created_at.into(),
             updated_at: row.updated_at.into(),
         }

@@ -1,7 +1,7 @@
 //! Instances whose rows are gone: what is left of them are their operations.
 //!
 //! What a reader would get wrong: only the account and the id are left to find them by. Everything else stands in the
-//! sealed input of the operation that removed them.
+//! sealed input of the operation that removed them. They are in the order in which their removal was asked for.
 
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -14,7 +14,7 @@ use crate::{
 
 /// An instance whose row is gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Removed {
+pub struct RemovedInstance {
     pub instance: String,
     /// Its global account.
     pub global_account: String,
@@ -25,6 +25,16 @@ pub struct Removed {
     /// When that operation ended.
     pub ended_at: Timestamp,
 }
+
+impl RemovedInstance {
+    /// Where to go on behind it.
+    pub fn key(&self) -> RemovedKey {
+        (self.accepted_at, self.operation)
+    }
+}
+
+/// When a removal was accepted, and which it was.
+pub type RemovedKey = (Timestamp, Uuid);
 
 // The newest operation of an instance that has no row. $1: accounts, $2: instances.
 macro_rules! removed {
@@ -47,13 +57,27 @@ const PAGE: Text = removed!(
     "(created_at, id) > ($3, $4)",
     " ORDER BY created_at, id LIMIT $5 OFFSET $6"
 );
-const TOTAL: Text = removed!("count(*)", "(created_at, id) > ($3, $4)", "");
+const TOTAL: Text = removed!(
+    "count(*) FROM (SELECT 1",
+    "(created_at, id) > ($3, $4)",
+    " ORDER BY created_at, id LIMIT $5) counted"
+);
+const MARKS: Text = removed!(
+    "created_at, id FROM (
+     SELECT created_at, id, row_number() OVER (ORDER BY created_at, id) AS number",
+    "(created_at, id) > ($3, $4)",
+    ") numbered WHERE number % $5 = 0"
+);
 const FEW: Text = removed!("instance, lane, id, created_at, ended_at", (any "instance" "$2"), "");
 
 /// Every statement, with the index it goes by.
 #[cfg(test)]
-pub(super) const LISTS: &[(Text, &str)] =
-    &[(PAGE, "operations_by_age"), (TOTAL, "operations_by_age"), (FEW, "operations_of_instance")];
+pub(super) const LISTS: &[(Text, &str)] = &[
+    (PAGE, "operations_removals"),
+    (TOTAL, "operations_removals"),
+    (MARKS, "operations_removals"),
+    (FEW, "operations_of_instance"),
+];
 
 #[derive(sqlx_macros::FromRow)]
 struct Row {
@@ -64,90 +88,85 @@ struct Row {
     ended_at: Option<Moment>,
 }
 
+#[derive(sqlx_macros::FromRow)]
+struct Mark {
+    created_at: Moment,
+    id: Uuid,
+}
+
+/// The conditions, bound: no instance is named, and no operation is as old as none.
+macro_rules! bound {
+    ($query:expr, $accounts:expr, $after:expr) => {{
+        let lanes = (!$accounts.is_empty()).then(|| list($accounts));
+        let (accepted_at, operation) = $after.unwrap_or((Timestamp::UNIX_EPOCH, Uuid::nil()));
+        let query = $query.bind(lanes).bind(None::<String>);
+        query.bind(Moment::from(accepted_at)).bind(operation)
+    }};
+}
+
 impl BrokerStore {
-    /// Some of the instances whose rows are gone, those first whose removal was asked for first, and how many there
-    /// are in all. What is empty does not choose.
-    pub async fn removed(
+    /// Some of the instances whose rows are gone, behind the one with this key. No accounts: of any.
+    pub async fn removed_page(
         &self,
         accounts: &[String],
-        instances: &[String],
-        skip: u64,
+        after: Option<RemovedKey>,
+        skip: u32,
         most: u32,
-    ) -> Result<(Vec<Removed>, u64), Error> {
-        let texts = |values: &[String]| (!values.is_empty()).then(|| list(values));
-        let (lanes, ids) = (texts(accounts), texts(instances));
-        if !instances.is_empty() {
-            let rows = self.removed_among(accounts, instances).await?;
-            let total = rows.len() as u64;
-            let skip = usize::try_from(skip).unwrap_or(usize::MAX);
-            let page = rows.into_iter().skip(skip).take(most as usize);
-            return Ok((page.collect(), total));
-        }
-        let (start, none) = (Moment::from(Timestamp::UNIX_EPOCH), Uuid::nil());
-        let total: i64 = on!(self.database().reader(), TOTAL, |text, pool| {
-            sqlx::query_scalar(text)
-                .bind(lanes.clone())
-                .bind(ids.clone())
-                .bind(start)
-                .bind(none)
-                .fetch_one(pool)
-                .await
-        })?;
+    ) -> Result<Vec<RemovedInstance>, Error> {
         let rows: Vec<Row> = on!(self.database().reader(), PAGE, |text, pool| {
-            sqlx::query_as(text)
-                .bind(lanes)
-                .bind(ids)
-                .bind(start)
-                .bind(none)
-                .bind(i64::from(most))
-                .bind(i64::try_from(skip).unwrap_or(i64::MAX))
-                .fetch_all(pool)
-                .await
+            let query = bound!(sqlx::query_as(text), accounts, after);
+            query.bind(i64::from(most)).bind(i64::from(skip)).fetch_all(pool).await
         })?;
-        Ok((rows.into_iter().map(Removed::from).collect(), total.unsigned_abs()))
+        Ok(rows.into_iter().map(RemovedInstance::from).collect())
     }
 
-    /// Those of these instances whose rows are gone, those first whose removal was asked for first.
+    /// How many there are behind the one with this key, counted until there are so many.
+    pub async fn removed_total(
+        &self,
+        accounts: &[String],
+        after: Option<RemovedKey>,
+        most: u32,
+    ) -> Result<u64, Error> {
+        let total: i64 = on!(self.database().reader(), TOTAL, |text, pool| {
+            let query = bound!(sqlx::query_scalar(text), accounts, after);
+            query.bind(i64::from(most)).fetch_one(pool).await
+        })?;
+        Ok(total.unsigned_abs())
+    }
+
+    /// The key of the last of each `every` of them.
+    pub async fn removed_marks(
+        &self,
+        accounts: &[String],
+        every: u32,
+    ) -> Result<Vec<RemovedKey>, Error> {
+        let first: Option<RemovedKey> = None;
+        let marks: Vec<Mark> = on!(self.database().reader(), MARKS, |text, pool| {
+            let query = bound!(sqlx::query_as(text), accounts, first);
+            query.bind(i64::from(every)).fetch_all(pool).await
+        })?;
+        let mut keys: Vec<RemovedKey> =
+            marks.into_iter().map(|mark| (mark.created_at.into(), mark.id)).collect();
+        keys.sort_unstable();
+        Ok(keys)
+    }
+
+    /// Those of these instances whose rows are gone.
     pub async fn removed_among(
         &self,
         accounts: &[String],
         instances: &[String],
-    ) -> Result<Vec<Removed>, Error> {
+    ) -> Result<Vec<RemovedInstance>, Error> {
         let (lanes, ids) = ((!accounts.is_empty()).then(|| list(accounts)), list(instances));
         let mut rows: Vec<Row> = on!(self.database().reader(), FEW, |text, pool| {
             sqlx::query_as(text).bind(lanes).bind(ids).fetch_all(pool).await
         })?;
         rows.sort_by_key(|row| row.id);
-        Ok(rows.into_iter().map(Removed::from).collect())
-    }
-
-    /// The instances whose rows are gone and that come behind this one, those first whose removal was asked for first. Unlike
-    /// pages by number, each page costs the same.
-    pub async fn removed_after(
-        &self,
-        accounts: &[String],
-        after: Option<&Removed>,
-        most: u32,
-    ) -> Result<Vec<Removed>, Error> {
-        let lanes = (!accounts.is_empty()).then(|| list(accounts));
-        let start = after.map(|after| (after.accepted_at, after.operation));
-        let (accepted_at, operation) = start.unwrap_or((Timestamp::UNIX_EPOCH, Uuid::nil()));
-        let rows: Vec<Row> = on!(self.database().reader(), PAGE, |text, pool| {
-            sqlx::query_as(text)
-                .bind(lanes)
-                .bind(None::<String>)
-                .bind(Moment::from(accepted_at))
-                .bind(operation)
-                .bind(i64::from(most))
-                .bind(0_i64)
-                .fetch_all(pool)
-                .await
-        })?;
-        Ok(rows.into_iter().map(Removed::from).collect())
+        Ok(rows.into_iter().map(RemovedInstance::from).collect())
     }
 }
 
-impl From<Row> for Removed {
+impl From<Row> for RemovedInstance {
     fn from(row: Row) -> Self {
         Self {
             instance: row.instance,

@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::Standing;
-use crate::{Error, Moment, Place, Sealer};
+use crate::{Error, Moment, SealLocation, Sealer};
 
 /// How long an id, an account and the other words may be that instances are found by, in bytes.
 pub const LONGEST: usize = 255;
 
-/// What was ordered.
+/// An ordered instance.
 #[derive(Clone)]
 pub struct Instance {
     /// Its id, as the platform calls it; also the instance of its operations.
@@ -40,7 +40,7 @@ pub struct Instance {
     pub dashboard_url: String,
     /// The order; sealed at rest.
     pub order: Vec<u8>,
-    /// What the last finished operation knew; empty when none has said; sealed at rest.
+    /// The details from the last finished operation; empty when there is none; sealed at rest.
     pub details: Vec<u8>,
     /// Counts the changes, from 1.
     pub revision: i64,
@@ -102,7 +102,7 @@ pub struct NewInstance {
     pub dashboard_url: String,
     /// The order.
     pub order: Vec<u8>,
-    /// What is known about it already.
+    /// Its details, if known already.
     pub details: Option<Vec<u8>>,
 }
 
@@ -199,11 +199,11 @@ impl Row {
     /// The instance, with what is sealed opened.
     pub(super) fn open(self, sealer: &Sealer) -> Result<Instance, Error> {
         let details = match &self.details {
-            Some(sealed) => sealer.open(Place { row: &self.id, ..DETAILS }, sealed)?,
+            Some(sealed) => sealer.open(SealLocation { row: &self.id, ..DETAILS }, sealed)?,
             None => Vec::new(),
         };
         Ok(Instance {
-            order: sealer.open(Place { row: &self.id, ..ORDERED }, &self.ordered)?,
+            order: sealer.open(SealLocation { row: &self.id, ..ORDERED }, &self.ordered)?,
             details,
             id: self.id,
             global_account: self.global_account,
@@ -231,18 +231,20 @@ impl Row {
 
 /// Seals an instance's order.
 pub(super) fn seal_order(sealer: &Sealer, instance: &str, order: &[u8]) -> Vec<u8> {
-    sealer.seal(Place { row: instance, ..ORDERED }, order)
+    sealer.seal(SealLocation { row: instance, ..ORDERED }, order)
 }
 
 /// Opens an instance's order.
 pub(super) fn open_order(sealer: &Sealer, instance: &str, sealed: &[u8]) -> Result<Vec<u8>, Error> {
-    Ok(sealer.open(Place { row: instance, ..ORDERED }, sealed)?)
+    Ok(sealer.open(SealLocation { row: instance, ..ORDERED }, sealed)?)
 }
 
 /// Seals an instance's details.
 pub(super) fn seal_details(sealer: &Sealer, instance: &str, details: &[u8]) -> Vec<u8> {
-    sealer.seal(Place { row: instance, ..DETAILS }, details)
+    sealer.seal(SealLocation { row: instance, ..DETAILS }, details)
 }
 
-const ORDERED: Place<'static> = Place { table: "instances", column: "ordered", row: "" };
-const DETAILS: Place<'static> = Place { table: "instances", column: "details", row: "" };
+const ORDERED: SealLocation<'static> =
+    SealLocation { table: "instances", column: "ordered", row: "" };
+const DETAILS: SealLocation<'static> =
+    SealLocation { table: "instances", column: "details", row: "" };

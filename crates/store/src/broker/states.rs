@@ -3,12 +3,14 @@
 
 use std::fmt;
 
+use base::failure::chain;
 use jiff::Timestamp;
+use tracing::error;
 use uuid::Uuid;
 
 use super::BrokerStore;
 use crate::{
-    Connection, Error, Moment, Place, Sealer,
+    Connection, Error, Moment, SealLocation, Sealer,
     sql::{Text, ids, sql},
 };
 
@@ -24,6 +26,12 @@ const LATEST: &str = "
     WHERE runtime_id = $1 AND COALESCE(holds LIKE '%,' || $2 || ',%', true)
     ORDER BY runtime_id DESC, created_at DESC, id DESC LIMIT 1";
 
+// $2: sent by this operation.
+const SENT_BY: &str = "
+    SELECT id, instance, runtime_id, operation_id, holds, payload, created_at FROM runtime_states
+    WHERE runtime_id = $1 AND operation_id = $2 AND holds LIKE '%,' || $3 || ',%'
+    ORDER BY runtime_id DESC, created_at DESC, id DESC LIMIT 1";
+
 // The newest of each runtime that holds $2.
 const LATEST_OF: Text = sql!("
     SELECT id, instance, runtime_id, operation_id, holds, payload, created_at FROM runtime_states
@@ -35,7 +43,8 @@ const LATEST_OF: Text = sql!("
 
 /// Every statement, with the index it goes by where that is not the primary key.
 #[cfg(test)]
-pub(super) const TEXTS: &[(&str, &str)] = &[(ADD, ""), (LATEST, "runtime_states_of_runtime")];
+pub(super) const TEXTS: &[(&str, &str)] =
+    &[(ADD, ""), (LATEST, "runtime_states_of_runtime"), (SENT_BY, "runtime_states_of_runtime")];
 #[cfg(test)]
 pub(super) const LISTS: &[(Text, &str)] = &[(LATEST_OF, "runtime_states_of_runtime")];
 
@@ -48,9 +57,9 @@ pub struct NewRuntimeState {
     pub runtime: Uuid,
     /// The operation that sent it.
     pub operation: Uuid,
-    /// What is in the payload, in words of small letters and hyphens: `cluster-setup`.
+    /// The parts of the payload, as lower-case words with hyphens: `cluster-setup`.
     pub holds: Vec<String>,
-    /// What was sent.
+    /// The payload that was sent.
     pub payload: Vec<u8>,
 }
 
@@ -64,9 +73,9 @@ pub struct RuntimeState {
     pub runtime: Uuid,
     /// The operation that sent it.
     pub operation: Uuid,
-    /// What is in the payload.
+    /// The parts of the payload.
     pub holds: Vec<String>,
-    /// What was sent; sealed at rest.
+    /// The payload that was sent; sealed at rest.
     pub payload: Vec<u8>,
     /// When it was recorded.
     pub created_at: Timestamp,
@@ -109,8 +118,8 @@ struct Row {
     created_at: Moment,
 }
 
-/// What is written of a record, apart from where it belongs.
-pub(super) struct Written<'a> {
+/// The columns of a record, without its owner.
+pub(super) struct StateRecord<'a> {
     pub(super) instance: &'a str,
     /// `None`: the instance's.
     pub(super) runtime: Option<Uuid>,
@@ -122,7 +131,7 @@ pub(super) struct Written<'a> {
 impl BrokerStore {
     /// Keeps a record, and says whether it did: of an instance that is gone, nothing is kept.
     pub async fn add_runtime_state(&self, new: &NewRuntimeState) -> Result<bool, Error> {
-        let written = Written {
+        let written = StateRecord {
             instance: &new.instance,
             runtime: Some(new.runtime),
             operation: new.operation,
@@ -151,7 +160,25 @@ impl BrokerStore {
         row.map(|row| row.open(&self.sealer)).transpose()
     }
 
-    /// The newest record of each of these runtimes that holds a word, in no order.
+    /// The newest record that an operation has sent for a runtime and that holds a word.
+    pub async fn runtime_state_of(
+        &self,
+        runtime: Uuid,
+        operation: Uuid,
+        holding: &str,
+    ) -> Result<Option<RuntimeState>, Error> {
+        if !is_word(holding) {
+            return Ok(None);
+        }
+        let row: Option<Row> = on!(self.database().reader(), |pool| {
+            let query = sqlx::query_as(SENT_BY).bind(runtime).bind(operation);
+            query.bind(holding).fetch_optional(pool).await
+        })?;
+        row.map(|row| row.open(&self.sealer)).transpose()
+    }
+
+    /// The newest record of each of these runtimes that holds a word, in no order. What cannot be read is left out: it must not fail a
+    /// page.
     pub async fn latest_runtime_states(
         &self,
         runtimes: &[Uuid],
@@ -163,7 +190,17 @@ impl BrokerStore {
         let rows: Vec<Row> = on!(self.database().reader(), LATEST_OF, |text, pool| {
             sqlx::query_as(text).bind(ids(runtimes)).bind(holding).fetch_all(pool).await
         })?;
-        rows.into_iter().map(|row| row.open(&self.sealer)).collect()
+        let opened = |row: Row| {
+            let runtime = row.runtime_id;
+            match row.open(&self.sealer) {
+                Ok(state) => Some(state),
+                Err(error) => {
+                    error!(runtime.id = %runtime, error = %chain(&error), "state of a runtime cannot be read, leaving it out of a list");
+                    None
+                }
+            }
+        };
+        Ok(rows.into_iter().filter_map(opened).collect())
     }
 }
 
@@ -171,7 +208,8 @@ impl Row {
     fn open(self, sealer: &Sealer) -> Result<RuntimeState, Error> {
         let words = self.holds.split(',').filter(|word| !word.is_empty());
         Ok(RuntimeState {
-            payload: sealer.open(Place { row: &self.id.to_string(), ..PAYLOAD }, &self.payload)?,
+            payload: sealer
+                .open(SealLocation { row: &self.id.to_string(), ..PAYLOAD }, &self.payload)?,
             id: self.id,
             instance: self.instance,
             runtime: self.runtime_id,
@@ -186,7 +224,7 @@ impl Row {
 pub(super) async fn add(
     connection: Connection<'_>,
     sealer: &Sealer,
-    written: &Written<'_>,
+    written: &StateRecord<'_>,
     now: Moment,
 ) -> Result<bool, Error> {
     if !written.holds.iter().all(|word| is_word(word)) {
@@ -214,11 +252,12 @@ pub(super) async fn add(
 
 /// Seals what was sent.
 pub(super) fn seal_payload(sealer: &Sealer, id: Uuid, payload: &[u8]) -> Vec<u8> {
-    sealer.seal(Place { row: &id.to_string(), ..PAYLOAD }, payload)
+    sealer.seal(SealLocation { row: &id.to_string(), ..PAYLOAD }, payload)
 }
 
 fn is_word(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
 }
 
-const PAYLOAD: Place<'static> = Place { table: "runtime_states", column: "payload", row: "" };
+const PAYLOAD: SealLocation<'static> =
+    SealLocation { table: "runtime_states", column: "payload", row: "" };

@@ -34,6 +34,9 @@ pub(super) async fn open_postgres(
         // The plan does not depend on the values, and making it anew costs more than running it.
         ("plan_cache_mode", "force_generic_plan".into()),
         ("jit", "off".into()),
+        // Starting helpers takes longer than a page does. A plan that does not know how many rows are wanted would start them for
+        // every page of a large table.
+        ("max_parallel_workers_per_gather", "0".into()),
     ]);
     if let Some(schema) = &options.schema {
         connect = connect.options([("search_path", schema)]);
@@ -153,7 +156,27 @@ fn is_locked(error: &sqlx::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
+    use crate::{Database, testing::Folder};
+
+    #[tokio::test]
+    async fn the_files_of_an_embedded_database_are_for_their_user_alone() {
+        let folder = Folder::new("private").unwrap();
+        let file = folder.path().join("kcp.db");
+
+        let url = format!("sqlite://{}", file.display());
+        let database = Database::open(&Options::new(url)).await.unwrap();
+
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&file), 0o600);
+        for beside in fs::read_dir(folder.path()).unwrap() {
+            let path = beside.unwrap().path();
+            assert_eq!(mode(&path), 0o600, "{}", path.display());
+        }
+        database.close().await;
+    }
 
     fn mode_of(url: &str) -> PgSslMode {
         postgres_options(url).unwrap().get_ssl_mode()

@@ -1,34 +1,60 @@
 //! Ending an operation as failed, whatever its step does.
 //!
 //! What a reader would get wrong: it does not wait for the owner. The epoch is raised, so that a result of the owner is fenced, and
-//! its replica drops the step at its next look. Until then the step may call outside systems: nothing of the instance begins
-//! before that, neither what waits nor what is accepted meanwhile.
+//! its replica drops the step after its next heartbeat. Until then the step may call outside systems: nothing of the instance begins
+//! before the owner's lease ends as it is stored now, neither what waits nor what is accepted meanwhile.
+//!
+//! The lease is locked first: a heartbeat that renews it later begins its look after this has landed, and finds the operation
+//! lost. A replica that leaves locks its lease before its operations too.
+//!
+//! On PostgreSQL a heartbeat of the owner waits for this transaction, which must therefore not stand still for long: the server ends
+//! it when this process freezes between two statements, and gives up on a lock that it does not get.
 
-use ::engine::storage::{OperationId, STOPPED_AFTER, Wake};
+use ::engine::{
+    ReplicaId,
+    storage::{OperationId, Wake},
+};
 use base::Failure;
 use sqlx_macros::FromRow;
 
 use super::{
     EngineStore,
-    join::microseconds,
     rows::{storable, written},
 };
 use crate::{
-    Error, Moment,
+    Connection, Error, Moment,
+    database::Backend,
     sql::{Text, sql},
 };
 
+/// PostgreSQL's code of a lock that was not given in time.
+const LOCK_NOT_AVAILABLE: &str = "55P03";
+// Until the end of the transaction, in milliseconds: much shorter than a lease.
+const LIMITS: &str = "
+    SELECT set_config('idle_in_transaction_session_timeout', '2000', true),
+           set_config('lock_timeout', '2000', true)";
+
+sql!(
+    OWNER = "
+    SELECT owner FROM operations WHERE id = $1 AND ended_at IS NULL"
+);
+
+const LEASE: Text = Text {
+    postgres: "SELECT lease_until FROM replicas WHERE id = $1 FOR SHARE",
+    sqlite: "SELECT lease_until FROM replicas WHERE id = $1",
+};
+
 sql!(LOCK = "
-    SELECT stage, step FROM operations WHERE id = $1 AND ended_at IS NULL" wait);
+    SELECT owner, stage, step FROM operations WHERE id = $1 AND ended_at IS NULL" wait);
 
 macro_rules! end {
-    ($now:literal, $later:literal) => {
+    ($now:literal, $gone:literal) => {
         concat!(
             "UPDATE operations
              SET state = 'failed', stage = NULL, step = NULL, clocks = NULL, awaits = NULL,
                  note = $3, failure = $4, owner = NULL, held = false, due_at = NULL,
                  step_gone_at = CASE WHEN held THEN ",
-            $later,
+            $gone,
             " END, epoch = epoch + 1, journal = journal + 1, ended_at = ",
             $now,
             ", updated_at = ",
@@ -41,9 +67,9 @@ macro_rules! end {
 const END: Text = Text {
     postgres: end!(
         "COALESCE($1, statement_timestamp())",
-        "COALESCE($1, statement_timestamp()) + $5 * interval '1 microsecond'"
+        "GREATEST($5, COALESCE($1, statement_timestamp()))"
     ),
-    sqlite: end!("$1", "$1 + $5"),
+    sqlite: end!("$1", "max(COALESCE($5, $1), $1)"),
 };
 
 const NOTE: &str = "
@@ -53,12 +79,13 @@ const NOTE: &str = "
 
 #[derive(FromRow)]
 struct Open {
+    owner: Option<ReplicaId>,
     stage: Option<String>,
     step: Option<String>,
 }
 
 #[derive(FromRow)]
-struct Abandoned {
+struct AbandonedRow {
     instance: String,
     journal: i64,
     epoch: i64,
@@ -71,23 +98,35 @@ impl EngineStore {
         id: OperationId,
         failure: &Failure,
     ) -> Result<bool, Error> {
+        self.try_to_end_as_failed(id, failure).await.map_err(contended)
+    }
+
+    async fn try_to_end_as_failed(
+        &self,
+        id: OperationId,
+        failure: &Failure,
+    ) -> Result<bool, Error> {
         let now = self.now();
         let (note, failure) = (storable(&failure.message), storable(&written(failure)?));
-        let mut transaction = self.database.begin().await?;
-        let open: Option<Open> = on!(transaction.connection(), LOCK, |text, connection| {
-            sqlx::query_as(text).bind(id).fetch_optional(connection).await
-        })?;
-        let Some(open) = open else {
-            transaction.rollback().await?;
-            return Ok(false);
+        let (mut transaction, open, lease) = loop {
+            let mut transaction = self.database.begin().await?;
+            limit(transaction.connection()).await?;
+            match lock(transaction.connection(), id).await? {
+                LockedOperation::Open(open, lease) => break (transaction, open, lease),
+                LockedOperation::ChangedHands => transaction.rollback().await?,
+                LockedOperation::Final => {
+                    transaction.rollback().await?;
+                    return Ok(false);
+                }
+            }
         };
-        let ended: Abandoned = on!(transaction.connection(), END, |text, connection| {
+        let ended: AbandonedRow = on!(transaction.connection(), END, |text, connection| {
             sqlx::query_as(text)
                 .bind(now)
                 .bind(id)
                 .bind(&note)
                 .bind(&failure)
-                .bind(microseconds(STOPPED_AFTER))
+                .bind(lease)
                 .fetch_one(connection)
                 .await
         })?;
@@ -110,4 +149,51 @@ impl EngineStore {
         self.wakes.ring(Wake::Due);
         Ok(true)
     }
+}
+
+/// An operation that is about to be ended.
+enum LockedOperation {
+    /// It is not final; with the end of its owner's lease.
+    Open(Open, Option<Moment>),
+    /// Another replica took it over while the lease was being locked.
+    ChangedHands,
+    /// It is final or unknown.
+    Final,
+}
+
+async fn limit(connection: Connection<'_>) -> Result<(), Error> {
+    if let Backend::Postgres(connection) = connection {
+        sqlx::query(LIMITS).execute(connection).await?;
+    }
+    Ok(())
+}
+
+/// A lock that was not given in time is for the operator to ask for again.
+fn contended(error: Error) -> Error {
+    match &error {
+        Error::Database(sqlx::Error::Database(cause))
+            if cause.code().as_deref() == Some(LOCK_NOT_AVAILABLE) =>
+        {
+            Error::Contended
+        }
+        _ => error,
+    }
+}
+
+async fn lock(mut connection: Connection<'_>, id: OperationId) -> Result<LockedOperation, Error> {
+    let owner: Option<Option<ReplicaId>> = on!(connection.lend(), OWNER, |text, connection| {
+        sqlx::query_scalar(text).bind(id).fetch_optional(connection).await
+    })?;
+    let Some(owner) = owner else { return Ok(LockedOperation::Final) };
+    let lease: Option<Moment> = on!(connection.lend(), LEASE, |text, connection| {
+        sqlx::query_scalar(text).bind(owner).fetch_optional(connection).await
+    })?;
+    let open: Option<Open> = on!(connection, LOCK, |text, connection| {
+        sqlx::query_as(text).bind(id).fetch_optional(connection).await
+    })?;
+    Ok(match open {
+        Some(open) if open.owner == owner => LockedOperation::Open(open, lease),
+        Some(_) => LockedOperation::ChangedHands,
+        None => LockedOperation::Final,
+    })
 }

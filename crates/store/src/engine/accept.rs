@@ -7,7 +7,7 @@
 //! takes the long way.
 
 use ::engine::{
-    Planted, State,
+    PlantedBug, State,
     storage::{Acceptance, Cancel, NewOperation, OperationId, Pairs, Unfinished, Verdict, Wake},
 };
 use sqlx_macros::FromRow;
@@ -89,12 +89,12 @@ struct UnfinishedRow {
 
 /// How a candidate is to be stored.
 #[derive(Clone, Copy)]
-struct Way {
+struct AcceptMode {
     admitted: bool,
     only_alone: bool,
 }
 
-impl Way {
+impl AcceptMode {
     /// Nothing is before it, or it is not stored.
     const ALONE: Self = Self { admitted: true, only_alone: true };
 }
@@ -135,7 +135,7 @@ impl EngineStore {
         }
         let mut connection = pool.acquire().await?;
         let connection = Backend::Postgres(&mut *connection);
-        let stored = self.store(connection, candidate, Way::ALONE).await.map_err(alone)?;
+        let stored = self.store(connection, candidate, AcceptMode::ALONE).await.map_err(alone)?;
         if stored {
             self.wakes.ring(Wake::Due);
         }
@@ -165,7 +165,7 @@ impl EngineStore {
     ) -> Result<Acceptance, Error> {
         let new = &candidate.new;
         if pairs(&[]) == Verdict::Queue
-            && self.store(connection.lend(), candidate, Way::ALONE).await?
+            && self.store(connection.lend(), candidate, AcceptMode::ALONE).await?
         {
             return Ok(Acceptance::Started);
         }
@@ -190,8 +190,8 @@ impl EngineStore {
                     }
                 }
             }
-            let admitted = unfinished.is_empty() || self.planted.is(Planted::ManyRunning);
-            let way = Way { admitted, only_alone: false };
+            let admitted = unfinished.is_empty() || self.planted.is(PlantedBug::ManyRunning);
+            let way = AcceptMode { admitted, only_alone: false };
             if self.store(connection.lend(), candidate, way).await? {
                 return Ok(if admitted { Acceptance::Started } else { Acceptance::Queued });
             }
@@ -205,7 +205,7 @@ impl EngineStore {
         &self,
         connection: Connection<'_>,
         candidate: &Candidate,
-        way: Way,
+        way: AcceptMode,
     ) -> Result<bool, Error> {
         let Candidate { new, root, closed } = candidate;
         let now = self.now();

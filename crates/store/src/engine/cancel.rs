@@ -1,10 +1,16 @@
 //! Asking operations to end, and telling those that wait that it may be time.
 
-use ::engine::storage::{Cancel, OperationId, Wake};
+use ::engine::{
+    State,
+    storage::{Cancel, OperationId, Wake},
+};
 use sqlx_macros::FromRow;
 
 use super::{EngineStore, rows::storable};
-use crate::{Connection, Error, sql::sql};
+use crate::{
+    Connection, Error,
+    sql::{Text, sql},
+};
 
 // What waits behind another operation has not begun, so it ends right here. What sleeps is woken.
 sql!(REQUEST = "
@@ -15,6 +21,14 @@ sql!(REQUEST = "
         ended_at = CASE WHEN due_at IS NULL THEN " now " END,
         due_at = CASE WHEN due_at > " now " AND NOT held THEN " now " ELSE due_at END
     WHERE id = $2 AND ended_at IS NULL AND cancel_state IS NULL
+    RETURNING journal, epoch, state, stage, step");
+
+// Only what has not begun.
+sql!(WITHDRAW = "
+    UPDATE operations
+    SET cancel_state = $3, cancel_reason = $4, journal = journal + 1, updated_at = " now ",
+        state = $3, note = $4, ended_at = " now "
+    WHERE id = $2 AND due_at IS NULL AND ended_at IS NULL AND cancel_state IS NULL
     RETURNING journal, epoch, state, stage, step");
 
 sql!(NOTE = "
@@ -29,7 +43,7 @@ sql!(SIGNAL = "
     WHERE awaits = $2 AND NOT held AND due_at > " now);
 
 #[derive(FromRow)]
-struct Requested {
+struct CancelRow {
     journal: i64,
     epoch: i64,
     state: String,
@@ -53,16 +67,35 @@ impl EngineStore {
         Ok(unfinished == 1)
     }
 
+    /// Ends an operation that waits behind another one. `false`: it has begun, is final or unknown.
+    pub(crate) async fn withdraw(&self, id: OperationId, reason: &str) -> Result<bool, Error> {
+        let cancel = Cancel { state: State::Canceled, reason: reason.to_owned() };
+        let mut transaction = self.database.begin().await?;
+        let withdrawn = self.request(transaction.connection(), WITHDRAW, id, &cancel).await?;
+        transaction.commit().await?;
+        Ok(withdrawn)
+    }
+
     /// Whether it was asked now: neither final, nor unknown, nor asked before.
     pub(super) async fn cancel_in(
         &self,
+        connection: Connection<'_>,
+        id: OperationId,
+        cancel: &Cancel,
+    ) -> Result<bool, Error> {
+        self.request(connection, REQUEST, id, cancel).await
+    }
+
+    async fn request(
+        &self,
         mut connection: Connection<'_>,
+        text: Text,
         id: OperationId,
         cancel: &Cancel,
     ) -> Result<bool, Error> {
         let now = self.now();
         let reason = storable(&cancel.reason);
-        let requested: Option<Requested> = on!(connection.lend(), REQUEST, |text, connection| {
+        let requested: Option<CancelRow> = on!(connection.lend(), text, |text, connection| {
             sqlx::query_as(text)
                 .bind(now)
                 .bind(id)

@@ -28,16 +28,16 @@ pub trait ApplyChange: Send + Sync + 'static {
     fn apply<'a>(
         &'a self,
         connection: Connection<'a>,
-        applied: Applied<'a>,
+        applied: AppliedChange<'a>,
     ) -> BoxFuture<'a, Result<(), Error>>;
 }
 
 /// One change, and whose it is.
 #[derive(Debug, Clone, Copy)]
-pub struct Applied<'a> {
+pub struct AppliedChange<'a> {
     /// The operation whose step made it.
     pub operation: OperationId,
-    /// What the handler needs.
+    /// The body of the change.
     pub body: &'a Value,
 }
 
@@ -53,7 +53,7 @@ impl EngineStore {
             let handler = self.handlers.get(change.topic.as_str()).ok_or_else(|| {
                 Error::Refused(format!("nothing applies changes of \"{}\"", change.topic))
             })?;
-            let applied = Applied { operation, body: &change.body };
+            let applied = AppliedChange { operation, body: &change.body };
             handler.apply(connection.lend(), applied).await?;
         }
         Ok(())

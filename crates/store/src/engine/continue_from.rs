@@ -14,9 +14,9 @@ const NEWEST_BESIDES: &str = "
     SELECT id FROM operations WHERE instance = $1 AND id <> $2
     ORDER BY instance DESC, created_at DESC, id DESC LIMIT 1";
 
-/// What became of a retry.
+/// The result of a retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Continued {
+pub enum RetryResult {
     /// The table of pairs has decided.
     Yes(Acceptance),
     /// Nothing stored: this operation of the instance is newer, and an old order must not undo what it did.
@@ -30,7 +30,7 @@ impl EngineStore {
         old: OperationId,
         new: OperationId,
         pairs: &Pairs<'_>,
-    ) -> Result<Continued, Error> {
+    ) -> Result<RetryResult, Error> {
         let candidate = self.continuation(old, new).await?;
         let instance = candidate.new.instance.clone();
         let mut transaction = self.database.begin().await?;
@@ -46,15 +46,15 @@ impl EngineStore {
         match (newest.filter(|newest| *newest != old), acceptance) {
             (_, Acceptance::Refused(_) | Acceptance::Same(_)) => {
                 transaction.rollback().await?;
-                Ok(Continued::Yes(acceptance))
+                Ok(RetryResult::Yes(acceptance))
             }
             (Some(newer), _) => {
                 transaction.rollback().await?;
-                Ok(Continued::Older(newer))
+                Ok(RetryResult::Older(newer))
             }
             (None, _) => {
                 transaction.commit().await?;
-                Ok(Continued::Yes(acceptance))
+                Ok(RetryResult::Yes(acceptance))
             }
         }
     }

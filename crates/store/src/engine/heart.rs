@@ -1,14 +1,14 @@
-//! Renews a lease, on a connection that nothing else uses.
+//! Renews a lease and looks for lost operations, on a connection that nothing else uses: a full pool delays neither.
 
 use std::time::Duration;
 
 use ::engine::{
-    ReplicaId, StorageError,
+    OperationId, ReplicaId, StorageError,
     storage::{Beat, Heart},
 };
 use sqlx::{Connection as _, PgConnection};
 
-use super::{EngineStore, join::microseconds};
+use super::{EngineStore, join::microseconds, lost};
 use crate::{Error, Moment, database::Backend};
 
 const POSTGRES: &str = "
@@ -47,11 +47,7 @@ impl EngineHeart {
             let now = now.unwrap_or_else(|| self.store.local.now().into());
             return Ok(Beat { alive: renewed.is_some(), now: now.into() });
         }
-        // Taken out while it is in use: a beat that is dropped half-way leaves no half-read answer.
-        let mut connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => connect(&self.store).await?.ok_or(sqlx::Error::PoolClosed)?,
-        };
+        let mut connection = self.take().await?;
         let (alive, now): (bool, Moment) = sqlx::query_as(POSTGRES)
             .bind(now)
             .bind(replica)
@@ -60,6 +56,29 @@ impl EngineHeart {
             .await?;
         self.connection = Some(connection);
         Ok(Beat { alive, now: now.into() })
+    }
+
+    async fn look(
+        &mut self,
+        replica: ReplicaId,
+        in_hand: &[(OperationId, i64)],
+    ) -> Result<Vec<(OperationId, i64)>, Error> {
+        // On SQLite both share the writer: those who read may take all other connections for long.
+        if self.store.database.is_sqlite() {
+            return lost::on_pool(self.store.database.writer(), replica, in_hand).await;
+        }
+        let mut connection = self.take().await?;
+        let found = lost::on_postgres(&mut connection, replica, in_hand).await?;
+        self.connection = Some(connection);
+        Ok(found)
+    }
+
+    /// Taken out while it is in use: a call that is dropped half-way leaves no half-read answer.
+    async fn take(&mut self) -> Result<PgConnection, Error> {
+        Ok(match self.connection.take() {
+            Some(connection) => connection,
+            None => connect(&self.store).await?.ok_or(sqlx::Error::PoolClosed)?,
+        })
     }
 }
 
@@ -75,5 +94,13 @@ async fn connect(store: &EngineStore) -> Result<Option<PgConnection>, Error> {
 impl Heart for EngineHeart {
     async fn beat(&mut self, replica: ReplicaId, lease: Duration) -> Result<Beat, StorageError> {
         Ok(self.renew(replica, lease).await?)
+    }
+
+    async fn lost(
+        &mut self,
+        replica: ReplicaId,
+        in_hand: &[(OperationId, i64)],
+    ) -> Result<Vec<(OperationId, i64)>, StorageError> {
+        Ok(self.look(replica, in_hand).await?)
     }
 }

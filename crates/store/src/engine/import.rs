@@ -34,7 +34,7 @@ pub struct ImportedOperation {
     pub kind: String,
     /// The version of its data, as plans have it.
     pub data_version: i32,
-    /// Whose it was.
+    /// Its lane.
     pub lane: String,
     /// How it ended; a final state.
     pub state: State,
@@ -44,15 +44,15 @@ pub struct ImportedOperation {
     pub incomplete: Vec<String>,
     /// What went wrong.
     pub failure: Option<Failure>,
-    /// What was asked for; sealed at rest.
+    /// The request; sealed at rest.
     pub input: Vec<u8>,
-    /// What the steps have learnt; sealed at rest.
+    /// Data of the steps; sealed at rest.
     pub data: Vec<u8>,
     pub created_at: Timestamp,
     /// None for one that never began.
     pub started_at: Option<Timestamp>,
     pub ended_at: Timestamp,
-    /// What its only journal entry says.
+    /// The text of its only journal entry.
     pub note: String,
 }
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use ::engine::{
-    OperationId, Planted, ReplicaId,
-    storage::{Joined, Wake},
+    OperationId, PlantedBug, ReplicaId,
+    storage::{JoinedReplica, Wake},
 };
 use uuid::Uuid;
 
@@ -69,7 +69,11 @@ pub(super) fn microseconds(lease: Duration) -> i64 {
 }
 
 impl EngineStore {
-    pub(super) async fn join_as(&self, name: &str, lease: Duration) -> Result<Joined, Error> {
+    pub(super) async fn join_as(
+        &self,
+        name: &str,
+        lease: Duration,
+    ) -> Result<JoinedReplica, Error> {
         let replica = Uuid::now_v7();
         let now = self.now();
         let mut transaction = self.database.begin().await?;
@@ -104,7 +108,7 @@ impl EngineStore {
             }
         };
         transaction.commit().await?;
-        Ok(Joined { replica, incarnation, now: joined_at.into() })
+        Ok(JoinedReplica { replica, incarnation, now: joined_at.into() })
     }
 
     pub(super) async fn end_incarnation(&self, replica: ReplicaId) -> Result<(), Error> {
@@ -171,7 +175,7 @@ impl EngineStore {
     }
 
     async fn admit_orphans(&self) -> Result<u64, Error> {
-        if self.planted.is(Planted::PendingForgotten) {
+        if self.planted.is(PlantedBug::PendingForgotten) {
             return Ok(0);
         }
         let orphans: Vec<String> = on!(self.database.reader(), ORPHANS, |text, pool| {

@@ -45,7 +45,7 @@ pub struct Page {
 
 /// How many unfinished operations of one kind are in one state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Counted {
+pub struct OperationCount {
     /// The kind.
     pub kind: String,
     pub state: State,
@@ -116,16 +116,16 @@ impl EngineStore {
     }
 
     /// How many unfinished operations there are, for metrics.
-    pub async fn count(&self) -> Result<Vec<Counted>, Error> {
+    pub async fn count(&self) -> Result<Vec<OperationCount>, Error> {
         let found: Vec<CountedRow> =
             on!(self.database.reader(), |pool| { sqlx::query_as(COUNT).fetch_all(pool).await })?;
-        let mut counted: Vec<Counted> = Vec::new();
+        let mut counted: Vec<OperationCount> = Vec::new();
         for row in found {
             let state = rows::word(&row.state)?;
             let operations = row.operations.unsigned_abs();
             match counted.iter_mut().find(|one| one.kind == row.kind && one.state == state) {
                 Some(one) => one.operations += operations,
-                None => counted.push(Counted { kind: row.kind, state, operations }),
+                None => counted.push(OperationCount { kind: row.kind, state, operations }),
             }
         }
         Ok(counted)

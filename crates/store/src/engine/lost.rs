@@ -2,8 +2,13 @@
 
 use ::engine::{OperationId, ReplicaId};
 
-use super::{EngineStore, rows::written};
-use crate::{Error, database::Backend};
+use sqlx::PgExecutor;
+
+use super::rows::written;
+use crate::{
+    Error,
+    database::{Backend, Pool},
+};
 
 // The places of what is lost in the list: almost always none.
 const POSTGRES: &str = "
@@ -18,33 +23,44 @@ const SQLITE: &str = "
         WHERE o.id = unhex(json_extract(h.value, '$[0]'))
           AND o.epoch = json_extract(h.value, '$[1]') AND o.owner = $1)";
 
-impl EngineStore {
-    pub(super) async fn not_owned(
-        &self,
-        replica: ReplicaId,
-        in_hand: &[(OperationId, i64)],
-    ) -> Result<Vec<(OperationId, i64)>, Error> {
-        let places: Vec<i64> = match self.database.reader() {
-            Backend::Postgres(pool) => {
-                let (ids, epochs): (Vec<OperationId>, Vec<i64>) = in_hand.iter().copied().unzip();
-                sqlx::query_scalar(POSTGRES)
-                    .bind(replica)
-                    .bind(ids)
-                    .bind(epochs)
-                    .fetch_all(pool)
-                    .await?
-            }
-            Backend::Sqlite(pool) => {
-                let listed: Vec<(String, i64)> =
-                    in_hand.iter().map(|(id, epoch)| (id.simple().to_string(), *epoch)).collect();
-                sqlx::query_scalar(SQLITE)
-                    .bind(replica)
-                    .bind(written(&listed)?)
-                    .fetch_all(pool)
-                    .await?
-            }
-        };
-        let lost = |place: i64| usize::try_from(place).ok().and_then(|place| in_hand.get(place));
-        Ok(places.into_iter().filter_map(lost).copied().collect())
+/// On this connection, or on one of this pool.
+pub(super) async fn on_postgres(
+    executor: impl PgExecutor<'_>,
+    replica: ReplicaId,
+    in_hand: &[(OperationId, i64)],
+) -> Result<Vec<(OperationId, i64)>, Error> {
+    let (ids, epochs): (Vec<OperationId>, Vec<i64>) = in_hand.iter().copied().unzip();
+    let places = sqlx::query_scalar(POSTGRES)
+        .bind(replica)
+        .bind(ids)
+        .bind(epochs)
+        .fetch_all(executor)
+        .await?;
+    Ok(at(places, in_hand))
+}
+
+fn at(places: Vec<i64>, in_hand: &[(OperationId, i64)]) -> Vec<(OperationId, i64)> {
+    let lost = |place: i64| usize::try_from(place).ok().and_then(|place| in_hand.get(place));
+    places.into_iter().filter_map(lost).copied().collect()
+}
+
+/// On a connection of this pool.
+pub(super) async fn on_pool(
+    pool: &Pool,
+    replica: ReplicaId,
+    in_hand: &[(OperationId, i64)],
+) -> Result<Vec<(OperationId, i64)>, Error> {
+    match pool {
+        Backend::Postgres(pool) => on_postgres(pool, replica, in_hand).await,
+        Backend::Sqlite(pool) => {
+            let listed: Vec<(String, i64)> =
+                in_hand.iter().map(|(id, epoch)| (id.simple().to_string(), *epoch)).collect();
+            let places = sqlx::query_scalar(SQLITE)
+                .bind(replica)
+                .bind(written(&listed)?)
+                .fetch_all(pool)
+                .await?;
+            Ok(at(places, in_hand))
+        }
     }
 }

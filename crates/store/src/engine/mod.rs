@@ -27,16 +27,16 @@ mod wakes;
 
 use std::{collections::HashMap, sync::Arc};
 
-use ::engine::Planted;
+use ::engine::PlantedBug;
 use base::Clock;
 
 pub use change::Document;
-pub use change::{Applied, ApplyChange};
+pub use change::{AppliedChange, ApplyChange};
 pub(crate) use change::{instance_of, read_change};
-pub use continue_from::Continued;
+pub use continue_from::RetryResult;
 pub use heart::EngineHeart;
 pub use import::ImportedOperation;
-pub use list::{Counted, Filter, Page, PageKey};
+pub use list::{Filter, OperationCount, Page, PageKey};
 pub use of_instances::Content;
 pub use sums::{EndedSum, NOT_COMPLETED, PlanOf, StepSum, bucket_time};
 pub use unfinished::{AdmittedPage, Replica};
@@ -60,15 +60,15 @@ pub struct EngineStore {
     sealer: Sealer,
     time: Time,
     local: Clock,
-    planted: Planted,
+    planted: PlantedBug,
     handlers: Arc<HashMap<&'static str, Arc<dyn ApplyChange>>>,
     wakes: Arc<Wakes>,
 }
 
 impl EngineStore {
     /// A store on a migrated database. Must be called inside a tokio runtime.
-    pub fn new(database: Database, sealer: Sealer, time: Time, planted: Planted) -> Self {
-        if planted.is(Planted::TransactionLeftOpen) {
+    pub fn new(database: Database, sealer: Sealer, time: Time, planted: PlantedBug) -> Self {
+        if planted.is(PlantedBug::TransactionLeftOpen) {
             database.released().switch_off();
         }
         let wakes = Arc::new(Wakes::start(&database));
@@ -83,7 +83,7 @@ impl EngineStore {
         self
     }
 
-    /// The process's own clock: what SQLite goes by, and what [`Planted::LocalClock`] trusts.
+    /// The process's own clock: what SQLite goes by, and what [`PlantedBug::LocalClock`] trusts.
     #[must_use]
     pub fn with_local_clock(mut self, clock: Clock) -> Self {
         self.local = clock;
@@ -104,7 +104,7 @@ impl EngineStore {
         match &self.time {
             Time::Held(clock) => Some(clock.now().into()),
             Time::Database => match self.database.writer() {
-                Backend::Postgres(_) if !self.planted.is(Planted::LocalClock) => None,
+                Backend::Postgres(_) if !self.planted.is(PlantedBug::LocalClock) => None,
                 _ => Some(self.local.now().into()),
             },
         }

@@ -1,7 +1,9 @@
 //! Operations of many instances at once: two statements, however many instances and operations there are.
 
 use ::engine::storage::{OperationId, Snapshot};
+use base::failure::chain;
 use sqlx_macros::FromRow;
+use tracing::error;
 use uuid::Uuid;
 
 use super::{
@@ -9,7 +11,7 @@ use super::{
     rows::{self, OperationRow, columns},
 };
 use crate::{
-    Error,
+    Error, Sealer,
     database::Backend,
     sql::{Text, list},
 };
@@ -71,13 +73,13 @@ macro_rules! contents {
 const CONTENTS_POSTGRES: &str = contents!("= ANY ($1)");
 const CONTENTS_SQLITE: &str = contents!("IN (SELECT unhex(value) FROM json_each($1))");
 
-/// What an operation was asked to do, and what it has learnt. Neither is printed: both hold secrets.
+/// Input and data of an operation. Neither is printed: both hold secrets.
 pub struct Content {
     /// The operation.
     pub operation: OperationId,
-    /// What was asked for.
+    /// The request.
     pub input: Vec<u8>,
-    /// What the steps have learnt.
+    /// Data of the steps.
     pub data: Vec<u8>,
 }
 
@@ -129,9 +131,26 @@ impl EngineStore {
         found.into_iter().map(|row| row.into_snapshot(Vec::new(), Vec::new())).collect()
     }
 
-    /// Input and data of some operations, in no order.
+    /// Input and data of some operations, in no order; an error when one of them cannot be read.
     pub async fn contents(&self, ids: &[OperationId]) -> Result<Vec<Content>, Error> {
-        let found: Vec<ContentRow> = match self.database.reader() {
+        let found = self.sealed_contents(ids).await?;
+        found.iter().map(|row| row.open(&self.sealer)).collect()
+    }
+
+    /// The same without those that cannot be read: one of them must not fail a page.
+    pub async fn readable_contents(&self, ids: &[OperationId]) -> Result<Vec<Content>, Error> {
+        let opened = |row: &ContentRow| match row.open(&self.sealer) {
+            Ok(content) => Some(content),
+            Err(error) => {
+                error!(operation.id = %row.operation_id, error = %chain(&error), "operation cannot be read, leaving its content out of a list");
+                None
+            }
+        };
+        Ok(self.sealed_contents(ids).await?.iter().filter_map(opened).collect())
+    }
+
+    async fn sealed_contents(&self, ids: &[OperationId]) -> Result<Vec<ContentRow>, Error> {
+        Ok(match self.database.reader() {
             Backend::Postgres(pool) => {
                 sqlx::query_as(CONTENTS_POSTGRES).bind(ids).fetch_all(pool).await?
             }
@@ -139,14 +158,16 @@ impl EngineStore {
                 let ids = read::listed(ids.iter())?;
                 sqlx::query_as(CONTENTS_SQLITE).bind(ids).fetch_all(pool).await?
             }
-        };
-        let opened = found.into_iter().map(|row| {
-            Ok(Content {
-                operation: row.operation_id,
-                input: rows::open_input(&self.sealer, row.operation_id, &row.input)?,
-                data: rows::open_data(&self.sealer, row.operation_id, &row.data)?,
-            })
-        });
-        opened.collect()
+        })
+    }
+}
+
+impl ContentRow {
+    fn open(&self, sealer: &Sealer) -> Result<Content, Error> {
+        Ok(Content {
+            operation: self.operation_id,
+            input: rows::open_input(sealer, self.operation_id, &self.input)?,
+            data: rows::open_data(sealer, self.operation_id, &self.data)?,
+        })
     }
 }

@@ -1,8 +1,8 @@
-//! What is stored, for those who only look.
+//! Reads of stored operations.
 
 use std::collections::HashMap;
 
-use ::engine::storage::{Entry, OperationId, Seen, Snapshot};
+use ::engine::storage::{Entry, OperationId, OwnershipView, Snapshot};
 use jiff::Timestamp;
 use sqlx_macros::FromRow;
 use uuid::Uuid;
@@ -64,7 +64,7 @@ const TRIM_SQLITE: &str =
     "DELETE FROM runs WHERE operation_id IN (SELECT unhex(value) FROM json_each($1))";
 
 #[derive(FromRow)]
-struct Whole {
+struct SnapshotRow {
     #[sqlx(flatten)]
     operation: OperationRow,
     input: Vec<u8>,
@@ -79,7 +79,7 @@ pub(super) struct EntryOf {
 }
 
 #[derive(FromRow)]
-struct Looked {
+struct OwnershipRow {
     id: Uuid,
     epoch: i64,
     serial: i64,
@@ -97,10 +97,10 @@ pub(super) fn listed<'a>(ids: impl Iterator<Item = &'a Uuid>) -> Result<String, 
 
 impl EngineStore {
     pub(super) async fn find(&self, id: OperationId) -> Result<Option<Snapshot>, Error> {
-        let found: Option<Whole> = on!(self.database.reader(), |pool| {
+        let found: Option<SnapshotRow> = on!(self.database.reader(), |pool| {
             sqlx::query_as(READ).bind(id).fetch_optional(pool).await
         })?;
-        let Some(Whole { operation, input, data }) = found else { return Ok(None) };
+        let Some(SnapshotRow { operation, input, data }) = found else { return Ok(None) };
         let input = rows::open_input(&self.sealer, id, &input)?;
         let data = rows::open_data(&self.sealer, id, &data)?;
         operation.into_snapshot(input, data).map(Some)
@@ -135,9 +135,12 @@ impl EngineStore {
         Ok(journals)
     }
 
-    pub(super) async fn see(&self, ids: &[OperationId]) -> Result<Vec<Option<Seen>>, Error> {
+    pub(super) async fn see(
+        &self,
+        ids: &[OperationId],
+    ) -> Result<Vec<Option<OwnershipView>>, Error> {
         let now = self.now();
-        let mut looked: Vec<Looked> = match self.database.reader() {
+        let mut looked: Vec<OwnershipRow> = match self.database.reader() {
             Backend::Postgres(pool) => {
                 sqlx::query_as(LOOK_POSTGRES).bind(now).bind(ids).fetch_all(pool).await?
             }
@@ -151,7 +154,7 @@ impl EngineStore {
             let Ok(at) = looked.binary_search_by_key(id, |row| row.id) else { return Ok(None) };
             let row = &looked[at];
             let cancel = rows::cancel(row.cancel_state.as_deref(), row.cancel_reason.as_deref())?;
-            Ok(Some(Seen {
+            Ok(Some(OwnershipView {
                 epoch: row.epoch,
                 serial: row.serial,
                 owner: row.owner,

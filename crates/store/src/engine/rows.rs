@@ -5,11 +5,11 @@ use std::str::FromStr;
 use base::Failure;
 use engine::{
     Position, State, StepClock,
-    storage::{Cancel, Entry, EntryEvent, Held, OperationId, Outcome, Skip, Snapshot},
+    storage::{Cancel, Entry, EntryEvent, HeldOperation, OperationId, Outcome, Skip, Snapshot},
 };
 use uuid::Uuid;
 
-use crate::{Error, Moment, Place, Sealer};
+use crate::{Error, Moment, SealLocation, Sealer};
 
 /// The columns of [`OperationRow`], of the table `operations AS o`.
 macro_rules! columns {
@@ -84,10 +84,10 @@ impl OperationRow {
     }
 
     /// As its owner gets it.
-    pub(super) fn into_held(self, input: Vec<u8>, data: Vec<u8>) -> Result<Held, Error> {
+    pub(super) fn into_held(self, input: Vec<u8>, data: Vec<u8>) -> Result<HeldOperation, Error> {
         let position = self.position()?;
         let (cancel, skip) = (self.cancel()?, self.skip());
-        Ok(Held {
+        Ok(HeldOperation {
             id: self.id,
             root: self.root,
             instance: self.instance,
@@ -233,25 +233,27 @@ pub(super) fn storable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-/// Seals what was asked for.
+/// Seals the input.
 pub(super) fn seal_input(sealer: &Sealer, id: OperationId, plain: &[u8]) -> Vec<u8> {
-    sealer.seal(Place { row: &id.to_string(), ..INPUT }, plain)
+    sealer.seal(SealLocation { row: &id.to_string(), ..INPUT }, plain)
 }
 
-/// Opens what was asked for.
+/// Opens the input.
 pub(super) fn open_input(sealer: &Sealer, id: Uuid, sealed: &[u8]) -> Result<Vec<u8>, Error> {
-    Ok(sealer.open(Place { row: &id.to_string(), ..INPUT }, sealed)?)
+    Ok(sealer.open(SealLocation { row: &id.to_string(), ..INPUT }, sealed)?)
 }
 
 /// Seals what the steps have learnt.
 pub(super) fn seal_data(sealer: &Sealer, id: OperationId, plain: &[u8]) -> Vec<u8> {
-    sealer.seal(Place { row: &id.to_string(), ..DATA }, plain)
+    sealer.seal(SealLocation { row: &id.to_string(), ..DATA }, plain)
 }
 
 /// Opens what the steps have learnt.
 pub(super) fn open_data(sealer: &Sealer, id: Uuid, sealed: &[u8]) -> Result<Vec<u8>, Error> {
-    Ok(sealer.open(Place { row: &id.to_string(), ..DATA }, sealed)?)
+    Ok(sealer.open(SealLocation { row: &id.to_string(), ..DATA }, sealed)?)
 }
 
-const INPUT: Place<'static> = Place { table: "operation_inputs", column: "input", row: "" };
-const DATA: Place<'static> = Place { table: "operation_data", column: "data", row: "" };
+const INPUT: SealLocation<'static> =
+    SealLocation { table: "operation_inputs", column: "input", row: "" };
+const DATA: SealLocation<'static> =
+    SealLocation { table: "operation_data", column: "data", row: "" };

@@ -5,20 +5,20 @@ use std::time::Duration;
 use ::engine::{
     OperationId, ReplicaId, Storage, StorageError,
     storage::{
-        Acceptance, Ask, Cancel, Claimed, Commit, Entry, Joined, Landed, NewOperation, Pairs, Seen,
-        Skip, Snapshot, Wake,
+        Acceptance, Cancel, ClaimRequest, ClaimResult, Commit, CommitResult, Entry, JoinedReplica,
+        NewOperation, OwnershipView, Pairs, Skip, Snapshot, Wake,
     },
 };
 use base::Failure;
 use jiff::Timestamp;
 use tokio::sync::broadcast;
 
-use super::{EngineHeart, EngineStore, accept::Candidate};
+use super::{EngineHeart, EngineStore, accept::Candidate, lost};
 
 impl Storage for EngineStore {
     type Heart = EngineHeart;
 
-    async fn join(&self, name: &str, lease: Duration) -> Result<Joined, StorageError> {
+    async fn join(&self, name: &str, lease: Duration) -> Result<JoinedReplica, StorageError> {
         Ok(self.join_as(name, lease).await?)
     }
 
@@ -47,10 +47,10 @@ impl Storage for EngineStore {
         replica: ReplicaId,
         in_hand: &[(OperationId, i64)],
     ) -> Result<Vec<(OperationId, i64)>, StorageError> {
-        Ok(self.not_owned(replica, in_hand).await?)
+        Ok(lost::on_pool(self.database.reader(), replica, in_hand).await?)
     }
 
-    async fn claim(&self, ask: &Ask<'_>) -> Result<Claimed, StorageError> {
+    async fn claim(&self, ask: &ClaimRequest<'_>) -> Result<ClaimResult, StorageError> {
         Ok(self.grant(ask).await?)
     }
 
@@ -58,11 +58,11 @@ impl Storage for EngineStore {
         &self,
         replica: ReplicaId,
         batch: &[Commit],
-    ) -> Result<Vec<Landed>, StorageError> {
+    ) -> Result<Vec<CommitResult>, StorageError> {
         self.write(replica, batch).await
     }
 
-    async fn look(&self, ids: &[OperationId]) -> Result<Vec<Option<Seen>>, StorageError> {
+    async fn look(&self, ids: &[OperationId]) -> Result<Vec<Option<OwnershipView>>, StorageError> {
         Ok(self.see(ids).await?)
     }
 

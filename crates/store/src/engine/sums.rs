@@ -135,7 +135,7 @@ pub struct EndedSum {
 pub type PlanOf = fn(&[u8]) -> Option<String>;
 
 #[derive(FromRow)]
-struct Marked {
+struct EndedOperationRow {
     id: Uuid,
     kind: String,
     state: String,
@@ -155,7 +155,7 @@ type StepKey = (i64, String, String, i64);
 /// Day, kind, plan.
 type EndedKey = (i64, String, String);
 
-/// What a batch of operations adds.
+/// The sums of a batch of operations.
 #[derive(Default)]
 struct Sums {
     /// Operations, runs, failures, retries.
@@ -174,9 +174,10 @@ impl EngineStore {
             return Ok(0);
         }
         let mut transaction = self.database().begin().await?;
-        let marked: Vec<Marked> = on!(transaction.connection(), MARK, |text, connection| {
-            sqlx::query_as(text).bind(i64::from(most)).fetch_all(connection).await
-        })?;
+        let marked: Vec<EndedOperationRow> =
+            on!(transaction.connection(), MARK, |text, connection| {
+                sqlx::query_as(text).bind(i64::from(most)).fetch_all(connection).await
+            })?;
         if marked.is_empty() {
             transaction.rollback().await?;
             return Ok(0);
@@ -274,7 +275,7 @@ async fn journals(
 }
 
 impl Sums {
-    fn add(&mut self, one: &Marked, journal: &[Entry], plan: String) {
+    fn add(&mut self, one: &EndedOperationRow, journal: &[Entry], plan: String) {
         // A newer program may have ended it in a way that this one has no word for.
         let Ok(state) = rows::word(&one.state) else { return };
         let ended_at = Timestamp::from(one.ended_at);

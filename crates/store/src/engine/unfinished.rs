@@ -1,4 +1,4 @@
-//! What has not ended; what has failed lately; and the replicas that live. All by index, some rows at a time.
+//! Unfinished operations, recent failures, and living replicas. All by index, some rows at a time.
 //!
 //! What a reader would get wrong: unfinished operations have no index by age. An index of all that has not ended would be taken by
 //! statements about one instance, and lead them through everybody's.

@@ -38,7 +38,7 @@ pub(super) struct Wakes {
     tasks: Vec<JoinHandle<()>>,
 }
 
-/// What other replicas shall be told, and who tells it.
+/// Notifications for other replicas, and their sender.
 struct Outgoing {
     gathered: Mutex<BTreeSet<String>>,
     bell: Notify,

@@ -27,7 +27,7 @@ pub enum Error {
         "import: reading the source database: it is not the database of {program}: {missing} is missing"
     )]
     Missing {
-        /// Whose database it should be.
+        /// The program that the database should belong to.
         program: &'static str,
         /// Tables and columns.
         missing: String,
@@ -35,7 +35,7 @@ pub enum Error {
     /// A statement failed.
     #[error("import: reading the source database: {doing} failed")]
     Read {
-        /// What was tried.
+        /// The attempted action.
         doing: &'static str,
         #[source]
         source: sqlx::Error,

@@ -14,7 +14,7 @@ use sqlx::AssertSqlSafe;
 use super::{
     Cipher, Error, RowError, SourceKey,
     read::{json, moment, null_is_default, row},
-    source::{Needed, Source, reading},
+    source::{RequiredColumns, Source, reading},
 };
 
 pub use archived::KebArchived;
@@ -22,8 +22,8 @@ pub use orchestrations::{KebMember, KebOrchestration};
 
 const PROGRAM: &str = "the Kyma environment broker";
 
-/// What nothing can do without.
-const NEEDED: [Needed; 2] = [
+/// The required columns.
+const NEEDED: [RequiredColumns; 2] = [
     (
         "instances",
         &[
@@ -91,15 +91,15 @@ pub struct KebInstance {
     pub provider: String,
     #[serde(default, deserialize_with = "null_is_default")]
     pub subscription_global_account_id: String,
-    /// What was sent for its cluster, the oldest first.
+    /// Configurations that were sent for its cluster, the oldest first.
     #[serde(skip)]
     pub configs: Vec<ClusterConfig>,
-    /// What was last sent to the Reconciler.
+    /// The last setup that was sent to the Reconciler.
     #[serde(skip)]
     pub setup: Option<ClusterSetup>,
 }
 
-/// What was sent for a cluster.
+/// A configuration that was sent for a cluster.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ClusterConfig {
     pub id: String,
@@ -110,7 +110,7 @@ pub struct ClusterConfig {
     pub cluster_config: Value,
 }
 
-/// What was sent to the Reconciler.
+/// A setup that was sent to the Reconciler.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ClusterSetup {
     pub id: String,
@@ -134,7 +134,7 @@ pub struct KebOperation {
     pub description: String,
     #[serde(rename = "type")]
     pub kind: String,
-    /// What the steps have learnt.
+    /// Data of the steps.
     #[serde(deserialize_with = "json")]
     pub data: Value,
     #[serde(deserialize_with = "moment")]

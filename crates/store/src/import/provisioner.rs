@@ -12,13 +12,13 @@ use sqlx::AssertSqlSafe;
 use super::{
     Cipher, Error, RowError, SourceKey,
     read::{json, moment, null_is_default, row},
-    source::{Needed, Source, reading},
+    source::{RequiredColumns, Source, reading},
 };
 
 const PROGRAM: &str = "the Kyma runtime provisioner";
 
-/// What nothing can do without.
-const NEEDED: [Needed; 3] = [
+/// The required columns.
+const NEEDED: [RequiredColumns; 3] = [
     ("cluster", &["id", "tenant", "creation_timestamp", "deleted"]),
     ("gardener_config", &["cluster_id", "name", "provider", "region", "provider_specific_config"]),
     ("operation", &["id", "type", "state", "start_timestamp", "cluster_id"]),
@@ -111,7 +111,7 @@ pub struct ProvisionerCluster {
     /// The row of its configuration.
     #[serde(default)]
     pub gardener: Value,
-    /// Who vouches for its users.
+    /// The OIDC issuer of its users.
     #[serde(default)]
     pub oidc: Value,
     #[serde(default, deserialize_with = "null_is_default")]
@@ -120,7 +120,7 @@ pub struct ProvisionerCluster {
     pub dns: Value,
     #[serde(default, deserialize_with = "null_is_default")]
     pub dns_providers: Vec<Value>,
-    /// Who may do everything in it; their ids may be encrypted.
+    /// Its administrators; their ids may be encrypted.
     #[serde(default, deserialize_with = "null_is_default")]
     pub administrators: Vec<Value>,
     /// Every Kyma that it had.

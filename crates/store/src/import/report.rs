@@ -1,4 +1,4 @@
-//! What an import has found, taken over and left out.
+//! The report of an import.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -12,11 +12,11 @@ const MOST: usize = 2_000;
 pub enum Mode {
     /// Nothing is written: the report says what would be.
     DryRun,
-    /// What can be taken over is.
+    /// Imports everything that can be imported.
     Apply,
 }
 
-/// What became of one sort of things.
+/// Counts for one sort of rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Count {
     /// In the source.
@@ -32,11 +32,11 @@ pub struct Count {
 /// Something that an operator should know, and do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What it is about: `instance 8f21`.
+    /// The subject: `instance 8f21`.
     pub subject: String,
-    /// What is the matter.
+    /// The problem.
     pub problem: String,
-    /// What to do about it.
+    /// The advised action.
     pub action: String,
 }
 
@@ -57,12 +57,12 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What an import has done.
+/// The report of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// By the word for each sort of things: `instances`.
     pub counts: BTreeMap<&'static str, Count>,
-    /// What an operator should know.
+    /// Findings for the operator.
     pub findings: Vec<Finding>,
     /// How many findings are not in the list.
     pub further_findings: u64,

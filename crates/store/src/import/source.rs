@@ -31,14 +31,14 @@ pub(super) struct Source {
 }
 
 /// A table and the columns that nothing can do without.
-pub(super) type Needed = (&'static str, &'static [&'static str]);
+pub(super) type RequiredColumns = (&'static str, &'static [&'static str]);
 
 impl Source {
     /// Opens the database of `program`, and sees whether it is one.
     pub(super) async fn open(
         url: &SecretString,
         program: &'static str,
-        needed: &[Needed],
+        needed: &[RequiredColumns],
     ) -> Result<Self, Error> {
         let url = url.expose_secret();
         if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
@@ -73,7 +73,7 @@ impl Source {
         Ok(())
     }
 
-    fn check(&self, program: &'static str, needed: &[Needed]) -> Result<(), Error> {
+    fn check(&self, program: &'static str, needed: &[RequiredColumns]) -> Result<(), Error> {
         let mut missing = Vec::new();
         for (table, columns) in needed {
             match self.tables.get(*table) {

@@ -17,9 +17,9 @@ use super::{Operations, OperationsError};
 use crate::engine::{EndedSum, PlanOf, Replica};
 use ::engine::storage::Snapshot;
 
-pub use present::{Failed, Present, StandingCounts, WaitGroup};
-pub use steps::{StepOrder, StepReport, Usuals};
-pub use stuck::{Beyond, Stuck};
+pub use present::{FailedOperation, Present, StandingCounts, WaitGroup};
+pub use steps::{StepOrder, StepReport, UsualDurations};
+pub use stuck::{ExceededLimit, StuckOperation};
 
 use present::Pass;
 
@@ -62,16 +62,16 @@ impl Operations {
     }
 
     /// How long things usually took in the last seven days; good for a while.
-    pub async fn usuals(&self) -> Result<Usuals, OperationsError> {
+    pub async fn usuals(&self) -> Result<UsualDurations, OperationsError> {
         let since = self.engine().clock().now() - hours(MOST_HOURS);
-        Ok(Usuals::of(&self.engine().storage().step_sums(since).await?))
+        Ok(UsualDurations::of(&self.engine().storage().step_sums(since).await?))
     }
 
-    /// What works now, by usual times that are known.
+    /// The current work, by known usual durations.
     pub async fn present_by(
         &self,
         paced: &[&str],
-        usuals: &Usuals,
+        usuals: &UsualDurations,
     ) -> Result<Present, OperationsError> {
         let now = self.engine().clock().now();
         let store = self.engine().storage();
@@ -114,10 +114,10 @@ impl Operations {
     }
 
     /// The operations that failed in the last day, newest first; at most a hundred.
-    pub async fn failed_lately(&self) -> Result<Vec<Failed>, OperationsError> {
+    pub async fn failed_lately(&self) -> Result<Vec<FailedOperation>, OperationsError> {
         let since = self.engine().clock().now() - DAY;
         let found = self.engine().storage().failed_since(since, FAILED).await?;
-        Ok(found.iter().map(Failed::of).collect())
+        Ok(found.iter().map(FailedOperation::of).collect())
     }
 
     /// The replicas that live.

@@ -1,4 +1,4 @@
-//! What an operator does about an operation that does not go on: cancel, retry, skip a step, abandon.
+//! Operators' actions on stuck operations: cancel, retry, skip a step, abandon.
 //!
 //! What a reader would get wrong: a retry is a new operation. It is accepted only for the newest operation of an instance, and only
 //! while nothing of the instance is unfinished, so that an old order never undoes what a newer one did.
@@ -10,7 +10,10 @@ use ::engine::{
 use uuid::Uuid;
 
 use super::{Operations, OperationsError};
-use crate::engine::Continued;
+use crate::engine::RetryResult;
+
+/// The kind of the operations that drive orchestrations.
+const DRIVER: &str = "orchestration";
 
 impl Operations {
     /// Asks it to end at its next step boundary.
@@ -19,14 +22,22 @@ impl Operations {
         id: OperationId,
         reason: String,
     ) -> Result<Snapshot, OperationsError> {
+        not_a_driver(&self.find(id).await?)?;
         let accepted = self.0.cancel(id, reason).await?;
         let snapshot = self.find(id).await?;
         if accepted { Ok(snapshot) } else { Err(OperationsError::Ended(id)) }
     }
 
-    /// A new operation that continues one that has failed or was canceled: finished stages stay finished.
+    /// A new operation that continues one that has failed or was canceled: finished stages stay finished. Not of a driver, whose
+    /// orchestration has ended with it: another one would find nothing to do.
     pub async fn retry(&self, id: OperationId) -> Result<Snapshot, OperationsError> {
         let old = self.find(id).await?;
+        if old.kind == DRIVER {
+            let instance = &old.instance;
+            return conflict(format!(
+                "operation {id} drives orchestration {instance}: retry that one (kcp orchestrations {instance} retry, or POST /orchestrations/{instance}/retry)"
+            ));
+        }
         match old.state {
             State::Failed | State::Canceled => {}
             State::Succeeded => return conflict(format!("operation {id} has succeeded")),
@@ -36,13 +47,13 @@ impl Operations {
         }
         let new = Uuid::now_v7();
         match self.0.storage().continue_newest(id, new, &alone).await? {
-            Continued::Older(newer) => {
+            RetryResult::Older(newer) => {
                 conflict(format!("operation {id} is not the newest of its instance: {newer} is"))
             }
-            Continued::Yes(Acceptance::Refused(other) | Acceptance::Same(other)) => {
+            RetryResult::Yes(Acceptance::Refused(other) | Acceptance::Same(other)) => {
                 conflict(format!("operation {other} of the same instance has not ended"))
             }
-            Continued::Yes(Acceptance::Started | Acceptance::Queued) => self.find(new).await,
+            RetryResult::Yes(Acceptance::Started | Acceptance::Queued) => self.find(new).await,
         }
     }
 
@@ -88,10 +99,22 @@ impl Operations {
         id: OperationId,
         reason: String,
     ) -> Result<Snapshot, OperationsError> {
+        not_a_driver(&self.find(id).await?)?;
         let ended = self.0.abandon(id, reason).await?;
         let snapshot = self.find(id).await?;
         if ended { Ok(snapshot) } else { Err(OperationsError::Ended(id)) }
     }
+}
+
+/// An orchestration without its driver would have ended while its upgrades go on, and its customers would not be told.
+fn not_a_driver(operation: &Snapshot) -> Result<(), OperationsError> {
+    if operation.kind != DRIVER || operation.state.is_final() {
+        return Ok(());
+    }
+    let Snapshot { id, instance, .. } = operation;
+    conflict(format!(
+        "operation {id} drives orchestration {instance}: cancel that one (kcp orchestrations {instance} cancel, or PUT /orchestrations/{instance}/cancel)"
+    ))
 }
 
 fn conflict<T>(text: String) -> Result<T, OperationsError> {

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::{NewRuntime, ProvisionerStore, rows::seal_document};
 use crate::{
-    Accepted, Error, Moment, Transaction,
+    Error, Moment, RowAcceptance, Transaction,
     accepted::{self, Row, check_instance},
 };
 
@@ -47,9 +47,9 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     (IS_THERE, ""),
 ];
 
-/// What became of a new runtime.
+/// The result of accepting a new runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AcceptedNew {
+pub enum NewRuntimeResult {
     /// It is stored with its operation, now or by an earlier call with the same operation.
     Accepted,
     /// Nothing stored: another runtime has a Shoot of that name.
@@ -68,12 +68,12 @@ impl ProvisionerStore {
         runtime: &NewRuntime,
         intent: Option<Uuid>,
         operation: NewOperation,
-    ) -> Result<AcceptedNew, Error> {
+    ) -> Result<NewRuntimeResult, Error> {
         check_instance(&runtime.id.to_string(), "runtime", &operation)?;
         let id = operation.id;
         let mut transaction = self.database().begin().await?;
         let answer = self.store_new(&mut transaction, runtime, intent, operation).await?;
-        if answer == AcceptedNew::Accepted {
+        if answer == NewRuntimeResult::Accepted {
             transaction.commit().await?;
             return Ok(answer);
         }
@@ -82,7 +82,7 @@ impl ProvisionerStore {
             let instance = runtime.id.to_string();
             sqlx::query_scalar(STORED).bind(id).bind(instance).fetch_one(pool).await
         })?;
-        Ok(if stored == 1 { AcceptedNew::Accepted } else { answer })
+        Ok(if stored == 1 { NewRuntimeResult::Accepted } else { answer })
     }
 
     async fn store_new(
@@ -91,23 +91,27 @@ impl ProvisionerStore {
         runtime: &NewRuntime,
         intent: Option<Uuid>,
         operation: NewOperation,
-    ) -> Result<AcceptedNew, Error> {
+    ) -> Result<NewRuntimeResult, Error> {
         if let Some(intent) = intent
             && !answer(transaction, intent, runtime, operation.id).await?
         {
-            return Ok(AcceptedNew::IntentGone);
+            return Ok(NewRuntimeResult::IntentGone);
         }
         if !self.store_runtime(transaction, runtime).await? {
             let in_use: i64 = on!(transaction.connection(), |connection| {
                 sqlx::query_scalar(ID_IN_USE).bind(runtime.id).fetch_one(connection).await
             })?;
-            return Ok(if in_use > 0 { AcceptedNew::IdTaken } else { AcceptedNew::NameTaken });
+            return Ok(if in_use > 0 {
+                NewRuntimeResult::IdTaken
+            } else {
+                NewRuntimeResult::NameTaken
+            });
         }
         let id = operation.id;
         match self.engine.accept_in(transaction, operation, &alone).await? {
-            Acceptance::Started => Ok(AcceptedNew::Accepted),
+            Acceptance::Started => Ok(NewRuntimeResult::Accepted),
             // Operations without a runtime: nobody here has stored them.
-            Acceptance::Queued | Acceptance::Refused(_) => Ok(AcceptedNew::IdTaken),
+            Acceptance::Queued | Acceptance::Refused(_) => Ok(NewRuntimeResult::IdTaken),
             Acceptance::Same(_) => {
                 Err(Error::Refused(format!("operation {id} belongs to another runtime")))
             }
@@ -147,8 +151,8 @@ impl ProvisionerStore {
         document: Option<&[u8]>,
         operation: NewOperation,
         pairs: &Pairs<'_>,
-    ) -> Result<Accepted, Error> {
-        let touched = Touched { store: self, runtime, revision, document, moves: None };
+    ) -> Result<RowAcceptance, Error> {
+        let touched = TargetRuntime { store: self, runtime, revision, document, moves: None };
         touched.accept(operation, pairs).await
     }
 
@@ -162,9 +166,9 @@ impl ProvisionerStore {
         moves: Move<'_>,
         operation: NewOperation,
         pairs: &Pairs<'_>,
-    ) -> Result<Accepted, Error> {
+    ) -> Result<RowAcceptance, Error> {
         let moves = Some((operation.id, moves));
-        let touched = Touched { store: self, runtime, revision, document, moves };
+        let touched = TargetRuntime { store: self, runtime, revision, document, moves };
         touched.accept(operation, pairs).await
     }
 }
@@ -172,14 +176,14 @@ impl ProvisionerStore {
 /// From one tenant to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Move<'a> {
-    /// Whose runtime it was.
+    /// The former tenant.
     pub from: &'a str,
-    /// Whose it becomes.
+    /// The new tenant.
     pub to: &'a str,
 }
 
 /// A runtime that an operation is for.
-struct Touched<'a> {
+struct TargetRuntime<'a> {
     store: &'a ProvisionerStore,
     runtime: Uuid,
     revision: i64,
@@ -188,14 +192,18 @@ struct Touched<'a> {
     moves: Option<(OperationId, Move<'a>)>,
 }
 
-impl Touched<'_> {
-    async fn accept(&self, operation: NewOperation, pairs: &Pairs<'_>) -> Result<Accepted, Error> {
+impl TargetRuntime<'_> {
+    async fn accept(
+        &self,
+        operation: NewOperation,
+        pairs: &Pairs<'_>,
+    ) -> Result<RowAcceptance, Error> {
         check_instance(&self.runtime.to_string(), "runtime", &operation)?;
         accepted::accept(&self.store.engine, self, operation, pairs).await
     }
 }
 
-impl Row for Touched<'_> {
+impl Row for TargetRuntime<'_> {
     async fn touch(&self, transaction: &mut Transaction) -> Result<bool, Error> {
         let sealer = &self.store.sealer;
         let sealed = self.document.map(|document| seal_document(sealer, self.runtime, document));

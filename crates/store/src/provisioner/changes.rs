@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::rows::seal_document;
 use crate::{
     Connection, Error, Moment, Sealer,
-    engine::{Applied, ApplyChange, Document, change::text, instance_of, read_change},
+    engine::{AppliedChange, ApplyChange, Document, change::text, instance_of, read_change},
 };
 
 /// The topic of [`RuntimeChange`].
@@ -69,7 +69,7 @@ impl ApplyChange for Changes {
     fn apply<'a>(
         &'a self,
         connection: Connection<'a>,
-        applied: Applied<'a>,
+        applied: AppliedChange<'a>,
     ) -> BoxFuture<'a, Result<(), Error>> {
         Box::pin(self.change(connection, applied))
     }
@@ -79,7 +79,7 @@ impl Changes {
     async fn change(
         &self,
         mut connection: Connection<'_>,
-        applied: Applied<'_>,
+        applied: AppliedChange<'_>,
     ) -> Result<(), Error> {
         let body: RuntimeChange = read_change("a runtime change", applied.body)?;
         if body.shoot_uid.as_deref() == Some("") {

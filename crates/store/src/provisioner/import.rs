@@ -41,7 +41,7 @@ pub struct ImportedRuntime {
     pub operations: Vec<ImportedOperation>,
 }
 
-/// What became of an imported runtime.
+/// The result of importing a runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuntimeOutcome {
     /// It is stored with its operations.
@@ -53,7 +53,7 @@ pub enum RuntimeOutcome {
 }
 
 impl ProvisionerStore {
-    /// Those of these runtimes that are here.
+    /// Which of these runtimes exist here.
     pub async fn present(&self, runtimes: &[Uuid]) -> Result<Vec<Uuid>, Error> {
         let found = on!(self.database().reader(), PRESENT, |text, pool| {
             sqlx::query_scalar(text).bind(ids(runtimes)).fetch_all(pool).await

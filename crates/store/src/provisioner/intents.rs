@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::ProvisionerStore;
 use crate::{Error, Moment};
 
-/// How often an intent is looked for again that somebody dropped in between.
+/// How often an intent is looked for again after a concurrent removal.
 const TRIES: usize = 5;
 /// Keeps these digests apart from others.
 const LABEL: &str = "intent";

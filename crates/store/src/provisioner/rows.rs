@@ -6,14 +6,14 @@ use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
-use crate::{Error, Moment, Place, Sealer};
+use crate::{Error, Moment, SealLocation, Sealer};
 
 /// A cluster we look after.
 #[derive(Clone)]
 pub struct Runtime {
     /// Its id, which is also the instance of its operations.
     pub id: Uuid,
-    /// Whose it is.
+    /// The tenant.
     pub tenant: String,
     /// Under which tenant the Director has it, when it has moved to another one since.
     pub registered_tenant: Option<String>,
@@ -70,7 +70,7 @@ pub struct Kubeconfig {
 pub struct NewRuntime {
     /// Its id; not nil.
     pub id: Uuid,
-    /// Whose it is; not empty.
+    /// The tenant; not empty.
     pub tenant: String,
     /// The subaccount it was ordered for; may be empty.
     pub subaccount: String,
@@ -125,7 +125,7 @@ impl Row {
         let row = self.id.to_string();
         let kubeconfig = match (self.kubeconfig, self.kubeconfig_until) {
             (Some(sealed), Some(until)) => {
-                let text = sealer.open(Place { row: &row, ..KUBECONFIG }, &sealed)?;
+                let text = sealer.open(SealLocation { row: &row, ..KUBECONFIG }, &sealed)?;
                 let text = String::from_utf8(text)
                     .map_err(|_| Error::Unreadable("a kubeconfig that is not text".into()))?;
                 Some(Kubeconfig { text: text.into(), until: until.into() })
@@ -133,7 +133,7 @@ impl Row {
             _ => None,
         };
         Ok(Runtime {
-            document: sealer.open(Place { row: &row, ..DOCUMENT }, &self.document)?,
+            document: sealer.open(SealLocation { row: &row, ..DOCUMENT }, &self.document)?,
             id: self.id,
             tenant: self.tenant,
             registered_tenant: self.registered_tenant,
@@ -151,14 +151,16 @@ impl Row {
 
 /// Seals a runtime's configuration.
 pub(super) fn seal_document(sealer: &Sealer, runtime: Uuid, document: &[u8]) -> Vec<u8> {
-    sealer.seal(Place { row: &runtime.to_string(), ..DOCUMENT }, document)
+    sealer.seal(SealLocation { row: &runtime.to_string(), ..DOCUMENT }, document)
 }
 
 /// Seals the text of a runtime's kubeconfig.
 pub(super) fn seal_kubeconfig(sealer: &Sealer, runtime: Uuid, kubeconfig: &Kubeconfig) -> Vec<u8> {
     let text = kubeconfig.text.expose_secret().as_bytes();
-    sealer.seal(Place { row: &runtime.to_string(), ..KUBECONFIG }, text)
+    sealer.seal(SealLocation { row: &runtime.to_string(), ..KUBECONFIG }, text)
 }
 
-const DOCUMENT: Place<'static> = Place { table: "runtimes", column: "document", row: "" };
-const KUBECONFIG: Place<'static> = Place { table: "runtimes", column: "kubeconfig", row: "" };
+const DOCUMENT: SealLocation<'static> =
+    SealLocation { table: "runtimes", column: "document", row: "" };
+const KUBECONFIG: SealLocation<'static> =
+    SealLocation { table: "runtimes", column: "kubeconfig", row: "" };

@@ -1,7 +1,7 @@
 //! Rotation on both databases: complete, resumable, and second to everybody else's writes.
 
 use ::engine::{
-    Planted, Storage,
+    PlantedBug, Storage,
     storage::{NewOperation, Verdict},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -71,7 +71,7 @@ impl Scenario {
         .unwrap()
     }
 
-    /// What another replica does meanwhile.
+    /// A concurrent write of another replica.
     async fn write(&self, sealer: &Sealer, id: Uuid, plain: &[u8]) {
         let value = sealer.seal(place(&id.to_string()), plain);
         let sql = "UPDATE secrets SET secret = $2 WHERE id = $1";
@@ -85,8 +85,8 @@ impl Scenario {
     }
 }
 
-fn place(row: &str) -> Place<'_> {
-    Place { table: "secrets", column: "secret", row }
+fn place(row: &str) -> SealLocation<'_> {
+    SealLocation { table: "secrets", column: "secret", row }
 }
 
 #[tokio::test]
@@ -94,20 +94,20 @@ async fn s3_every_value_is_under_the_new_key_afterwards_and_says_the_same() {
     for (name, test) in Databases::both().await {
         let s = Scenario::on(&test, 25).await;
         s.insert("INSERT INTO secrets VALUES ($1, $2)", Uuid::max(), None).await;
-        let note = Place { table: "notes", column: "body", row: "a/b" };
+        let note = SealLocation { table: "notes", column: "body", row: "a/b" };
         let sealed = s.old.seal(note, b"text");
         s.insert("INSERT INTO notes VALUES ($1, $2)", "a/b".to_owned(), Some(sealed)).await;
         let columns = [SECRETS, NOTES];
 
         let rotated = Rotation::new(&s.database, &s.both, &columns).in_batches_of(10).run().await;
 
-        let expected = Rotated { resealed: 26, ..Rotated::default() };
+        let expected = RotationReport { resealed: 26, ..RotationReport::default() };
         assert_eq!(rotated.unwrap(), expected, "{name}");
         for (number, id) in s.ids.iter().enumerate() {
             assert_eq!(s.plain(*id).await, number.to_string().as_bytes(), "{name}");
         }
         let again = Rotation::new(&s.database, &s.both, &columns).run().await.unwrap();
-        assert_eq!(again, Rotated::default(), "{name}");
+        assert_eq!(again, RotationReport::default(), "{name}");
     }
 }
 
@@ -171,7 +171,7 @@ async fn s3_operations_are_read_without_the_old_key_after_a_rotation() {
         let database = test.database().await;
         database.migrate(crate::Set::Engine).await.unwrap();
         let store = |sealer: Sealer| {
-            EngineStore::new(database.clone(), sealer, Time::Database, Planted::Nothing)
+            EngineStore::new(database.clone(), sealer, Time::Database, PlantedBug::Nothing)
         };
         let order = NewOperation {
             id: Uuid::from_u128(7),
@@ -189,7 +189,7 @@ async fn s3_operations_are_read_without_the_old_key_after_a_rotation() {
         let both = sealer(format!("{},{}", key("new", 2), key("old", 1)));
         let rotated = Rotation::new(&database, &both, &ENGINE).run().await.unwrap();
 
-        assert_eq!(rotated, Rotated { resealed: 2, ..Rotated::default() }, "{name}");
+        assert_eq!(rotated, RotationReport { resealed: 2, ..RotationReport::default() }, "{name}");
         let seen = store(sealer(key("new", 2))).read(id).await.unwrap().unwrap();
         assert_eq!((seen.input, seen.data), (b"input".to_vec(), b"data".to_vec()), "{name}");
     }

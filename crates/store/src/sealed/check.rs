@@ -6,7 +6,7 @@
 use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
-use super::{Place, SealError, Sealer};
+use super::{SealError, SealLocation, Sealer};
 use crate::{
     Connection, Database, Error,
     database::Backend,
@@ -19,8 +19,8 @@ const ADD: &str = "INSERT INTO sealing_keys (id, canary) VALUES ($1, $2)";
 const FORGET: &str = "DELETE FROM sealing_keys WHERE id <> $1";
 const CANARY: &[u8] = b"kcp";
 
-fn canary_of(id: &str) -> Place<'_> {
-    Place { table: "sealing_keys", column: "canary", row: id }
+fn canary_of(id: &str) -> SealLocation<'_> {
+    SealLocation { table: "sealing_keys", column: "canary", row: id }
 }
 
 impl Database {
@@ -95,7 +95,7 @@ async fn open_one(
         }
     };
     let Some((row, sealed)) = found else { return Ok(()) };
-    match sealer.open(Place { table, column, row: &row }, &sealed) {
+    match sealer.open(SealLocation { table, column, row: &row }, &sealed) {
         Ok(_) => Ok(()),
         Err(error) => {
             let id = Sealer::key_id(&sealed).unwrap_or_default();

@@ -140,7 +140,7 @@ impl Keys {
         &self.0
     }
 
-    /// Nobody sees half a file, and of two processes that start at once one wins for both.
+    /// Creates a file atomically; of two processes that start at once, one wins for both.
     fn create(&self, path: &Path) -> io::Result<()> {
         let draft = path.with_extension(format!("new-{}-{}", std::process::id(), self.0[0].id));
         let written = self.write_new(&draft).and_then(|()| match fs::hard_link(&draft, path) {
@@ -151,7 +151,7 @@ impl Keys {
         written.and(removed)
     }
 
-    /// Nobody sees half a file.
+    /// Replaces a file atomically.
     fn replace(&self, path: &Path) -> io::Result<()> {
         let draft = path.with_extension(format!("new-{}", std::process::id()));
         self.write_new(&draft)?;

@@ -1,4 +1,4 @@
-//! What a sealed value withstands, and what its keys never show.
+//! Tampering with sealed values, and the secrecy of their keys.
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
@@ -8,7 +8,8 @@ use secrecy::SecretString;
 use super::*;
 use crate::testing::Folder;
 
-const HERE: Place<'static> = Place { table: "operation_inputs", column: "input", row: "8f21" };
+const HERE: SealLocation<'static> =
+    SealLocation { table: "operation_inputs", column: "input", row: "8f21" };
 const PLAIN: &[u8] = b"kubeconfig";
 /// The same, sealed in version 1 with the key "2026-05" of ones.
 const OF_VERSION_1: &str = "AQcyMDI2LTA1lIyuM3m8hA1Kmi2zE6EQPdTOZwjSn/HTa50Rp032YHQ8RlaRQcQ=";
@@ -52,11 +53,11 @@ fn s2_a_value_does_not_open_in_another_place() {
     let value = sealer.seal(HERE, PLAIN);
 
     for elsewhere in [
-        Place { table: "operation_data", ..HERE },
-        Place { column: "data", ..HERE },
-        Place { row: "8f22", ..HERE },
-        Place { table: "operation_inputsi", column: "nput", ..HERE },
-        Place { column: "input8", row: "f21", ..HERE },
+        SealLocation { table: "operation_data", ..HERE },
+        SealLocation { column: "data", ..HERE },
+        SealLocation { row: "8f22", ..HERE },
+        SealLocation { table: "operation_inputsi", column: "nput", ..HERE },
+        SealLocation { column: "input8", row: "f21", ..HERE },
     ] {
         assert!(matches!(sealer.open(elsewhere, &value), Err(SealError::Refused { .. })));
     }

@@ -52,7 +52,7 @@ fn installed(root: &Path) -> impl Iterator<Item = PathBuf> {
     versions.into_iter().map(move |version| root.join(version.to_string()).join("bin"))
 }
 
-/// Whom the server runs as: `None` for ourselves, somebody unprivileged when we are root, because
+/// Whom the server runs as: `None` for ourselves, an unprivileged user when we are root, because
 /// PostgreSQL refuses to run as root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct User {

@@ -6,7 +6,9 @@ use std::{fmt::Display, time::Duration};
 
 use ::engine::{
     Position, ReplicaId, State, Storage as _,
-    storage::{Ask, Change, Commit, Held, Landed, Outcome, Run, Then},
+    storage::{
+        AfterCommit, Change, ClaimRequest, Commit, CommitResult, HeldOperation, Outcome, Run,
+    },
 };
 use base::Clock;
 use serde_json::Value;
@@ -17,10 +19,10 @@ use crate::EngineStore;
 const LEASE: Duration = Duration::from_secs(600);
 
 #[derive(Clone)]
-pub struct Hands {
-    /// What it works on.
+pub struct ManualReplica {
+    /// The store.
     pub engine: EngineStore,
-    /// Whose time it is.
+    /// The clock.
     pub clock: Clock,
     /// The kind of operations it claims.
     pub kind: &'static str,
@@ -28,7 +30,7 @@ pub struct Hands {
     pub topic: &'static str,
 }
 
-impl Hands {
+impl ManualReplica {
     /// A new replica.
     ///
     /// # Panics
@@ -42,7 +44,7 @@ impl Hands {
     ///
     /// # Panics
     /// When there is none.
-    pub async fn claim(&self, replica: ReplicaId, instance: impl Display) -> Held {
+    pub async fn claim(&self, replica: ReplicaId, instance: impl Display) -> HeldOperation {
         self.try_claim(replica, instance).await.unwrap()
     }
 
@@ -50,16 +52,20 @@ impl Hands {
     ///
     /// # Panics
     /// When the store fails.
-    pub async fn try_claim(&self, replica: ReplicaId, instance: impl Display) -> Option<Held> {
+    pub async fn try_claim(
+        &self,
+        replica: ReplicaId,
+        instance: impl Display,
+    ) -> Option<HeldOperation> {
         let instance = instance.to_string();
         let kinds = [(self.kind.to_owned(), 1)];
-        let ask = Ask { replica, kinds: &kinds, room: 100, crowded: &[], after_lane: "" };
+        let ask = ClaimRequest { replica, kinds: &kinds, room: 100, crowded: &[], after_lane: "" };
         let claimed = self.engine.claim(&ask).await.unwrap().operations;
         claimed.into_iter().find(|held| held.instance == instance)
     }
 
     /// A step is done, with a change to its row unless it is null.
-    pub fn done(&self, held: &Held, change: Value) -> Commit {
+    pub fn done(&self, held: &HeldOperation, change: Value) -> Commit {
         let now = self.clock.now();
         let (stage, step) = (String::from("create"), String::from("Ask"));
         let position = Position {
@@ -88,7 +94,7 @@ impl Hands {
             epoch: held.epoch,
             serial: held.serial,
             position,
-            then: Then::Hold,
+            then: AfterCommit::Hold,
             run: Some(run),
             data: None,
             data_version: held.data_version,
@@ -97,13 +103,13 @@ impl Hands {
     }
 
     /// The last step is done.
-    pub fn ends(&self, held: &Held, change: Value) -> Commit {
+    pub fn ends(&self, held: &HeldOperation, change: Value) -> Commit {
         let mut commit = self.done(held, change);
         commit.position.state = State::Succeeded;
         commit.position.stage = None;
         commit.position.step = None;
         commit.position.ended_at = Some(self.clock.now());
-        commit.then = Then::End;
+        commit.then = AfterCommit::End;
         commit
     }
 
@@ -111,7 +117,7 @@ impl Hands {
     ///
     /// # Panics
     /// When the store fails.
-    pub async fn commit(&self, replica: ReplicaId, commit: Commit) -> Landed {
+    pub async fn commit(&self, replica: ReplicaId, commit: Commit) -> CommitResult {
         self.engine.commit(replica, &[commit]).await.unwrap().remove(0)
     }
 
@@ -122,6 +128,6 @@ impl Hands {
     pub async fn end(&self, replica: ReplicaId, instance: impl Display, change: Value) {
         let held = self.claim(replica, instance).await;
         let landed = self.commit(replica, self.ends(&held, change)).await;
-        assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
+        assert!(matches!(landed, CommitResult::Yes { .. }), "{landed:?}");
     }
 }

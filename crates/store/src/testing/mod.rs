@@ -24,8 +24,8 @@ use uuid::Uuid;
 use crate::{Database, Options};
 
 pub use folder::Folder;
-pub use hands::Hands;
-pub use prepared::{Prepared, Rows, Sort};
+pub use hands::ManualReplica;
+pub use prepared::{PreparedDatabase, Rows, Sort};
 pub use server::PostgresServer;
 pub use tables::{columns, migrated_at_once, same_columns, texts_of_other_collation};
 pub use trials::Trials;
@@ -49,12 +49,12 @@ impl Databases {
 pub struct TestDatabase {
     url: String,
     /// Held for its end.
-    _kept: Kept,
+    _kept: DatabaseGuard,
 }
 
 #[derive(Debug)]
 #[expect(dead_code, reason = "never read: what is inside removes itself when it is dropped")]
-enum Kept {
+enum DatabaseGuard {
     Sqlite(Folder),
     Postgres(PostgresDatabase),
 }
@@ -67,7 +67,7 @@ impl TestDatabase {
     pub fn sqlite() -> Self {
         let folder = Folder::new("sqlite").unwrap_or_else(|error| panic!("{error}"));
         let url = format!("sqlite://{}", folder.path().join("kcp.db").display());
-        Self { url, _kept: Kept::Sqlite(folder) }
+        Self { url, _kept: DatabaseGuard::Sqlite(folder) }
     }
 
     /// A new PostgreSQL database.
@@ -82,7 +82,7 @@ impl TestDatabase {
         };
         let create = format!("CREATE DATABASE {} TEMPLATE template1", database.name);
         run(&database.admin, create).await.unwrap_or_else(|error| panic!("{error}"));
-        Self { url: server.url(&database.name), _kept: Kept::Postgres(database) }
+        Self { url: server.url(&database.name), _kept: DatabaseGuard::Postgres(database) }
     }
 
     /// Its address, as settings have it.

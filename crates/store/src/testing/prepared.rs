@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use base::{Clock, failure::chain};
-use engine::Planted;
+use engine::PlantedBug;
 
 use super::TestDatabase;
 use crate::{BrokerStore, EngineStore, ProvisionerStore, Sealer, Set, engine::Time};
@@ -55,7 +55,7 @@ impl Rows for ProvisionerStore {
 }
 
 /// A database with its tables.
-pub struct Prepared<R> {
+pub struct PreparedDatabase<R> {
     test: TestDatabase,
     sealer: Sealer,
     time: Time,
@@ -63,7 +63,7 @@ pub struct Prepared<R> {
     rows: PhantomData<fn() -> R>,
 }
 
-impl<R: Rows> Prepared<R> {
+impl<R: Rows> PreparedDatabase<R> {
     /// On a clock that the test holds.
     ///
     /// # Panics
@@ -101,7 +101,7 @@ impl<R: Rows> Prepared<R> {
     pub async fn open(&self) -> (R, EngineStore) {
         let database = self.test.database().await;
         let (sealer, time) = (self.sealer.clone(), self.time.clone());
-        let engine = EngineStore::new(database, sealer, time, Planted::Nothing);
+        let engine = EngineStore::new(database, sealer, time, PlantedBug::Nothing);
         R::beside(engine, &self.clock)
     }
 }

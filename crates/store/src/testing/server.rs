@@ -123,7 +123,7 @@ impl Drop for PostgresServer {
     }
 }
 
-/// What a command needs, free of the server's lifetime.
+/// The values of a command, without the server's lifetime.
 struct Handle {
     keeper: Arc<Mutex<Keeper>>,
     folder: PathBuf,

@@ -68,7 +68,7 @@ impl Shared {
         let _start = lock_start(folder)?;
         // For root it belongs to whom the server runs as.
         if mine != 0 && fs::metadata(folder)?.uid() != mine {
-            return Err(io::Error::other(format!("{} belongs to somebody else", folder.display())));
+            return Err(io::Error::other(format!("{} belongs to another user", folder.display())));
         }
         let registered = open(&folder.join("run.lock"))?;
         registered.lock_shared()?;
@@ -109,7 +109,7 @@ fn lock_start(folder: &Path) -> io::Result<File> {
     }
 }
 
-/// Opens a lock file that the keeper, who may be somebody else, can read.
+/// Opens a lock file that the keeper, who may be another user, can read.
 fn open(path: &Path) -> io::Result<File> {
     let file = File::options()
         .read(true)

@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use base::Clock;
 use engine::testing::Stores;
 
-use super::{Prepared, Rows, Sort};
+use super::{PreparedDatabase, Rows, Sort};
 use crate::EngineStore;
 
 /// A database per trial, opened as often as a process would. Clones share the one that is filled.
 pub struct Trials<R> {
     sort: Sort,
-    filled: Arc<Mutex<Option<Arc<Prepared<R>>>>>,
-    made: Option<Arc<Prepared<R>>>,
+    filled: Arc<Mutex<Option<Arc<PreparedDatabase<R>>>>>,
+    made: Option<Arc<PreparedDatabase<R>>>,
 }
 
 impl<R: Rows> Trials<R> {
@@ -28,8 +28,8 @@ impl<R: Rows> Trials<R> {
     ///
     /// # Panics
     /// When it cannot be made.
-    pub async fn fill(&self, clock: &Clock) -> Arc<Prepared<R>> {
-        let made = Arc::new(Prepared::held(self.sort, clock).await);
+    pub async fn fill(&self, clock: &Clock) -> Arc<PreparedDatabase<R>> {
+        let made = Arc::new(PreparedDatabase::held(self.sort, clock).await);
         *self.filled.lock().unwrap_or_else(PoisonError::into_inner) = Some(made.clone());
         made
     }
@@ -48,7 +48,7 @@ impl<R: Rows> Stores for Trials<R> {
         let filled = self.filled.lock().unwrap_or_else(PoisonError::into_inner).take();
         let made = match filled {
             Some(filled) => filled,
-            None => Arc::new(Prepared::held(self.sort, clock).await),
+            None => Arc::new(PreparedDatabase::held(self.sort, clock).await),
         };
         Self { made: Some(made), ..self.clone() }
     }

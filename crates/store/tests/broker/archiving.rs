@@ -1,4 +1,4 @@
-//! What is kept of an instance after its operations are deleted, and what is forgotten of jobs.
+//! The archive of instances whose operations are deleted, and the clean-up of jobs.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ async fn removed(b: &Bench, id: &str) -> Uuid {
     let removal = NewOperation { kind: "deprovision".into(), ..operation(id) };
     let last = removal.id;
     b.store.accept(id, 0, removal, &queue, None).await.unwrap();
-    let hands = store::testing::Hands {
+    let hands = store::testing::ManualReplica {
         engine: b.engine.clone(),
         clock: b.clock.clone(),
         kind: "deprovision",
@@ -88,7 +88,10 @@ pub(crate) async fn the_id_of_an_archived_instance_is_taken_until_it_is_forgotte
     let answer = b.accept_new(&instance("one"), operation("one")).await;
     assert_eq!(answer, AcceptedInstance::Reused { operation: last });
     assert_eq!(b.store.forget_archived(b.clock.now(), 10).await.unwrap(), 0);
+    assert_eq!(b.store.count_archived(b.clock.now(), 10).await.unwrap(), 0);
     b.wait(1);
+    assert_eq!(b.store.count_archived(b.clock.now(), 10).await.unwrap(), 1);
+    assert_eq!(b.store.count_archived(b.clock.now(), 0).await.unwrap(), 0);
     assert_eq!(b.store.forget_archived(b.clock.now(), 10).await.unwrap(), 1);
     assert_eq!(b.store.find_archived("one").await.unwrap(), None);
     b.order(&instance("one")).await;

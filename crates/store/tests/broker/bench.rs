@@ -6,17 +6,17 @@ use std::time::Duration;
 use base::Clock;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use engine::{
-    OperationId, Planted, Storage as _,
+    OperationId, PlantedBug, Storage as _,
     storage::{NewOperation, Unfinished, Verdict},
 };
 use serde_json::Value;
 use store::{
     BrokerStore, Database, EngineStore, Sealer, Set,
-    broker::{AcceptedInstance, Instance, Limits, NewInstance, TOPIC},
+    broker::{AcceptedInstance, Instance, InstanceLimits, NewInstance, TOPIC},
     engine::Time,
     on,
     sealed::Keys,
-    testing::{Hands, TestDatabase},
+    testing::{ManualReplica, TestDatabase},
 };
 use uuid::Uuid;
 
@@ -26,7 +26,7 @@ const KIND: &str = "provision";
 pub(crate) struct Bench {
     pub(crate) store: BrokerStore,
     pub(crate) engine: EngineStore,
-    pub(crate) hands: Hands,
+    pub(crate) hands: ManualReplica,
     pub(crate) database: Database,
     pub(crate) clock: Clock,
     pub(crate) test: TestDatabase,
@@ -47,8 +47,12 @@ impl Bench {
         database.migrate(Set::Broker).await.unwrap();
         let clock = Clock::held_at("2026-01-01T12:00:00Z".parse().unwrap());
         let (engine, store) = stores(&database, &Sealer::new(&keys(&["old"])), &clock);
-        let hands =
-            Hands { engine: engine.clone(), clock: clock.clone(), kind: KIND, topic: TOPIC };
+        let hands = ManualReplica {
+            engine: engine.clone(),
+            clock: clock.clone(),
+            kind: KIND,
+            topic: TOPIC,
+        };
         Self { store, engine, hands, database, clock, test }
     }
 
@@ -73,7 +77,7 @@ impl Bench {
         operation: NewOperation,
     ) -> AcceptedInstance {
         let digest = new.id.as_bytes();
-        self.store.accept_new(new, digest, operation, &Limits::default()).await.unwrap()
+        self.store.accept_new(new, digest, operation, &InstanceLimits::default()).await.unwrap()
     }
 
     /// An instance whose first operation has ended.
@@ -118,7 +122,7 @@ impl Bench {
 
 fn stores(database: &Database, sealer: &Sealer, clock: &Clock) -> (EngineStore, BrokerStore) {
     let time = Time::Held(clock.clone());
-    let engine = EngineStore::new(database.clone(), sealer.clone(), time, Planted::Nothing);
+    let engine = EngineStore::new(database.clone(), sealer.clone(), time, PlantedBug::Nothing);
     let store = BrokerStore::new(engine, clock.clone());
     (store.engine().clone(), store)
 }

@@ -113,6 +113,31 @@ pub(crate) async fn what_has_expired_or_goes_does_not_count_to_the_limit(b: Benc
     b.begun("one", "after-all-have-expired").await;
 }
 
+pub(crate) async fn what_went_with_a_runtime_neither_counts_to_the_limit_nor_is_gone_on_with(
+    b: Bench,
+) {
+    const NEXT: Uuid = Uuid::from_u128(8);
+    b.running("one").await;
+    for at in 0..10 {
+        b.begun("one", &format!("b-{at}")).await;
+    }
+    let of_before = b.binding("one", "b-0").await.unwrap();
+    b.wait(120);
+    on!(b.database.writer(), |pool| {
+        sqlx::query("UPDATE instances SET runtime_id = $1").bind(NEXT).execute(pool).await.map(drop)
+    })
+    .unwrap();
+
+    let resumed = b.store.resume_binding(&of_before, HOLD).await.unwrap();
+    let next = NewBinding { runtime: NEXT, ..new("one", "next") };
+    let begun = b.store.begin_binding(&next, 1, HOLD).await.unwrap();
+
+    assert_eq!(resumed, None);
+    assert!(matches!(begun, BeginBinding::Begun(_)), "{begun:?}");
+    let more = NewBinding { binding: "more", ..next };
+    assert_eq!(b.store.begin_binding(&more, 1, HOLD).await.unwrap(), BeginBinding::Full);
+}
+
 pub(crate) async fn an_attempt_that_was_taken_over_neither_finishes_nor_forgets_a_binding(
     b: Bench,
 ) {

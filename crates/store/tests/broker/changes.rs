@@ -1,6 +1,6 @@
 //! A step's changes to its instance land with its result, or not at all.
 
-use engine::storage::Landed;
+use engine::storage::CommitResult;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -24,7 +24,7 @@ pub(crate) async fn a_change_lands_with_its_commit(b: Bench) {
         }),
     );
     let landed = b.hands.commit(replica, first).await;
-    assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
+    assert!(matches!(landed, CommitResult::Yes { .. }), "{landed:?}");
     b.wait(5);
     let between = b.find("one").await;
     let mut second = b.hands.done(&held, json!({ "order": "bm90IEpTT04=", "details": null }));
@@ -32,7 +32,7 @@ pub(crate) async fn a_change_lands_with_its_commit(b: Bench) {
 
     let landed = b.hands.commit(replica, second).await;
 
-    assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
+    assert!(matches!(landed, CommitResult::Yes { .. }), "{landed:?}");
     assert_eq!(between.details, br#"{"target_secret":"pool-1"}"#);
     assert_eq!((between.order.as_slice(), between.revision), (&b"order"[..], 2));
     let after = b.find("one").await;
@@ -60,7 +60,7 @@ pub(crate) async fn a_runtime_is_taken_away_again(b: Bench) {
 
     let landed = b.hands.commit(replica, away).await;
 
-    assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
+    assert!(matches!(landed, CommitResult::Yes { .. }), "{landed:?}");
     assert_eq!((before, b.find("one").await.runtime_id), (Some(runtime), None));
     assert!(b.store.find_by_runtime(runtime).await.unwrap().is_none());
 }
@@ -75,7 +75,7 @@ pub(crate) async fn a_fenced_commit_changes_no_instance(b: Bench) {
 
         let landed = b.hands.commit(replica, commit).await;
 
-        assert_eq!(landed, Landed::Fenced);
+        assert_eq!(landed, CommitResult::Fenced);
     }
 
     let found = b.find("one").await;
@@ -93,7 +93,7 @@ pub(crate) async fn a_runtime_belongs_to_one_instance(b: Bench) {
     let landed =
         b.hands.commit(replica, b.hands.done(&held, json!({ "runtime_id": runtime }))).await;
 
-    assert!(matches!(landed, Landed::Rejected(_)), "{landed:?}");
+    assert!(matches!(landed, CommitResult::Rejected(_)), "{landed:?}");
     assert_eq!(b.store.find_by_runtime(runtime).await.unwrap().unwrap().id, "one");
     assert_eq!(b.find("other").await.runtime_id, None);
 }
@@ -119,7 +119,7 @@ pub(crate) async fn what_a_change_does_not_mean_is_refused_without_telling_it(b:
         (json!("hunter2"), "no fields"),
     ] {
         let landed = b.hands.commit(replica, b.hands.done(&held, change)).await;
-        let Landed::Rejected(text) = &landed else { panic!("{landed:?}") };
+        let CommitResult::Rejected(text) = &landed else { panic!("{landed:?}") };
         assert!(text.contains(word) && !text.contains("hunter2"), "{text}");
     }
 

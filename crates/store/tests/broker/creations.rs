@@ -1,6 +1,6 @@
 //! Calls whose effect cannot be looked for: written down before they leave, forgotten with the commit that keeps their result.
 
-use engine::storage::Landed;
+use engine::storage::CommitResult;
 use serde_json::json;
 use store::broker::{Creation, NewCreation};
 use uuid::Uuid;
@@ -24,12 +24,12 @@ pub(crate) async fn what_was_begun_stays_until_a_commit_keeps_its_result(b: Benc
     let mut stale = b.hands.done(&held, json!({ "created": second }));
     stale.epoch += 1;
     let landed = b.hands.commit(replica, stale).await;
-    assert!(!matches!(landed, Landed::Yes { .. }), "{landed:?}");
+    assert!(!matches!(landed, CommitResult::Yes { .. }), "{landed:?}");
     assert_eq!(of(&b, "one").await.len(), 2);
 
     let landed = b.hands.commit(replica, b.hands.done(&held, json!({ "created": first }))).await;
 
-    assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
+    assert!(matches!(landed, CommitResult::Yes { .. }), "{landed:?}");
     let left: Vec<Uuid> = of(&b, "one").await.into_iter().map(|one| one.id).collect();
     assert_eq!(left, [second]);
 }

@@ -2,25 +2,25 @@
 
 use futures::future::join_all;
 use serde_json::json;
-use store::broker::{AcceptedInstance, Limit, Limits, NewInstance, Reached};
+use store::broker::{AcceptedInstance, InstanceLimits, Limit, NewInstance, ReachedLimit};
 
 use crate::bench::{Bench, instance, operation};
 
 const OPERATIONS: &str = "SELECT count(*) FROM operations";
 
 impl Bench {
-    async fn within(&self, new: &NewInstance, limits: &Limits) -> AcceptedInstance {
+    async fn within(&self, new: &NewInstance, limits: &InstanceLimits) -> AcceptedInstance {
         let digest = new.id.as_bytes();
         self.store.accept_new(new, digest, operation(&new.id), limits).await.unwrap()
     }
 }
 
-fn per_account(most: u32) -> Limits {
-    Limits { per_global_account: Some(Limit::of_all(most)), ..Limits::default() }
+fn per_account(most: u32) -> InstanceLimits {
+    InstanceLimits { per_global_account: Some(Limit::of_all(most)), ..InstanceLimits::default() }
 }
 
-fn per_subaccount(most: u32) -> Limits {
-    Limits { per_subaccount: Some(Limit::of_all(most)), ..Limits::default() }
+fn per_subaccount(most: u32) -> InstanceLimits {
+    InstanceLimits { per_subaccount: Some(Limit::of_all(most)), ..InstanceLimits::default() }
 }
 
 /// An order of this account, subaccount and plan.
@@ -40,7 +40,7 @@ pub(crate) async fn of_fifty_orders_for_one_place_one_is_accepted(b: Bench) {
     let answers = join_all(orders.iter().map(|order| b.within(order, &limits))).await;
 
     let count = |wanted| answers.iter().filter(|answer| **answer == wanted).count();
-    let full = AcceptedInstance::Limit(Reached::GlobalAccount);
+    let full = AcceptedInstance::Limit(ReachedLimit::GlobalAccount);
     assert_eq!((count(AcceptedInstance::Accepted), count(full)), (1, 49));
     assert_eq!(b.count(OPERATIONS).await, 1);
     assert_eq!(b.count("SELECT count(*) FROM instances").await, 1);
@@ -48,7 +48,7 @@ pub(crate) async fn of_fifty_orders_for_one_place_one_is_accepted(b: Bench) {
 
 pub(crate) async fn a_limit_counts_what_it_says(b: Bench) {
     let trials = Limit { plans: Some(vec!["trial".into(), "free".into()]), most: 2 };
-    let trials = Limits { per_global_account: Some(trials), ..Limits::default() };
+    let trials = InstanceLimits { per_global_account: Some(trials), ..InstanceLimits::default() };
     b.order(&order("aws", "a", "s", "aws")).await;
     b.order(&order("trial", "a", "s", "trial")).await;
     b.order(&order("elsewhere", "b", "s", "trial")).await;
@@ -65,11 +65,11 @@ pub(crate) async fn a_limit_counts_what_it_says(b: Bench) {
     let after_removal = b.within(&order("fifth", "b", "t", "trial"), &per_account(1)).await;
 
     assert_eq!(second, AcceptedInstance::Accepted);
-    assert_eq!(third, AcceptedInstance::Limit(Reached::GlobalAccount));
+    assert_eq!(third, AcceptedInstance::Limit(ReachedLimit::GlobalAccount));
     assert_eq!(uncounted, AcceptedInstance::Accepted);
-    assert_eq!(full, AcceptedInstance::Limit(Reached::Subaccount));
+    assert_eq!(full, AcceptedInstance::Limit(ReachedLimit::Subaccount));
     assert_eq!(room, AcceptedInstance::Accepted);
-    assert_eq!(left_over, AcceptedInstance::Limit(Reached::GlobalAccount));
+    assert_eq!(left_over, AcceptedInstance::Limit(ReachedLimit::GlobalAccount));
     assert_eq!(after_removal, AcceptedInstance::Accepted);
 }
 
@@ -83,17 +83,20 @@ pub(crate) async fn a_change_of_the_plan_counts_the_others_of_its_accounts_alone
         b.order(&order(id, account, subaccount, plan)).await;
     }
     let row = b.store.find("changes").await.unwrap().unwrap();
-    let reached = async |limits: Limits| b.store.reached_by_change(&row, &limits).await.unwrap();
+    let reached =
+        async |limits: InstanceLimits| b.store.reached_by_change(&row, &limits).await.unwrap();
     let of = |plan: &str| Limit { plans: Some(vec![plan.into()]), most: 1 };
-    let per_account_of =
-        |plan: &str| Limits { per_global_account: Some(of(plan)), ..Limits::default() };
+    let per_account_of = |plan: &str| InstanceLimits {
+        per_global_account: Some(of(plan)),
+        ..InstanceLimits::default()
+    };
 
-    assert_eq!(reached(Limits::default()).await, None);
-    assert_eq!(reached(per_account(1)).await, Some(Reached::GlobalAccount));
+    assert_eq!(reached(InstanceLimits::default()).await, None);
+    assert_eq!(reached(per_account(1)).await, Some(ReachedLimit::GlobalAccount));
     assert_eq!(reached(per_account(2)).await, None);
-    assert_eq!(reached(per_subaccount(1)).await, Some(Reached::Subaccount));
+    assert_eq!(reached(per_subaccount(1)).await, Some(ReachedLimit::Subaccount));
     assert_eq!(reached(per_subaccount(2)).await, None);
-    assert_eq!(reached(per_account_of("trial")).await, Some(Reached::GlobalAccount));
+    assert_eq!(reached(per_account_of("trial")).await, Some(ReachedLimit::GlobalAccount));
     assert_eq!(reached(per_account_of("aws")).await, None, "it does not count itself");
 }
 
@@ -110,7 +113,7 @@ pub(crate) async fn a_repetition_is_recognised_when_the_limit_is_reached(b: Benc
 }
 
 pub(crate) async fn orders_under_crossed_limits_do_not_lock_each_other_out(b: Bench) {
-    let limits = Limits {
+    let limits = InstanceLimits {
         per_global_account: Some(Limit::of_all(100)),
         per_subaccount: Some(Limit::of_all(10)),
     };
@@ -125,6 +128,6 @@ pub(crate) async fn orders_under_crossed_limits_do_not_lock_each_other_out(b: Be
     let answers = join_all(orders.iter().map(|order| b.within(order, &limits))).await;
 
     let count = |wanted| answers.iter().filter(|answer| **answer == wanted).count();
-    let full = AcceptedInstance::Limit(Reached::Subaccount);
+    let full = AcceptedInstance::Limit(ReachedLimit::Subaccount);
     assert_eq!((count(AcceptedInstance::Accepted), count(full)), (20, 20));
 }

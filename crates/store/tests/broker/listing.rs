@@ -1,7 +1,7 @@
 //! Instances are found by what is known of them, page by page, and counted.
 
 use serde_json::json;
-use store::broker::{Counted, InstanceFilter, NewInstance};
+use store::broker::{InstanceCount, InstanceFilter, NewInstance};
 use uuid::Uuid;
 
 use crate::bench::{Bench, instance, operation, queue};
@@ -178,7 +178,7 @@ pub(crate) async fn instances_are_counted_by_plan(b: Bench) {
 
     let counted = b.store.count().await.unwrap();
 
-    let of = |plan: &str, instances, left_over| Counted {
+    let of = |plan: &str, instances, left_over| InstanceCount {
         plan_id: format!("{plan}-id"),
         plan_name: plan.into(),
         instances,

@@ -12,9 +12,11 @@ mod limits;
 mod listing;
 mod lms_tenants;
 mod maintenances;
+mod members;
 mod orchestrations;
 mod ordering;
 mod removing;
+mod retries;
 mod sealing;
 mod standing;
 mod states;
@@ -41,6 +43,7 @@ store::promises! { bench::Bench on sqlite, postgres: {
     accepting:
         of_fifty_operations_at_once_one_starts_and_the_others_are_refused,
         an_order_lands_with_its_operation_if_nothing_changed_in_between,
+        an_account_moves_with_its_operation_or_not_at_all,
         what_changed_in_between_also_takes_a_cancellation_back,
         what_was_accepted_answers_its_repetition_whatever_became_of_the_instance,
         nothing_is_accepted_on_an_instance_that_is_removed_or_unknown,
@@ -90,6 +93,7 @@ store::promises! { bench::Bench on sqlite, postgres: {
         one_binding_id_is_one_binding_of_its_instance,
         of_twenty_bindings_at_once_only_as_many_are_begun_as_may_be,
         what_has_expired_or_goes_does_not_count_to_the_limit,
+        what_went_with_a_runtime_neither_counts_to_the_limit_nor_is_gone_on_with,
         an_attempt_that_was_taken_over_neither_finishes_nor_forgets_a_binding,
         of_many_who_clean_up_one_gets_each_binding,
         a_binding_is_made_in_the_runtime_of_its_instance_only,
@@ -104,24 +108,38 @@ store::promises! { bench::Bench on sqlite, postgres: {
         what_was_written_first_stays_until_it_is_forgotten,
         nothing_is_taken_back_before_its_operation_has_ended,
         of_many_who_take_a_maintenance_back_one_gets_it,
-        the_maintenance_of_an_operation_that_was_archived_is_taken_back;
+        the_maintenance_of_an_operation_that_was_archived_is_taken_back,
+        when_an_archived_operation_ended_does_not_move_while_it_is_tried_again;
     orchestrations:
         runtimes_are_stored_all_together_and_once,
         of_twenty_starts_at_once_only_as_many_land_as_there_are_slots,
         a_runtime_is_started_once_and_not_while_paused_or_gone,
         how_far_a_runtime_is_is_told_by_its_operation_at_every_moment,
         a_driver_that_fails_ends_its_orchestration,
-        what_failed_is_tried_again_behind_the_others,
-        a_retry_of_what_has_ended_accepts_the_failures_that_stay,
-        a_retry_of_what_runs_accepts_no_further_failure,
         what_was_changed_since_the_targets_were_read_stays,
         a_retry_and_other_workers_change_their_own_fields_only,
         a_runtime_that_starts_while_others_are_chosen_is_not_replaced;
+    retries:
+        what_failed_is_tried_again_behind_the_others,
+        a_retry_of_what_has_ended_accepts_the_failures_that_stay,
+        a_retry_of_what_runs_accepts_no_further_failure,
+        to_resume_accepts_the_canaries_that_have_failed_and_no_later_one,
+        to_resume_accepts_that_all_canaries_were_canceled,
+        of_two_retries_the_first_driver_begins_both_and_the_second_ends_them,
+        a_retry_goes_on_when_the_driver_before_it_dies_or_fails,
+        a_cancel_before_a_retry_has_begun_lets_nothing_begin,
+        a_pause_before_a_retry_has_begun_holds_it_until_it_is_resumed;
+    members:
+        a_runtime_is_told_as_it_was_stored,
+        operations_of_dry_runs_are_told_from_others,
+        runtimes_are_due_in_their_wave_once_their_window_has_opened,
+        what_has_started_is_neither_moved_nor_left_out;
     sealing:
         s1_orders_details_and_states_are_nowhere_in_clear,
         s3_instances_are_read_without_the_old_key_after_a_rotation,
         an_order_opens_in_its_own_row_only,
         p26_a_row_that_cannot_be_read_does_not_fail_its_page,
+        p26_content_that_cannot_be_read_does_not_fail_its_page,
         p26_keys_that_do_not_open_what_is_stored_are_refused,
         p26_of_two_keys_under_one_id_the_second_is_refused;
     tables:

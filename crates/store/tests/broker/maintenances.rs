@@ -1,4 +1,4 @@
-//! What upgrades have told others: written down before it is told, taken back once the operation has ended.
+//! Maintenance announced by upgrades: recorded before it is announced, ended once the operation has ended.
 
 use std::time::Duration;
 
@@ -98,4 +98,20 @@ pub(crate) async fn the_maintenance_of_an_operation_that_was_archived_is_taken_b
 
     assert_eq!((found.len(), found[0].operation), (1, operation));
     assert_eq!(found[0].ended_at, b.clock.now());
+}
+
+pub(crate) async fn when_an_archived_operation_ended_does_not_move_while_it_is_tried_again(
+    b: Bench,
+) {
+    let operation = Uuid::now_v7();
+    let all = [evaluation(7, "ACTIVE")];
+    b.store.suspend_evaluations(of(operation, "one"), &all).await.unwrap();
+    let first = due(&b).await.remove(0);
+
+    for _ in 0..3 {
+        let found = due(&b).await.remove(0);
+        assert_eq!(found.ended_at, first.ended_at);
+        assert!(b.store.take_maintenance(&found, HOLD).await.unwrap().is_some());
+        b.wait(HOLD.as_secs());
+    }
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use engine::{State, storage::Then};
+use engine::{State, storage::AfterCommit};
 use serde_json::json;
 use store::{
     broker::{
         Counts, Fields, MemberFilter, NewMember, NewOrchestration, Orchestration, Resolution,
-        Started,
+        StartResult,
     },
     database::Backend,
 };
@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::bench::{Bench, operation, queue};
 
-const RESOLUTION: Resolution<'_> = Resolution {
+pub(crate) const RESOLUTION: Resolution<'_> = Resolution {
     orchestration: Uuid::nil(),
     description: "Scheduled operations",
     member_description: "Operation created",
@@ -23,7 +23,7 @@ const RESOLUTION: Resolution<'_> = Resolution {
 
 impl Bench {
     /// An orchestration over these instances, and the operations that they will get.
-    async fn orchestrated(&self, workers: i64, instances: &[&str]) -> (Uuid, Vec<Uuid>) {
+    pub(crate) async fn orchestrated(&self, workers: i64, instances: &[&str]) -> (Uuid, Vec<Uuid>) {
         let (id, driver) = self.created(workers).await;
         let members: Vec<NewMember> = instances.iter().map(|instance| member(instance)).collect();
         let operations = members.iter().map(|member| member.operation).collect();
@@ -33,7 +33,7 @@ impl Bench {
     }
 
     /// A new orchestration and its driver.
-    async fn created(&self, workers: i64) -> (Uuid, Uuid) {
+    pub(crate) async fn created(&self, workers: i64) -> (Uuid, Uuid) {
         let id = Uuid::now_v7();
         let new = NewOrchestration {
             id,
@@ -50,14 +50,14 @@ impl Bench {
         (id, driver.id)
     }
 
-    async fn start(&self, orchestration: Uuid, instance: &str, id: Uuid) -> Started {
+    pub(crate) async fn start(&self, orchestration: Uuid, instance: &str, id: Uuid) -> StartResult {
         let new = engine::storage::NewOperation { id, ..operation(instance) };
         self.store.start_member(orchestration, new, &queue, "accepted").await.unwrap()
     }
 
     /// Starts a runtime's operation, which fails.
-    async fn fails(&self, orchestration: Uuid, instance: &str, id: Uuid) {
-        assert_eq!(self.start(orchestration, instance, id).await, Started::Yes);
+    pub(crate) async fn fails(&self, orchestration: Uuid, instance: &str, id: Uuid) {
+        assert_eq!(self.start(orchestration, instance, id).await, StartResult::Yes);
         let replica = self.hands.join().await;
         let held = self.hands.claim(replica, instance).await;
         let mut commit = self.hands.ends(&held, json!(null));
@@ -65,26 +65,16 @@ impl Bench {
         self.hands.commit(replica, commit).await;
     }
 
-    /// Tries failed operations of an orchestration again.
-    async fn retries(&self, id: Uuid, again: &[(Uuid, NewMember)]) -> bool {
-        let driver = operation(&id.to_string());
-        let driver = engine::storage::NewOperation { kind: "orchestration".into(), ..driver };
-        let resolution = Resolution { orchestration: id, ..RESOLUTION };
-        let ids: Vec<String> = again.iter().map(|(failed, _)| failed.to_string()).collect();
-        let fields: &Fields<'_> = &[(&["retryoperation", "retryoperations"], json!(ids))];
-        self.store.retry_orchestration(driver, &resolution, fields, again).await.unwrap()
-    }
-
-    async fn row(&self, id: Uuid) -> Orchestration {
+    pub(crate) async fn row(&self, id: Uuid) -> Orchestration {
         self.store.orchestration(id).await.unwrap().unwrap()
     }
 
-    async fn counts(&self, id: Uuid) -> Counts {
+    pub(crate) async fn counts(&self, id: Uuid) -> Counts {
         self.store.orchestration_counts(id).await.unwrap()
     }
 }
 
-fn member(instance: &str) -> NewMember {
+pub(crate) fn member(instance: &str) -> NewMember {
     NewMember {
         operation: Uuid::now_v7(),
         wave: 1,
@@ -137,8 +127,8 @@ pub(crate) async fn of_twenty_starts_at_once_only_as_many_land_as_there_are_slot
         started.push(start.await.unwrap());
     }
 
-    assert_eq!(started.iter().filter(|it| **it == Started::Yes).count(), 3);
-    assert_eq!(started.iter().filter(|it| **it == Started::NoSlot).count(), 17);
+    assert_eq!(started.iter().filter(|it| **it == StartResult::Yes).count(), 3);
+    assert_eq!(started.iter().filter(|it| **it == StartResult::NoSlot).count(), 17);
     let counts = b.counts(id).await;
     assert_eq!((counts.running(), counts.waiting()), (3, 17));
 }
@@ -150,13 +140,13 @@ pub(crate) async fn a_runtime_is_started_once_and_not_while_paused_or_gone(b: Be
     let (id, operations) = b.orchestrated(5, &["a", "b", "gone"]).await;
 
     assert!(b.store.pause_orchestration(id, "why").await.unwrap());
-    assert_eq!(b.start(id, "a", operations[0]).await, Started::NoSlot);
+    assert_eq!(b.start(id, "a", operations[0]).await, StartResult::NoSlot);
     assert!(b.store.resume_orchestration(id).await.unwrap());
-    assert_eq!(b.start(id, "a", operations[0]).await, Started::Yes);
-    assert_eq!(b.start(id, "a", operations[0]).await, Started::Before);
-    assert_eq!(b.start(id, "gone", operations[2]).await, Started::Gone);
+    assert_eq!(b.start(id, "a", operations[0]).await, StartResult::Yes);
+    assert_eq!(b.start(id, "a", operations[0]).await, StartResult::Before);
+    assert_eq!(b.start(id, "gone", operations[2]).await, StartResult::Gone);
     assert!(b.store.skip_member(operations[1], "left out").await.unwrap());
-    assert_eq!(b.start(id, "b", operations[1]).await, Started::Before);
+    assert_eq!(b.start(id, "b", operations[1]).await, StartResult::Before);
     assert!(!b.is_stored(operations[1]).await && !b.is_stored(operations[2]).await);
     assert!(b.store.cancel_orchestration(id, "canceled").await.unwrap());
     assert!(!b.store.cancel_orchestration(id, "canceled").await.unwrap());
@@ -165,13 +155,13 @@ pub(crate) async fn a_runtime_is_started_once_and_not_while_paused_or_gone(b: Be
 pub(crate) async fn how_far_a_runtime_is_is_told_by_its_operation_at_every_moment(b: Bench) {
     b.ready("a").await;
     let (id, operations) = b.orchestrated(1, &["a"]).await;
-    assert_eq!(b.start(id, "a", operations[0]).await, Started::Yes);
+    assert_eq!(b.start(id, "a", operations[0]).await, StartResult::Yes);
     let replica = b.hands.join().await;
 
     let held = b.hands.claim(replica, "a").await;
     b.hands.commit(replica, b.hands.done(&held, json!(null))).await;
     assert_eq!(b.counts(id).await.in_state("in progress"), 1);
-    let held = engine::storage::Held { serial: held.serial + 1, ..held };
+    let held = engine::storage::HeldOperation { serial: held.serial + 1, ..held };
     b.hands.commit(replica, b.hands.ends(&held, json!(null))).await;
 
     let counts = b.counts(id).await;
@@ -184,82 +174,19 @@ pub(crate) async fn how_far_a_runtime_is_is_told_by_its_operation_at_every_momen
 pub(crate) async fn a_driver_that_fails_ends_its_orchestration(b: Bench) {
     b.ready("a").await;
     let (id, _) = b.orchestrated(1, &["a"]).await;
-    let hands = store::testing::Hands { kind: "orchestration", ..b.hands.clone() };
+    let hands = store::testing::ManualReplica { kind: "orchestration", ..b.hands.clone() };
     let replica = hands.join().await;
     let held = hands.claim(replica, id).await;
     let mut commit = hands.ends(&held, json!(null));
     commit.position.state = State::Failed;
     commit.position.failure = Some(base::Failure::new("gardener", "down", "gardener is down"));
-    commit.then = Then::End;
+    commit.then = AfterCommit::End;
 
     hands.commit(replica, commit).await;
 
     let row = b.row(id).await;
     assert_eq!((row.state.as_str(), row.description.as_str()), ("failed", "gardener is down"));
     assert_eq!(b.counts(id).await.in_state("canceled"), 1);
-}
-
-pub(crate) async fn what_failed_is_tried_again_behind_the_others(b: Bench) {
-    for name in ["a", "b"] {
-        b.ready(name).await;
-    }
-    let (id, operations) = b.orchestrated(2, &["a", "b"]).await;
-    b.fails(id, "a", operations[0]).await;
-
-    assert!(b.retries(id, &[(operations[0], member("a"))]).await);
-    assert!(!b.retries(id, &[(operations[0], member("a"))]).await);
-
-    let counts = b.counts(id).await;
-    assert_eq!((counts.total(), counts.in_state("failed"), counts.waiting()), (2, 0, 2));
-    let filter =
-        MemberFilter { orchestration: id, states: vec![], current: false, skip: 0, most: 10 };
-    let page = b.store.members(&filter).await.unwrap();
-    let states: Vec<_> =
-        page.members.iter().map(|it| (it.instance.as_str(), it.superseded)).collect();
-    assert_eq!(states, [("a", true), ("b", false), ("a", false)]);
-}
-
-pub(crate) async fn a_retry_of_what_has_ended_accepts_the_failures_that_stay(b: Bench) {
-    for name in ["a", "b", "c"] {
-        b.ready(name).await;
-    }
-    let (id, driver) = b.created(3).await;
-    let members = ["a", "b", "c"].map(|name| NewMember { wave: 0, ..member(name) });
-    let operations = members.each_ref().map(|member| member.operation);
-    let resolution = Resolution { orchestration: id, ..RESOLUTION };
-    assert!(b.store.resolve_orchestration(driver, &resolution, &members).await.unwrap());
-    for (name, operation) in ["a", "b", "c"].into_iter().zip(operations) {
-        b.fails(id, name, operation).await;
-    }
-    assert!(b.store.finish_orchestration(id, driver, "failed").await.unwrap());
-    assert_eq!(b.row(id).await.forgiven, 0);
-
-    assert!(b.retries(id, &[(operations[0], member("a"))]).await);
-
-    // Two failures stay, both of canaries: what is tried again is not paused by them.
-    let row = b.row(id).await;
-    assert_eq!((row.state.as_str(), row.forgiven, row.released), ("retrying", 2, true));
-}
-
-pub(crate) async fn a_retry_of_what_runs_accepts_no_further_failure(b: Bench) {
-    for name in ["a", "b", "c"] {
-        b.ready(name).await;
-    }
-    let (id, operations) = b.orchestrated(3, &["a", "b", "c", "waiting"]).await;
-    b.fails(id, "a", operations[0]).await;
-    b.fails(id, "b", operations[1]).await;
-    assert!(b.store.pause_orchestration(id, "why").await.unwrap());
-    assert!(b.store.resume_orchestration(id).await.unwrap());
-    b.fails(id, "c", operations[2]).await;
-    assert_eq!(b.row(id).await.forgiven, 2);
-
-    // Two failures stay of three, and as many were accepted.
-    assert!(b.retries(id, &[(operations[0], member("a"))]).await);
-    assert_eq!(b.row(id).await.forgiven, 2);
-    // One stays: the budget is not void for the next ones.
-    assert!(b.retries(id, &[(operations[1], member("b"))]).await);
-    let row = b.row(id).await;
-    assert_eq!((row.state.as_str(), row.forgiven), ("in progress", 1));
 }
 
 pub(crate) async fn what_was_changed_since_the_targets_were_read_stays(b: Bench) {

@@ -4,7 +4,7 @@ use engine::{State, Storage as _};
 use futures::future::join_all;
 use store::{
     Error,
-    broker::{AcceptedInstance, LONGEST, Limits, NewInstance},
+    broker::{AcceptedInstance, InstanceLimits, LONGEST, NewInstance},
 };
 
 use crate::bench::{Bench, instance, operation, queue};
@@ -44,7 +44,7 @@ pub(crate) async fn an_operation_that_cannot_be_stored_leaves_no_instance(b: Ben
     let first = operation("one");
     b.execute("ALTER TABLE operation_data RENAME TO mislaid").await;
 
-    b.store.accept_new(&new, b"one", first.clone(), &Limits::default()).await.unwrap_err();
+    b.store.accept_new(&new, b"one", first.clone(), &InstanceLimits::default()).await.unwrap_err();
 
     b.execute("ALTER TABLE mislaid RENAME TO operation_data").await;
     assert!(b.is_gone("one").await && !b.is_stored(first.id).await);
@@ -57,7 +57,8 @@ pub(crate) async fn an_operation_of_another_instance_is_not_taken_over(b: Bench)
     stolen.id = id;
 
     let other = instance("other");
-    let error = b.store.accept_new(&other, b"", stolen, &Limits::default()).await.unwrap_err();
+    let error =
+        b.store.accept_new(&other, b"", stolen, &InstanceLimits::default()).await.unwrap_err();
 
     assert!(matches!(error, Error::Refused(_)), "{error:?}");
     assert!(b.is_gone("other").await);
@@ -67,7 +68,7 @@ pub(crate) async fn an_operation_must_name_its_instance(b: Bench) {
     b.ready("there").await;
     let (new, astray) = (instance("new"), operation("elsewhere"));
 
-    let first = b.store.accept_new(&new, b"", astray.clone(), &Limits::default()).await;
+    let first = b.store.accept_new(&new, b"", astray.clone(), &InstanceLimits::default()).await;
     let next = b.store.accept("there", 1, astray, &queue, None).await;
 
     assert!(matches!((first, next), (Err(Error::Refused(_)), Err(Error::Refused(_)))));
@@ -80,7 +81,7 @@ pub(crate) async fn a_request_is_told_from_another_under_the_same_id(b: Bench) {
     let replica = b.hands.join().await;
     let hand_in = |digest: &'static [u8]| {
         let (store, new) = (b.store.clone(), new.clone());
-        async move { store.accept_new(&new, digest, operation("one"), &Limits::default()).await }
+        async move { store.accept_new(&new, digest, operation("one"), &InstanceLimits::default()).await }
     };
 
     let (same, other) = (hand_in(b"one").await.unwrap(), hand_in(b"two").await.unwrap());
@@ -98,7 +99,7 @@ pub(crate) async fn a_request_is_recognised_after_the_keys_were_rotated(b: Bench
     let first = b.order(&new).await;
     let store = b.with_keys(&["new", "old"]);
 
-    let same = store.accept_new(&new, b"one", operation("one"), &Limits::default()).await;
+    let same = store.accept_new(&new, b"one", operation("one"), &InstanceLimits::default()).await;
 
     assert_eq!(same.unwrap(), AcceptedInstance::Same { operation: first });
 }
@@ -108,7 +109,9 @@ pub(crate) async fn of_fifty_orders_under_one_id_one_is_accepted_and_the_others_
     let hand_in = |n: usize| {
         let (store, new) = (b.store.clone(), new.clone());
         let request = [u8::from(n.is_multiple_of(2))];
-        async move { store.accept_new(&new, &request, operation("one"), &Limits::default()).await }
+        async move {
+            store.accept_new(&new, &request, operation("one"), &InstanceLimits::default()).await
+        }
     };
 
     let answers: Vec<_> = join_all((0..50).map(hand_in)).await;
@@ -175,7 +178,8 @@ pub(crate) async fn what_cannot_be_stored_is_refused_by_name(b: Bench) {
 
     for (new, word) in bad.iter().zip(words) {
         let order = operation(&new.id);
-        let refused = b.store.accept_new(new, b"", order, &Limits::default()).await.unwrap_err();
+        let refused =
+            b.store.accept_new(new, b"", order, &InstanceLimits::default()).await.unwrap_err();
         let Error::Refused(text) = &refused else { panic!("{refused:?}") };
         assert!(text.contains(word), "{text}");
     }

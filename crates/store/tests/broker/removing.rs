@@ -1,8 +1,8 @@
 //! An instance goes, its operations stay; what is left over stays until it is gone.
 
-use engine::{State, Storage as _, storage::Landed};
+use engine::{State, Storage as _, storage::CommitResult};
 use serde_json::json;
-use store::{Accepted, broker::AcceptedInstance};
+use store::{RowAcceptance, broker::AcceptedInstance};
 
 use crate::bench::{Bench, instance, operation, queue};
 
@@ -29,7 +29,7 @@ pub(crate) async fn removal_keeps_the_operations_readable(b: Bench) {
     let replica = b.hands.join().await;
     let held = b.hands.claim(replica, "one").await;
     let removed = b.hands.done(&held, json!({ "removed": true, "details": {} }));
-    assert!(matches!(b.hands.commit(replica, removed).await, Landed::Yes { .. }));
+    assert!(matches!(b.hands.commit(replica, removed).await, CommitResult::Yes { .. }));
     let mut late = b.hands.done(&held, json!({ "details": {} }));
     late.serial += 1;
     let late = b.hands.commit(replica, late).await;
@@ -38,8 +38,8 @@ pub(crate) async fn removal_keeps_the_operations_readable(b: Bench) {
 
     let landed = b.hands.commit(replica, again).await;
 
-    assert!(matches!(late, Landed::Rejected(_)), "{late:?}");
-    assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
+    assert!(matches!(late, CommitResult::Rejected(_)), "{late:?}");
+    assert!(matches!(landed, CommitResult::Yes { .. }), "{landed:?}");
     assert!(b.is_gone("one").await);
     assert_eq!(b.store.last_operation("one", None).await.unwrap(), Some(last));
     for id in [first, last] {
@@ -74,12 +74,12 @@ pub(crate) async fn an_order_and_the_removal_of_its_id_at_once_have_one_outcome(
         let (landed, order) =
             futures::join!(b.hands.commit(replica, end), b.accept_new(&new, operation(&id)));
 
-        assert!(matches!(landed, Landed::Yes { .. }), "in round {round}: {landed:?}");
+        assert!(matches!(landed, CommitResult::Yes { .. }), "in round {round}: {landed:?}");
         let known = AcceptedInstance::Same { operation: first };
         let removed = AcceptedInstance::Reused { operation: first };
         assert!(order == known || order == removed, "in round {round}: {order:?}");
         let late = b.store.accept(&id, 0, operation(&id), &queue, None).await.unwrap();
-        assert_eq!(late, Accepted::Gone, "in round {round}");
+        assert_eq!(late, RowAcceptance::Gone, "in round {round}");
     }
     assert_eq!(b.count("SELECT count(*) FROM instances").await, 0);
     assert_eq!(b.count("SELECT count(*) FROM operations").await, 50);

@@ -6,7 +6,7 @@ use store::{
     Error, Sealer,
     broker::{InstanceFilter, NewRuntimeState},
     on,
-    rotate::{self, Rotated, Rotation},
+    rotate::{self, Rotation, RotationReport},
 };
 use uuid::Uuid;
 
@@ -65,7 +65,7 @@ pub(crate) async fn s3_instances_are_read_without_the_old_key_after_a_rotation(b
 
     let rotated = Rotation::new(&b.database, &sealer, &rotate::BROKER).run().await.unwrap();
 
-    assert_eq!(rotated, Rotated { resealed: 4, ..Rotated::default() });
+    assert_eq!(rotated, RotationReport { resealed: 4, ..RotationReport::default() });
     let store = b.with_keys(&["new"]);
     let found = store.find("an-id-in-clear").await.unwrap().unwrap();
     assert_eq!(
@@ -109,6 +109,44 @@ pub(crate) async fn p26_a_row_that_cannot_be_read_does_not_fail_its_page(b: Benc
     let ids: Vec<_> = page.instances.iter().map(|instance| instance.id.as_str()).collect();
     assert_eq!(ids, ["one", "three"]);
     assert_eq!(page.unreadable, ["two"]);
+}
+
+pub(crate) async fn p26_content_that_cannot_be_read_does_not_fail_its_page(b: Bench) {
+    let first = b.order(&instance("one")).await;
+    let second = b.order(&instance("two")).await;
+    for (instance, runtime) in [("one", RUNTIME), ("two", Uuid::from_u128(8))] {
+        let state = NewRuntimeState {
+            instance: instance.into(),
+            runtime,
+            operation: Uuid::nil(),
+            holds: vec!["cluster-setup".into()],
+            payload: instance.into(),
+        };
+        assert!(b.store.add_runtime_state(&state).await.unwrap());
+    }
+    b.execute(
+        "UPDATE operation_inputs SET input = (
+             SELECT i.input FROM operation_inputs i JOIN operations o ON o.id = i.operation_id
+             WHERE o.instance = 'one')
+         WHERE operation_id = (SELECT id FROM operations WHERE instance = 'two')",
+    )
+    .await;
+    b.execute(
+        "UPDATE runtime_states SET payload = (
+             SELECT payload FROM runtime_states WHERE instance = 'one')
+         WHERE instance = 'two'",
+    )
+    .await;
+
+    let ids = [first, second];
+    let contents = b.engine.readable_contents(&ids).await.unwrap();
+    let runtimes = [RUNTIME, Uuid::from_u128(8)];
+    let states = b.store.latest_runtime_states(&runtimes, "cluster-setup").await.unwrap();
+
+    assert_eq!(contents.iter().map(|content| content.operation).collect::<Vec<_>>(), [first]);
+    assert_eq!(states.iter().map(|state| state.runtime).collect::<Vec<_>>(), [RUNTIME]);
+    // Who works with what an operation knows must not take it for nothing.
+    assert!(matches!(b.engine.contents(&ids).await, Err(Error::Sealed(_))));
 }
 
 pub(crate) async fn p26_keys_that_do_not_open_what_is_stored_are_refused(b: Bench) {

@@ -2,7 +2,7 @@
 
 use engine::storage::NewOperation;
 use serde_json::json;
-use store::broker::{InstanceFilter, NewRuntimeState, Removed, Standing};
+use store::broker::{InstanceFilter, NewRuntimeState, RemovedInstance, Standing};
 use uuid::Uuid;
 
 use crate::bench::{Bench, operation, queue};
@@ -133,20 +133,29 @@ pub(crate) async fn what_has_no_row_is_found_by_the_operation_that_removed_it(b:
     b.second("failed", "deprovision", true).await;
     b.ended_as("failed", "failed").await;
     b.execute("DELETE FROM instances WHERE id <> 'there'").await;
-    let found = async |accounts: &[&str], ids: &[&str], skip: u64, most: u32| {
-        let texts = |values: &[&str]| values.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let (found, total) =
-            b.store.removed(&texts(accounts), &texts(ids), skip, most).await.unwrap();
-        (found.into_iter().map(|one: Removed| one.instance).collect::<Vec<_>>(), total)
+    let texts = |values: &[&str]| values.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let names =
+        |found: Vec<RemovedInstance>| found.into_iter().map(|it| it.instance).collect::<Vec<_>>();
+    let page = async |accounts: &[&str], skip: u32, most: u32| {
+        names(b.store.removed_page(&texts(accounts), None, skip, most).await.unwrap())
     };
-    let of = |ids: &[&str], total: u64| (ids.iter().map(ToString::to_string).collect(), total);
+    let among = async |accounts: &[&str], ids: &[&str]| {
+        names(b.store.removed_among(&texts(accounts), &texts(ids)).await.unwrap())
+    };
+    let total = async |accounts: &[&str], after, most: u32| {
+        b.store.removed_total(&texts(accounts), after, most).await.unwrap()
+    };
 
-    assert_eq!(found(&[], &[], 0, 10).await, of(&["one", "two", "three"], 3));
-    assert_eq!(found(&["account"], &[], 1, 1).await, of(&["two"], 3));
-    assert_eq!(found(&["other"], &[], 0, 10).await, of(&[], 0));
-    assert_eq!(found(&[], &["three", "one", "there"], 0, 10).await, of(&["one", "three"], 2));
-    assert_eq!(found(&[], &["three", "one"], 1, 10).await, of(&["three"], 2));
-    assert_eq!(found(&["other"], &["one"], 0, 10).await, of(&[], 0));
+    assert_eq!(page(&[], 0, 10).await, ["one", "two", "three"]);
+    assert_eq!(page(&["account"], 1, 1).await, ["two"]);
+    assert!(page(&["other"], 0, 10).await.is_empty());
+    assert_eq!(among(&[], &["three", "one", "there"]).await, ["one", "three"]);
+    assert!(among(&["other"], &["one"]).await.is_empty());
+    let marks = b.store.removed_marks(&[], 2).await.unwrap();
+    let behind = b.store.removed_page(&[], marks.last().copied(), 0, 10).await.unwrap();
+    assert_eq!((marks.len(), names(behind)), (1, texts(&["three"])));
+    assert_eq!([total(&[], None, 9).await, total(&["account"], None, 2).await], [3, 2]);
+    assert_eq!([total(&[], Some(marks[0]), 9).await, total(&["other"], None, 9).await], [1, 0]);
 }
 
 pub(crate) async fn operations_of_many_instances_are_read_together(b: Bench) {

@@ -1,6 +1,6 @@
 //! What was sent for a runtime is found again by what it holds, and goes with the instance.
 
-use engine::storage::Landed;
+use engine::storage::CommitResult;
 use serde_json::json;
 use store::broker::NewRuntimeState;
 use uuid::Uuid;
@@ -56,12 +56,12 @@ pub(crate) async fn a_state_lands_with_its_commit_or_not_at_all(b: Bench) {
     let change = json!({ "runtime_id": runtime, "runtime_state": state });
     let mut fenced = b.hands.done(&held, change.clone());
     fenced.serial += 7;
-    assert_eq!(b.hands.commit(replica, fenced).await, Landed::Fenced);
+    assert_eq!(b.hands.commit(replica, fenced).await, CommitResult::Fenced);
     assert_eq!(b.count(STATES).await, 0);
 
     let landed = b.hands.commit(replica, b.hands.done(&held, change)).await;
 
-    assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
+    assert!(matches!(landed, CommitResult::Yes { .. }), "{landed:?}");
     let found =
         b.store.latest_runtime_state(runtime, Some("cluster-setup")).await.unwrap().unwrap();
     assert_eq!((found.instance.as_str(), found.runtime, found.operation), ("one", runtime, id));

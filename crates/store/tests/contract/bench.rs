@@ -1,13 +1,13 @@
-//! What every promise is tried with: a store, a clock in the test's hand, and a few short words.
+//! The bench of every promise: a store, a clock in the test's hand, and a few short words.
 
 use std::{ops::Deref, time::Duration};
 
 use base::Clock;
 use engine::{
-    OperationId, Planted, Position, ReplicaId, State, Storage,
+    OperationId, PlantedBug, Position, ReplicaId, State, Storage,
     storage::{
-        Acceptance, Ask, Claimed, Commit, Held, Landed, NewOperation, Outcome, Run, Snapshot, Then,
-        Unfinished, Verdict,
+        Acceptance, AfterCommit, ClaimRequest, ClaimResult, Commit, CommitResult, HeldOperation,
+        NewOperation, Outcome, Run, Snapshot, Unfinished, Verdict,
     },
     testing::{Faults, SimulatedStore},
 };
@@ -55,7 +55,7 @@ impl Bench {
     #[expect(clippy::unused_async, reason = "made like the benches on databases")]
     pub(crate) async fn simulated() -> OnSimulation {
         let clock = Clock::held_at("2026-01-01T12:00:00Z".parse().unwrap());
-        let store = SimulatedStore::new(clock.clone(), 1, Faults::default(), Planted::Nothing);
+        let store = SimulatedStore::new(clock.clone(), 1, Faults::default(), PlantedBug::Nothing);
         OnSimulation(Bench { store, clock })
     }
 
@@ -78,14 +78,14 @@ impl Bench {
         let clock = Clock::held_at("2026-01-01T12:00:00Z".parse().unwrap());
         let sealer = Sealer::generate();
         let time = Time::Held(clock.clone());
-        let store = EngineStore::new(database, sealer.clone(), time, Planted::Nothing);
+        let store = EngineStore::new(database, sealer.clone(), time, PlantedBug::Nothing);
         (Self { store, clock }, sealer)
     }
 }
 
 impl OnDatabase {
     /// The same database with a bug in the store.
-    pub(crate) fn with(&self, planted: Planted) -> Bench {
+    pub(crate) fn with(&self, planted: PlantedBug) -> Bench {
         let time = Time::Held(self.clock.clone());
         let (database, sealer) = (self.database.clone(), self.sealer.clone());
         Bench {
@@ -110,7 +110,7 @@ impl<S: Storage> Bench<S> {
         (id, self.store.accept(new, &queue).await.unwrap())
     }
 
-    pub(crate) async fn claim(&self, replica: ReplicaId, room: usize) -> Vec<Held> {
+    pub(crate) async fn claim(&self, replica: ReplicaId, room: usize) -> Vec<HeldOperation> {
         self.ask(replica, room, "", &[]).await.operations
     }
 
@@ -120,19 +120,19 @@ impl<S: Storage> Bench<S> {
         room: usize,
         after_lane: &str,
         crowded: &[String],
-    ) -> Claimed {
+    ) -> ClaimResult {
         let kinds = [(KIND.to_owned(), 1)];
-        let ask = Ask { replica, kinds: &kinds, room, crowded, after_lane };
+        let ask = ClaimRequest { replica, kinds: &kinds, room, crowded, after_lane };
         self.store.claim(&ask).await.unwrap()
     }
 
     /// Accepts and claims one operation.
-    pub(crate) async fn held(&self, replica: ReplicaId, instance: &str) -> Held {
+    pub(crate) async fn held(&self, replica: ReplicaId, instance: &str) -> HeldOperation {
         let id = self.accept(instance).await;
         self.claim(replica, 100).await.into_iter().find(|held| held.id == id).unwrap()
     }
 
-    pub(crate) async fn commit(&self, replica: ReplicaId, commit: Commit) -> Landed {
+    pub(crate) async fn commit(&self, replica: ReplicaId, commit: Commit) -> CommitResult {
         self.store.commit(replica, &[commit]).await.unwrap().remove(0)
     }
 
@@ -158,7 +158,7 @@ impl<S: Storage> Bench<S> {
         }
     }
 
-    fn run(&self, held: &Held, outcome: Outcome) -> Run {
+    fn run(&self, held: &HeldOperation, outcome: Outcome) -> Run {
         Run {
             stage: "create".into(),
             step: "Ask".into(),
@@ -174,7 +174,7 @@ impl<S: Storage> Bench<S> {
     }
 
     /// A step is done, its owner goes on.
-    pub(crate) fn done(&self, held: &Held) -> Commit {
+    pub(crate) fn done(&self, held: &HeldOperation) -> Commit {
         let position = Position {
             state: State::InProgress,
             stage: Some("create".into()),
@@ -187,7 +187,7 @@ impl<S: Storage> Bench<S> {
             epoch: held.epoch,
             serial: held.serial,
             position,
-            then: Then::Hold,
+            then: AfterCommit::Hold,
             run: Some(self.run(held, Outcome::Done)),
             data: None,
             data_version: held.data_version,
@@ -196,10 +196,15 @@ impl<S: Storage> Bench<S> {
     }
 
     /// A step waits for something.
-    pub(crate) fn sleeps(&self, held: &Held, seconds: u64, awaits: Option<&str>) -> Commit {
+    pub(crate) fn sleeps(
+        &self,
+        held: &HeldOperation,
+        seconds: u64,
+        awaits: Option<&str>,
+    ) -> Commit {
         let until = self.later(seconds);
         let mut commit = self.done(held);
-        commit.then = Then::Sleep { until, awaits: awaits.map(Into::into) };
+        commit.then = AfterCommit::Sleep { until, awaits: awaits.map(Into::into) };
         commit.position.note = Some("not yet".into());
         let mut run = self.run(held, Outcome::Wait);
         run.reason = Some("not yet".into());
@@ -209,14 +214,14 @@ impl<S: Storage> Bench<S> {
     }
 
     /// The last step is done.
-    pub(crate) fn ends(&self, held: &Held, state: State) -> Commit {
+    pub(crate) fn ends(&self, held: &HeldOperation, state: State) -> Commit {
         let mut commit = self.done(held);
         commit.position.state = state;
         commit.position.stage = None;
         commit.position.step = None;
         commit.position.closed = vec!["create".into()];
         commit.position.ended_at = Some(self.clock.now());
-        commit.then = Then::End;
+        commit.then = AfterCommit::End;
         commit
     }
 }
@@ -241,8 +246,14 @@ pub(crate) fn new(instance: &str, lane: &str) -> NewOperation {
 }
 
 /// An operation after a commit of it has landed.
-pub(crate) fn after(mut held: Held, commit: &Commit, landed: &Landed) -> Held {
-    let Landed::Yes { journal, cancel } = landed else { panic!("it did not land: {landed:?}") };
+pub(crate) fn after(
+    mut held: HeldOperation,
+    commit: &Commit,
+    landed: &CommitResult,
+) -> HeldOperation {
+    let CommitResult::Yes { journal, cancel } = landed else {
+        panic!("it did not land: {landed:?}")
+    };
     held.serial += 1;
     held.runs += i64::from(commit.run.is_some());
     held.journal = *journal;
@@ -251,6 +262,6 @@ pub(crate) fn after(mut held: Held, commit: &Commit, landed: &Landed) -> Held {
     held
 }
 
-pub(crate) fn landed(landed: &Landed) -> bool {
-    matches!(landed, Landed::Yes { .. })
+pub(crate) fn landed(landed: &CommitResult) -> bool {
+    matches!(landed, CommitResult::Yes { .. })
 }

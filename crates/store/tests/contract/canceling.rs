@@ -5,10 +5,10 @@ use std::ops::Deref;
 use base::Failure;
 use engine::{
     OperationId, State, Storage,
-    storage::{Cancel, EntryEvent, Landed, Outcome, STOPPED_AFTER, Skip, Verdict, Wake},
+    storage::{Cancel, CommitResult, EntryEvent, Heart as _, Outcome, Skip, Verdict, Wake},
 };
 
-use crate::bench::{Bench, after};
+use crate::bench::{Bench, LEASE, after};
 
 fn call_off() -> Cancel {
     Cancel { state: State::Canceled, reason: "called off".into() }
@@ -41,7 +41,7 @@ pub(crate) async fn canceling_a_held_operation_is_told_with_its_next_commit<S: S
     let commit = bench.done(&held);
     let answer = bench.commit(replica, commit.clone()).await;
 
-    assert_eq!(answer, Landed::Yes { journal: 4, cancel: Some(call_off()) });
+    assert_eq!(answer, CommitResult::Yes { journal: 4, cancel: Some(call_off()) });
     let held = after(held, &commit, &answer);
     bench.commit(replica, bench.ends(&held, State::Canceled)).await;
     assert_eq!(bench.read(held.id).await.state, State::Canceled);
@@ -190,13 +190,13 @@ pub(crate) async fn abandoning_a_held_operation_fences_its_owner_and_admits_the_
     assert_eq!((ended.state, ended.ended_at), (State::Failed, Some(bench.clock.now())));
     assert_eq!((ended.owner, ended.held, ended.due_at), (None, false, None));
     assert_eq!((ended.failure, ended.epoch), (Some(failure.clone()), held.epoch + 1));
-    assert_eq!(bench.commit(replica, bench.done(&held)).await, Landed::Fenced);
+    assert_eq!(bench.commit(replica, bench.done(&held)).await, CommitResult::Fenced);
     let last = bench.store.journal(held.id).await.unwrap().pop().unwrap();
     assert_eq!((last.event, last.outcome), (EntryEvent::Run, Some(Outcome::Ended)));
     assert_eq!((last.state, last.failure), (State::Failed, Some(failure.clone())));
-    assert_eq!(bench.read(next).await.due_at, Some(bench.clock.now() + STOPPED_AFTER));
+    assert_eq!(bench.read(next).await.due_at, Some(bench.clock.now() + LEASE));
     assert!(bench.claim(replica, 10).await.is_empty(), "the step of the one before may still run");
-    bench.clock.advance(STOPPED_AFTER);
+    bench.wait_alive(replica, LEASE.as_secs()).await;
     assert_eq!(bench.claim(replica, 10).await[0].id, next);
     assert!(!bench.store.abandon(held.id, &failure).await.unwrap(), "final is final");
 }
@@ -209,9 +209,11 @@ pub(crate) async fn nothing_of_the_instance_begins_until_the_step_of_an_abandone
     let replica = bench.join("r").await;
     let held = bench.held(replica, "i").await;
     let failure = Failure::new("engine", "abandoned", "it hangs");
-    let gone = bench.clock.now() + STOPPED_AFTER;
+    bench.wait_alive(replica, 3).await;
+    let gone = bench.clock.now() + LEASE;
+    bench.wait(1);
     assert!(bench.store.abandon(held.id, &failure).await.unwrap());
-    bench.clock.advance(STOPPED_AFTER / 4);
+    bench.wait(1);
 
     // Whatever comes next: an order, one behind it that is admitted in its stead, and a retry.
     let order = bench.accept("i").await;
@@ -225,7 +227,7 @@ pub(crate) async fn nothing_of_the_instance_begins_until_the_step_of_an_abandone
     assert_eq!(bench.read(retry).await.due_at, Some(gone));
     assert!(bench.claim(replica, 10).await.is_empty());
 
-    bench.clock.advance(STOPPED_AFTER);
+    bench.wait_alive(replica, LEASE.as_secs()).await;
     assert_eq!(bench.claim(replica, 10).await[0].id, retry);
     let elsewhere = bench.accept("another instance").await;
     assert_eq!(bench.read(elsewhere).await.due_at, Some(bench.clock.now()));
@@ -237,18 +239,62 @@ pub(crate) async fn a_replica_is_told_what_it_does_not_own_any_more<S: Storage>(
     let replica = bench.join("r").await;
     let (kept, lost) = (bench.held(replica, "i").await, bench.held(replica, "j").await);
     let in_hand = [(kept.id, kept.epoch), (lost.id, lost.epoch)];
+    let mut heart = bench.store.heart().await.unwrap();
     assert_eq!(bench.store.lost(replica, &in_hand).await.unwrap(), []);
+    assert_eq!(heart.lost(replica, &in_hand).await.unwrap(), []);
 
     let failure = Failure::new("engine", "abandoned", "it hangs");
     assert!(bench.store.abandon(lost.id, &failure).await.unwrap());
 
     assert_eq!(bench.store.lost(replica, &in_hand).await.unwrap(), [(lost.id, lost.epoch)]);
+    assert_eq!(heart.lost(replica, &in_hand).await.unwrap(), [(lost.id, lost.epoch)]);
     let unknown = (OperationId::new_v4(), 1);
     let older = (kept.id, kept.epoch - 1);
     assert_eq!(bench.store.lost(replica, &[unknown, older]).await.unwrap(), [unknown, older]);
     let other = bench.join("another").await;
     assert_eq!(bench.store.lost(other, &in_hand[..1]).await.unwrap(), [in_hand[0]]);
     assert_eq!(bench.store.lost(replica, &[]).await.unwrap(), []);
+}
+
+pub(crate) async fn what_an_owner_without_a_lease_held_is_gone_at_once<S: Storage>(
+    bench: impl Deref<Target = Bench<S>>,
+) {
+    let replica = bench.join("r").await;
+    let held = bench.held(replica, "i").await;
+    let next = bench.accept("i").await;
+    bench.clock.advance(2 * LEASE);
+    let failure = Failure::new("engine", "abandoned", "it hangs");
+
+    assert!(bench.store.abandon(held.id, &failure).await.unwrap());
+
+    assert_eq!(bench.read(next).await.due_at, Some(bench.clock.now()));
+}
+
+pub(crate) async fn p29_a_heartbeat_beside_an_abandonment_is_waited_for_or_finds_it<S: Storage>(
+    bench: impl Deref<Target = Bench<S>>,
+) {
+    let replica = bench.join("r").await;
+    let mut heart = bench.store.heart().await.unwrap();
+    let failure = Failure::new("engine", "abandoned", "it hangs");
+    for round in 0..100 {
+        let instance = format!("i{round}");
+        let held = bench.held(replica, &instance).await;
+        let next = bench.accept(&instance).await;
+        bench.wait(1);
+        let in_hand = [(held.id, held.epoch)];
+        let beat = async {
+            assert!(heart.beat(replica, LEASE).await.unwrap().alive);
+            heart.lost(replica, &in_hand).await.unwrap()
+        };
+
+        let (lost, ended) = futures::join!(beat, bench.store.abandon(held.id, &failure));
+
+        assert!(ended.unwrap());
+        let due = bench.read(next).await.due_at;
+        let waits = due == Some(bench.clock.now() + LEASE);
+        assert!(waits || lost == in_hand, "in round {round}: {due:?}, {lost:?}");
+        assert!(bench.store.abandon(next, &failure).await.unwrap());
+    }
 }
 
 pub(crate) async fn an_operation_that_waits_behind_another_can_be_abandoned<S: Storage>(
@@ -264,6 +310,6 @@ pub(crate) async fn an_operation_that_waits_behind_another_can_be_abandoned<S: S
 
     assert_eq!(bench.read(waiting).await.state, State::Failed);
     let landed = bench.commit(replica, bench.ends(&running, State::Succeeded)).await;
-    assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
+    assert!(matches!(landed, CommitResult::Yes { .. }), "{landed:?}");
     assert!(bench.claim(replica, 10).await.is_empty());
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use engine::{
-    Planted, Storage,
-    storage::{Acceptance, Change, Landed},
+    PlantedBug, Storage,
+    storage::{Acceptance, Change, CommitResult},
 };
 use futures::future::BoxFuture;
 use serde_json::json;
 use store::{
     Connection, EngineStore, Error,
-    engine::{Applied, ApplyChange, Time},
+    engine::{AppliedChange, ApplyChange, Time},
     on,
 };
 
@@ -27,7 +27,7 @@ impl ApplyChange for Counter {
     fn apply<'a>(
         &'a self,
         connection: Connection<'a>,
-        applied: Applied<'a>,
+        applied: AppliedChange<'a>,
     ) -> BoxFuture<'a, Result<(), Error>> {
         const SQL: &str = "UPDATE counters SET value = value + $1";
         let by = applied.body["by"].as_i64().unwrap();
@@ -49,7 +49,7 @@ async fn counting(on: &OnDatabase) -> Bench {
         on!(on.database.writer(), |pool| sqlx::query(sql).execute(pool).await.map(drop)).unwrap();
     }
     let time = Time::Held(on.clock.clone());
-    let store = EngineStore::new(on.database.clone(), on.sealer.clone(), time, Planted::Nothing);
+    let store = EngineStore::new(on.database.clone(), on.sealer.clone(), time, PlantedBug::Nothing);
     Bench { store: store.with_changes(Arc::new(Counter)), clock: on.clock.clone() }
 }
 
@@ -84,7 +84,7 @@ pub(crate) async fn a_fenced_commit_changes_nothing_else(on: OnDatabase) {
     commit.changes = by(3);
     commit.serial = 7;
 
-    assert_eq!(bench.commit(replica, commit).await, Landed::Fenced);
+    assert_eq!(bench.commit(replica, commit).await, CommitResult::Fenced);
 
     assert_eq!(counted(&on).await, 0);
 }
@@ -106,7 +106,10 @@ pub(crate) async fn a_rejected_change_takes_only_its_own_commit_back(on: OnDatab
 
     assert!(landed(&answers[0]) && landed(&answers[4]), "{answers:?}");
     for (answer, word) in answers[1..4].iter().zip(["only go up", "", "unheard of"]) {
-        assert!(matches!(answer, Landed::Rejected(text) if text.contains(word)), "{answer:?}");
+        assert!(
+            matches!(answer, CommitResult::Rejected(text) if text.contains(word)),
+            "{answer:?}"
+        );
     }
     assert_eq!(counted(&on).await, 1);
     assert_eq!(bench.read(held[1].id).await.runs, 0);

@@ -1,8 +1,8 @@
-//! Due operations are handed out once, fairly, and only to those who can work on them.
+//! Due operations are handed out once, fairly, and only to replicas that can work on them.
 
 use std::{collections::HashSet, ops::Deref};
 
-use engine::{Storage, storage::Ask};
+use engine::{Storage, storage::ClaimRequest};
 use futures::future::join_all;
 
 use crate::bench::{Bench, KIND, after, new};
@@ -139,7 +139,7 @@ pub(crate) async fn p22_newer_versions_and_unknown_kinds_are_not_claimed<S: Stor
     assert!(bench.claim(replica, 10).await.is_empty());
 
     let kinds = [(KIND.to_owned(), 2)];
-    let ask = Ask { replica, kinds: &kinds, room: 10, crowded: &[], after_lane: "" };
+    let ask = ClaimRequest { replica, kinds: &kinds, room: 10, crowded: &[], after_lane: "" };
     let claimed = bench.store.claim(&ask).await.unwrap().operations;
 
     assert_eq!(claimed.iter().map(|held| held.id).collect::<Vec<_>>(), [newer]);

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use base::Failure;
 use engine::{
     State, Storage,
-    storage::{Commit, Landed, Then},
+    storage::{AfterCommit, Commit, CommitResult},
 };
 
 use crate::bench::{Bench, after, landed};
@@ -23,7 +23,7 @@ pub(crate) async fn a_commit_moves_the_operation_on<S: Storage>(
     commit.position.failure = Some(Failure::new("avs", "http", "down"));
     let answer = bench.commit(replica, commit.clone()).await;
 
-    assert_eq!(answer, Landed::Yes { journal: 3, cancel: None });
+    assert_eq!(answer, CommitResult::Yes { journal: 3, cancel: None });
     let stored = bench.read(held.id).await;
     assert_eq!((stored.state, stored.held, stored.runs), (State::InProgress, true, 1));
     assert_eq!(stored.data, b"more");
@@ -33,7 +33,7 @@ pub(crate) async fn a_commit_moves_the_operation_on<S: Storage>(
     assert_eq!(stored.due_at, Some(held.due_at));
 }
 
-/// What a writer may get wrong, one at a time.
+/// Stale commits, each with one mistake.
 pub(crate) fn stale(commit: &Commit) -> [Commit; 3] {
     let mut epoch = commit.clone();
     epoch.epoch -= 1;
@@ -53,12 +53,12 @@ pub(crate) async fn p06_stale_epoch_stale_serial_and_dead_lease_write_nothing<S:
     let before = bench.read(held.id).await;
 
     for stale in stale(&commit) {
-        assert_eq!(bench.commit(replica, stale).await, Landed::Fenced);
+        assert_eq!(bench.commit(replica, stale).await, CommitResult::Fenced);
     }
     let stranger = engine::ReplicaId::new_v4();
-    assert_eq!(bench.commit(stranger, commit.clone()).await, Landed::Fenced);
+    assert_eq!(bench.commit(stranger, commit.clone()).await, CommitResult::Fenced);
     bench.wait(10);
-    assert_eq!(bench.commit(replica, commit).await, Landed::Fenced);
+    assert_eq!(bench.commit(replica, commit).await, CommitResult::Fenced);
 
     assert_eq!(bench.read(held.id).await, before);
 }
@@ -76,7 +76,7 @@ pub(crate) async fn a_batch_is_fenced_row_by_row<S: Storage>(bench: impl Deref<T
     batch.push(bench.done(&after(
         held[0].clone(),
         &batch[0],
-        &Landed::Yes { journal: 3, cancel: None },
+        &CommitResult::Yes { journal: 3, cancel: None },
     )));
 
     let answers = bench.store.commit(replica, &batch).await.unwrap();
@@ -97,7 +97,7 @@ pub(crate) async fn p20_final_is_final<S: Storage>(bench: impl Deref<Target = Be
 
     let again = bench.commit(replica, bench.ends(&held, State::Failed)).await;
 
-    assert_eq!(again, Landed::Fenced);
+    assert_eq!(again, CommitResult::Fenced);
     assert_eq!(bench.read(held.id).await, before);
     assert_eq!((before.due_at, before.held, before.owner), (None, false, Some(replica)));
     assert!(bench.claim(replica, 10).await.is_empty());
@@ -127,8 +127,8 @@ pub(crate) async fn p17_a_commit_that_was_written_twice_lands_once<S: Storage>(
     let answers = bench.store.commit(replica, &[commit.clone(), commit.clone()]).await.unwrap();
 
     assert!(landed(&answers[0]));
-    assert_eq!(answers[1], Landed::Fenced);
-    assert_eq!(bench.commit(replica, commit).await, Landed::Fenced);
+    assert_eq!(answers[1], CommitResult::Fenced);
+    assert_eq!(bench.commit(replica, commit).await, CommitResult::Fenced);
 }
 
 pub(crate) async fn p17_an_unknown_commit_can_be_looked_up<S: Storage>(
@@ -164,7 +164,7 @@ pub(crate) async fn texts_that_no_database_stores_do_not_stop_a_commit<S: Storag
     let answer = bench.commit(replica, commit.clone()).await;
 
     assert!(landed(&answer), "{answer:?}");
-    assert!(matches!(commit.then, Then::Sleep { .. }));
+    assert!(matches!(commit.then, AfterCommit::Sleep { .. }));
     let stored = bench.read(held.id).await;
     assert_eq!(stored.note.as_deref(), Some("a\u{fffd}b \"quoted\" ✓"));
     assert_eq!(stored.failure, commit.position.failure);

@@ -6,7 +6,7 @@ use engine::{
     OperationId, State, Storage, StorageError,
     storage::{Acceptance, Unfinished, Verdict},
 };
-use store::engine::Continued;
+use store::engine::RetryResult;
 
 use crate::bench::{Bench, after, queue};
 
@@ -88,10 +88,10 @@ pub(crate) async fn only_the_newest_operation_of_an_instance_is_retried(
     let newest = bench.store.continue_newest(second.id, new(), &refuse).await.unwrap();
     let again = bench.store.continue_newest(second.id, new(), &refuse).await.unwrap();
 
-    assert_eq!(while_running, Continued::Yes(Acceptance::Refused(second.id)));
-    assert_eq!(older, Continued::Older(second.id));
-    assert_eq!(newest, Continued::Yes(Acceptance::Started));
-    assert!(matches!(again, Continued::Yes(Acceptance::Refused(_))), "{again:?}");
+    assert_eq!(while_running, RetryResult::Yes(Acceptance::Refused(second.id)));
+    assert_eq!(older, RetryResult::Older(second.id));
+    assert_eq!(newest, RetryResult::Yes(Acceptance::Started));
+    assert!(matches!(again, RetryResult::Yes(Acceptance::Refused(_))), "{again:?}");
     assert_eq!(bench.claim(replica, 10).await.len(), 1, "one continuation is stored");
 }
 

@@ -12,7 +12,7 @@ use std::{
 
 use base::Clock;
 use engine::{
-    Cx, Engine, Operation, Order, Plan, Planted, Retry, Settings, State, Step, StepResult,
+    Cx, Engine, Operation, Order, Plan, PlantedBug, Retry, Settings, State, Step, StepResult,
     Storage as _, done, storage::Snapshot,
 };
 use sqlx::postgres::PgConnectOptions;
@@ -134,25 +134,25 @@ fn plan() -> Plan<Counting> {
         .step(Three)
 }
 
-/// What happened over a bad link.
-struct Ran {
+/// The result over a bad link.
+struct LinkRun {
     rows: Vec<Snapshot>,
     cuts: u32,
     early: u32,
 }
 
 /// Runs operations over a bad link.
-async fn run_over_a_bad_link(planted: Planted) -> Ran {
+async fn run_over_a_bad_link(planted: PlantedBug) -> LinkRun {
     const OPERATIONS: usize = 150;
     let test = TestDatabase::postgres().await;
     let direct = test.database().await;
     direct.migrate(Set::Engine).await.unwrap();
     let sealer = Sealer::generate();
-    let watching = EngineStore::new(direct, sealer.clone(), Time::Database, Planted::Nothing);
+    let watching = EngineStore::new(direct, sealer.clone(), Time::Database, PlantedBug::Nothing);
     let watch = Arc::new(Watch { store: watching.clone(), early: AtomicU32::new(0) });
     let link = Link::to(test.url()).await;
     let linked = Database::open(&Options::new(link.address.as_str())).await.unwrap();
-    let store = EngineStore::new(linked, sealer, Time::Database, Planted::Nothing);
+    let store = EngineStore::new(linked, sealer, Time::Database, PlantedBug::Nothing);
     let settings = Settings {
         // So long that no lost lease can heal what a wrong answer broke.
         lease: Duration::from_secs(60),
@@ -193,7 +193,7 @@ async fn run_over_a_bad_link(planted: Planted) -> Ran {
         if ended || clock.monotonic() > until {
             engine.kill();
             let (cuts, early) = (&link.cuts, &watch.early);
-            return Ran {
+            return LinkRun {
                 rows,
                 cuts: cuts.load(Ordering::Relaxed),
                 early: early.load(Ordering::Relaxed),
@@ -209,7 +209,7 @@ fn is_right(row: &Snapshot) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn p17_a_commit_whose_answer_was_cut_off_lands_exactly_once() {
-    let ran = run_over_a_bad_link(Planted::Nothing).await;
+    let ran = run_over_a_bad_link(PlantedBug::Nothing).await;
 
     let wrong: Vec<_> = ran.rows.iter().filter(|row| !is_right(row)).collect();
     assert!(wrong.is_empty(), "after {} cuts: {wrong:#?}", ran.cuts);
@@ -219,7 +219,7 @@ async fn p17_a_commit_whose_answer_was_cut_off_lands_exactly_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn p17_is_red_when_a_commit_without_an_answer_counts_as_done() {
-    let ran = run_over_a_bad_link(Planted::UnknownIsDone).await;
+    let ran = run_over_a_bad_link(PlantedBug::UnknownIsDone).await;
 
     assert!(ran.early > 0, "{} cuts harmed nobody", ran.cuts);
 }

@@ -5,7 +5,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod abandoning;
 mod accepting;
+mod audit_entries;
 mod auditing;
 mod bench;
 mod canceling;
@@ -41,7 +43,7 @@ macro_rules! promises {
 }
 
 mod every_store {
-    /// What the engine relies on, true of every store, the simulated one too.
+    /// The contract of the engine, for every store, the simulated one too.
     macro_rules! contract {
     ($($store:ident),+) => {$(
         promises! { $store:
@@ -85,6 +87,8 @@ mod every_store {
                 abandoning_a_held_operation_fences_its_owner_and_admits_the_next,
                 nothing_of_the_instance_begins_until_the_step_of_an_abandoned_one_is_gone,
                 a_replica_is_told_what_it_does_not_own_any_more,
+                what_an_owner_without_a_lease_held_is_gone_at_once,
+                p29_a_heartbeat_beside_an_abandonment_is_waited_for_or_finds_it,
                 an_operation_that_waits_behind_another_can_be_abandoned,
                 a_signal_wakes_those_who_wait_for_it;
             continuing:
@@ -112,7 +116,7 @@ mod every_store {
 }
 
 mod every_database {
-    /// What only a database can promise.
+    /// Promises that only a database can keep.
     macro_rules! databases {
     ($($store:ident),+) => {$(
         promises! { $store:
@@ -124,7 +128,8 @@ mod every_database {
                 a_snapshot_shows_what_was_committed,
                 pages_follow_each_other_without_gaps,
                 unfinished_operations_are_counted,
-                the_newest_operations_of_each_instance_are_read_and_no_more;
+                the_newest_operations_of_each_instance_are_read_and_no_more,
+                a_history_is_of_instances_or_operations_and_with_both_of_what_fits_both;
             continuing:
                 only_the_newest_operation_of_an_instance_is_retried;
             changes:
@@ -138,6 +143,13 @@ mod every_database {
                 old_entries_are_removed_and_the_rest_can_be_verified,
                 replicas_that_link_at_once_leave_no_gap,
                 the_audit_is_paged_newest_first_and_filtered;
+            audit_entries:
+                an_entry_holds_everything_that_was_said,
+                a_result_names_what_the_request_did_not_and_is_stored_once,
+                what_is_too_long_for_the_audit_is_cut,
+                every_field_of_an_entry_is_covered_by_the_chain,
+                of_all_filters_together_each_counts,
+                the_latest_entries_of_instances_and_operations_come_oldest_first;
             sealing:
                 s1_sealed_columns_are_not_readable_in_the_database,
                 what_cannot_be_opened_is_put_back_and_harms_no_other;
@@ -147,6 +159,8 @@ mod every_database {
                 p24_a_transaction_dropped_at_any_await_leaves_its_connection_clean,
                 p24_a_commit_goes_on_when_its_caller_gives_up,
                 p24_a_failed_commit_leaves_its_connection_clean;
+            replicas:
+                p29_heartbeats_and_looks_do_not_wait_for_a_full_pool;
             waking:
                 accepting_and_signalling_wake_the_process,
                 another_process_is_woken;

@@ -1,6 +1,6 @@
 //! The checks can fail: with a bug planted in the store, what they promise is broken.
 
-use engine::{Planted, State, Storage as _, storage::EntryEvent};
+use engine::{PlantedBug, State, Storage as _, storage::EntryEvent};
 use store::on;
 
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 
 pub(crate) async fn p06_is_red_without_the_fence(on: OnDatabase) {
-    let bench = on.with(Planted::NoFence);
+    let bench = on.with(PlantedBug::NoFence);
     let replica = bench.join("r").await;
     let held = bench.held(replica, "i").await;
 
@@ -21,7 +21,7 @@ pub(crate) async fn p06_is_red_without_the_fence(on: OnDatabase) {
 }
 
 pub(crate) async fn p20_is_red_when_a_final_state_can_be_overwritten(on: OnDatabase) {
-    let bench = on.with(Planted::FinalOverwritten);
+    let bench = on.with(PlantedBug::FinalOverwritten);
     let replica = bench.join("r").await;
     let held = bench.held(replica, "i").await;
     let end = bench.ends(&held, State::Succeeded);
@@ -36,7 +36,7 @@ pub(crate) async fn p20_is_red_when_a_final_state_can_be_overwritten(on: OnDatab
 pub(crate) async fn p04_is_red_without_the_index(on: OnDatabase) {
     const DROP: &str = "DROP INDEX operations_one_running";
     on!(on.database.writer(), |pool| sqlx::query(DROP).execute(pool).await.map(drop)).unwrap();
-    let bench = on.with(Planted::ManyRunning);
+    let bench = on.with(PlantedBug::ManyRunning);
     let replica = bench.join("r").await;
 
     bench.accept("i").await;
@@ -46,7 +46,7 @@ pub(crate) async fn p04_is_red_without_the_index(on: OnDatabase) {
 }
 
 pub(crate) async fn p21_is_red_when_takeovers_go_unrecorded(on: OnDatabase) {
-    let bench = on.with(Planted::TakeoverUnrecorded);
+    let bench = on.with(PlantedBug::TakeoverUnrecorded);
     let replica = bench.join("r").await;
     let held = bench.held(replica, "i").await;
 
@@ -57,7 +57,7 @@ pub(crate) async fn p21_is_red_when_takeovers_go_unrecorded(on: OnDatabase) {
 }
 
 pub(crate) async fn p22_is_red_when_anything_can_be_claimed(on: OnDatabase) {
-    let bench = on.with(Planted::ClaimsAnything);
+    let bench = on.with(PlantedBug::ClaimsAnything);
     let replica = bench.join("r").await;
     let mut unknown = new("i", "a");
     (unknown.kind, unknown.data_version) = ("other".into(), 99);
@@ -68,7 +68,7 @@ pub(crate) async fn p22_is_red_when_anything_can_be_claimed(on: OnDatabase) {
 
 pub(crate) async fn p24_is_red_when_a_transaction_is_left_open(on: OnDatabase) {
     // Given the bug, which the store takes over from the planted value.
-    let _with_bug = on.with(Planted::TransactionLeftOpen);
+    let _with_bug = on.with(PlantedBug::TransactionLeftOpen);
 
     let lost = if on.database.is_sqlite() {
         crate::dropping::fail_commits(&on).await
@@ -90,7 +90,7 @@ pub(crate) async fn orphans_are_admitted_at_recovery_unless_forgotten(on: OnData
         .map(drop))
     .unwrap();
 
-    on.with(Planted::PendingForgotten).store.reap().await.unwrap();
+    on.with(PlantedBug::PendingForgotten).store.reap().await.unwrap();
     assert!(on.claim(replica, 10).await.is_empty());
     on.store.reap().await.unwrap();
 

@@ -1,9 +1,9 @@
-//! What readers get to see.
+//! Reads of operations.
 
 use std::ops::Deref;
 
-use engine::{State, StepClock, Storage};
-use store::engine::{Counted, Filter};
+use engine::{OperationId, State, StepClock, Storage};
+use store::engine::{Filter, OperationCount};
 
 use crate::bench::{Bench, KIND, OnDatabase, new};
 
@@ -76,7 +76,7 @@ pub(crate) async fn unfinished_operations_are_counted(bench: OnDatabase) {
     let mut counted = bench.store.count().await.unwrap();
     counted.sort_by_key(|counted| counted.operations);
 
-    let of = |state, operations| Counted { kind: KIND.into(), state, operations };
+    let of = |state, operations| OperationCount { kind: KIND.into(), state, operations };
     assert_eq!(counted, [of(State::InProgress, 1), of(State::Pending, 2)]);
 }
 
@@ -94,7 +94,29 @@ pub(crate) async fn the_newest_operations_of_each_instance_are_read_and_no_more(
     let mut found: Vec<_> = found.into_iter().map(|operation| operation.id).collect();
     found.sort_unstable();
     assert_eq!(found, [old[2], old[3], old[4], few]);
-    let history = bench.store.chosen(&["many".into()], &[few, old[0]]).await.unwrap();
-    let history: Vec<_> = history.into_iter().map(|operation| operation.id).collect();
-    assert_eq!(history, [few, old[4], old[3], old[2], old[1], old[0]], "newest first");
+}
+
+pub(crate) async fn a_history_is_of_instances_or_operations_and_with_both_of_what_fits_both(
+    bench: OnDatabase,
+) {
+    let mut old = Vec::new();
+    for _ in 0..3 {
+        old.push(bench.accept("many").await);
+        bench.wait(1);
+    }
+    let few = bench.accept("few").await;
+    let chosen = async |instances: &[&str], ids: &[OperationId]| {
+        let instances: Vec<String> = instances.iter().map(ToString::to_string).collect();
+        let found = bench.store.chosen(&instances, ids).await.unwrap();
+        found.into_iter().map(|operation| operation.id).collect::<Vec<_>>()
+    };
+
+    assert_eq!(chosen(&["many"], &[]).await, [old[2], old[1], old[0]], "newest first");
+    assert_eq!(chosen(&["many", "few"], &[]).await, [few, old[2], old[1], old[0]]);
+    assert_eq!(chosen(&["few", "many", "few"], &[]).await, [few, old[2], old[1], old[0]]);
+    assert_eq!(chosen(&[], &[old[0], few, old[0]]).await, [few, old[0]]);
+    assert_eq!(chosen(&["many"], &[old[0], few]).await, [old[0]]);
+    assert!(chosen(&["nobody"], &[old[0], few]).await.is_empty());
+    assert!(chosen(&["nobody"], &[]).await.is_empty());
+    assert_eq!(chosen(&[], &[]).await, [few, old[2], old[1], old[0]], "the latest of all");
 }

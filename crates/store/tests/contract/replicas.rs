@@ -2,12 +2,14 @@
 
 use std::{ops::Deref, time::Duration};
 
+use base::Failure;
 use engine::{
     Storage,
-    storage::{EntryEvent, Heart as _, Landed},
+    storage::{CommitResult, EntryEvent, Heart as _},
 };
+use store::on;
 
-use crate::bench::{Bench, LEASE, landed};
+use crate::bench::{Bench, LEASE, OnDatabase, landed};
 
 pub(crate) async fn a_lease_is_renewed_while_it_lives_and_never_after<S: Storage>(
     bench: impl Deref<Target = Bench<S>>,
@@ -38,7 +40,7 @@ pub(crate) async fn a_new_incarnation_ends_the_one_before<S: Storage>(
     assert_ne!(first.replica, second.replica);
     let mut heart = bench.store.heart().await.unwrap();
     assert!(!heart.beat(first.replica, LEASE).await.unwrap().alive);
-    assert_eq!(bench.commit(first.replica, bench.done(&held)).await, Landed::Fenced);
+    assert_eq!(bench.commit(first.replica, bench.done(&held)).await, CommitResult::Fenced);
     assert_eq!(bench.store.reap().await.unwrap(), 1);
     let taken = bench.claim(second.replica, 1).await.remove(0);
     assert_eq!((taken.id, taken.epoch), (held.id, 2));
@@ -57,7 +59,7 @@ pub(crate) async fn what_a_leaver_held_is_due_at_once<S: Storage>(
     let other = bench.join("other").await;
     let taken = bench.claim(other, 10).await;
     assert_eq!(taken.iter().map(|held| held.id).collect::<Vec<_>>(), [held.id]);
-    assert_eq!(bench.commit(leaver, bench.done(&held)).await, Landed::Fenced);
+    assert_eq!(bench.commit(leaver, bench.done(&held)).await, CommitResult::Fenced);
     bench.wait(2);
     assert_eq!(bench.claim(other, 10).await[0].id, sleeper.id);
 }
@@ -92,8 +94,8 @@ pub(crate) async fn p06_a_stale_owner_writes_nothing_after_a_takeover<S: Storage
     bench.store.reap().await.unwrap();
     let taken = bench.claim(heir, 10).await.remove(0);
 
-    assert_eq!(bench.commit(dead, bench.done(&held)).await, Landed::Fenced);
-    assert_eq!(bench.commit(dead, bench.done(&taken)).await, Landed::Fenced);
+    assert_eq!(bench.commit(dead, bench.done(&held)).await, CommitResult::Fenced);
+    assert_eq!(bench.commit(dead, bench.done(&taken)).await, CommitResult::Fenced);
     assert!(landed(&bench.commit(heir, bench.done(&taken)).await));
 }
 
@@ -124,4 +126,27 @@ pub(crate) async fn strays_are_let_go_and_what_is_in_hand_is_not<S: Storage>(
     let again = bench.claim(replica, 10).await;
     assert_eq!(again.iter().map(|held| held.id).collect::<Vec<_>>(), [stray.id]);
     assert_eq!(again[0].epoch, stray.epoch, "it stays with its owner");
+}
+
+pub(crate) async fn p29_heartbeats_and_looks_do_not_wait_for_a_full_pool(bench: OnDatabase) {
+    let replica = bench.join("r").await;
+    let held = bench.held(replica, "i").await;
+    let failure = Failure::new("engine", "abandoned", "it hangs");
+    assert!(bench.store.abandon(held.id, &failure).await.unwrap());
+    let mut heart = bench.store.heart().await.unwrap();
+    on!(bench.database.reader(), |pool| {
+        let mut taken = Vec::new();
+        for _ in 0..pool.options().get_max_connections() {
+            taken.push(pool.acquire().await.unwrap());
+        }
+        assert!(pool.try_acquire().is_none());
+
+        let in_hand = [(held.id, held.epoch)];
+        // What waits for the pool, from which nothing is given back, fails or does not end.
+        let both = async {
+            assert!(heart.beat(replica, LEASE).await.unwrap().alive);
+            assert_eq!(heart.lost(replica, &in_hand).await.unwrap(), in_hand);
+        };
+        tokio::time::timeout(Duration::from_secs(30), both).await.expect("it waits for the pool");
+    });
 }

@@ -1,8 +1,13 @@
 //! The tables are the same in both databases, and there is one way to make them.
 
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
+};
+
 use store::{
-    Database, Options, Set,
-    testing::{TestDatabase, columns, migrated_at_once, same_columns},
+    Database, Options, Set, on,
+    testing::{Folder, TestDatabase, columns, migrated_at_once, same_columns},
 };
 
 use crate::bench::OnDatabase;
@@ -32,4 +37,23 @@ async fn services_in_one_database_keep_to_their_schemas() {
 
     let odd = Options::new(test.url()).in_schema("broker; DROP TABLE operations");
     assert!(Database::open(&odd).await.is_err());
+}
+
+#[tokio::test]
+async fn an_embedded_database_is_for_its_owner_alone() {
+    let folder = Folder::new("private").unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let url = format!("sqlite://{}", folder.path().join("kcp.db").display());
+
+    let database = Database::open(&Options::new(url)).await.unwrap();
+    on!(database.writer(), |pool| {
+        sqlx::query("CREATE TABLE notes (id INTEGER)").execute(pool).await.map(drop)
+    })
+    .unwrap();
+
+    let files: Vec<_> = fs::read_dir(folder.path()).unwrap().map(Result::unwrap).collect();
+    assert!(files.len() > 1, "the database, and what SQLite keeps beside it: {files:?}");
+    for file in files {
+        assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600, "{file:?}");
+    }
 }

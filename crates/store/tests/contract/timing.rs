@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use base::Clock;
 use engine::{
-    Planted, State, Storage as _,
+    PlantedBug, State, Storage as _,
     storage::{Cancel, Heart as _},
 };
 use jiff::SignedDuration;
@@ -12,14 +12,14 @@ use store::{EngineStore, engine::Time, testing::TestDatabase};
 
 use crate::bench::{Bench, LEASE, OnDatabase, landed};
 
-fn by_the_database(on: &OnDatabase, planted: Planted, clock: Clock) -> Bench {
+fn by_the_database(on: &OnDatabase, planted: PlantedBug, clock: Clock) -> Bench {
     let (database, sealer) = (on.database.clone(), on.sealer.clone());
     let store = EngineStore::new(database, sealer, Time::Database, planted);
     Bench { store: store.with_local_clock(clock.clone()), clock }
 }
 
 pub(crate) async fn p12_everything_works_by_the_databases_own_time(on: OnDatabase) {
-    let bench = by_the_database(&on, Planted::Nothing, Clock::running());
+    let bench = by_the_database(&on, PlantedBug::Nothing, Clock::running());
     let joined = bench.store.join("r", LEASE).await.unwrap();
     let replica = joined.replica;
     let mut heart = bench.store.heart().await.unwrap();
@@ -51,17 +51,17 @@ pub(crate) async fn p12_everything_works_by_the_databases_own_time(on: OnDatabas
 #[tokio::test(flavor = "multi_thread")]
 async fn a_replica_with_a_wrong_clock_takes_nothing_unless_it_trusts_that_clock() {
     let on = Bench::on(TestDatabase::postgres().await).await;
-    let right = by_the_database(&on, Planted::Nothing, Clock::running());
+    let right = by_the_database(&on, PlantedBug::Nothing, Clock::running());
     let owner = right.join("owner").await;
     let held = right.held(owner, "i").await;
     right.commit(owner, right.sleeps(&held, 0, None)).await;
     let an_hour_ahead = || Clock::skewed(SignedDuration::from_hours(1));
 
-    let wrong = by_the_database(&on, Planted::Nothing, an_hour_ahead());
+    let wrong = by_the_database(&on, PlantedBug::Nothing, an_hour_ahead());
     let harmless = wrong.join("wrong").await;
     assert!(wrong.claim(harmless, 10).await.is_empty());
 
-    let trusting = by_the_database(&on, Planted::LocalClock, an_hour_ahead());
+    let trusting = by_the_database(&on, PlantedBug::LocalClock, an_hour_ahead());
     let harmful = trusting.join("trusting").await;
     assert_eq!(trusting.claim(harmful, 10).await.len(), 1);
 }

@@ -21,7 +21,7 @@ pub(crate) async fn another_process_is_woken(bench: OnDatabase) {
         return;
     }
     let time = Time::Held(bench.clock.clone());
-    let planted = engine::Planted::Nothing;
+    let planted = engine::PlantedBug::Nothing;
     let other = EngineStore::new(bench.test.database().await, bench.sealer.clone(), time, planted);
     let mut wakes = other.wakes();
     // The first hint says that it listens.

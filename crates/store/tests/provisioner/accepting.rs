@@ -2,11 +2,11 @@
 
 use engine::{
     State, Storage as _,
-    storage::{Acceptance, Landed, Unfinished, Verdict},
+    storage::{Acceptance, CommitResult, Unfinished, Verdict},
 };
 use futures::future::join_all;
 use serde_json::json;
-use store::{Accepted, provisioner::Move};
+use store::{RowAcceptance, provisioner::Move};
 use uuid::Uuid;
 
 use crate::bench::{Bench, operation, queue, refuse, runtime};
@@ -24,11 +24,12 @@ pub(crate) async fn of_fifty_operations_at_once_one_starts_and_the_others_are_re
 
     let answers = join_all((0..50).map(accept)).await;
 
-    let started = answers.iter().filter(|a| **a == Accepted::Yes(Acceptance::Started)).count();
+    let started = answers.iter().filter(|a| **a == RowAcceptance::Yes(Acceptance::Started)).count();
     let refused =
-        answers.iter().filter(|a| matches!(a, Accepted::Yes(Acceptance::Refused(_)))).count();
+        answers.iter().filter(|a| matches!(a, RowAcceptance::Yes(Acceptance::Refused(_)))).count();
     assert_eq!((started, refused), (1, 49), "{answers:?}");
-    let winner = answers.iter().position(|a| *a == Accepted::Yes(Acceptance::Started)).unwrap();
+    let winner =
+        answers.iter().position(|a| *a == RowAcceptance::Yes(Acceptance::Started)).unwrap();
     let expected = if winner.is_multiple_of(2) { winner.to_string() } else { "document".into() };
     assert_eq!(b.find(runtime.id).await.document, expected.as_bytes());
 }
@@ -43,9 +44,9 @@ pub(crate) async fn a_document_lands_with_its_operation_if_nothing_changed_in_be
     let changed = b.store.accept(runtime.id, read, Some(b"old"), second, &queue).await.unwrap();
     let without = b.store.accept(runtime.id, read, None, operation(runtime.id), &queue).await;
 
-    assert_eq!(accepted, Accepted::Yes(Acceptance::Started));
-    assert_eq!(changed, Accepted::Changed);
-    assert_eq!(without.unwrap(), Accepted::Yes(Acceptance::Queued));
+    assert_eq!(accepted, RowAcceptance::Yes(Acceptance::Started));
+    assert_eq!(changed, RowAcceptance::Changed);
+    assert_eq!(without.unwrap(), RowAcceptance::Yes(Acceptance::Queued));
     let found = b.find(runtime.id).await;
     assert_eq!((found.document.as_slice(), found.revision), (&b"new"[..], read + 1));
     assert!(b.is_stored(kept).await && !b.is_stored(lost).await);
@@ -61,10 +62,10 @@ pub(crate) async fn what_changed_in_between_also_takes_a_cancellation_back(b: Be
 
     let late = b.store.accept(new.id, 7, Some(b"new"), operation(new.id), &supersede).await;
 
-    assert_eq!(late.unwrap(), Accepted::Changed);
+    assert_eq!(late.unwrap(), RowAcceptance::Changed);
     assert_eq!(b.engine.read(running).await.unwrap().unwrap().cancel, None);
     let now = b.store.accept(new.id, 1, Some(b"new"), operation(new.id), &supersede).await;
-    assert_eq!(now.unwrap(), Accepted::Yes(Acceptance::Queued));
+    assert_eq!(now.unwrap(), RowAcceptance::Yes(Acceptance::Queued));
     let cancel = b.engine.read(running).await.unwrap().unwrap().cancel.unwrap();
     assert_eq!((cancel.state, cancel.reason.as_str()), (State::Failed, "deleted"));
 }
@@ -84,8 +85,8 @@ pub(crate) async fn what_was_accepted_answers_its_repetition_whatever_became_of_
     b.hands.end(replica, there.id, json!({ "deleted": true })).await;
     let afterwards = accept(removal).await.unwrap();
 
-    assert_eq!(while_it_runs, Accepted::Yes(Acceptance::Same(id)));
-    assert_eq!(afterwards, Accepted::Yes(Acceptance::Same(id)));
+    assert_eq!(while_it_runs, RowAcceptance::Yes(Acceptance::Same(id)));
+    assert_eq!(afterwards, RowAcceptance::Yes(Acceptance::Same(id)));
     assert_eq!(b.find(there.id).await.revision, there.revision + 2);
 }
 
@@ -100,7 +101,7 @@ pub(crate) async fn nothing_is_accepted_on_a_runtime_that_is_deleted_or_unknown(
 
             let answer = b.store.accept(runtime, deleted.revision, document, late, &queue).await;
 
-            assert_eq!(answer.unwrap(), Accepted::Gone);
+            assert_eq!(answer.unwrap(), RowAcceptance::Gone);
             assert!(!b.is_stored(id).await);
         }
     }
@@ -122,13 +123,14 @@ pub(crate) async fn acceptances_and_commits_of_one_runtime_do_not_lock_each_othe
             b.store.accept(runtime.id, 0, None, two, &refuse),
         );
 
-        assert!(matches!(landed, Landed::Yes { .. }), "in round {round}: {landed:?}");
+        assert!(matches!(landed, CommitResult::Yes { .. }), "in round {round}: {landed:?}");
         let started = [one.unwrap(), two.unwrap()];
-        let started = started.iter().filter(|a| **a == Accepted::Yes(Acceptance::Started)).count();
+        let started =
+            started.iter().filter(|a| **a == RowAcceptance::Yes(Acceptance::Started)).count();
         assert!(started < 2, "in round {round}");
         if started == 0 {
             let next = b.store.accept(runtime.id, 0, None, operation(runtime.id), &refuse).await;
-            assert_eq!(next.unwrap(), Accepted::Yes(Acceptance::Started), "in round {round}");
+            assert_eq!(next.unwrap(), RowAcceptance::Yes(Acceptance::Started), "in round {round}");
         }
     }
     assert_eq!(b.find(runtime.id).await.revision, 101);
@@ -144,8 +146,8 @@ pub(crate) async fn a_runtime_moves_with_the_operation_that_moves_it(b: Bench) {
     let accepted = b.store.accept_moving(there.id, read, None, to("new"), first, &queue).await;
     let stale = b.store.accept_moving(there.id, read, None, to("other"), second, &queue).await;
 
-    assert_eq!(accepted.unwrap(), Accepted::Yes(Acceptance::Started));
-    assert_eq!(stale.unwrap(), Accepted::Changed);
+    assert_eq!(accepted.unwrap(), RowAcceptance::Yes(Acceptance::Started));
+    assert_eq!(stale.unwrap(), RowAcceptance::Changed);
     let found = b.find(there.id).await;
     assert_eq!((found.tenant.as_str(), found.revision), ("new", read + 1));
     assert_eq!(found.registered_tenant.as_deref(), Some("tenant"));

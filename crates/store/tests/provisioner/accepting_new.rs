@@ -2,7 +2,7 @@
 
 use engine::{State, Storage as _};
 use futures::future::join_all;
-use store::{Error, provisioner::AcceptedNew};
+use store::{Error, provisioner::NewRuntimeResult};
 use uuid::Uuid;
 
 use crate::bench::{Bench, operation, runtime};
@@ -18,7 +18,7 @@ pub(crate) async fn a_new_runtime_is_stored_with_its_operation_and_answers_its_i
 
     let answer = b.store.accept_new(&ordered, Some(intent.id), first).await.unwrap();
 
-    assert_eq!(answer, AcceptedNew::Accepted);
+    assert_eq!(answer, NewRuntimeResult::Accepted);
     let found = b.find(ordered.id).await;
     assert_eq!((found.tenant.as_str(), found.subaccount.as_str()), ("tenant", "subaccount"));
     assert_eq!((found.shoot.as_str(), found.document.as_slice()), ("shoot", &b"document"[..]));
@@ -43,7 +43,7 @@ pub(crate) async fn an_operation_that_cannot_be_stored_leaves_no_runtime_and_no_
     assert!(!b.is_stored(first.id).await);
     assert_eq!(b.count(ANSWERED).await, 0);
     let again = b.store.accept_new(&ordered, Some(intent.id), first).await.unwrap();
-    assert_eq!(again, AcceptedNew::Accepted);
+    assert_eq!(again, NewRuntimeResult::Accepted);
 }
 
 pub(crate) async fn an_operation_of_another_runtime_is_not_taken_over(b: Bench) {
@@ -78,7 +78,7 @@ pub(crate) async fn a_name_is_taken_until_its_runtime_is_deleted(b: Bench) {
 
     let answer = b.store.accept_new(&second, None, operation(second.id)).await.unwrap();
 
-    assert_eq!(answer, AcceptedNew::NameTaken);
+    assert_eq!(answer, NewRuntimeResult::NameTaken);
     assert!(b.store.find(second.id).await.unwrap().is_none());
     assert_eq!(b.store.last_operation(second.id).await.unwrap(), None);
     let replica = b.hands.join().await;
@@ -95,7 +95,7 @@ pub(crate) async fn of_fifty_orders_for_one_name_one_is_accepted(b: Bench) {
             .await;
 
     let count = |wanted| answers.iter().filter(|a| *a.as_ref().unwrap() == wanted).count();
-    assert_eq!((count(AcceptedNew::Accepted), count(AcceptedNew::NameTaken)), (1, 49));
+    assert_eq!((count(NewRuntimeResult::Accepted), count(NewRuntimeResult::NameTaken)), (1, 49));
     assert_eq!(b.count("SELECT count(*) FROM operations").await, 1);
 }
 
@@ -106,7 +106,7 @@ pub(crate) async fn an_id_is_never_used_again(b: Bench) {
 
     let answer = b.store.accept_new(&again, None, operation(gone.id)).await.unwrap();
 
-    assert_eq!(answer, AcceptedNew::IdTaken);
+    assert_eq!(answer, NewRuntimeResult::IdTaken);
     assert_eq!(b.find(gone.id).await.shoot, "shoot");
 }
 
@@ -123,7 +123,7 @@ pub(crate) async fn an_order_repeated_after_a_lost_answer_stores_nothing_more(b:
     b.store.trim_intents(b.clock.now()).await.unwrap();
     let much_later = b.store.accept_new(&ordered, Some(intent.id), first.clone()).await.unwrap();
 
-    assert_eq!((at_once, much_later), (AcceptedNew::Accepted, AcceptedNew::Accepted));
+    assert_eq!((at_once, much_later), (NewRuntimeResult::Accepted, NewRuntimeResult::Accepted));
     assert_eq!(b.count("SELECT count(*) FROM operations").await, 1);
     assert_eq!(b.find(ordered.id).await.document, b"{}");
 }
@@ -141,7 +141,7 @@ pub(crate) async fn an_order_whose_intent_is_gone_stores_nothing(b: Bench) {
     for intent in [dropped, foreign, answered, registered] {
         let order = runtime("shoot");
         let answer = b.store.accept_new(&order, Some(intent), operation(order.id)).await.unwrap();
-        assert_eq!(answer, AcceptedNew::IntentGone);
+        assert_eq!(answer, NewRuntimeResult::IntentGone);
     }
 
     assert_eq!(b.count(RUNTIMES).await, 1);

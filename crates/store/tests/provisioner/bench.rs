@@ -6,7 +6,7 @@ use std::time::Duration;
 use base::Clock;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use engine::{
-    OperationId, Planted, Storage as _,
+    OperationId, PlantedBug, Storage as _,
     storage::{NewOperation, Unfinished, Verdict},
 };
 use serde_json::Value;
@@ -14,9 +14,9 @@ use store::{
     Database, EngineStore, ProvisionerStore, Sealer, Set,
     engine::Time,
     on,
-    provisioner::{AcceptedNew, Kubeconfig, NewRuntime, Runtime, TOPIC},
+    provisioner::{Kubeconfig, NewRuntime, NewRuntimeResult, Runtime, TOPIC},
     sealed::Keys,
-    testing::{Hands, TestDatabase},
+    testing::{ManualReplica, TestDatabase},
 };
 use uuid::Uuid;
 
@@ -26,7 +26,7 @@ const KIND: &str = "provision";
 pub(crate) struct Bench {
     pub(crate) store: ProvisionerStore,
     pub(crate) engine: EngineStore,
-    pub(crate) hands: Hands,
+    pub(crate) hands: ManualReplica,
     pub(crate) database: Database,
     pub(crate) clock: Clock,
     pub(crate) test: TestDatabase,
@@ -47,8 +47,12 @@ impl Bench {
         database.migrate(Set::Provisioner).await.unwrap();
         let clock = Clock::held_at("2026-01-01T12:00:00Z".parse().unwrap());
         let (engine, store) = stores(&database, &Sealer::new(&keys(&["old"])), &clock);
-        let hands =
-            Hands { engine: engine.clone(), clock: clock.clone(), kind: KIND, topic: TOPIC };
+        let hands = ManualReplica {
+            engine: engine.clone(),
+            clock: clock.clone(),
+            kind: KIND,
+            topic: TOPIC,
+        };
         Self { store, engine, hands, database, clock, test }
     }
 
@@ -62,7 +66,7 @@ impl Bench {
         let operation = operation(runtime.id);
         let id = operation.id;
         let accepted = self.store.accept_new(runtime, None, operation).await.unwrap();
-        assert_eq!(accepted, AcceptedNew::Accepted);
+        assert_eq!(accepted, NewRuntimeResult::Accepted);
         id
     }
 
@@ -108,7 +112,7 @@ impl Bench {
 
 fn stores(database: &Database, sealer: &Sealer, clock: &Clock) -> (EngineStore, ProvisionerStore) {
     let time = Time::Held(clock.clone());
-    let engine = EngineStore::new(database.clone(), sealer.clone(), time, Planted::Nothing);
+    let engine = EngineStore::new(database.clone(), sealer.clone(), time, PlantedBug::Nothing);
     let store = ProvisionerStore::new(engine, clock.clone());
     (store.engine().clone(), store)
 }

@@ -1,6 +1,6 @@
 //! A step's changes to its runtime land with its result, or not at all.
 
-use engine::storage::Landed;
+use engine::storage::CommitResult;
 use serde_json::json;
 
 use crate::bench::{Bench, kubeconfig, operation, queue, runtime};
@@ -21,7 +21,7 @@ pub(crate) async fn a_change_lands_with_its_commit(b: Bench) {
         }),
     );
     let landed = b.hands.commit(replica, first).await;
-    assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
+    assert!(matches!(landed, CommitResult::Yes { .. }), "{landed:?}");
     let provisioned_at = b.clock.now();
     b.wait(5);
     let mut second =
@@ -31,7 +31,7 @@ pub(crate) async fn a_change_lands_with_its_commit(b: Bench) {
     let between = b.find(new.id).await;
     let landed = b.hands.commit(replica, second).await;
 
-    assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
+    assert!(matches!(landed, CommitResult::Yes { .. }), "{landed:?}");
     assert_eq!(between.document, br#"{"seed":"aws-eu1","zones":["a","b"]}"#);
     assert_eq!(between.revision, 2);
     let after = b.find(new.id).await;
@@ -51,7 +51,7 @@ pub(crate) async fn a_fenced_commit_changes_no_runtime(b: Bench) {
 
     let landed = b.hands.commit(replica, commit).await;
 
-    assert_eq!(landed, Landed::Fenced);
+    assert_eq!(landed, CommitResult::Fenced);
     let found = b.find(new.id).await;
     assert_eq!((found.document.as_slice(), found.revision), (&b"document"[..], 1));
     assert_eq!(found.deleted_at, None);
@@ -64,7 +64,7 @@ pub(crate) async fn deletion_forgets_the_kubeconfig_for_good(b: Bench) {
     let replica = b.hands.join().await;
     let held = b.hands.claim(replica, there.id).await;
     let landed = b.hands.commit(replica, b.hands.done(&held, json!({ "deleted": true }))).await;
-    assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
+    assert!(matches!(landed, CommitResult::Yes { .. }), "{landed:?}");
     let deleted_at = b.clock.now();
     b.wait(5);
 
@@ -73,7 +73,7 @@ pub(crate) async fn deletion_forgets_the_kubeconfig_for_good(b: Bench) {
     again.serial += 1;
     let landed = b.hands.commit(replica, again).await;
 
-    assert!(matches!(landed, Landed::Yes { .. }), "{landed:?}");
+    assert!(matches!(landed, CommitResult::Yes { .. }), "{landed:?}");
     let found = b.find(there.id).await;
     assert_eq!(found.deleted_at, Some(deleted_at));
     assert!(found.kubeconfig.is_none());
@@ -94,7 +94,7 @@ pub(crate) async fn what_a_change_does_not_mean_is_refused_without_telling_it(b:
         (json!("hunter2"), "no fields"),
     ] {
         let landed = b.hands.commit(replica, b.hands.done(&held, change)).await;
-        let Landed::Rejected(text) = &landed else { panic!("{landed:?}") };
+        let CommitResult::Rejected(text) = &landed else { panic!("{landed:?}") };
         assert!(text.contains(word) && !text.contains("hunter2"), "{text}");
     }
 

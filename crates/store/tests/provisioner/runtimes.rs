@@ -2,7 +2,7 @@
 
 use engine::storage::Acceptance;
 use secrecy::ExposeSecret as _;
-use store::Accepted;
+use store::RowAcceptance;
 use uuid::Uuid;
 
 use crate::bench::{Bench, kubeconfig, operation, queue, refuse, runtime};
@@ -84,10 +84,10 @@ pub(crate) async fn of_a_replacement_and_an_acceptance_from_one_revision_one_win
         );
 
         let expected = if replaced.unwrap() {
-            assert_eq!(accepted.unwrap(), Accepted::Changed, "in round {round}");
+            assert_eq!(accepted.unwrap(), RowAcceptance::Changed, "in round {round}");
             &b"replaced"[..]
         } else {
-            let started = Accepted::Yes(Acceptance::Started);
+            let started = RowAcceptance::Yes(Acceptance::Started);
             assert_eq!(accepted.unwrap(), started, "in round {round}");
             b.hands.end(replica, runtime.id, serde_json::Value::Null).await;
             &b"new"[..]

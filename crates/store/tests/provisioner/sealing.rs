@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use secrecy::ExposeSecret as _;
 use store::{
     Error, Sealer, on,
-    rotate::{self, Rotated, Rotation},
+    rotate::{self, Rotation, RotationReport},
 };
 
 use crate::bench::{Bench, keys, kubeconfig, runtime};
@@ -40,7 +40,7 @@ pub(crate) async fn s3_runtimes_are_read_without_the_old_key_after_a_rotation(b:
 
     let rotated = Rotation::new(&b.database, &sealer, &rotate::PROVISIONER).run().await.unwrap();
 
-    assert_eq!(rotated, Rotated { resealed: 3, ..Rotated::default() });
+    assert_eq!(rotated, RotationReport { resealed: 3, ..RotationReport::default() });
     let store = b.with_keys(&["new"]);
     let found = store.find(with.id).await.unwrap().unwrap();
     assert_eq!(found.document, with.document);

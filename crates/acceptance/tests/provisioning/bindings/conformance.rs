@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use api::{Credentials, Limits, Verifier, osb, router};
+use api::{Credentials, RequestLimits, Verifier, osb, router};
 use axum::{
     Router,
     body::{Body, to_bytes},
@@ -10,6 +10,7 @@ use axum::{
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
+use simulators::trouble::Kind;
 use tower::ServiceExt as _;
 
 use super::{BoundRuntime, use_cases};
@@ -24,7 +25,7 @@ struct Platform {
     routes: Router,
 }
 
-/// What came back.
+/// The response.
 struct Reply {
     status: u16,
     headers: HeaderMap,
@@ -46,7 +47,7 @@ impl Platform {
             platforms: vec![credentials],
             assume_async: false,
         };
-        let routes = router::shielded(router::platforms(parts), Limits::DEFAULT);
+        let routes = router::shielded(router::platforms(parts), RequestLimits::DEFAULT);
         Self { runtime, routes }
     }
 
@@ -194,6 +195,19 @@ async fn b1_x5_a_bind_that_is_refused_makes_nothing() {
     let missing = platform.send("PUT", elsewhere, Some(&platform.body(&json!({})))).await;
     assert_eq!(missing.status, 404, "{}", missing.body);
     assert_eq!((platform.runtime.made().len(), platform.runtime.stored().await), (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bind_of_a_runtime_that_is_away_is_answered_with_when_to_try_again() {
+    let platform = Box::pin(Platform::start()).await;
+    platform.runtime.outside.trouble("runtimes", 1_000, Kind::Down { refuse: false });
+
+    let away = platform.bind("b-1", &platform.body(&json!({}))).await;
+
+    assert_eq!(away.status, 503, "{}", away.body);
+    assert_eq!(away.headers[header::RETRY_AFTER], "5");
+    let description = away.body["description"].as_str().unwrap();
+    assert!(description.ends_with("is not available, try again later"), "{description}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

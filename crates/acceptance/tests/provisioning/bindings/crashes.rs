@@ -1,4 +1,4 @@
-//! P27: a process that is killed at any point of a bind or an unbind leaves nothing behind.
+//! P34: a process that is killed at any point of a bind or an unbind leaves nothing behind.
 //!
 //! What a reader would get wrong: a killed process is a runtime of tasks that is dropped with all of them, while a call waits for an
 //! answer that never comes.
@@ -15,6 +15,12 @@ use simulators::{
 };
 
 use super::{BoundRuntime, Call, MAKING, REMOVING, anybody, bindings, meets, opens};
+
+on_both_databases! {
+    p34_a_process_killed_at_any_point_of_a_bind_leaves_nothing_behind,
+    p34_the_same_bind_goes_on_where_a_killed_process_stopped,
+    p34_a_process_killed_at_any_point_of_an_unbind_leaves_nothing_behind,
+}
 
 /// Lets a process work until this call of it is not answered, and kills it then.
 async fn killed<F: Future<Output = ()> + Send + 'static>(
@@ -40,7 +46,7 @@ async fn killed<F: Future<Output = ()> + Send + 'static>(
 }
 
 /// How often a call has come.
-fn times(runtime: &BoundRuntime, (method, path): Call) -> usize {
+pub(super) fn times(runtime: &BoundRuntime, (method, path): Call) -> usize {
     let phase = Some(Phase::Received);
     let filter = Filter { system: Some("runtimes".into()), phase, ..Filter::default() };
     let all = runtime.outside.running.landscape.ledger().all(&filter).unwrap();
@@ -51,10 +57,7 @@ fn times(runtime: &BoundRuntime, (method, path): Call) -> usize {
     all.iter().filter(|entry| is_it(&entry.about)).count()
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn p27_a_process_killed_at_any_point_of_a_bind_leaves_nothing_behind() {
-    let runtime = Box::pin(BoundRuntime::start()).await;
-
+async fn p34_a_process_killed_at_any_point_of_a_bind_leaves_nothing_behind(runtime: BoundRuntime) {
     for (made, call) in MAKING.into_iter().enumerate() {
         let request = runtime.request("b-1");
         killed(&runtime, call, move |bindings| async move {
@@ -72,10 +75,7 @@ async fn p27_a_process_killed_at_any_point_of_a_bind_leaves_nothing_behind() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn p27_the_same_bind_goes_on_where_a_killed_process_stopped() {
-    let runtime = Box::pin(BoundRuntime::start()).await;
-
+async fn p34_the_same_bind_goes_on_where_a_killed_process_stopped(runtime: BoundRuntime) {
     for call in MAKING {
         let request = runtime.request("b-1");
         killed(&runtime, call, move |bindings| async move {
@@ -92,10 +92,9 @@ async fn p27_the_same_bind_goes_on_where_a_killed_process_stopped() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn p27_a_process_killed_at_any_point_of_an_unbind_leaves_nothing_behind() {
-    let runtime = Box::pin(BoundRuntime::start()).await;
-
+async fn p34_a_process_killed_at_any_point_of_an_unbind_leaves_nothing_behind(
+    runtime: BoundRuntime,
+) {
     for call in REMOVING {
         runtime.bind("b-1").await.unwrap();
         let request = Unbind {

@@ -11,10 +11,16 @@ use secrecy::ExposeSecret;
 
 use super::{BoundRuntime, anybody, bindings, opens};
 
-#[tokio::test(flavor = "multi_thread")]
-async fn credentials_open_the_runtime_until_they_are_given_back() {
-    let runtime = Box::pin(BoundRuntime::start()).await;
+on_both_databases! {
+    credentials_open_the_runtime_until_they_are_given_back,
+    the_same_bind_again_gives_the_same_credentials_and_another_one_is_a_conflict,
+    of_ten_binds_of_one_id_at_once_one_binding_comes_about,
+    a_successor_has_its_predecessors_lifetime_and_both_work_until_each_ends,
+    what_has_expired_is_neither_given_out_nor_left_behind_and_replicas_share_the_work,
+    bindings_go_with_their_instance,
+}
 
+async fn credentials_open_the_runtime_until_they_are_given_back(runtime: BoundRuntime) {
     let bound = runtime.bind("b-1").await.unwrap();
 
     assert!(bound.created);
@@ -42,9 +48,9 @@ async fn credentials_open_the_runtime_until_they_are_given_back() {
     assert_eq!(runtime.stored().await, 0);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_same_bind_again_gives_the_same_credentials_and_another_one_is_a_conflict() {
-    let runtime = Box::pin(BoundRuntime::start()).await;
+async fn the_same_bind_again_gives_the_same_credentials_and_another_one_is_a_conflict(
+    runtime: BoundRuntime,
+) {
     let first = runtime.bind_for("b-1", 900).await.unwrap();
 
     let again = runtime.bind_for("b-1", 900).await.unwrap();
@@ -61,10 +67,7 @@ async fn the_same_bind_again_gives_the_same_credentials_and_another_one_is_a_con
     assert_eq!(runtime.made().len(), 3);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn of_ten_binds_of_one_id_at_once_one_binding_comes_about() {
-    let runtime = Box::pin(BoundRuntime::start()).await;
-
+async fn of_ten_binds_of_one_id_at_once_one_binding_comes_about(runtime: BoundRuntime) {
     let asked = (0..10).map(|_| runtime.bind("b-1"));
     let all = futures::future::join_all(asked).await;
 
@@ -74,9 +77,9 @@ async fn of_ten_binds_of_one_id_at_once_one_binding_comes_about() {
     assert_eq!((runtime.made().len(), runtime.stored().await), (3, 1));
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_successor_has_its_predecessors_lifetime_and_both_work_until_each_ends() {
-    let runtime = Box::pin(BoundRuntime::start()).await;
+async fn a_successor_has_its_predecessors_lifetime_and_both_work_until_each_ends(
+    runtime: BoundRuntime,
+) {
     let first = runtime.bind_for("b-1", 1_800).await.unwrap();
     let rotation = |binding: &str, predecessor: &str| Bind {
         predecessor: Some(predecessor.into()),
@@ -98,9 +101,9 @@ async fn a_successor_has_its_predecessors_lifetime_and_both_work_until_each_ends
     assert!(matches!(other, Err(Error::Taken(_))), "{other:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn what_has_expired_is_neither_given_out_nor_left_behind_and_replicas_share_the_work() {
-    let runtime = Box::pin(BoundRuntime::start()).await;
+async fn what_has_expired_is_neither_given_out_nor_left_behind_and_replicas_share_the_work(
+    runtime: BoundRuntime,
+) {
     for at in 0..4 {
         runtime.bind(&format!("b-{at}")).await.unwrap();
     }
@@ -121,9 +124,7 @@ async fn what_has_expired_is_neither_given_out_nor_left_behind_and_replicas_shar
     assert!(runtime.bind("b-0").await.unwrap().created, "the id is free again");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn bindings_go_with_their_instance() {
-    let runtime = Box::pin(BoundRuntime::start()).await;
+async fn bindings_go_with_their_instance(runtime: BoundRuntime) {
     let bound = runtime.bind("b-1").await.unwrap();
 
     runtime.broker.deprovision(&runtime.order).await.completed();

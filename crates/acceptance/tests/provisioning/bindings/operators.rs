@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use broker::{bindings::Bound, instances::Error};
+use broker::{
+    bindings::{BindingCredentials, OperatorAccess},
+    instances::Error,
+};
 
 use secrecy::ExposeSecret as _;
 
@@ -10,10 +13,47 @@ use super::{BoundRuntime, opens};
 
 const HALF: Duration = Duration::from_hours(4);
 
-async fn ask(runtime: &BoundRuntime, person: &str) -> Result<Bound, Error> {
+async fn ask(runtime: &BoundRuntime, person: &str) -> Result<BindingCredentials, Error> {
+    ask_for(runtime, person, None).await
+}
+
+async fn ask_for(
+    runtime: &BoundRuntime,
+    person: &str,
+    run: Option<&str>,
+) -> Result<BindingCredentials, Error> {
     let id = runtime.instance().await.runtime_id.unwrap().to_string();
     let account = &runtime.order.context.globalaccount_id;
-    runtime.bindings.operator_kubeconfig(account, &id, person).await
+    let wish = OperatorAccess { account, runtime: &id, person, run };
+    runtime.bindings.operator_kubeconfig(&wish).await
+}
+
+async fn end(runtime: &BoundRuntime, person: &str, run: &str) -> Result<(), Error> {
+    let id = runtime.instance().await.runtime_id.unwrap().to_string();
+    let account = &runtime.order.context.globalaccount_id;
+    let wish = OperatorAccess { account, runtime: &id, person, run: Some(run) };
+    runtime.bindings.end_operator_access(&wish).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn access_for_a_run_ends_with_the_run_and_leaves_other_access_alone() {
+    let runtime = Box::pin(BoundRuntime::start()).await;
+    let kept = ask(&runtime, "jo").await.unwrap();
+    let one = ask_for(&runtime, "jo", Some("one")).await.unwrap();
+    let two = ask_for(&runtime, "jo", Some("two")).await.unwrap();
+    assert!(one.created && two.created);
+    assert!(!ask_for(&runtime, "jo", Some("one")).await.unwrap().created);
+
+    end(&runtime, "jo", "one").await.unwrap();
+
+    assert!(opens(&one.kubeconfig).await.is_err());
+    opens(&two.kubeconfig).await.unwrap();
+    opens(&kept.kubeconfig).await.unwrap();
+    assert_eq!((runtime.made().len(), runtime.stored().await), (6, 2));
+    for (person, run) in [("jo", "one"), ("al", "two"), ("jo", "three")] {
+        let missing = end(&runtime, person, run).await.unwrap_err();
+        assert!(matches!(missing, Error::NotFound(_)), "{missing}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -60,7 +100,8 @@ async fn a_runtime_of_another_account_is_not_there() {
     let id = runtime.instance().await.runtime_id.unwrap().to_string();
     let account = &runtime.order.context.globalaccount_id;
     for (account, id) in [("other", id.as_str()), (account, "no-uuid"), (account, &id[1..])] {
-        let missing = runtime.bindings.operator_kubeconfig(account, id, "jo").await.unwrap_err();
+        let wish = OperatorAccess { account, runtime: id, person: "jo", run: None };
+        let missing = runtime.bindings.operator_kubeconfig(&wish).await.unwrap_err();
         assert!(matches!(missing, Error::NotFound(_)), "{missing}");
     }
     assert_eq!((runtime.made().len(), runtime.stored().await), (0, 0));

@@ -1,4 +1,4 @@
-//! What is refused, in which words, and without making anything.
+//! Refusals: their texts, and that nothing is created.
 
 use broker::{
     bindings::Bind,

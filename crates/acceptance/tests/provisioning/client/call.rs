@@ -13,7 +13,7 @@ use simulators::testing::TENANTS;
 /// The name of orders.
 pub(super) const KEY: Key = Key::named("order");
 pub(super) const TENANT: Tenant<'_> = Tenant { id: TENANTS[0], subaccount: Some("sa-1") };
-/// What the clusters have at first, and what upgrades give them.
+/// The version of new clusters, and the version that upgrades set.
 pub(super) const VERSIONS: [&str; 2] = ["1.32.4", "1.33.0"];
 /// How many nodes other settings allow.
 pub(super) const NODES: i32 = 7;
@@ -33,7 +33,7 @@ pub(super) enum Call {
     Check,
 }
 
-/// What a call is about.
+/// The subject of a call.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Subject {
     /// The name of the runtime and of its cluster.

@@ -1,4 +1,4 @@
-//! What a call makes of each fault.
+//! The expected result of a call for each fault.
 //!
 //! What a reader would get wrong: questions are POST requests too, so that a client that gets no answer is told that something
 //! may have been done.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use base::failure::StepError;
-use clients::{Component, Kind, Limits};
+use clients::{CallLimits, Component, Kind};
 use simulators::{
     ledger::Phase,
     trouble::{self, Rule},
@@ -129,7 +129,7 @@ async fn callers_at_once_share_a_token_and_a_refused_one_is_replaced_by_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_is_too_large_is_refused_and_its_order_is_found_again() {
     let side = Side::start().await;
-    let small = Limits { body: 64, ..PATIENT };
+    let small = CallLimits { body: 64, ..PATIENT };
     let (root, mut subject) = (Uuid::new_v4(), nobody());
 
     let order = Call::Provision;
@@ -150,7 +150,7 @@ async fn an_answer_that_is_too_large_is_refused_and_its_order_is_found_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_that_is_called_off_halfway_frees_its_turn_and_is_made_once() {
     let side = Side::start().await;
-    let client = side.client(Limits { at_once: 1, ..PATIENT });
+    let client = side.client(CallLimits { at_once: 1, ..PATIENT });
     let (root, subject) = (Uuid::new_v4(), nobody());
     // The provisioner is asking the Director when it is called off.
     side.outside.trouble("director", 1, trouble::Kind::Silent);

@@ -1,4 +1,4 @@
-//! What the provisioner itself refuses, as the client understands it.
+//! Refusals of the provisioner, as the client classifies them.
 
 use base::failure::StepError;
 use clients::{

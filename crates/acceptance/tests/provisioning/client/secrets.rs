@@ -28,9 +28,9 @@ const OVERRIDES: [&str; 2] = ["overr1de-of-a-component", "overr1de-of-all"];
 
 /// Keeps what it is told.
 #[derive(Debug, Clone, Default)]
-struct Told(Arc<Mutex<Vec<String>>>);
+struct RecordingObserver(Arc<Mutex<Vec<String>>>);
 
-impl Observer for Told {
+impl Observer for RecordingObserver {
     fn finished(&self, seen: &CallReport<'_>) {
         self.0.lock().unwrap().push(format!("{seen:?}"));
     }
@@ -78,7 +78,7 @@ async fn secrets(side: &Side, kubeconfig: &str) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_fault_brings_a_secret_into_a_log_an_error_or_a_number() {
-    let (lines, told, side) = (Lines::kept(), Told::default(), Side::start().await);
+    let (lines, told, side) = (Lines::kept(), RecordingObserver::default(), Side::start().await);
     let wanted = Provision { kyma: Some(kyma("1.22.0")), ..order("c-1") };
     let upgrade = Upgrade { kyma: Some(kyma("1.24.11")), kubernetes_version: None };
     let (root, observer) = (Uuid::new_v4(), Arc::new(told.clone()));

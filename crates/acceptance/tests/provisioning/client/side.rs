@@ -7,8 +7,8 @@ use base::{
     caller::{self, Guard, Verdict},
 };
 use clients::{
-    Component, Error, Gate, Limits, Observer,
-    observer::Unobserved,
+    CallLimits, Component, Error, Gate, Observer,
+    observer::NoObserver,
     provisioner::{Access, OperationState, Provisioner, Settings},
 };
 use simulators::{
@@ -29,9 +29,11 @@ use crate::{
 };
 
 /// Long enough for a busy machine.
-pub(super) const PATIENT: Limits = Limits { call: Duration::from_secs(60), ..Limits::DEFAULT };
+pub(super) const PATIENT: CallLimits =
+    CallLimits { call: Duration::from_secs(60), ..CallLimits::DEFAULT };
 /// Short enough to wait for what never comes.
-pub(super) const HASTY: Limits = Limits { call: Duration::from_secs(10), ..Limits::DEFAULT };
+pub(super) const HASTY: CallLimits =
+    CallLimits { call: Duration::from_secs(10), ..CallLimits::DEFAULT };
 
 /// More would only wait for each other.
 const AT_ONCE: usize = 8;
@@ -63,11 +65,11 @@ impl Side {
     }
 
     /// A new client, with credentials of its own, as settings make it.
-    pub(super) fn client(&self, limits: Limits) -> Provisioner {
-        self.observed(limits, Arc::new(Unobserved))
+    pub(super) fn client(&self, limits: CallLimits) -> Provisioner {
+        self.observed(limits, Arc::new(NoObserver))
     }
 
-    pub(super) fn observed(&self, limits: Limits, observer: Arc<dyn Observer>) -> Provisioner {
+    pub(super) fn observed(&self, limits: CallLimits, observer: Arc<dyn Observer>) -> Provisioner {
         let gate = |component, observer| {
             Gate::observed(component, limits, self.outside.clock.clone(), observer)
         };

@@ -13,9 +13,9 @@ use store::{
 use uuid::Uuid;
 
 use super::KEY;
-use crate::made::Broker;
+use crate::test_broker::Broker;
 
-/// What the original broker has of an instance.
+/// Rows of an instance in the original broker.
 pub(super) async fn of_instance(original: &OriginalDatabase, broker: &Broker, instance: &str) {
     let row = broker.store.find(instance).await.unwrap().unwrap();
     let order: Order = serde_json::from_slice(&row.order).unwrap();
@@ -82,7 +82,7 @@ fn data(order: &Order, details: &Details) -> Value {
     })
 }
 
-/// What the original provisioner has of a runtime.
+/// Rows of a runtime in the original provisioner.
 pub(super) async fn of_runtime(original: &OriginalDatabase, store: &ProvisionerStore, id: Uuid) {
     let row = store.find(id).await.unwrap().unwrap();
     let configuration = Document::read(&row.document).unwrap().configuration;

@@ -5,14 +5,14 @@ use super::{
     Line, Table,
 };
 
-/// What is not there is made.
+/// A missing object is created.
 const fn missing_is_made(system: &'static str) -> [End; 5] {
     let mut ends = [Stops(system); 5];
     ends[2] = Works;
     ends
 }
 
-/// What was done is found done, or its answer is not read.
+/// A repeated call finds its effect, or its response is not read.
 const fn applied_is_found(system: &'static str) -> [End; 5] {
     let mut ends = [Stops(system); 5];
     ends[4] = Works;

@@ -9,7 +9,7 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tutorials/add-a-step.md");
 const MARK: &str = "<!-- code: ";
 
-/// What a mark asks for: a whole file, or a part of it.
+/// The text that a mark refers to: a whole file, or a part of it.
 fn shown(mark: &str) -> String {
     let (file, part) = mark.split_once(' ').unwrap_or((mark, ""));
     let text = fs::read_to_string(Path::new(ROOT).join(file))

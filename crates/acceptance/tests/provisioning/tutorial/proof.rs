@@ -11,7 +11,7 @@ use broker::{
     creations::Creations,
     operations::{
         Env, Systems,
-        deprovisioning::{Data, Deprovisioning, Input, Limits, plan},
+        deprovisioning::{Data, Deprovisioning, DeprovisioningLimits, Input, plan},
     },
 };
 use clients::lifecycle_manager::Marks;
@@ -28,7 +28,7 @@ use store::{
 };
 
 use crate::{
-    orders::{Wish, row},
+    orders::{OrderSpec, row},
     outside::Outside,
     trying::Trying,
 };
@@ -56,7 +56,7 @@ impl Scenario for Removal {
 
     async fn fresh(&self, clock: &Clock) -> Setting<Deprovisioning> {
         let mark = format!("p{}", self.count.fetch_add(1, SeqCst));
-        let order = Wish::aws(&mark).order(&self.outside.catalog);
+        let order = OrderSpec::aws(&mark).order(&self.outside.catalog);
         self.outside.introduce(&order.context.globalaccount_id);
         let eyes = self.eyes.clone();
         let manager = eyes.lifecycle_manager.as_ref().unwrap();
@@ -71,7 +71,7 @@ impl Scenario for Removal {
         let creations = Creations::new(store.clone(), clock.clone());
         let env = Env { store, creations, ..Box::pin(self.outside.env(clock)).await };
         Setting {
-            plan: plan(&Limits::default(), Systems::of(&env)),
+            plan: plan(&DeprovisioningLimits::default(), Systems::of(&env)),
             env: Arc::new(env),
             instance: order.instance_id.clone(),
             input: Input { order, user_agent: None, temporary: false },

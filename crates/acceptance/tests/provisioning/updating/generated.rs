@@ -30,11 +30,20 @@ async fn a_change_ends_the_same_way_whatever_happens_on_postgres() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_change_of_the_plan_ends_the_same_way_whatever_happens() {
-    let trying = Trying::of_plans(Outside::start(&["azure"], 60).await);
+async fn a_change_of_the_plan_ends_the_same_way_whatever_happens_on_sqlite() {
+    let trying = Trying::of_plans(Outside::start(&["azure"], 60).await, false);
 
     for step in ["EDP_Registration", "Update_Kyma_Resource", "Save_Parameters"] {
         let proof = Box::pin(prove_step(&trying, &trying.databases, step)).await;
         assert!(proof.crashes > 1, "{step}: {proof:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_of_the_plan_ends_the_same_way_whatever_happens_on_postgres() {
+    let trying = Trying::of_plans(Outside::start(&["azure"], 30).await, true);
+
+    let proof = Box::pin(prove_some(&trying, &trying.databases, 9)).await;
+
+    assert!(proof.trials > 4, "{proof:?}");
 }

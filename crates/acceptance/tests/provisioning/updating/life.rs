@@ -1,6 +1,8 @@
 //! Changes of a runtime that works, one after the other.
 
-use broker::{ContextChange, Order, operations::update::Input};
+use broker::{
+    ContextChange, Order, instances::Caller, operations::update::Input, runtimes::RuntimesQuery,
+};
 use domain::parameters::Update;
 use engine::State;
 use serde_json::{Value, json};
@@ -10,9 +12,11 @@ use super::{
     trying::{azure_lite, operator, plan_seen, shoot},
 };
 use crate::{
-    made::Broker,
-    orders::{Wish, own_cluster},
+    orders::{OrderSpec, own_cluster},
     outside::Outside,
+    suspension::use_cases,
+    test_broker::Broker,
+    upgrading::{KUBERNETES, cluster},
 };
 
 async fn stored(broker: &Broker, instance: &str) -> Order {
@@ -24,7 +28,7 @@ async fn stored(broker: &Broker, instance: &str) -> Order {
 async fn a_change_reaches_the_shoot_the_reconciler_and_the_row() {
     let outside = Outside::start(&["aws"], 1).await;
     let broker = Broker::start(&outside).await;
-    let made = broker.provision(&outside, &Wish::aws("change")).await.succeeded();
+    let made = broker.provision(&outside, &OrderSpec::aws("change")).await.succeeded();
 
     Box::pin(broker.update(change_of_everything(made.order.clone()))).await.completed();
 
@@ -48,10 +52,44 @@ async fn a_change_reaches_the_shoot_the_reconciler_and_the_row() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_machine_type_alone_is_stored_and_the_list_tells_the_present_cluster() {
+    let outside = Outside::start(&["aws"], 1).await;
+    let broker = Broker::start(&outside).await;
+    let made = broker.provision(&outside, &OrderSpec::aws("machine")).await.succeeded();
+    let told = async || {
+        let instances = vec![made.order.instance_id.clone()];
+        let ask = RuntimesQuery { instances, cluster_config: true, ..RuntimesQuery::default() };
+        let caller = Caller { any_tenant: true, ..Caller::default() };
+        let page = use_cases(&outside, &broker).runtimes(&caller, &ask).await.unwrap();
+        let config = page.data[0].cluster_config.clone().unwrap();
+        json!([config["machineType"], config["autoScalerMax"], config["kubernetesVersion"]])
+    };
+    let before = shoot(&outside, &made.order.shoot_name);
+    let ordered = told().await;
+    assert_eq!([&ordered[0], &ordered[1]], [&before[0], &before[2]]);
+    let change = Input {
+        order: made.order.clone(),
+        parameters: Update { machine_type: Some("m6i.2xlarge".into()), ..Update::default() },
+        context: ContextChange::default(),
+        plan_id: None,
+    };
+
+    Box::pin(broker.update(change)).await.completed();
+
+    let expected = json!(["m6i.2xlarge", before[1], before[2]]);
+    assert_eq!(shoot(&outside, &made.order.shoot_name), expected);
+    let order = stored(&broker, &made.order.instance_id).await;
+    assert_eq!(order.parameters.machine_type.as_deref(), Some("m6i.2xlarge"));
+    assert_eq!(told().await, json!(["m6i.2xlarge", before[2], ordered[2]]));
+    Box::pin(broker.upgrade_cluster(cluster(order))).await.completed();
+    assert_eq!(told().await, json!(["m6i.2xlarge", before[2], KUBERNETES]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_change_that_gardener_refuses_fails_and_nothing_of_it_is_stored() {
     let outside = Outside::start(&["aws"], 1).await;
     let broker = Broker::start(&outside).await;
-    let made = broker.provision(&outside, &Wish::aws("abacus")).await.succeeded();
+    let made = broker.provision(&outside, &OrderSpec::aws("abacus")).await.succeeded();
     let parameters = Update {
         machine_type: Some("abacus".into()),
         auto_scaler_max: Some(7),
@@ -87,7 +125,7 @@ async fn a_change_that_gardener_refuses_fails_and_nothing_of_it_is_stored() {
 async fn a_change_that_no_longer_fits_what_is_stored_fails_with_both_numbers() {
     let outside = Outside::start(&["aws"], 1).await;
     let broker = Broker::start(&outside).await;
-    let made = broker.provision(&outside, &Wish::aws("bounds")).await.succeeded();
+    let made = broker.provision(&outside, &OrderSpec::aws("bounds")).await.succeeded();
     let change = |parameters| Input {
         order: made.order.clone(),
         parameters,

@@ -6,14 +6,18 @@ use simulators::trouble::{Kind, Rule};
 
 use super::{change_of_everything, trying::shoot};
 use crate::{
-    made::{Broker, Ended},
-    orders::Wish,
+    orders::OrderSpec,
     outside::Outside,
+    test_broker::{Broker, EndedOperation},
 };
 
 /// A change whose order Gardener refuses when the provisioner carries it out.
-async fn refused(outside: &Outside, broker: &Broker, mark: &str) -> (Ended, Ended) {
-    let made = broker.provision(outside, &Wish::aws(mark)).await.succeeded();
+async fn refused(
+    outside: &Outside,
+    broker: &Broker,
+    mark: &str,
+) -> (EndedOperation, EndedOperation) {
+    let made = broker.provision(outside, &OrderSpec::aws(mark)).await.succeeded();
     let trouble = Kind::Status { status: 422, body: None };
     outside.meet(Rule::next(1_000_000, trouble).of("gardener").from_step("Update_Shoot"));
     let ended = Box::pin(broker.update(change_of_everything(made.order.clone()))).await;

@@ -13,10 +13,10 @@ use broker::{
     Order,
     operations::{
         Env, Systems,
-        update::{self, Data, Limits, Updating},
+        update::{self, Data, UpdateLimits, Updating},
     },
 };
-use engine::testing::{Scenario, Setting, Tried, try_out};
+use engine::testing::{Scenario, Setting, TrialResult, try_out};
 use serde_json::{Value, json};
 use store::{
     BrokerStore,
@@ -28,22 +28,22 @@ use uuid::Uuid;
 
 use super::{change_of_everything, to_azure};
 use crate::{
-    made::{Broker, Ended},
-    orders::{Wish, row},
+    orders::{OrderSpec, row},
     outside::Outside,
+    test_broker::{Broker, EndedOperation},
 };
 
 /// Changes, one after the other.
 pub(crate) struct Trying {
     pub(crate) outside: Arc<Outside>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: UpdateLimits,
     pub(crate) databases: Trials<BrokerStore>,
     /// Makes the runtimes.
     maker: OnceCell<Broker>,
     /// Whether the changes are of the plan, or of nearly everything else.
     changes_plan: bool,
     /// A runtime that was made ahead.
-    ahead: Mutex<Option<Ended>>,
+    ahead: Mutex<Option<EndedOperation>>,
     count: AtomicUsize,
 }
 
@@ -51,7 +51,7 @@ impl Trying {
     pub(crate) fn on(outside: Outside, postgres: bool) -> Self {
         Self {
             outside: Arc::new(outside),
-            limits: Limits::default(),
+            limits: UpdateLimits::default(),
             databases: Trials::on(if postgres { Sort::Postgres } else { Sort::Sqlite }),
             maker: OnceCell::new(),
             changes_plan: false,
@@ -61,12 +61,12 @@ impl Trying {
     }
 
     /// The same with changes of the plan.
-    pub(crate) fn of_plans(outside: Outside) -> Self {
-        Self { changes_plan: true, ..Self::on(outside, false) }
+    pub(crate) fn of_plans(outside: Outside, postgres: bool) -> Self {
+        Self { changes_plan: true, ..Self::on(outside, postgres) }
     }
 
     /// Takes one change to its end.
-    pub(crate) async fn once(&self) -> Tried {
+    pub(crate) async fn once(&self) -> TrialResult {
         Box::pin(try_out(self, &self.databases, None)).await
     }
 
@@ -77,19 +77,19 @@ impl Trying {
     }
 
     /// A runtime, and the broker that made it.
-    pub(crate) async fn made(&self) -> (&Broker, Ended) {
+    pub(crate) async fn made(&self) -> (&Broker, EndedOperation) {
         let maker = self.maker.get_or_init(|| Box::pin(Broker::start(&self.outside))).await;
         if let Some(made) = self.ahead.lock().unwrap().take() {
             return (maker, made);
         }
         let mark = format!("u{}", self.count.fetch_add(1, SeqCst));
-        let wish = if self.changes_plan { azure_lite(&mark) } else { Wish::aws(&mark) };
+        let wish = if self.changes_plan { azure_lite(&mark) } else { OrderSpec::aws(&mark) };
         let made = Box::pin(maker.provision(&self.outside, &wish)).await.succeeded();
         (maker, made)
     }
 
     /// Writes what is stored about an instance into another database.
-    pub(crate) async fn copy(&self, rows: &BrokerStore, maker: &Broker, made: &Ended) {
+    pub(crate) async fn copy(&self, rows: &BrokerStore, maker: &Broker, made: &EndedOperation) {
         let mut new = row(&made.order);
         new.details = Some(serde_json::to_vec(&made.details).unwrap());
         rows.insert(&new).await.unwrap();
@@ -164,12 +164,12 @@ impl Scenario for Trying {
     }
 }
 
-/// What is looked at after a change.
+/// The world after a change.
 #[derive(Clone)]
 pub(crate) struct View {
     outside: Arc<Outside>,
     rows: BrokerStore,
-    made: Ended,
+    made: EndedOperation,
 }
 
 impl View {
@@ -199,8 +199,8 @@ impl View {
 }
 
 /// An order of the plan that can change to azure.
-pub(crate) fn azure_lite(mark: &str) -> Wish<'static> {
-    Wish {
+pub(crate) fn azure_lite(mark: &str) -> OrderSpec<'static> {
+    OrderSpec {
         plan: "azure_lite",
         region: "cf-eu20",
         parameters: json!({"name": "Small", "region": "westeurope"}),

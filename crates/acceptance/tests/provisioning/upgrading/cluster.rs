@@ -8,16 +8,16 @@ use super::{
     views::{evaluations, kubernetes, notice},
 };
 use crate::{
-    made::Broker,
-    orders::{Wish, own_cluster},
+    orders::{OrderSpec, own_cluster},
     outside::Outside,
+    test_broker::Broker,
 };
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_version_of_kubernetes_that_is_asked_for_reaches_the_shoot_and_the_row() {
     let outside = Outside::start(&["aws"], 1).await;
     let broker = Broker::start(&outside).await;
-    let made = broker.provision(&outside, &Wish::aws("cluster")).await.succeeded();
+    let made = broker.provision(&outside, &OrderSpec::aws("cluster")).await.succeeded();
 
     Box::pin(broker.upgrade_cluster(cluster(made.order.clone()))).await.completed();
     broker.end_maintenance().await;
@@ -39,7 +39,7 @@ async fn the_version_of_kubernetes_that_is_asked_for_reaches_the_shoot_and_the_r
 async fn without_a_version_a_cluster_gets_what_the_catalog_has() {
     let outside = Outside::start(&["aws"], 1).await;
     let broker = Broker::start(&outside).await;
-    let made = broker.provision(&outside, &Wish::aws("usual")).await.succeeded();
+    let made = broker.provision(&outside, &OrderSpec::aws("usual")).await.succeeded();
 
     let input = Input { kubernetes_version: None, ..cluster(made.order.clone()) };
     Box::pin(broker.upgrade_cluster(input)).await.completed();
@@ -54,7 +54,7 @@ async fn a_dry_run_and_a_cluster_that_was_brought_along_change_nothing_outside()
     outside.running.clusters().create_runtime("theirs").unwrap();
     let kubeconfig = outside.running.clusters().kubeconfig("theirs").unwrap();
     let broker = Broker::start(&outside).await;
-    let made = broker.provision(&outside, &Wish::aws("dry-cluster")).await.succeeded();
+    let made = broker.provision(&outside, &OrderSpec::aws("dry-cluster")).await.succeeded();
     let wish = own_cluster("brought-up", "theirs", &kubeconfig);
     let brought = broker.provision(&outside, &wish).await.succeeded();
     let before = outside.changes().len();

@@ -9,16 +9,17 @@ use super::{
     views::{evaluations, notice, reconciled},
 };
 use crate::{
-    made::Broker,
-    orders::{Wish, own_cluster},
+    life::{are_overridden, settings},
+    orders::{OrderSpec, own_cluster},
     outside::Outside,
+    test_broker::Broker,
 };
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_upgrade_of_kyma_reaches_the_reconciler_the_row_and_the_customer() {
     let outside = Outside::start(&["aws"], 1).await;
     let broker = Broker::start(&outside).await;
-    let made = broker.provision(&outside, &Wish::aws("kyma")).await.succeeded();
+    let made = broker.provision(&outside, &OrderSpec::aws("kyma")).await.succeeded();
 
     let ended = Box::pin(broker.upgrade_kyma(kyma(made.order.clone()))).await.completed();
     broker.end_maintenance().await;
@@ -39,10 +40,24 @@ async fn an_upgrade_of_kyma_reaches_the_reconciler_the_row_and_the_customer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn every_override_reaches_the_reconciler_with_its_mark_again() {
+    let outside = Outside::start(&["aws"], 1).await;
+    let broker = Broker::start(&outside).await;
+    let made = broker.provision(&outside, &OrderSpec::aws("marks")).await.succeeded();
+
+    let ended = Box::pin(broker.upgrade_kyma(kyma(made.order.clone()))).await.completed();
+
+    assert_eq!(reconciled(&outside, &made.runtime()), json!([KYMA, "ready", 2]));
+    // The Service Manager knows the cluster by its id, which stays.
+    assert_eq!(ended.details.sm_cluster_id, made.details.sm_cluster_id);
+    are_overridden(&settings(&outside, &made), &made);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn without_a_version_the_account_says_which_one_it_is() {
     let outside = Outside::start(&["aws"], 2).await;
     let broker = Broker::start(&outside).await;
-    let (one, other) = (Wish::aws("v-one"), Wish::aws("v-other"));
+    let (one, other) = (OrderSpec::aws("v-one"), OrderSpec::aws("v-other"));
     let one = broker.provision(&outside, &one).await.succeeded();
     let other = broker.provision(&outside, &other).await.succeeded();
     let map = json!({
@@ -65,7 +80,7 @@ async fn without_a_version_the_account_says_which_one_it_is() {
 async fn a_dry_run_changes_nothing_outside() {
     let outside = Outside::start(&["aws"], 1).await;
     let broker = Broker::start(&outside).await;
-    let made = broker.provision(&outside, &Wish::aws("dry")).await.succeeded();
+    let made = broker.provision(&outside, &OrderSpec::aws("dry")).await.succeeded();
     let before = outside.changes().len();
 
     let input = Input { dry_run: true, ..kyma(made.order.clone()) };
@@ -85,7 +100,7 @@ async fn a_dry_run_changes_nothing_outside() {
 async fn a_runtime_without_kyma_from_the_reconciler_is_left_alone() {
     let outside = Outside::start(&["aws"], 1).await;
     let broker = Broker::start(&outside).await;
-    let wish = Wish { plan: "preview", ..Wish::aws("preview") };
+    let wish = OrderSpec { plan: "preview", ..OrderSpec::aws("preview") };
     let made = broker.provision(&outside, &wish).await.succeeded();
     let before = outside.changes().len();
 
@@ -99,7 +114,7 @@ async fn a_runtime_without_kyma_from_the_reconciler_is_left_alone() {
 async fn a_version_that_nobody_has_configured_fails_before_anybody_is_told() {
     let outside = Outside::start(&["aws"], 1).await;
     let broker = Broker::start(&outside).await;
-    let made = broker.provision(&outside, &Wish::aws("unknown")).await.succeeded();
+    let made = broker.provision(&outside, &OrderSpec::aws("unknown")).await.succeeded();
     let before = outside.changes().len();
 
     let input = Input { version: Some("2.99.0".into()), ..kyma(made.order.clone()) };

@@ -8,13 +8,13 @@ use super::{
     KUBERNETES, KYMA, cluster, kyma,
     views::{kubernetes, reconciled},
 };
-use crate::{made::Broker, orders::Wish, outside::Outside};
+use crate::{orders::OrderSpec, outside::Outside, test_broker::Broker};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_upgrade_that_the_provisioner_could_not_carry_out_is_ordered_again_by_each_retry() {
     let outside = Outside::start(&["aws"], 1).await;
     let broker = Broker::start(&outside).await;
-    let made = broker.provision(&outside, &Wish::aws("ordered")).await.succeeded();
+    let made = broker.provision(&outside, &OrderSpec::aws("ordered")).await.succeeded();
     let trouble = Kind::Status { status: 422, body: None };
     outside.meet(Rule::next(1_000_000, trouble).of("gardener").from_step("Update_Shoot"));
     let ended = Box::pin(broker.upgrade_cluster(cluster(made.order.clone()))).await;
@@ -36,7 +36,7 @@ async fn an_upgrade_that_the_provisioner_could_not_carry_out_is_ordered_again_by
 async fn an_upgrade_that_the_reconciler_could_not_carry_out_is_applied_again_by_the_retry() {
     let outside = Outside::start(&["aws"], 1).await;
     let broker = Broker::start(&outside).await;
-    let made = broker.provision(&outside, &Wish::aws("applied")).await.succeeded();
+    let made = broker.provision(&outside, &OrderSpec::aws("applied")).await.succeeded();
     let runtime = made.runtime();
     let fails = |on| {
         let with = json!({ "id": runtime, "on": on });

@@ -1,6 +1,6 @@
 //! The fault tables of both plans: every call of every step, with what becomes of an upgrade when the call always fails.
 
-use engine::{State, testing::Tried};
+use engine::{State, testing::TrialResult};
 use simulators::{
     testing::tables::{ALWAYS, Call, LASTING, calls, lasting, named, passing, rule},
     trouble::Kind,
@@ -43,7 +43,7 @@ trait Sort {
     const LINES: &'static [Line];
     fn on(runtimes: Runtimes) -> Self;
     fn runtimes(&self) -> &Runtimes;
-    async fn once(&self) -> Tried;
+    async fn once(&self) -> TrialResult;
 }
 
 impl Sort for KymaTrying {
@@ -57,7 +57,7 @@ impl Sort for KymaTrying {
         &self.0
     }
 
-    async fn once(&self) -> Tried {
+    async fn once(&self) -> TrialResult {
         Self::once(self).await
     }
 }
@@ -73,7 +73,7 @@ impl Sort for ClusterTrying {
         &self.0
     }
 
-    async fn once(&self) -> Tried {
+    async fn once(&self) -> TrialResult {
         Self::once(self).await
     }
 }

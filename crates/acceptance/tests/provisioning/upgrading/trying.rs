@@ -15,14 +15,14 @@ use broker::{
         upgrade_kyma::{self, UpgradingKyma},
     },
 };
-use engine::testing::{Scenario, Setting, Tried, World, try_out};
+use engine::testing::{Scenario, Setting, TrialResult, World, try_out};
 use serde_json::{Value, json};
 
 use super::{
     cluster, kyma,
     views::{evaluations, kubernetes, notice, reconciled},
 };
-use crate::{made::Ended, outside::Outside, updating::trying::Trying as Runtimes};
+use crate::{outside::Outside, test_broker::EndedOperation, updating::trying::Trying as Runtimes};
 
 /// Upgrades of Kyma, one after the other.
 pub(crate) struct KymaTrying(pub(crate) Runtimes);
@@ -31,17 +31,17 @@ pub(crate) struct KymaTrying(pub(crate) Runtimes);
 pub(crate) struct ClusterTrying(pub(crate) Runtimes);
 
 /// A runtime in a fresh database, and how it is looked at after its upgrade.
-struct Prepared {
+struct PreparedUpgrade {
     env: Arc<Env>,
-    made: Ended,
+    made: EndedOperation,
     world: World,
 }
 
 async fn prepared(
     runtimes: &Runtimes,
     clock: &Clock,
-    seen: fn(&Outside, &Ended) -> Value,
-) -> Prepared {
+    seen: fn(&Outside, &EndedOperation) -> Value,
+) -> PreparedUpgrade {
     let (maker, made) = Box::pin(runtimes.made()).await;
     let (rows, _) = runtimes.databases.fill(clock).await.open().await;
     runtimes.copy(&rows, maker, &made).await;
@@ -65,7 +65,7 @@ async fn prepared(
             })
         })
     });
-    Prepared { env, made, world }
+    PreparedUpgrade { env, made, world }
 }
 
 fn expected(name: &str) -> PathBuf {
@@ -89,14 +89,14 @@ fn comparable(mut data: Value) -> Value {
 
 impl KymaTrying {
     /// Takes one upgrade to its end.
-    pub(crate) async fn once(&self) -> Tried {
+    pub(crate) async fn once(&self) -> TrialResult {
         Box::pin(try_out(self, &self.0.databases, None)).await
     }
 }
 
 impl ClusterTrying {
     /// Takes one upgrade to its end.
-    pub(crate) async fn once(&self) -> Tried {
+    pub(crate) async fn once(&self) -> TrialResult {
         Box::pin(try_out(self, &self.0.databases, None)).await
     }
 }
@@ -105,10 +105,13 @@ impl Scenario for KymaTrying {
     type Operation = UpgradingKyma;
 
     async fn fresh(&self, clock: &Clock) -> Setting<UpgradingKyma> {
-        let seen = |outside: &Outside, made: &Ended| reconciled(outside, &made.runtime());
-        let Prepared { env, made, world } = Box::pin(prepared(&self.0, clock, seen)).await;
+        let seen = |outside: &Outside, made: &EndedOperation| reconciled(outside, &made.runtime());
+        let PreparedUpgrade { env, made, world } = Box::pin(prepared(&self.0, clock, seen)).await;
         Setting {
-            plan: upgrade_kyma::plan(&upgrade_kyma::Limits::default(), Systems::of(&env)),
+            plan: upgrade_kyma::plan(
+                &upgrade_kyma::UpgradeKymaLimits::default(),
+                Systems::of(&env),
+            ),
             env,
             instance: made.order.instance_id.clone(),
             input: kyma(made.order.clone()),
@@ -135,10 +138,14 @@ impl Scenario for ClusterTrying {
     type Operation = UpgradingCluster;
 
     async fn fresh(&self, clock: &Clock) -> Setting<UpgradingCluster> {
-        let seen = |outside: &Outside, made: &Ended| kubernetes(outside, &made.order.shoot_name);
-        let Prepared { env, made, world } = Box::pin(prepared(&self.0, clock, seen)).await;
+        let seen =
+            |outside: &Outside, made: &EndedOperation| kubernetes(outside, &made.order.shoot_name);
+        let PreparedUpgrade { env, made, world } = Box::pin(prepared(&self.0, clock, seen)).await;
         Setting {
-            plan: upgrade_cluster::plan(&upgrade_cluster::Limits::default(), Systems::of(&env)),
+            plan: upgrade_cluster::plan(
+                &upgrade_cluster::UpgradeClusterLimits::default(),
+                Systems::of(&env),
+            ),
             env,
             instance: made.order.instance_id.clone(),
             input: cluster(made.order.clone()),

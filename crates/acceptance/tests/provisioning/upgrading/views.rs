@@ -1,9 +1,9 @@
-//! What is looked at after an upgrade.
+//! Views of the world after an upgrade.
 
 use broker::Details;
 use clients::{
     Gate,
-    spc::{self, Created, Event, EventType, Spc},
+    spc::{self, Event, EventReceipt, EventType, Spc},
 };
 use serde_json::{Value, json};
 use simulators::ledger::{Filter, Phase};
@@ -20,7 +20,7 @@ pub(super) fn evaluations(outside: &Outside, details: &Details) -> Vec<Value> {
     all.into_iter().map(|object| object.value["status"].clone()).collect()
 }
 
-/// What the customer was told about an instance.
+/// The notification of the customer about an instance.
 pub(super) fn notice(outside: &Outside, instance: &str) -> Value {
     let all = outside.objects("spc");
     let event = all.into_iter().find(|object| object.id == ORCHESTRATION.to_string());
@@ -30,7 +30,7 @@ pub(super) fn notice(outside: &Outside, instance: &str) -> Value {
 }
 
 /// The version of Kyma that the Reconciler has for a runtime, and how many configurations it was given.
-pub(super) fn reconciled(outside: &Outside, runtime: &str) -> Value {
+pub(crate) fn reconciled(outside: &Outside, runtime: &str) -> Value {
     let all = outside.objects("reconciler");
     let found = all.into_iter().find(|object| object.id == runtime).unwrap().value;
     let configurations = found["configurations"].as_array().map(Vec::len);
@@ -38,7 +38,7 @@ pub(super) fn reconciled(outside: &Outside, runtime: &str) -> Value {
 }
 
 /// The version of Kubernetes that a Shoot has.
-pub(super) fn kubernetes(outside: &Outside, shoot: &str) -> Value {
+pub(crate) fn kubernetes(outside: &Outside, shoot: &str) -> Value {
     let all = outside.running.clusters().server().list("garden", "shoots.core.gardener.cloud");
     let found = all.iter().find(|it| it["metadata"]["name"] == *shoot).unwrap();
     found["spec"]["kubernetes"]["version"].clone()
@@ -62,6 +62,6 @@ impl Outside {
             tenants: Vec::new(),
         };
         let created = Spc::new(settings, gate).unwrap().create(&event).await.unwrap();
-        assert_eq!(created, Created::Now);
+        assert_eq!(created, EventReceipt::Now);
     }
 }

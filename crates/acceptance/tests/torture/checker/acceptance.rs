@@ -9,7 +9,7 @@ use engine::{
 use uuid::Uuid;
 
 use super::{History, Verdict};
-use crate::{calls::calls, client::Sent};
+use crate::{calls::calls, client::SentRequest};
 
 /// P3: however often a request is sent, one operation comes of it.
 pub(super) fn check_repetitions(history: &History, verdict: &mut Verdict) {
@@ -45,7 +45,7 @@ pub(super) fn check_repetitions(history: &History, verdict: &mut Verdict) {
 
 /// P1: answered = stored = final; and every operation ended as its plan says.
 pub(super) fn check_end(history: &History, verdict: &mut Verdict) {
-    let answered: BTreeSet<_> = history.sent.iter().flat_map(Sent::operations).collect();
+    let answered: BTreeSet<_> = history.sent.iter().flat_map(SentRequest::operations).collect();
     let stored: BTreeSet<_> = history.rows.iter().map(|row| row.id).collect();
     for id in answered.difference(&stored) {
         verdict.add(1, format!("{id} was accepted and is gone"));

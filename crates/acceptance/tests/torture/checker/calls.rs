@@ -56,7 +56,7 @@ pub(super) fn check_owners(case: &Case<'_>, pauses: &[Pause], verdict: &mut Verd
         let request = call.request;
         let owner = taken().find(|entry| entry.epoch == request.epoch);
         if owner.is_none_or(|entry| entry.replica != Some(request.replica)) {
-            verdict.add(5, format!("{request:?} by somebody who was never granted it"));
+            verdict.add(5, format!("{request:?} by a replica that never owned it"));
         }
         let stale = request.epoch < newest;
         newest = newest.max(request.epoch);

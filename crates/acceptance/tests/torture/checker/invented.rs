@@ -12,13 +12,13 @@ use uuid::Uuid;
 
 use super::History;
 use crate::{
-    client::Sent,
-    ledger::{Event, What},
+    client::SentRequest,
+    ledger::{CallEvent, Event},
 };
 
 pub(super) const SECOND: Duration = Duration::from_secs(1);
 
-/// So long after noon.
+/// The time at this distance after noon.
 pub(super) fn moment(after: Duration) -> Timestamp {
     let noon: Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
     noon + after
@@ -47,13 +47,13 @@ pub(super) fn entry(seq: i64, event: EntryEvent, state: State, at: Duration) -> 
     }
 }
 
-pub(super) struct Invented {
+pub(super) struct InventedHistory {
     pub(super) history: History,
     pub(super) id: OperationId,
     pub(super) replica: ReplicaId,
 }
 
-impl Invented {
+impl InventedHistory {
     /// Accepted at 0 s, three waits from 1 s on, given up at 8 s, done at 9 s; two things made.
     pub(super) fn good() -> Self {
         let (id, replica) = (Uuid::from_u128(1), Uuid::from_u128(50));
@@ -102,7 +102,7 @@ impl Invented {
         good.make("Clean", 5, 9 * SECOND);
         let answers = vec![Acceptance::Started, Acceptance::Same(id)];
         let request = Uuid::from_u128(1000);
-        good.history.sent.push(Sent { id, request, kind: "remove", answers, failures: 0 });
+        good.history.sent.push(SentRequest { id, request, kind: "remove", answers, failures: 0 });
         good
     }
 
@@ -135,9 +135,10 @@ impl Invented {
         self.history.journals.insert(id, vec![accepted, taken, run]);
         let request = request(id, replica, "Panics", 1, 1, second * SECOND);
         let place = if second < 9 { 4 } else { self.history.events.len() };
-        self.put(place, [What::Received(Box::new(request)), What::Applied]);
+        self.put(place, [CallEvent::Received(Box::new(request)), CallEvent::Applied]);
         let kind = "poison";
-        let sent = Sent { id, request: id, kind, answers: vec![Acceptance::Queued], failures: 0 };
+        let sent =
+            SentRequest { id, request: id, kind, answers: vec![Acceptance::Queued], failures: 0 };
         self.history.sent.push(sent);
         id
     }
@@ -158,7 +159,7 @@ impl Invented {
         self.journal().insert(3, taken);
         self.row(|row| (row.epoch, row.owner) = (2, Some(replica)));
         for event in &mut self.history.events {
-            if let What::Received(request) = &mut event.what
+            if let CallEvent::Received(request) = &mut event.what
                 && request.run > 3
             {
                 (request.epoch, request.replica) = (2, replica);
@@ -172,21 +173,21 @@ impl Invented {
         let request = request(self.id, self.replica, step, run, epoch, at);
         // A call that was begun under an epoch arrives before those of the next one.
         let newer = self.history.events.iter().position(|event| match &event.what {
-            What::Received(other) => other.epoch > epoch,
+            CallEvent::Received(other) => other.epoch > epoch,
             _ => false,
         });
         let place = newer.unwrap_or(self.history.events.len());
-        self.put(place, [What::Received(Box::new(request)), What::Looked(true)]);
+        self.put(place, [CallEvent::Received(Box::new(request)), CallEvent::Looked(true)]);
     }
 
     fn make(&mut self, step: &str, run: i64, at: Duration) {
         let request = request(self.id, self.replica, step, run, 1, at);
         let place = self.history.events.len();
-        self.put(place, [What::Received(Box::new(request)), What::Applied]);
+        self.put(place, [CallEvent::Received(Box::new(request)), CallEvent::Applied]);
     }
 
     /// Puts a new call into the record.
-    fn put(&mut self, place: usize, whats: [What; 2]) {
+    fn put(&mut self, place: usize, whats: [CallEvent; 2]) {
         for (at, what) in (place..).zip(whats) {
             let event = Event { seq: 0, at: moment(Duration::ZERO), call: u64::MAX, what };
             self.history.events.insert(at, event);
@@ -195,7 +196,7 @@ impl Invented {
     }
 
     /// Adds something about the call whose event is just before this place.
-    pub(super) fn insert(&mut self, place: usize, what: What) {
+    pub(super) fn insert(&mut self, place: usize, what: CallEvent) {
         let event = Event { what, ..self.history.events[place - 1].clone() };
         self.history.events.insert(place, event);
         self.number();
@@ -203,7 +204,7 @@ impl Invented {
 
     /// Numbers the record anew, calls in the order of their arrival.
     fn number(&mut self) {
-        let received = |event: &&Event| matches!(event.what, What::Received(_));
+        let received = |event: &&Event| matches!(event.what, CallEvent::Received(_));
         let order: Vec<u64> =
             self.history.events.iter().filter(received).map(|event| event.call).collect();
         for (seq, event) in (1..).zip(&mut self.history.events) {
@@ -215,7 +216,7 @@ impl Invented {
 
     pub(super) fn last_received(&self, step: &str) -> usize {
         let of_step = |event: &Event| match &event.what {
-            What::Received(request) => request.step == step,
+            CallEvent::Received(request) => request.step == step,
             _ => false,
         };
         self.history.events.iter().rposition(of_step).unwrap()
@@ -224,7 +225,7 @@ impl Invented {
     /// Changes the last call.
     pub(super) fn call(&mut self, change: impl FnOnce(&mut Request)) {
         let at = self.last_received("Clean");
-        if let What::Received(request) = &mut self.history.events[at].what {
+        if let CallEvent::Received(request) = &mut self.history.events[at].what {
             change(request);
         }
     }

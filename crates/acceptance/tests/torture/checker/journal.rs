@@ -31,7 +31,7 @@ fn check_owners(case: &Case<'_>, verdict: &mut Verdict) {
             verdict.add(5, format!("epoch {epoch} of {id} was granted twice: {entry:?}"));
         }
         if !taken && owners.get(&epoch) != Some(&replica) {
-            verdict.add(6, format!("a write of {id} by somebody else than its owner: {entry:?}"));
+            verdict.add(6, format!("a write of {id} by another replica than its owner: {entry:?}"));
         }
     }
 }

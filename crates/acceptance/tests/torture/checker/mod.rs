@@ -20,7 +20,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     calls::{Call, calls as folded},
-    client::Sent,
+    client::SentRequest,
     ledger::Event,
 };
 
@@ -31,9 +31,9 @@ const TOLERANCE: SignedDuration = SignedDuration::from_millis(200);
 /// Everything that was seen.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct History {
-    /// What the clients sent, and what they were answered.
-    pub sent: Vec<Sent>,
-    /// What the outside world recorded.
+    /// The requests of the clients, with their responses.
+    pub sent: Vec<SentRequest>,
+    /// The events that the outside world recorded.
     pub events: Vec<Event>,
     /// The operations as they are stored.
     pub rows: Vec<Snapshot>,
@@ -61,7 +61,7 @@ pub(crate) struct Violation {
     pub text: String,
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Default)]
 pub(crate) struct Verdict {
     pub violations: Vec<Violation>,
@@ -128,7 +128,7 @@ fn cases<'a>(history: &'a History, calls: &'a [Call<'a>], verdict: &mut Verdict)
     });
     let cases = cases.collect();
     for id in by_operation.keys() {
-        verdict.add(1, format!("somebody works on {id}, which is not stored"));
+        verdict.add(1, format!("a replica works on {id}, which is not stored"));
     }
     cases
 }

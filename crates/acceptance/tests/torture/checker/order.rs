@@ -13,7 +13,7 @@ use engine::{
 use kcp_acceptance::torture::plans;
 
 use super::{Case, Verdict};
-use crate::{calls::Call, ledger::Seen};
+use crate::{calls::Call, ledger::OperationReading};
 
 static SHAPES: LazyLock<Vec<std::sync::Arc<Shape>>> = LazyLock::new(|| plans::shapes().into());
 
@@ -92,7 +92,13 @@ fn check_number(
     }
 }
 
-fn check_moment(shape: &Shape, stage: &str, call: &Call<'_>, seen: &Seen, verdict: &mut Verdict) {
+fn check_moment(
+    shape: &Shape,
+    stage: &str,
+    call: &Call<'_>,
+    seen: &OperationReading,
+    verdict: &mut Verdict,
+) {
     let request = call.request;
     if seen.epoch < request.epoch {
         verdict.add(5, format!("nobody was granted {request:?}, the database says {seen:?}"));

@@ -8,7 +8,7 @@ use provisioner::{
 
 use super::{
     provider::ProviderSpecificInput,
-    wrong::{Wrong, elements},
+    wrong::{InputError, elements},
 };
 
 /// A cluster that Gardener makes. What may be left out has a default.
@@ -30,7 +30,7 @@ struct DnsConfigInput {
 }
 
 impl GardenerConfigInput {
-    pub(super) fn request(self) -> Result<Cluster, Wrong> {
+    pub(super) fn request(self) -> Result<Cluster, InputError> {
         let dns = self.dns_config.map(DnsConfigInput::settings).transpose();
         Ok(Cluster {
             provider_config: self.provider_specific_config.request(),
@@ -41,7 +41,7 @@ impl GardenerConfigInput {
 }
 
 impl DnsConfigInput {
-    fn settings(self) -> Result<Dns, Wrong> {
+    fn settings(self) -> Result<Dns, InputError> {
         let providers = elements("providers", self.providers)?;
         Ok(Dns { domain: self.domain, providers })
     }

@@ -6,7 +6,7 @@ use provisioner::{
     requests::{Component, Kyma},
 };
 
-use super::wrong::{Wrong, elements};
+use super::wrong::{InputError, elements};
 
 /// A Kyma installation. Without components it is Kyma Lite; what is listed is added to that.
 #[derive(InputObject)]
@@ -37,7 +37,7 @@ struct ConfigEntryInput {
 }
 
 impl KymaConfigInput {
-    pub(super) fn request(self) -> Result<Kyma, Wrong> {
+    pub(super) fn request(self) -> Result<Kyma, InputError> {
         let components = elements("components", self.components)?.into_iter().enumerate();
         let components = components
             .map(|(index, input)| input.request().map_err(|wrong| wrong.at("components", index)));
@@ -52,7 +52,7 @@ impl KymaConfigInput {
 }
 
 impl ComponentConfigurationInput {
-    fn request(self) -> Result<Component, Wrong> {
+    fn request(self) -> Result<Component, InputError> {
         Ok(Component {
             component: self.component,
             namespace: self.namespace,
@@ -63,7 +63,7 @@ impl ComponentConfigurationInput {
     }
 }
 
-fn entries(inputs: Option<Vec<Option<ConfigEntryInput>>>) -> Result<Vec<Entry>, Wrong> {
+fn entries(inputs: Option<Vec<Option<ConfigEntryInput>>>) -> Result<Vec<Entry>, InputError> {
     let inputs = elements("configuration", inputs)?.into_iter();
     let entry = |ConfigEntryInput { key, value, secret }| {
         let secret = secret.unwrap_or_default();

@@ -3,7 +3,7 @@
 use async_graphql::InputObject;
 use provisioner::requests::{Upgrade, UpgradeShoot};
 
-use super::{kyma::KymaConfigInput, provider::ProviderSpecificInput, wrong::Wrong};
+use super::{kyma::KymaConfigInput, provider::ProviderSpecificInput, wrong::InputError};
 
 /// Other versions; either or both.
 #[derive(InputObject)]
@@ -28,7 +28,7 @@ struct GardenerUpgradeInput {
 }
 
 impl UpgradeRuntimeInput {
-    pub(in crate::graphql) fn request(self) -> Result<Upgrade, Wrong> {
+    pub(in crate::graphql) fn request(self) -> Result<Upgrade, InputError> {
         let kyma = self.kyma_config.map(KymaConfigInput::request).transpose();
         Ok(Upgrade {
             kyma: kyma.map_err(|wrong| wrong.within("kymaConfig"))?,

@@ -4,12 +4,12 @@ use provisioner::Error;
 
 /// What is wrong, and where.
 #[derive(Debug)]
-pub(in crate::graphql) struct Wrong {
+pub(in crate::graphql) struct InputError {
     path: String,
     problem: &'static str,
 }
 
-impl Wrong {
+impl InputError {
     pub(super) fn new(field: &str, problem: &'static str) -> Self {
         Self { path: field.to_owned(), problem }
     }
@@ -25,18 +25,21 @@ impl Wrong {
     }
 }
 
-impl From<Wrong> for Error {
-    fn from(wrong: Wrong) -> Self {
+impl From<InputError> for Error {
+    fn from(wrong: InputError) -> Self {
         Self::bad(format!("{} {}", wrong.path, wrong.problem))
     }
 }
 
 /// The elements of a list in which the schema allows null and no meaning does. An absent list is an empty one.
-pub(super) fn elements<T>(list: &str, values: Option<Vec<Option<T>>>) -> Result<Vec<T>, Wrong> {
+pub(super) fn elements<T>(
+    list: &str,
+    values: Option<Vec<Option<T>>>,
+) -> Result<Vec<T>, InputError> {
     let elements = values.unwrap_or_default().into_iter().enumerate();
     elements
         .map(|(index, value)| {
-            value.ok_or_else(|| Wrong::new(&format!("{list}[{index}]"), "must not be null"))
+            value.ok_or_else(|| InputError::new(&format!("{list}[{index}]"), "must not be null"))
         })
         .collect()
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_graphql::SimpleObject;
-use provisioner::limits::Longest;
+use provisioner::limits::LongestOperations;
 
 /// The longest that each operation may take, in seconds.
 #[derive(SimpleObject)]
@@ -17,8 +17,8 @@ pub(in crate::graphql) struct OperationLimits {
 }
 
 impl OperationLimits {
-    pub(in crate::graphql) fn of(longest: Longest) -> Self {
-        let Longest {
+    pub(in crate::graphql) fn of(longest: LongestOperations) -> Self {
+        let LongestOperations {
             provisioning,
             upgrade,
             upgrade_shoot,

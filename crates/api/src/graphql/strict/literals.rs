@@ -7,7 +7,8 @@
 use async_graphql::{
     Positioned, ServerError, Value,
     parser::types::{
-        ExecutableDocument, Field, OperationDefinition, OperationType, Selection, SelectionSet,
+        Directive, ExecutableDocument, Field, OperationDefinition, OperationType, Selection,
+        SelectionSet,
     },
     registry::{MetaType, MetaTypeName, Registry},
 };
@@ -15,8 +16,12 @@ use async_graphql::{
 /// Checks the values in all operations of a document.
 pub(super) fn check(registry: &Registry, document: &ExecutableDocument) -> Result<(), ServerError> {
     let sets = document.operations.iter().map(|(_, operation)| &operation.node);
+    for fragment in document.fragments.values() {
+        type_names(&fragment.node.selection_set.node)?;
+    }
     for operation in sets {
         no_directives(operation)?;
+        type_names(&operation.selection_set.node)?;
         let root = match operation.ty {
             OperationType::Query => Some(&registry.query_type),
             OperationType::Mutation => registry.mutation_type.as_ref(),
@@ -39,6 +44,34 @@ fn no_directives(operation: &OperationDefinition) -> Result<(), ServerError> {
             Err(ServerError::new(text, Some(directive.pos)))
         }
     }
+}
+
+/// The library does not look at directives of `__typename`.
+fn type_names(set: &SelectionSet) -> Result<(), ServerError> {
+    for selection in &set.items {
+        let inner = match &selection.node {
+            Selection::Field(field) => {
+                if field.node.name.node == "__typename" {
+                    field.node.directives.iter().try_for_each(is_conditional)?;
+                }
+                &field.node.selection_set.node
+            }
+            Selection::InlineFragment(inline) => &inline.node.selection_set.node,
+            Selection::FragmentSpread(_) => continue,
+        };
+        type_names(inner)?;
+    }
+    Ok(())
+}
+
+fn is_conditional(directive: &Positioned<Directive>) -> Result<(), ServerError> {
+    let name = directive.node.name.node.as_str();
+    let text = match directive.node.arguments.as_slice() {
+        _ if !["include", "skip"].contains(&name) => format!("Unknown directive \"{name}\""),
+        [(argument, _)] if argument.node == "if" => return Ok(()),
+        _ => format!("Directive \"{name}\" takes one argument, \"if\""),
+    };
+    Err(ServerError::new(text, Some(directive.pos)))
 }
 
 struct Outermost<'a> {

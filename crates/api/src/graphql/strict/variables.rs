@@ -10,7 +10,7 @@ use async_graphql::{
     registry::{MetaInputValue, MetaType, MetaTypeName, Registry},
 };
 
-type Coerced = Result<Value, ServerError>;
+type CoercionResult = Result<Value, ServerError>;
 
 /// The variables of an operation, each as declared. What was not given is there too: as its default, or as null.
 pub(super) fn coerced(
@@ -22,7 +22,7 @@ pub(super) fn coerced(
     for definition in &operation.variable_definitions {
         let definition = &definition.node;
         let name = &definition.name.node;
-        let mut place = Place { registry, path: vec![segment("variable"), segment(name)] };
+        let mut place = VariablePath { registry, path: vec![segment("variable"), segment(name)] };
         let value = match given.get(name) {
             Some(value) => place.coerce(&definition.var_type.node.to_string(), value.clone())?,
             None => match definition.default_value() {
@@ -40,24 +40,28 @@ fn segment(name: &str) -> PathSegment {
 }
 
 /// Where in a variable we are.
-struct Place<'a> {
+struct VariablePath<'a> {
     registry: &'a Registry,
     path: Vec<PathSegment>,
 }
 
-impl Place<'_> {
+impl VariablePath<'_> {
     fn wrong(&self, text: impl Into<String>) -> ServerError {
         ServerError::new(text, None).with_path(self.path.clone())
     }
 
-    fn within(&mut self, segment: PathSegment, step: impl FnOnce(&mut Self) -> Coerced) -> Coerced {
+    fn within(
+        &mut self,
+        segment: PathSegment,
+        step: impl FnOnce(&mut Self) -> CoercionResult,
+    ) -> CoercionResult {
         self.path.push(segment);
         let value = step(self)?;
         self.path.pop();
         Ok(value)
     }
 
-    fn coerce(&mut self, kind: &str, value: Value) -> Coerced {
+    fn coerce(&mut self, kind: &str, value: Value) -> CoercionResult {
         match (MetaTypeName::create(kind), value) {
             (MetaTypeName::NonNull(_), Value::Null) => Err(self.wrong("cannot be null")),
             (MetaTypeName::NonNull(kind), value) => self.coerce(kind, value),
@@ -73,7 +77,7 @@ impl Place<'_> {
         }
     }
 
-    fn named(&mut self, name: &str, value: Value) -> Coerced {
+    fn named(&mut self, name: &str, value: Value) -> CoercionResult {
         // A type that does not exist is the validation's to report.
         let registry = self.registry;
         match registry.types.get(name) {
@@ -96,7 +100,7 @@ impl Place<'_> {
         }
     }
 
-    fn int(&self, value: &Value) -> Coerced {
+    fn int(&self, value: &Value) -> CoercionResult {
         let number = match value {
             Value::Number(number) => number.as_i64(),
             Value::String(text) => text.parse().ok(),
@@ -113,7 +117,7 @@ impl Place<'_> {
         name: &str,
         fields: &IndexMap<String, MetaInputValue>,
         value: Value,
-    ) -> Coerced {
+    ) -> CoercionResult {
         let Value::Object(mut values) = value else { return Err(self.unfit(&value, name)) };
         if let Some(unknown) = values.keys().find(|key| !fields.contains_key(key.as_str())) {
             self.path.push(segment(unknown));

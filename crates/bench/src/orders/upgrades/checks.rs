@@ -1,4 +1,4 @@
-//! What must be true after an orchestration: in the database, as the API tells it, and in the ledger of the landscape.
+//! Checks after an orchestration: over the API, and in the ledger of the landscape.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -46,7 +46,11 @@ pub(super) async fn operations(
     Ok(())
 }
 
-/// One operation has given the Reconciler a configuration for each runtime.
+/// The configurations of a runtime in the Reconciler: that of its order, and that of its upgrade.
+const CONFIGURATIONS: usize = 2;
+
+/// One operation has given the Reconciler a configuration for each runtime, and the Reconciler has had one more by it. A call that was
+/// repeated brings no other configuration.
 pub(super) async fn upgraded_once(caller: &Caller, runtimes: usize) -> anyhow::Result<()> {
     let mut upgraded: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for entry in caller.changes("reconciler").await? {
@@ -58,6 +62,14 @@ pub(super) async fn upgraded_once(caller: &Caller, runtimes: usize) -> anyhow::R
     ensure!(upgraded.len() == runtimes, "{} of {runtimes} were upgraded", upgraded.len());
     let twice = upgraded.iter().find(|(_, operations)| operations.len() > 1);
     ensure!(twice.is_none(), "a runtime was upgraded twice: {twice:?}");
+    let configurations = |it: &Value| it["value"]["configurations"].as_array().map(Vec::len);
+    let clusters = caller.objects("reconciler", "cluster").await?;
+    let wrong = clusters.iter().find(|it| configurations(it) != Some(CONFIGURATIONS));
+    ensure!(
+        wrong.is_none(),
+        "a runtime has not had {CONFIGURATIONS} configurations: {:?}",
+        wrong.map(|it| (&it["id"], &it["value"]["configurations"]))
+    );
     Ok(())
 }
 
@@ -66,7 +78,7 @@ pub(super) async fn upgraded_once(caller: &Caller, runtimes: usize) -> anyhow::R
 pub(super) async fn told_once(caller: &Caller, id: &str, runtimes: usize) -> anyhow::Result<()> {
     let (clock, began) = (Clock::running(), Instant::now());
     loop {
-        let left = in_maintenance(caller, id).await?;
+        let left = in_maintenance(caller, id, runtimes).await?;
         if left == 0 {
             break;
         }
@@ -90,15 +102,14 @@ pub(super) async fn told_once(caller: &Caller, id: &str, runtimes: usize) -> any
     Ok(())
 }
 
-/// How many runtimes are under maintenance, by what customers were told and by their evaluations.
-async fn in_maintenance(caller: &Caller, id: &str) -> anyhow::Result<usize> {
+/// How many of the runtimes customers were not told of that they are finished, and how many evaluations are in maintenance mode.
+async fn in_maintenance(caller: &Caller, id: &str, runtimes: usize) -> anyhow::Result<usize> {
     let events = caller.objects("spc", "event").await?;
     let event = events.iter().find(|event| event["id"] == id);
     let tenants = event.and_then(|event| event["value"]["tenants"].as_object());
-    let told = tenants.map_or(usize::MAX, |tenants| {
-        tenants.values().filter(|tenant| tenant["progress"] != "finished").count()
-    });
+    let tenants = tenants.into_iter().flat_map(|tenants| tenants.values());
+    let finished = tenants.filter(|tenant| tenant["progress"] == "finished").count();
     let evaluations = caller.objects("avs", "evaluation").await?;
     let status = |it: &&Value| it["value"]["status"] == "MAINTENANCE";
-    Ok(told.saturating_add(evaluations.iter().filter(status).count()))
+    Ok(runtimes.saturating_sub(finished) + evaluations.iter().filter(status).count())
 }

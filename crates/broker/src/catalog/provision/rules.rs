@@ -1,11 +1,11 @@
-//! What a schema cannot say.
+//! Rules that a schema cannot express.
 
 use std::collections::HashSet;
 
 use domain::{parameters::Provisioning, plan::Provider};
 
 use crate::catalog::{
-    Catalog, Place, Plan, Refusal, Rule,
+    Catalog, Plan, PlatformRegion, Refusal, Rule,
     data::{ClusterData, Range},
     resolve::PURPOSES,
 };
@@ -21,7 +21,7 @@ pub(in crate::catalog) fn administrators(named: Option<&[String]>) -> Result<(),
     Err(Refusal::new(Rule::Administrators, &field, text))
 }
 
-/// What Gardener refuses about nodes, whatever the plan.
+/// Checks the numbers of nodes that Gardener refuses for every plan.
 pub(in crate::catalog) fn nodes(parameters: &Provisioning) -> Result<(), Refusal> {
     let refuse = |field: &str, text: &str| Err(Refusal::new(Rule::Nodes, field, text));
     if parameters.max_surge == Some(0) && parameters.max_unavailable.unwrap_or_default() == 0 {
@@ -131,7 +131,7 @@ impl Catalog {
     pub(super) fn zones(
         &self,
         plan: &Plan,
-        place: &Place,
+        place: &PlatformRegion,
         provider: Option<Provider>,
         parameters: &Provisioning,
     ) -> Result<(), Refusal> {
@@ -162,7 +162,7 @@ impl Catalog {
     pub(super) fn node_per_zone(
         &self,
         plan: &Plan,
-        place: &Place,
+        place: &PlatformRegion,
         provider: Option<Provider>,
         parameters: &Provisioning,
     ) -> Result<(), Refusal> {

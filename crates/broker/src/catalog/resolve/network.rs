@@ -7,7 +7,7 @@ use domain::{
 use uuid::Uuid;
 
 use crate::catalog::{
-    Catalog, Place,
+    Catalog, PlatformRegion,
     data::{ClusterData, EuRule},
     names::draw,
 };
@@ -15,7 +15,7 @@ use crate::catalog::{
 impl Catalog {
     pub(in crate::catalog) fn zones_of(
         &self,
-        place: &Place,
+        place: &PlatformRegion,
         provider: Provider,
         cluster: &ClusterData,
         parameters: &Provisioning,

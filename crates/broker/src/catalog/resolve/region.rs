@@ -6,7 +6,7 @@ use domain::{
 };
 
 use crate::catalog::{
-    Catalog, Place, Plan,
+    Catalog, Plan, PlatformRegion,
     data::{ClusterData, EuRule},
 };
 
@@ -15,7 +15,7 @@ impl Catalog {
     pub(in crate::catalog) fn region(
         &self,
         plan: &Plan,
-        place: &Place,
+        place: &PlatformRegion,
         provider: Provider,
         cluster: &ClusterData,
         parameters: &Provisioning,

@@ -5,13 +5,13 @@ use serde_json::{Map, Value, json};
 use serde_saphyr::Spanned;
 
 use crate::catalog::{
-    Catalog, Offer, Place, Plan,
+    Catalog, Offer, Plan, PlatformRegion,
     bounds::{LONGEST_NAME, LONGEST_TEXT, MOST_ENTRIES},
     data::{ClusterData, MachineChoice, Nodes},
     resolve::PURPOSES,
 };
 
-/// What a schema is for.
+/// The purpose of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     Create,
@@ -23,7 +23,7 @@ impl Catalog {
         &self,
         offer: &Offer,
         plan: &Plan,
-        place: &Place,
+        place: &PlatformRegion,
         purpose: Purpose,
     ) -> Map<String, Value> {
         let mut properties = Map::new();
@@ -78,7 +78,7 @@ impl Catalog {
 /// The regions that can be chosen from a place; none when the plan leaves no choice.
 pub(in crate::catalog) fn regions<'a>(
     cluster: &'a ClusterData,
-    place: &Place,
+    place: &PlatformRegion,
 ) -> Option<Vec<&'a str>> {
     let choice = cluster.regions.as_ref()?;
     let regions = match &choice.eu_access {

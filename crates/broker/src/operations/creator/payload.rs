@@ -1,4 +1,4 @@
-//! What the Reconciler is told: the cluster, its owner, and every component with all of its overrides.
+//! The payload for the Reconciler: the cluster, its owner, and every component with all of its overrides.
 
 use clients::reconciler::{Cluster, Kyma, KymaComponent, Metadata, RuntimeInput, Setting};
 use secrecy::{ExposeSecret, SecretString};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{BTP_OPERATOR, Creator, CreatorError};
 use crate::{Order, overrides};
 
-/// What the operator for the Service Manager cannot do without.
+/// Components that the operator for the Service Manager requires.
 const OPERATOR_NEEDS: [&str; 7] = [
     "manager.secret.clientid",
     "manager.secret.clientsecret",
@@ -73,7 +73,7 @@ impl Creator {
         let mut configuration = vec![domain];
         let all = self.overrides.global().iter().chain(self.overrides.of(&component.name));
         for (key, value) in all {
-            // What is said of one component counts more than what is said of all.
+            // Settings of one component override those of all.
             configuration.retain(|setting| setting.key != *key);
             configuration.push(setting(key, value));
         }

@@ -1,14 +1,14 @@
-//! What operators say about a plan: further components, and the template of the Kyma resource.
+//! The operator's configuration of a plan: further components, and the template of the Kyma resource.
 
 use clients::{Component, Error, Kind, releases::ListedComponent};
 use serde::Deserialize;
 
-use crate::{operations::env::Env, overrides::kept};
+use crate::{operations::env::Env, overrides::objects};
 
 /// The key of plans that have none of their own.
 const DEFAULT: &str = "default";
 
-/// What operators say about a plan.
+/// The operator's configuration of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanConfiguration {
     /// Components besides those of the release.
@@ -62,13 +62,14 @@ pub(in crate::operations) async fn plan_configuration(
     let text = text.ok_or_else(|| {
         failed(Kind::NotFound, format!("it has neither a key {plan} nor a key {DEFAULT}"))
     })?;
-    // Somebody has to change it before another try can help.
+    // An operator has to change it before another try can help.
     read(text).map_err(|why| failed(Kind::Refused { status: 422 }, why))
 }
 
-async fn maps(env: &Env, version: &str) -> Result<Vec<kept::ConfigMap>, Error> {
+async fn maps(env: &Env, version: &str) -> Result<Vec<objects::ConfigMap>, Error> {
     let selector = format!("keb-config=true,{}=true", label(version));
-    kept::list(&env.control_plane, kept::CONFIG_MAPS, &env.settings.namespace, &selector).await
+    objects::list(&env.control_plane, objects::CONFIG_MAPS, &env.settings.namespace, &selector)
+        .await
 }
 
 fn label(version: &str) -> String {

@@ -1,4 +1,4 @@
-//! What the provisioner is asked for, field by field.
+//! Requests to the provisioner, field by field.
 
 use clients::provisioner::{
     AwsProvider, AwsZone, AzureProvider, AzureZone, Cluster, Dns, DnsProvider, GcpProvider, Oidc,
@@ -13,20 +13,24 @@ use domain::{
 use super::{Creator, CreatorError};
 use crate::Order;
 
-/// What is known of a runtime only when it is ordered.
+/// The values of a runtime that are known only when it is ordered.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct ProvisionTarget<'a> {
     /// The runtime's name in the Director.
     pub name: &'a str,
     /// The account that pays.
     pub target_secret: &'a str,
-    /// Who serves the cluster's domain.
+    /// DNS providers of the cluster's domain.
     pub dns_providers: &'a [DnsProvider],
 }
 
 impl Creator {
     /// The order for the provisioner, without Kyma in it.
-    pub fn provision(&self, order: &Order, place: Place<'_>) -> Result<Provision, CreatorError> {
+    pub fn provision(
+        &self,
+        order: &Order,
+        place: ProvisionTarget<'_>,
+    ) -> Result<Provision, CreatorError> {
         let resolved = order.resolved.cluster.as_ref().ok_or(CreatorError::NoCluster)?;
         let labels = self.labels.iter().map(|(key, value)| (key.clone(), value.clone().into()));
         let runtime_input = RuntimeInput {
@@ -40,7 +44,11 @@ impl Creator {
     }
 }
 
-fn cluster(order: &Order, resolved: &Resolved, place: Place<'_>) -> Result<Cluster, CreatorError> {
+fn cluster(
+    order: &Order,
+    resolved: &Resolved,
+    place: ProvisionTarget<'_>,
+) -> Result<Cluster, CreatorError> {
     if place.target_secret.is_empty() {
         return Err(CreatorError::Missing("the account that pays"));
     }

@@ -2,7 +2,7 @@
 
 use clients::Error;
 
-use crate::{Order, details::RuntimeVersion, operations::env::Env, overrides::kept};
+use crate::{Order, details::RuntimeVersion, operations::env::Env, overrides::objects};
 
 /// The version for an order: the one that is asked for, that of its account, or everybody's. Without a mapping there is none; a mapping
 /// that cannot be read is a failure.
@@ -21,7 +21,7 @@ pub(in crate::operations) async fn runtime_version(
         return Ok(of(asked, "parameters"));
     }
     if let Some(name) = &env.settings.account_versions {
-        let map = kept::map(&env.control_plane, &env.settings.namespace, name).await?;
+        let map = objects::map(&env.control_plane, &env.settings.namespace, name).await?;
         let data = map.and_then(|map| map.data).unwrap_or_default();
         let keys = [
             format!("SA_{}", order.context.subaccount_id),

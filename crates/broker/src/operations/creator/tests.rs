@@ -1,4 +1,4 @@
-//! What becomes of an order: the provisioner's input and the Reconciler's payload, field by field.
+//! From an order to the provisioner's input and the Reconciler's payload, field by field.
 
 use clients::provisioner::DnsProvider;
 use secrecy::SecretString;
@@ -42,7 +42,6 @@ fn order(plan: &str, region: &str, parameters: &Value) -> Order {
         shoot_name: "c-1234567".into(),
         shoot_domain: "c-1234567.kyma.test".into(),
         dashboard_url: "https://dashboard.test".into(),
-        any_account: false,
         subscription_account: None,
     }
 }
@@ -63,7 +62,8 @@ fn input(order: &Order) -> Value {
         secret_name: "dns".into(),
         kind: "aws-route53".into(),
     }];
-    let place = Place { name: "demo-abcde", target_secret: "account", dns_providers: &dns };
+    let place =
+        ProvisionTarget { name: "demo-abcde", target_secret: "account", dns_providers: &dns };
     let mut creator = creator(order, &[]);
     creator.label("broker_instance_id", "instance-1");
     serde_json::to_value(creator.provision(order, place).unwrap()).unwrap()
@@ -239,6 +239,35 @@ fn plans_do_without_what_they_cannot_use_and_orders_name_what_they_want() {
     assert_eq!(names("aws", "cf-eu10", aws), ["kiali", "nats-streaming", "connectivity"]);
     assert_eq!(names("azure", "cf-eu20", azure), ["knative-eventing-kafka", "connectivity"]);
     assert_eq!(names("trial", "cf-eu10", json!({"name": "a"})), ["nats-streaming", "connectivity"]);
+}
+
+#[test]
+fn with_event_hubs_what_consumes_them_is_installed_on_every_provider_and_nats_is_not() {
+    let all = [
+        "nats-streaming",
+        "knative-provisioner-natss",
+        "knative-eventing-kafka",
+        "knative-eventing",
+    ];
+    for (plan, platform, region) in [
+        ("aws", "cf-eu10", Some("eu-central-1")),
+        ("azure", "cf-eu20", Some("westeurope")),
+        ("gcp", "cf-eu30", Some("europe-west3")),
+        ("openstack", "cf-eu10", Some("eu-de-1")),
+        ("free", "cf-eu10", Some("eu-central-1")),
+        ("trial", "cf-eu10", None),
+    ] {
+        let mut parameters = json!({"name": "a"});
+        if let Some(region) = region {
+            parameters["region"] = region.into();
+        }
+        let order = order(plan, platform, &parameters);
+        let mut creator = creator(&order, &all);
+        creator.use_event_hubs();
+
+        let names: Vec<_> = creator.wanted().map(|component| component.name.as_str()).collect();
+        assert_eq!(names, ["knative-eventing-kafka", "knative-eventing"], "{plan}");
+    }
 }
 
 #[test]

@@ -9,10 +9,10 @@ use clients::{
 use engine::{StepError, wait};
 use secrecy::SecretString;
 
-use super::{Deprovisioning, calling, is_own_cluster, runtime};
+use super::{Deprovisioning, as_transient, is_own_cluster, runtime};
 use crate::operations::prelude::*;
 
-/// Who removes whole accounts: their Service Manager is gone before us, so nobody would let go of anything.
+/// The program that removes whole accounts: their Service Manager is gone before us, so that nothing would remove finalizers.
 const ACCOUNT_CLEANUP: &str = "accountcleanup-job";
 
 pub(super) struct BtpOperatorCleanup {
@@ -32,7 +32,7 @@ impl Step<Deprovisioning> for BtpOperatorCleanup {
             Ok(cluster) => Btp::new(cluster),
             Err(error) => {
                 cx.memory.kubeconfig = None;
-                return Err(calling(error));
+                return Err(as_transient(error));
             }
         };
         let hopeless = cx.input.user_agent.as_deref() == Some(ACCOUNT_CLEANUP);
@@ -45,7 +45,7 @@ impl Step<Deprovisioning> for BtpOperatorCleanup {
                 if error.kind == Kind::Unauthorized {
                     cx.env.clusters.forget(&kubeconfig);
                 }
-                Err(calling(error))
+                Err(as_transient(error))
             }
         }
     }
@@ -73,7 +73,7 @@ async fn kubeconfig(cx: &mut Cx<'_, Deprovisioning>) -> Result<Option<SecretStri
     let tenant = Tenant::new(&cx.input.order.context.globalaccount_id);
     let status = match cx.env.provisioner.runtime_status(tenant, &runtime).await {
         Err(error) if error.kind == Kind::NotFound => return Ok(None),
-        status => status.map_err(calling)?,
+        status => status.map_err(as_transient)?,
     };
     match status.kubeconfig() {
         Some(kubeconfig) => cx.memory.kubeconfig = Some(kubeconfig.clone()),
@@ -90,7 +90,7 @@ async fn kubeconfig(cx: &mut Cx<'_, Deprovisioning>) -> Result<Option<SecretStri
 /// Whether Gardener has the cluster, whatever the provisioner knows.
 async fn is_there(cx: &Cx<'_, Deprovisioning>) -> Result<bool, StepError> {
     let shoot = cx.env.gardener.shoot(&cx.input.order.shoot_name).await;
-    Ok(shoot.map_err(calling)?.is_some())
+    Ok(shoot.map_err(as_transient)?.is_some())
 }
 
 /// Whether the cluster never was handed over, or is going already.

@@ -5,7 +5,7 @@ use clients::reconciler::Status;
 use engine::{StepError, wait};
 
 use super::{
-    Deprovisioning, calling,
+    Deprovisioning, as_transient,
     deregister_cluster::{DeregisterCluster, deregister},
     runtime,
 };
@@ -15,7 +15,8 @@ pub(super) struct CheckClusterDeregistration;
 
 impl Step<Deprovisioning> for CheckClusterDeregistration {
     const NAME: &'static str = "Check_Cluster_Deregistration";
-    const RETRY: Retry = Retry::DEFAULT.polling(secs(1), secs(30)).backing_off(secs(15), secs(60));
+    const RETRY: Retry =
+        Retry::DEFAULT.polling(millis(500), secs(30)).closely().backing_off(secs(15), secs(60));
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         // Nothing is done again unless the step before could not get through.
@@ -28,7 +29,7 @@ impl Step<Deprovisioning> for CheckClusterDeregistration {
             Some(version) => reconciler.status(&runtime, version).await,
             None => reconciler.latest_status(&runtime).await,
         };
-        let Some(state) = state.map_err(calling)? else { return gone(cx) };
+        let Some(state) = state.map_err(as_transient)? else { return gone(cx) };
         match state.status {
             Status::Deleted => gone(cx),
             Status::DeleteError | Status::Error => {

@@ -4,7 +4,7 @@ use clients::Kind;
 use engine::wait;
 
 use super::{
-    Deprovisioning, calling,
+    Deprovisioning, as_transient,
     delete_kyma_resource::{DeleteKymaResource, delete, namespace},
     kyma_name,
 };
@@ -14,7 +14,8 @@ pub(super) struct CheckKymaResourceDeleted;
 
 impl Step<Deprovisioning> for CheckKymaResourceDeleted {
     const NAME: &'static str = "Check_Kyma_Resource_Deleted";
-    const RETRY: Retry = Retry::DEFAULT.polling(secs(1), secs(15)).backing_off(secs(1), secs(30));
+    const RETRY: Retry =
+        Retry::DEFAULT.polling(millis(500), secs(15)).closely().backing_off(secs(1), secs(30));
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         let env = cx.env;
@@ -23,7 +24,7 @@ impl Step<Deprovisioning> for CheckKymaResourceDeleted {
         };
         let found = match manager.find(namespace(cx, manager.namespace()), &name).await {
             Err(error) if error.kind == Kind::NotFound => None,
-            found => found.map_err(calling)?,
+            found => found.map_err(as_transient)?,
         };
         let Some(kyma) = found else { return gone(cx) };
         if !kyma.deleting {

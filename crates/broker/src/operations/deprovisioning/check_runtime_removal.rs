@@ -11,8 +11,8 @@ use clients::{
 use engine::{StepError, wait};
 
 use super::{
-    Deprovisioning, calling,
-    remove_runtime::{Ordered, order},
+    Deprovisioning, as_transient,
+    remove_runtime::{RemovalOrder, order},
 };
 use crate::{following::for_operation, operations::prelude::*};
 
@@ -46,9 +46,9 @@ impl Step<Deprovisioning> for CheckRuntimeRemoval {
         }
         let nth = cx.data.removals.len() + 1;
         match order(cx, nth).await? {
-            Ordered::Gone => gone(cx),
-            Ordered::NotYet(reason) => wait(reason),
-            Ordered::Yes => match failed {
+            RemovalOrder::Gone => gone(cx),
+            RemovalOrder::NotYet(reason) => wait(reason),
+            RemovalOrder::Yes => match failed {
                 Some(status) => Err(StepError::transient(failure(status))),
                 None => wait("the provisioner removes the cluster: it was told to"),
             },
@@ -70,11 +70,11 @@ async fn status(
     let tenant = Tenant::new(&cx.input.order.context.globalaccount_id);
     match cx.env.provisioner.operation_status(tenant, operation).await {
         Err(error) if error.kind == Kind::NotFound => Ok(None),
-        status => status.map(Some).map_err(calling),
+        status => status.map(Some).map_err(as_transient),
     }
 }
 
-/// What the provisioner says about a removal that failed.
+/// The provisioner's failure of a removal.
 fn failure(status: OperationStatus) -> Failure {
     match status.last_error {
         Some(error) => Failure::new(error.component, error.reason, error.message),

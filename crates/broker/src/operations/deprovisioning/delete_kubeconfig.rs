@@ -1,6 +1,6 @@
 //! Removes the Secret through which the Lifecycle Manager got into the runtime.
 
-use super::{Deprovisioning, calling, kyma_name};
+use super::{Deprovisioning, as_transient, kyma_name};
 use crate::operations::prelude::*;
 
 pub(super) struct DeleteKubeconfig;
@@ -12,7 +12,7 @@ impl Step<Deprovisioning> for DeleteKubeconfig {
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         let env = cx.env;
         if let (Some(manager), Some(name)) = (&env.lifecycle_manager, kyma_name(cx)) {
-            manager.remove_kubeconfig(&name).await.map_err(calling)?;
+            manager.remove_kubeconfig(&name).await.map_err(as_transient)?;
         }
         done()
     }

@@ -3,7 +3,7 @@
 use clients::Kind;
 use engine::StepError;
 
-use super::{Deprovisioning, calling, kyma_name};
+use super::{Deprovisioning, as_transient, kyma_name};
 use crate::operations::prelude::*;
 
 pub(super) struct DeleteKymaResource;
@@ -26,7 +26,7 @@ pub(super) async fn delete(cx: &Cx<'_, Deprovisioning>) -> Result<bool, StepErro
     match manager.delete(namespace(cx, manager.namespace()), &name).await {
         // The cluster does not even have the kind.
         Err(error) if error.kind == Kind::NotFound => Ok(false),
-        deleted => deleted.map_err(calling),
+        deleted => deleted.map_err(as_transient),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use clients::avs::{COMPONENT, Scope};
 
-use super::{Deprovisioning, calling};
+use super::{Deprovisioning, as_transient};
 use crate::operations::prelude::*;
 
 pub(super) struct DeprovisionAvsEvaluations;
@@ -19,8 +19,8 @@ impl Step<Deprovisioning> for DeprovisionAvsEvaluations {
         if let Some(id) = known.internal_id.filter(|_| !known.internal_deleted) {
             // Its parent keeps an evaluation that is deleted first.
             let parent = avs.settings().parent_of(plan, Scope::Internal);
-            avs.unlink(parent, id).await.map_err(calling)?;
-            avs.delete(id).await.map_err(calling)?;
+            avs.unlink(parent, id).await.map_err(as_transient)?;
+            avs.delete(id).await.map_err(as_transient)?;
             cx.data.details.avs.internal_deleted = true;
             cx.save().await?;
         }
@@ -28,8 +28,8 @@ impl Step<Deprovisioning> for DeprovisionAvsEvaluations {
         if let Some(id) = known.external_id.filter(|_| !known.external_deleted) {
             let scope = Scope::External { domain: &input.order.shoot_domain };
             let parent = avs.settings().parent_of(plan, scope);
-            avs.unlink(parent, id).await.map_err(calling)?;
-            avs.delete(id).await.map_err(calling)?;
+            avs.unlink(parent, id).await.map_err(as_transient)?;
+            avs.delete(id).await.map_err(as_transient)?;
             cx.data.details.avs.external_deleted = true;
             cx.save().await?;
         }
@@ -39,9 +39,11 @@ impl Step<Deprovisioning> for DeprovisionAvsEvaluations {
             let id = creation.answer.as_deref().and_then(|answer| answer.parse().ok());
             let Some(id) = id else { continue };
             for scope in [Scope::Internal, Scope::External { domain: &input.order.shoot_domain }] {
-                avs.unlink(avs.settings().parent_of(plan, scope), id).await.map_err(calling)?;
+                avs.unlink(avs.settings().parent_of(plan, scope), id)
+                    .await
+                    .map_err(as_transient)?;
             }
-            avs.delete(id).await.map_err(calling)?;
+            avs.delete(id).await.map_err(as_transient)?;
             env.creations.forget(creation.id).await;
         }
         done()

@@ -2,7 +2,7 @@
 
 use engine::StepError;
 
-use super::{Deprovisioning, calling, runtime};
+use super::{Deprovisioning, as_transient, runtime};
 use crate::operations::prelude::*;
 
 pub(super) struct DeregisterCluster;
@@ -23,7 +23,7 @@ pub(super) async fn deregister(cx: &mut Cx<'_, Deprovisioning>) -> Result<(), St
     let env = cx.env;
     let (Some(reconciler), Some(runtime)) = (&env.reconciler, runtime(cx)) else { return Ok(()) };
     if !cx.data.details.cluster_configuration_deleted {
-        reconciler.delete_cluster(&runtime).await.map_err(calling)?;
+        reconciler.delete_cluster(&runtime).await.map_err(as_transient)?;
         cx.data.details.cluster_configuration_deleted = true;
         cx.data.details.reconciler_deregistration_at = Some(cx.now);
     }

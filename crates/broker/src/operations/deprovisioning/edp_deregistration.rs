@@ -2,7 +2,7 @@
 
 use clients::edp::Tenant;
 
-use super::{Deprovisioning, calling, neighbours};
+use super::{Deprovisioning, as_transient, neighbours};
 use crate::operations::prelude::*;
 
 pub(super) struct EdpDeregistration;
@@ -16,7 +16,7 @@ impl Step<Deprovisioning> for EdpDeregistration {
         let Some(edp) = &env.edp else { return done() };
         let subaccount = &input.order.context.subaccount_id;
         if !neighbours::in_subaccount(cx).await? {
-            edp.deregister(&Tenant::of_subaccount(subaccount)).await.map_err(calling)?;
+            edp.deregister(&Tenant::of_subaccount(subaccount)).await.map_err(as_transient)?;
         }
         cx.data.details.edp_created = false;
         done()

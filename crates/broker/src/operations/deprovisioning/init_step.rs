@@ -3,7 +3,7 @@
 use engine::{StepError, finish};
 
 use super::Deprovisioning;
-use crate::operations::{prelude::*, shared::known};
+use crate::operations::{prelude::*, shared::instance_knowledge};
 
 pub(super) struct InitStep;
 
@@ -21,7 +21,7 @@ impl Step<Deprovisioning> for InitStep {
 
 /// Takes over what is known, if the instance is there.
 pub(super) async fn take_over(cx: &mut Cx<'_, Deprovisioning>) -> Result<bool, StepError> {
-    let known = known::read(&cx.env.store, cx.instance, cx.operation).await?;
+    let known = instance_knowledge::read(&cx.env.store, cx.instance, cx.operation).await?;
     let Some(known) = known else { return Ok(false) };
     cx.data.details = known.details;
     cx.data.begin(cx.plan);

@@ -1,4 +1,4 @@
-//! What is left to remove: a list of steps that shrinks as they find their things gone.
+//! The objects left to remove: a list of steps that shrinks as they find their objects gone.
 //!
 //! What a reader would get wrong: the list is never written by hand. A removal begins with the steps of its plan that may leave
 //! something (`or_leave`), and a step is taken off when it is done. A step that a condition keeps from running would stay on it
@@ -14,7 +14,8 @@ use engine::{
 };
 
 use super::{
-    Data, Deprovisioning, Limits, check_cluster_deregistration::CheckClusterDeregistration,
+    Data, Deprovisioning, DeprovisioningLimits,
+    check_cluster_deregistration::CheckClusterDeregistration,
     check_runtime_removal::CheckRuntimeRemoval, deregister_cluster::DeregisterCluster, legacy,
     plan, remove_runtime::RemoveRuntime,
 };
@@ -23,7 +24,7 @@ use crate::operations::systems::Systems;
 /// A step that removes something: on the list of what is left until it is done. It may fail for as long as the limits say.
 pub(super) fn removal<S: Step<Deprovisioning>>(
     step: S,
-    limits: &Limits,
+    limits: &DeprovisioningLimits,
 ) -> PlannedStep<Deprovisioning> {
     Removal(step).failing_for(limits.failing)
 }
@@ -51,12 +52,12 @@ impl Data {
         self.left = removing(plan).map(|step| step.name.clone()).collect();
     }
 
-    /// What this step had to remove is gone.
+    /// Marks the object of this step as removed.
     pub(super) fn gone<S: Step<Deprovisioning>>(&mut self) {
         self.left.remove(S::NAME);
     }
 
-    /// What this step has to remove may be there.
+    /// Whether the object of this step may still exist.
     pub(super) fn is_left<S: Step<Deprovisioning>>(&self) -> bool {
         self.left.contains(S::NAME)
     }
@@ -96,11 +97,12 @@ pub(crate) fn left_nothing(removal: &Snapshot) -> bool {
     removal.incomplete.is_empty() && noted.is_empty()
 }
 
-/// What a step leaves that could not remove it, for people; none for a step that no plan has.
+/// The object that a failed step leaves, for people; none for a step that no plan has.
 pub(crate) fn what_is_left(step: &str) -> Option<&'static str> {
     static ALL: OnceLock<BTreeMap<String, &'static str>> = OnceLock::new();
     let all = ALL.get_or_init(|| {
-        let plans = [legacy::plan, plan].map(|plan| plan(&Limits::default(), Systems::ALL).check());
+        let plans = [legacy::plan, plan]
+            .map(|plan| plan(&DeprovisioningLimits::default(), Systems::ALL).check());
         let shapes = plans.into_iter().flatten().map(|plan| plan.shape);
         let words = |shape: &Shape| -> Vec<_> {
             shape.all_steps().filter_map(|step| Some((step.name.clone(), step.leaves?))).collect()
@@ -116,7 +118,7 @@ mod tests {
 
     #[test]
     fn every_step_but_the_first_and_the_last_has_something_to_remove() {
-        let shape = plan(&Limits::default(), Systems::ALL).check().unwrap().shape;
+        let shape = plan(&DeprovisioningLimits::default(), Systems::ALL).check().unwrap().shape;
         let names: Vec<&str> = shape.stages.iter().map(|stage| stage.name.as_str()).collect();
 
         let left: Vec<&str> = removing(&shape).map(|step| step.name.as_str()).collect();
@@ -129,7 +131,7 @@ mod tests {
     fn only_what_is_in_the_plan_is_to_be_removed() {
         let mut data = Data::default();
 
-        data.begin(&plan(&Limits::default(), Systems::NONE).check().unwrap().shape);
+        data.begin(&plan(&DeprovisioningLimits::default(), Systems::NONE).check().unwrap().shape);
 
         let always = [
             "BTPOperator_Cleanup",
@@ -143,7 +145,7 @@ mod tests {
     #[test]
     fn no_step_stays_on_the_list_because_a_condition_keeps_it_from_running() {
         for plan in [plan, legacy::plan] {
-            let shape = plan(&Limits::default(), Systems::ALL).check().unwrap().shape;
+            let shape = plan(&DeprovisioningLimits::default(), Systems::ALL).check().unwrap().shape;
             for step in removing(&shape) {
                 assert!(step.conditions.is_empty(), "the conditions of {} stand in it", step.name);
             }

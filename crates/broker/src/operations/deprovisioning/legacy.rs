@@ -12,14 +12,14 @@ use std::time::Duration;
 use engine::{Plan, Step};
 
 use super::{
-    Deprovisioning, Limits, deprovision_avs_evaluations, edp_deregistration, ias_deregistration,
-    removal,
+    Deprovisioning, DeprovisioningLimits, deprovision_avs_evaluations, edp_deregistration,
+    ias_deregistration, removal,
 };
 use crate::operations::systems::{System, Systems};
 
-/// What is done with every instance, in the order of the legacy plan.
-pub fn plan(limits: &Limits, systems: Systems) -> Plan<Deprovisioning> {
-    let Limits { failing, runtime, .. } = *limits;
+/// The plan for every instance, in the order of the legacy plan.
+pub fn plan(limits: &DeprovisioningLimits, systems: Systems) -> Plan<Deprovisioning> {
+    let DeprovisioningLimits { failing, runtime, .. } = *limits;
     Plan::within(limits.operation)
         .reaching(systems.iter())
         .stage("deprovisioning")
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn the_order_is_that_of_the_older_document() {
-        let shape = plan(&Limits::default(), Systems::ALL).check().unwrap().shape;
+        let shape = plan(&DeprovisioningLimits::default(), Systems::ALL).check().unwrap().shape;
 
         assert_eq!(shape.stages.len(), 1);
         let names: Vec<&str> = shape.stages[0].steps.iter().map(|s| s.name.as_str()).collect();
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn no_step_fails_for_longer_than_five_minutes() {
-        let shape = plan(&Limits::default(), Systems::ALL).check().unwrap().shape;
+        let shape = plan(&DeprovisioningLimits::default(), Systems::ALL).check().unwrap().shape;
 
         for step in &shape.stages[0].steps {
             assert!(step.retry.failing_for <= Duration::from_mins(5), "{}", step.name);

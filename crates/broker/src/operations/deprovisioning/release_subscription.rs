@@ -4,7 +4,7 @@ use clients::gardener::{Binding, Pool};
 use domain::plan::Kind as PlanKind;
 use engine::wait;
 
-use super::{Deprovisioning, calling, neighbours};
+use super::{Deprovisioning, as_transient, neighbours};
 use crate::operations::prelude::*;
 
 pub(super) struct ReleaseSubscription;
@@ -25,14 +25,14 @@ impl Step<Deprovisioning> for ReleaseSubscription {
             return wait("the cluster may still exist: its account is kept");
         }
         let pool = cx.env.gardener.pool(cx.env.settings.account_bindings);
-        let owned = pool.owned_by(order.paying_account()).await.map_err(calling)?;
+        let owned = pool.owned_by(order.paying_account()).await.map_err(as_transient)?;
         let ours: Vec<Binding> = owned.into_iter().filter(|one| is_ours(cx, &pool, one)).collect();
         if ours.is_empty() || neighbours::in_account(cx).await? {
             return done();
         }
         for binding in &ours {
             // Shared, internal, used by other Shoots, dirty already, gone: all of that is as it should be.
-            pool.release(binding.name()).await.map_err(calling)?;
+            pool.release(binding.name()).await.map_err(as_transient)?;
         }
         done()
     }

@@ -15,10 +15,10 @@ use engine::{StepError, wait};
 
 use uuid::Uuid;
 
-use super::{Deprovisioning, calling, is_own_cluster, runtime};
+use super::{Deprovisioning, as_transient, is_own_cluster, runtime};
 use crate::operations::{prelude::*, shared::ORDERING};
 
-/// What is added to the time that an order may need, because replicas do not agree on the time to the second.
+/// A margin for the clocks of replicas, which differ by seconds.
 const DOUBT: Duration = secs(30);
 
 pub(super) struct RemoveRuntime;
@@ -30,9 +30,9 @@ impl Step<Deprovisioning> for RemoveRuntime {
 
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         match order(cx, 1).await? {
-            Ordered::Yes => done(),
-            Ordered::NotYet(reason) => wait(reason),
-            Ordered::Gone => {
+            RemovalOrder::Yes => done(),
+            RemovalOrder::NotYet(reason) => wait(reason),
+            RemovalOrder::Gone => {
                 cx.data.cluster_is_gone();
                 done()
             }
@@ -40,8 +40,8 @@ impl Step<Deprovisioning> for RemoveRuntime {
     }
 }
 
-/// What became of an order.
-pub(super) enum Ordered {
+/// The result of an order.
+pub(super) enum RemovalOrder {
     /// The provisioner works on it, as this operation.
     Yes,
     /// The provisioner has to finish something else first.
@@ -54,9 +54,9 @@ pub(super) enum Ordered {
 pub(super) async fn order(
     cx: &mut Cx<'_, Deprovisioning>,
     nth: usize,
-) -> Result<Ordered, StepError> {
+) -> Result<RemovalOrder, StepError> {
     if is_own_cluster(cx) {
-        return Ok(Ordered::Gone);
+        return Ok(RemovalOrder::Gone);
     }
     if cx.data.details.runtime_id.is_none() {
         cx.data.details.runtime_id = search(cx).await?;
@@ -69,7 +69,8 @@ pub(super) async fn order(
         Ok(operation) => operation,
         Err(error) if error.kind == Kind::NotFound => return Ok(unknown(cx)),
         Err(error) if error.kind == Kind::Busy => {
-            let status = provisioner.runtime_status(tenant, &runtime).await.map_err(calling)?;
+            let status =
+                provisioner.runtime_status(tenant, &runtime).await.map_err(as_transient)?;
             let last = status.last_operation.as_ref();
             let going = last.filter(|last| is_removal(last.operation));
             match going.and_then(|last| last.id.clone()) {
@@ -81,35 +82,37 @@ pub(super) async fn order(
                         Err(error) if error.kind == Kind::NotFound => return Ok(unknown(cx)),
                         Err(error) if error.kind == Kind::Busy => {
                             let what = last.and_then(|last| last.message.as_deref());
-                            return Ok(Ordered::NotYet(format!(
+                            return Ok(RemovalOrder::NotYet(format!(
                                 "the provisioner finishes something else first: {}",
                                 what.unwrap_or("busy")
                             )));
                         }
-                        Err(error) => return Err(calling(error)),
+                        Err(error) => return Err(as_transient(error)),
                     }
                 }
             }
         }
-        Err(error) => return Err(calling(error)),
+        Err(error) => return Err(as_transient(error)),
     };
     if !cx.data.removals.contains(&begun) {
         cx.data.removals.push(begun);
     }
-    Ok(Ordered::Yes)
+    Ok(RemovalOrder::Yes)
 }
 
 fn is_removal(operation: OperationType) -> bool {
     matches!(operation, OperationType::Deprovision | OperationType::DeprovisionNoInstall)
 }
 
-/// What it means that the provisioner has no such cluster.
-fn unknown(cx: &Cx<'_, Deprovisioning>) -> Ordered {
+/// The result when the provisioner has no such cluster.
+fn unknown(cx: &Cx<'_, Deprovisioning>) -> RemovalOrder {
     let left_at = cx.data.details.runtime_ordered_at;
     if left_at.is_some_and(|at| cx.now < at + ORDERING + DOUBT) {
-        return Ordered::NotYet("an order for the cluster may still reach the provisioner".into());
+        return RemovalOrder::NotYet(
+            "an order for the cluster may still reach the provisioner".into(),
+        );
     }
-    Ordered::Gone
+    RemovalOrder::Gone
 }
 
 /// The cluster of a create whose order got through and whose answer was lost.
@@ -124,14 +127,14 @@ async fn search(cx: &Cx<'_, Deprovisioning>) -> Result<Option<Uuid>, StepError> 
 async fn look_in_the_director(cx: &Cx<'_, Deprovisioning>) -> Result<Option<Uuid>, StepError> {
     let Some(director) = &cx.env.director else { return Ok(None) };
     let account = &cx.input.order.context.globalaccount_id;
-    let found = director.find_by_instance(account, cx.instance).await.map_err(calling)?;
+    let found = director.find_by_instance(account, cx.instance).await.map_err(as_transient)?;
     Ok(found.and_then(|id| id.parse().ok()))
 }
 
 /// The Shoot's name was chosen before it was ordered.
 async fn look_in_the_garden(cx: &Cx<'_, Deprovisioning>) -> Result<Option<Uuid>, StepError> {
     let name = &cx.input.order.shoot_name;
-    let found = cx.env.gardener.shoot(name).await.map_err(calling)?;
+    let found = cx.env.gardener.shoot(name).await.map_err(as_transient)?;
     let Some(shoot) = found else { return Ok(None) };
     let id = shoot.annotation(RUNTIME_ANNOTATION).and_then(|id| id.parse().ok());
     if id.is_none() {

@@ -1,7 +1,8 @@
 //! Looks for the runtimes of a scheduled orchestration again and again until it begins: some are ordered meanwhile, others removed.
 //!
 //! What a reader would get wrong: a runtime that stays keeps the operation that it was given. The others are stored anew with it, so
-//! that canaries and the order are those of the runtimes that there are.
+//! that canaries and the order are those of the runtimes that there are. When they cannot be looked for, nothing waits for that: what was
+//! found before counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,27 +13,27 @@ use jiff::Timestamp;
 use store::broker::{Member, MemberFilter, NewMember, Orchestration, Resolution};
 
 use super::{
-    Orchestrating, event_type, orchestration,
+    Orchestrating, as_transient, event_type, orchestration,
     resolve_targets::{LOOK, description, targets},
-    stored, told,
+    stored,
 };
 use crate::{
     operations::{prelude::*, shared::outlasted},
     orchestrations::{parameters, signal},
 };
 
-/// How long customers are tried to be told when it is time to begin.
-const TELLING: Duration = mins(30);
+/// How long runtimes are looked for in vain when it is time to begin, and how long customers are then tried to be told. Both together are
+/// the longest that a begin is put off.
+const LOOKING: Duration = mins(5);
+const TELLING: Duration = mins(5);
 
 pub(super) struct RefreshTargets;
 
 impl Step<Orchestrating> for RefreshTargets {
     const NAME: &'static str = "Refresh_Targets";
-    const CALLS: &'static [&'static str] = &["gardener"];
-    const RETRY: Retry = Retry::DEFAULT
-        .each_within(mins(10))
-        .backing_off(secs(5), mins(5))
-        .failing_for(Duration::from_hours(2));
+    const CALLS: &'static [&'static str] = &["gardener", "control plane"];
+    const RETRY: Retry =
+        Retry::DEFAULT.each_within(mins(5)).backing_off(secs(5), mins(1)).failing_for(mins(10));
 
     async fn run(&self, cx: &mut Cx<'_, Orchestrating>) -> StepResult {
         let row = orchestration(cx).await?;
@@ -49,21 +50,50 @@ impl Step<Orchestrating> for RefreshTargets {
         if cx.now < due {
             return wait_until(cx, due).into();
         }
-        // It has begun, or has ended: what is stored stays.
-        let Some(members) = refresh(cx, &row).await? else { return done() };
+        let members = match refresh(cx, &row).await {
+            Ok(Some(members)) => members,
+            // It has begun, or has ended: what is stored stays.
+            Ok(None) => return done(),
+            Err(error) => return without(cx, &row, begins, error).await,
+        };
         cx.data.resolved_at = Some(cx.now);
         if begins <= cx.now {
             return tell_last(cx, &row).await;
         }
-        let planned = members.iter().map(Planned::from);
+        let planned = members.iter().map(PlannedWindow::from);
         match tell(cx, &row, planned.collect()).await {
             Ok(()) => {}
             Err(StepError::NotHeld) => return Err(StepError::NotHeld),
             Err(StepError::Transient { failure, .. } | StepError::Fatal(failure)) => {
-                warn(&row, &failure);
+                warn(&row, UNTOLD, &failure);
             }
         }
         wait_until(cx, begins.min(cx.now + LOOK)).into()
+    }
+}
+
+/// Goes on when runtimes cannot be looked for: they are looked for again while there is time.
+async fn without(
+    cx: &mut Cx<'_, Orchestrating>,
+    row: &Orchestration,
+    begins: Timestamp,
+    error: StepError,
+) -> StepResult {
+    match error {
+        StepError::Transient { failure, .. } if cx.now < begins => {
+            warn(row, "runtimes not looked for, trying again before it begins", &failure);
+            wait_until(cx, begins.min(cx.now + LOOK)).into()
+        }
+        StepError::Transient { failure, .. } if cx.now >= begins + LOOKING => {
+            warn(
+                row,
+                "runtimes not looked for, it begins with those that were found before",
+                &failure,
+            );
+            cx.data.resolved_at = Some(cx.now);
+            tell_last(cx, row).await
+        }
+        error => Err(error),
     }
 }
 
@@ -80,17 +110,20 @@ async fn refresh(
     let asked = parameters(row).map_err(|error| stored(&error))?;
     // As before its time also when the time has come: windows are looked for from then on, and what is planned stays so.
     let at = cx.now.min(asked.strategy.schedule_time - Duration::from_micros(1));
-    let found = targets(cx, &asked, at).await?.members;
+    let resolved = as_transient(targets(cx, &asked, at).await)?;
+    let description = description(&resolved);
     let before = members(cx, row).await?;
-    let found = with_operations_of(&before, found);
+    let found = with_operations_of(&before, resolved.members);
     if is_same(&before, &found) {
         return Ok(Some(found));
     }
     // Written down first: a run that dies behind the change has customers to tell.
     let told_before = cx.data.untold.clone();
     cx.data.untold.extend(changed(&before, &found));
+    let stays = |it: &&Member| found.iter().any(|new| new.instance == it.instance);
+    let left = before.iter().filter(|it| !stays(it)).map(|it| it.instance.clone());
+    cx.data.left.extend(left);
     cx.save().await?;
-    let description = description(found.len());
     let resolution = Resolution {
         orchestration: row.id,
         description: &description,
@@ -149,20 +182,20 @@ fn changed(before: &[Member], found: &[NewMember]) -> BTreeSet<String> {
     before.symmetric_difference(&found).map(|(instance, ..)| (*instance).clone()).collect()
 }
 
-/// What a customer is told about an instance.
-struct Planned {
+/// The notification of a customer about an instance.
+struct PlannedWindow {
     instance: String,
     begin: Option<Timestamp>,
     end: Option<Timestamp>,
 }
 
-impl From<&NewMember> for Planned {
+impl From<&NewMember> for PlannedWindow {
     fn from(it: &NewMember) -> Self {
         Self { instance: it.instance.clone(), begin: it.window_begin, end: it.window_end }
     }
 }
 
-impl From<Member> for Planned {
+impl From<Member> for PlannedWindow {
     fn from(it: Member) -> Self {
         Self { instance: it.instance, begin: it.window_begin, end: it.window_end }
     }
@@ -173,26 +206,28 @@ async fn tell_last(cx: &mut Cx<'_, Orchestrating>, row: &Orchestration) -> StepR
     if cx.data.untold.is_empty() {
         return done();
     }
-    let members = members(cx, row).await?.into_iter().map(Planned::from);
+    let members = members(cx, row).await?.into_iter().map(PlannedWindow::from);
     if let Err(error) = tell(cx, row, members.collect()).await {
         let mut since = cx.data.telling_since;
         let given_up = outlasted(error, &mut since, cx.now, TELLING);
         cx.data.telling_since = since;
-        warn(row, &given_up?);
+        warn(row, UNTOLD, &given_up?);
     }
     done()
 }
 
-fn warn(row: &Orchestration, failure: &Failure) {
+const UNTOLD: &str = "customers not told of other targets";
+
+fn warn(row: &Orchestration, what: &str, failure: &Failure) {
     let message = &failure.message;
-    tracing::warn!(orchestration = %row.id, message, "customers not told of other targets");
+    tracing::warn!(orchestration = %row.id, message, "{what}");
 }
 
-/// Tells customers what has changed. Those who cannot be told now are told the next time.
+/// Notifies customers of changes. A failed notification is repeated the next time.
 async fn tell(
     cx: &mut Cx<'_, Orchestrating>,
     row: &Orchestration,
-    members: Vec<Planned>,
+    members: Vec<PlannedWindow>,
 ) -> Result<(), StepError> {
     let asked = parameters(row).map_err(|error| stored(&error))?;
     let Some(spc) = cx.env.spc.as_ref().filter(|_| cx.env.notifies(&asked)) else {
@@ -202,16 +237,26 @@ async fn tell(
     if cx.data.untold.is_empty() {
         return Ok(());
     }
-    let planned: BTreeMap<&str, &Planned> =
+    let planned: BTreeMap<&str, &PlannedWindow> =
         members.iter().map(|member| (member.instance.as_str(), member)).collect();
+    let now = cx.now;
     let tenant = |instance: &String| match planned.get(instance.as_str()) {
-        Some(member) => Tenant::planned(instance, member.begin.unwrap_or(cx.now), member.end),
+        Some(member) => Tenant::planned(instance, member.begin.unwrap_or(now), member.end),
         None => Tenant::cancelled(instance),
     };
-    let tenants = cx.data.untold.iter().map(tenant).collect();
-    let event =
-        Event { orchestration_id: row.id.to_string(), event_type: event_type(row), tenants };
-    told(spc.update(&event).await)?;
+    let event = |tenants: Vec<Tenant>| Event {
+        orchestration_id: row.id.to_string(),
+        event_type: event_type(row),
+        tenants,
+    };
+    let untold = &cx.data.untold;
+    let is_back = |it: &&String| cx.data.left.contains(*it) && planned.contains_key(it.as_str());
+    let back: Vec<Tenant> = untold.iter().filter(is_back).map(tenant).collect();
+    // An update cannot take back that a runtime was cancelled: there is no word for it.
+    if !back.is_empty() {
+        let _exists = as_transient(spc.create(&event(back)).await)?;
+    }
+    as_transient(spc.update(&event(untold.iter().map(tenant).collect())).await)?;
     cx.data.untold.clear();
     Ok(())
 }

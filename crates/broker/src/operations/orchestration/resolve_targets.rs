@@ -10,7 +10,7 @@ use crate::{
     operations::prelude::*,
     orchestrations::{
         operation_count, parameters,
-        resolve::{ResolveError, Resolved, resolve},
+        resolve::{ResolveError, ResolvedTargets, resolve},
         signal,
         targets::Matcher,
     },
@@ -23,18 +23,14 @@ pub(super) struct ResolveTargets;
 
 impl Step<Orchestrating> for ResolveTargets {
     const NAME: &'static str = "Resolve_Targets";
-    const CALLS: &'static [&'static str] = &["gardener"];
+    const CALLS: &'static [&'static str] = &["gardener", "control plane"];
     const RETRY: Retry = Retry::DEFAULT.each_within(mins(10));
 
     async fn run(&self, cx: &mut Cx<'_, Orchestrating>) -> StepResult {
         let (env, id) = (cx.env, cx.input.orchestration);
         let row = orchestration(cx).await?;
-        if cx.input.retry {
-            env.store().begin_retry(id, cx.operation).await.map_err(|error| stored(&error))?;
-            return done();
-        }
-        // An earlier run got through, or it was canceled before it began.
-        if row.state != "pending" {
+        // The targets of a retry are stored with it. Otherwise an earlier run got through, or it was canceled before it began.
+        if cx.input.retry || row.state != "pending" {
             return done();
         }
         let asked = parameters(&row).map_err(|error| stored(&error))?;
@@ -43,7 +39,7 @@ impl Step<Orchestrating> for ResolveTargets {
             let waiting = waiting("no runtime matches yet, and it begins later");
             return Ok(Ending::Wait(waiting.at_latest(LOOK).or_signal(signal(id))));
         }
-        let description = description(resolved.members.len());
+        let description = description(&resolved);
         let resolution = Resolution {
             orchestration: id,
             description: &description,
@@ -63,7 +59,7 @@ pub(super) async fn targets(
     cx: &Cx<'_, Orchestrating>,
     asked: &Parameters,
     at: Timestamp,
-) -> Result<Resolved, StepError> {
+) -> Result<ResolvedTargets, StepError> {
     let matcher = Matcher::read(&asked.targets)
         .map_err(|problem| StepError::fatal(Failure::new("broker", "targets_invalid", problem)))?;
     resolve(cx.env, &matcher, asked, at).await.map_err(|error| match error {
@@ -72,7 +68,14 @@ pub(super) async fn targets(
     })
 }
 
-/// What an orchestration is at that has so many runtimes.
-pub(super) fn description(runtimes: usize) -> String {
-    format!("Scheduled {}", operation_count(runtimes))
+/// The description of an orchestration with these runtimes. Those that would never start are not silently missing.
+pub(super) fn description(resolved: &ResolvedTargets) -> String {
+    let scheduled = format!("Scheduled {}", operation_count(resolved.members.len()));
+    match resolved.without_window {
+        0 => scheduled,
+        1 => format!("{scheduled}, 1 runtime without a maintenance window left out"),
+        several => {
+            format!("{scheduled}, {several} runtimes without a maintenance window left out")
+        }
+    }
 }

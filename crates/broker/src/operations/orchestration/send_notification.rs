@@ -3,7 +3,7 @@
 use clients::spc::{Event, Tenant};
 use store::broker::MemberFilter;
 
-use super::{Orchestrating, event_type, orchestration, stored, told};
+use super::{Orchestrating, as_transient, event_type, orchestration, stored};
 use crate::{operations::prelude::*, orchestrations::parameters};
 
 pub(super) struct SendNotification;
@@ -44,7 +44,7 @@ impl Step<Orchestrating> for SendNotification {
         let event_type = event_type(&row);
         let event = Event { orchestration_id: row.id.to_string(), event_type, tenants };
         // One that is there already was made by an earlier run whose result was lost.
-        let _exists = told(spc.create(&event).await)?;
+        let _exists = as_transient(spc.create(&event).await)?;
         done()
     }
 }

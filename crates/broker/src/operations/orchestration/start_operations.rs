@@ -6,14 +6,14 @@
 use domain::OperationId;
 use engine::step::Waiting;
 use jiff::Timestamp;
-use store::broker::{Counts, Member, Orchestration, Started};
+use store::broker::{Counts, Member, Orchestration, StartResult};
 use uuid::Uuid;
 
 use super::{Orchestrating, orchestration, stored};
 use crate::{
     instances::{Error, Upgrade, pairs},
     operations::prelude::*,
-    orchestrations::{Forgiven, Pace, kind, pace, parameters, signal, windows::Window},
+    orchestrations::{FailureAllowance, Pace, kind, pace, parameters, signal, windows::Window},
 };
 
 /// How many runtimes one run looks at: the rest is for the next run, which comes at once.
@@ -34,6 +34,10 @@ impl Step<Orchestrating> for StartOperations {
 
     async fn run(&self, cx: &mut Cx<'_, Orchestrating>) -> StepResult {
         let row = orchestration(cx).await?;
+        // Here, and not in a step before: a driver that has come this far may find the retry of a later one, which waits for its end.
+        if row.state == "retrying" {
+            cx.env.store().begin_retry(row.id).await.map_err(|error| stored(&error))?;
+        }
         if row.state == "canceling" {
             cx.data.canceled = true;
             let store = cx.env.store();
@@ -48,8 +52,11 @@ impl Step<Orchestrating> for StartOperations {
             return sleep(&row, &counts, None).into();
         }
         let asked = parameters(&row).map_err(|error| stored(&error))?;
-        let failures = row.forgiven.unsigned_abs();
-        let forgiven = Forgiven { canaries: row.released, failures };
+        let forgiven = FailureAllowance {
+            canaries: row.forgiven_canaries.unsigned_abs(),
+            without_canaries: row.released,
+            failures: row.forgiven.unsigned_abs(),
+        };
         let wave = match pace(&asked.strategy, forgiven, &counts) {
             Pace::Start { wave } => wave,
             Pace::Pause(reason) => {
@@ -105,13 +112,15 @@ async fn start(
             };
             let started = store.start_member(row.id, operation, &pairs, "Operation accepted");
             match started.await.map_err(|error| stored(&error))? {
-                Started::Yes | Started::Before => return Ok(true),
-                Started::NoSlot => return Ok(false),
-                Started::Refused(other) if !is_removal(cx, other).await? => {
+                StartResult::Yes | StartResult::Before => return Ok(true),
+                StartResult::NoSlot => return Ok(false),
+                StartResult::Refused(other) if !is_removal(cx, other).await? => {
                     return postpone(cx, member, cx.now + BUSY).await;
                 }
-                Started::Refused(other) => format!("operation preempted by deprovisioning {other}"),
-                Started::Gone => "the runtime was removed".into(),
+                StartResult::Refused(other) => {
+                    format!("operation preempted by deprovisioning {other}")
+                }
+                StartResult::Gone => "the runtime was removed".into(),
             }
         }
         Err(Error::NotFound(_)) => "the runtime was removed".into(),
@@ -161,7 +170,7 @@ async fn counts(cx: &Cx<'_, Orchestrating>, row: &Orchestration) -> Result<Count
     cx.env.store().orchestration_counts(row.id).await.map_err(|error| stored(&error))
 }
 
-/// Waits until an operation ends or somebody asks for something, and looks again at the latest after `at_latest`.
+/// Waits until an operation ends or a request arrives, and looks again at the latest after `at_latest`.
 fn sleep(row: &Orchestration, counts: &Counts, at_latest: Option<Duration>) -> Waiting {
     let done = counts.total() - counts.running() - counts.waiting();
     let doing = if row.paused { "paused" } else { "upgrading runtimes" };

@@ -6,7 +6,7 @@ use store::broker::InstanceChange;
 use super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{evaluations::create, needed, update_instance},
+    shared::{evaluations::create, require_client, update_instance},
 };
 
 pub(super) struct AvsCreateExternalEvalStep;
@@ -19,7 +19,7 @@ impl Step<Provisioning> for AvsCreateExternalEvalStep {
         if cx.data.avs.external_id.is_some() && !cx.data.avs.external_deleted {
             return done();
         }
-        let avs = needed(cx.env.avs.as_ref(), System::Avs)?;
+        let avs = require_client(cx.env.avs.as_ref(), System::Avs)?;
         let scope = Scope::External { domain: &cx.input.order.shoot_domain };
         let (id, created) = create(cx, avs, scope).await?;
         cx.data.avs.external_id = Some(id);

@@ -6,7 +6,7 @@ use store::broker::InstanceChange;
 use super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{evaluations::create, needed, update_instance},
+    shared::{evaluations::create, require_client, update_instance},
 };
 
 pub(super) struct AvsCreateInternalEvalStep;
@@ -19,7 +19,7 @@ impl Step<Provisioning> for AvsCreateInternalEvalStep {
         if cx.data.avs.internal_id.is_some() && !cx.data.avs.internal_deleted {
             return done();
         }
-        let avs = needed(cx.env.avs.as_ref(), System::Avs)?;
+        let avs = require_client(cx.env.avs.as_ref(), System::Avs)?;
         let scope = Scope::Internal;
         let (id, created) = create(cx, avs, scope).await?;
         cx.data.avs.internal_id = Some(id);

@@ -3,7 +3,7 @@
 use super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{missing, needed, runtime_id, tenant},
+    shared::{missing_data, require_client, runtime_id, tenant},
 };
 
 pub(super) struct AvsTags;
@@ -14,10 +14,10 @@ impl Step<Provisioning> for AvsTags {
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(10));
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
-        let avs = needed(cx.env.avs.as_ref(), System::Avs)?;
+        let avs = require_client(cx.env.avs.as_ref(), System::Avs)?;
         let evaluation = cx.data.avs.internal_id;
         let evaluation =
-            evaluation.ok_or_else(|| missing("the internal evaluation is not known"))?;
+            evaluation.ok_or_else(|| missing_data("the internal evaluation is not known"))?;
         let runtime = runtime_id(cx)?;
         let status = cx.env.provisioner.runtime_status(tenant(&cx.input.order), &runtime).await?;
         let cluster = status.cluster().cloned().unwrap_or_default();

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{creator, missing, update_instance},
+    shared::{creator, missing_data, update_instance},
 };
 
 pub(super) struct BtpOperatorOverrides;
@@ -16,7 +16,7 @@ impl Step<Provisioning> for BtpOperatorOverrides {
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
         let given = cx.input.order.context.sm_operator_credentials.as_ref();
-        let given = given.ok_or_else(|| missing("the order brings no credentials"))?;
+        let given = given.ok_or_else(|| missing_data("the order brings no credentials"))?;
         // Made once: the Service Manager knows the cluster by it.
         let cluster = *cx.data.sm_cluster_id.get_or_insert_with(Uuid::new_v4);
         creator(cx)?.connect_operator(given, cluster);

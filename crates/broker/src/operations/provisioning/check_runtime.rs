@@ -9,7 +9,7 @@ use crate::{
     following::for_operation,
     operations::{
         prelude::*,
-        shared::{failed, missing, runtime_id, tenant, update_instance},
+        shared::{failed, missing_data, runtime_id, tenant, update_instance},
     },
 };
 
@@ -27,7 +27,7 @@ impl Step<Provisioning> for CheckRuntime {
         let runtime = runtime_id(cx)?;
         let operation = cx.data.target_operation_id.as_deref();
         let operation =
-            operation.ok_or_else(|| missing("the provisioner's operation is not known"))?;
+            operation.ok_or_else(|| missing_data("the provisioner's operation is not known"))?;
         let tenant = tenant(&cx.input.order);
         let status = cx.env.provisioner.operation_status(tenant, operation).await?;
         match status.state {

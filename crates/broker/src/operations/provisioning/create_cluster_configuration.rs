@@ -7,7 +7,9 @@ use store::broker::{InstanceChange, StateChange};
 use super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{creator, document, kubeconfig, missing, needed, runtime_id, update_instance},
+    shared::{
+        creator, document, kubeconfig, missing_data, require_client, runtime_id, update_instance,
+    },
 };
 
 pub(super) struct CreateClusterConfiguration;
@@ -21,11 +23,11 @@ impl Step<Provisioning> for CreateClusterConfiguration {
         if cx.data.cluster_configuration_version.is_some() {
             return done();
         }
-        let reconciler = needed(cx.env.reconciler.as_ref(), System::Reconciler)?;
+        let reconciler = require_client(cx.env.reconciler.as_ref(), System::Reconciler)?;
         let runtime = runtime_id(cx)?;
         let name = cx.data.cluster_name.clone().unwrap_or_default();
         let Some(kubeconfig) = kubeconfig(cx).await? else {
-            return Err(missing("the runtime has no kubeconfig any more"));
+            return Err(missing_data("the runtime has no kubeconfig any more"));
         };
         let order = &cx.input.order;
         let cluster = creator(cx)?.cluster(order, &runtime, &name, &kubeconfig)?;

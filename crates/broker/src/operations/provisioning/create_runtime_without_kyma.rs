@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use super::Provisioning;
 use crate::operations::{
-    creator::Place,
+    creator::ProvisionTarget,
     prelude::*,
-    shared::{ORDERING, creator, document, missing, ordering, tenant, update_instance},
+    shared::{ORDERING, creator, document, missing_data, ordering, tenant, update_instance},
 };
 
 pub(super) struct CreateRuntimeWithoutKyma;
@@ -33,14 +33,14 @@ impl Step<Provisioning> for CreateRuntimeWithoutKyma {
         creator.label("broker_instance_id", &order.instance_id);
         creator.label("global_subaccount_id", &order.context.subaccount_id);
         creator.label("operator_grafanaUrl", format!("https://grafana.{}", order.shoot_domain));
-        let place = Place { name: &name, target_secret: &target_secret, dns_providers };
+        let place = ProvisionTarget { name: &name, target_secret: &target_secret, dns_providers };
         let wanted = creator.provision(order, place)?;
         ordering(cx).await?;
         let key = cx.key("order").formerly(1);
         let begun = cx.env.provisioner.provision(tenant(order), key, &wanted).await?;
         let runtime = begun.runtime_id.as_deref().map(Uuid::parse_str).transpose();
         let (Ok(Some(runtime)), Some(operation)) = (runtime, begun.id) else {
-            return Err(missing("the provisioner did not say what it began"));
+            return Err(missing_data("the provisioner did not say what it began"));
         };
         cx.data.runtime_id = Some(runtime);
         cx.data.target_operation_id = Some(operation);

@@ -6,7 +6,7 @@ use store::broker::InstanceChange;
 use super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{needed, update_instance},
+    shared::{require_client, update_instance},
 };
 
 pub(super) struct EdpRegistration {
@@ -22,7 +22,7 @@ impl Step<Provisioning> for EdpRegistration {
         if cx.data.edp_created {
             return done();
         }
-        let edp = needed(cx.env.edp.as_ref(), System::Edp)?;
+        let edp = require_client(cx.env.edp.as_ref(), System::Edp)?;
         let order = &cx.input.order;
         let tenant = Tenant::of_subaccount(&order.context.subaccount_id);
         let metadata = tenant.metadata(&order.platform_region, &order.plan_name);
@@ -30,6 +30,7 @@ impl Step<Provisioning> for EdpRegistration {
             Ok(()) => {}
             Err(StepError::Fatal(failure)) if !self.required => {
                 tracing::warn!(operation.id = %cx.operation, %failure, "EDP registration failed, continuing without it");
+                cx.note(format!("EDP registration failed, continuing without it: {failure}"));
                 return done();
             }
             Err(error) => return Err(error),

@@ -3,7 +3,7 @@
 use super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{inside, kubeconfig, open},
+    shared::{kubeconfig, on_runtime_error, open},
 };
 
 pub(super) struct GetKubeconfig;
@@ -26,7 +26,7 @@ impl Step<Provisioning> for GetKubeconfig {
                 };
                 match tried {
                     Ok(_) => done(),
-                    Err(error) => Err(inside(cx, error)),
+                    Err(error) => Err(on_runtime_error(cx, error)),
                 }
             }
             None => waiting("the provisioner has no kubeconfig yet").into(),

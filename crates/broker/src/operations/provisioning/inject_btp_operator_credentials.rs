@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{inside, kubeconfig, missing, open, update_instance},
+    shared::{kubeconfig, missing_data, on_runtime_error, open, update_instance},
 };
 
 pub(super) struct InjectBtpOperatorCredentials;
@@ -19,7 +19,7 @@ impl Step<Provisioning> for InjectBtpOperatorCredentials {
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
         let given = cx.input.order.context.sm_operator_credentials.as_ref();
-        let given = given.ok_or_else(|| missing("the order brings no credentials"))?;
+        let given = given.ok_or_else(|| missing_data("the order brings no credentials"))?;
         let cluster_id = match cx.data.sm_cluster_id {
             Some(kept) => kept,
             None => {
@@ -29,19 +29,13 @@ impl Step<Provisioning> for InjectBtpOperatorCredentials {
                 made
             }
         };
-        let credentials = ManagerCredentials {
-            client_id: given.clientid.clone().into(),
-            client_secret: given.clientsecret.expose().into(),
-            service_manager_url: given.sm_url.clone(),
-            token_url: given.url.clone(),
-            cluster_id: cluster_id.to_string(),
-        };
+        let credentials = given.for_cluster(cluster_id);
         let Some(kubeconfig) = kubeconfig(cx).await? else {
-            return Err(missing("the runtime has no kubeconfig any more"));
+            return Err(missing_data("the runtime has no kubeconfig any more"));
         };
         match write(cx, &kubeconfig, &credentials).await {
             Ok(()) => done(),
-            Err(error) => Err(inside(cx, error)),
+            Err(error) => Err(on_runtime_error(cx, error)),
         }
     }
 }

@@ -21,7 +21,7 @@ use super::{
     register_with_edp, resolve_target_secret::ResolveTargetSecret,
 };
 use crate::operations::{
-    limits::Limits,
+    limits::ProvisioningLimits,
     systems::{System, Systems},
 };
 
@@ -31,8 +31,8 @@ pub(super) struct Certificate {
     key: SecretString,
 }
 
-/// What is done for an order, in the order of the legacy plan.
-pub fn plan(limits: &Limits, systems: Systems) -> Plan<Provisioning> {
+/// The plan for an order, in the order of the legacy plan.
+pub fn plan(limits: &ProvisioningLimits, systems: Systems) -> Plan<Provisioning> {
     Plan::within(limits.provisioning)
         .reaching(systems.iter())
         .stage("provisioning")
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn the_steps_run_in_the_order_of_the_older_documents() {
-        let shape = plan(&Limits::default(), Systems::ALL).check().unwrap().shape;
+        let shape = plan(&ProvisioningLimits::default(), Systems::ALL).check().unwrap().shape;
         assert_eq!(shape.stages.len(), 1);
 
         let names: Vec<_> = shape.stages[0].steps.iter().map(|step| step.name.as_str()).collect();

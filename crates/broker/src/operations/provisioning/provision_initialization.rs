@@ -16,7 +16,7 @@ pub(super) struct ProvisionInitialization;
 
 impl Step<Provisioning> for ProvisionInitialization {
     const NAME: &'static str = "Provision_Initialization";
-    const CALLS: &'static [&'static str] = &["kyma releases"];
+    const CALLS: &'static [&'static str] = &["control plane", "kyma releases"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(2), secs(30)).failing_for(mins(5));
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {

@@ -8,7 +8,7 @@ use crate::{
     accounts::{self, Need},
     operations::{
         prelude::*,
-        shared::{missing, update_instance},
+        shared::{missing_data, update_instance},
     },
 };
 
@@ -25,10 +25,10 @@ impl Step<Provisioning> for ResolveTargetSecret {
         }
         let order = &cx.input.order;
         let cluster = order.resolved.cluster.as_ref();
-        let cluster = cluster.ok_or_else(|| missing("the order has no cluster to pay for"))?;
+        let cluster = cluster.ok_or_else(|| missing_data("the order has no cluster to pay for"))?;
         let pool = cx.env.gardener.pool(cx.env.settings.account_bindings);
         if let Some(named) = &cluster.target_secret {
-            if let Some((secret, need)) = accounts::named(order)
+            if let Some((secret, need)) = accounts::named_account(order)
                 && !pool.is_own(secret, need.tenant, need.wanted()).await?
             {
                 let text = format!("targetSecret {secret}: {}", accounts::NOT_OWN);
@@ -38,7 +38,7 @@ impl Step<Provisioning> for ResolveTargetSecret {
             update_instance(cx, InstanceChange::default())?;
             return done();
         }
-        let need = Need::of(order).ok_or_else(|| missing("the order needs no account"))?;
+        let need = Need::of(order).ok_or_else(|| missing_data("the order needs no account"))?;
         // The tenant's own is found again; which of the shared ones is least used may change, so it is kept.
         let binding = if need.shared {
             pool.shared(need.wanted()).await
@@ -47,7 +47,7 @@ impl Step<Provisioning> for ResolveTargetSecret {
         };
         let binding = binding.map_err(exhausted)?;
         let secret = pool.name_for_shoot(&binding);
-        let secret = secret.ok_or_else(|| missing("the account's binding names no secret"))?;
+        let secret = secret.ok_or_else(|| missing_data("the account's binding names no secret"))?;
         cx.data.target_secret = Some(secret.to_owned());
         update_instance(cx, InstanceChange::default())?;
         done()

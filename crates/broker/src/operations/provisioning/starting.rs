@@ -4,7 +4,7 @@
 use super::Provisioning;
 use crate::{
     Details,
-    operations::{deprovisioning::keeps_cluster, prelude::*, shared::known},
+    operations::{deprovisioning::keeps_cluster, prelude::*, shared::instance_knowledge},
 };
 
 pub(super) struct Starting;
@@ -25,7 +25,8 @@ pub(super) async fn take_over(cx: &mut Cx<'_, Provisioning>) -> Result<(), StepE
     if *cx.data != Details::default() {
         return Ok(());
     }
-    let known = known::read(cx.env.creations.store(), cx.instance, cx.operation).await?;
+    let known =
+        instance_knowledge::read(cx.env.creations.store(), cx.instance, cx.operation).await?;
     let Some(known) = known else { return Ok(()) };
     *cx.data = match known.suspension {
         Some(left) if keeps_cluster(&left) => {

@@ -28,7 +28,7 @@ const TABLE: [(&str, &str); 17] = [
 ];
 
 fn shape(systems: Systems) -> Shape {
-    Shape::clone(&plan(&Limits::default(), systems).check().unwrap().shape)
+    Shape::clone(&plan(&ProvisioningLimits::default(), systems).check().unwrap().shape)
 }
 
 /// Stage, as it is shown, and step.
@@ -86,7 +86,8 @@ fn the_documents_limits_are_the_plans() {
     };
 
     assert_eq!(shape.limit, Duration::from_hours(24));
-    let reconciler = Some(Duration::from_hours(2));
+    // Its own limit of two hours, and ten minutes for telling the Reconciler to let go.
+    let reconciler = Some(Duration::from_hours(2) + Duration::from_mins(10));
     assert_eq!(step("Check_Cluster_Configuration").waiting_for, reconciler);
     assert_eq!(step("Check_Runtime").waiting_for, Some(Duration::from_hours(6)));
 }
@@ -94,7 +95,7 @@ fn the_documents_limits_are_the_plans() {
 #[test]
 fn event_data_is_skipped_at_its_limit_unless_it_is_required() {
     let at_limit = |required| {
-        let limits = Limits { edp_required: required, ..Limits::default() };
+        let limits = ProvisioningLimits { edp_required: required, ..ProvisioningLimits::default() };
         let shape = plan(&limits, Systems::ALL).check().unwrap().shape;
         let mut all = shape.stages.iter().flat_map(|stage| &stage.steps);
         all.find(|step| step.name == "EDP_Registration").unwrap().retry.at_limit

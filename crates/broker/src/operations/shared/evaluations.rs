@@ -4,7 +4,7 @@ use clients::avs::{Avs, COMPONENT, NewEvaluation, Runtime, Scope};
 use engine::{Cx, StepError};
 
 use crate::{
-    creations::{Created, Thing},
+    creations::{CreatedObject, PlannedCreation},
     operations::provisioning::Provisioning,
 };
 
@@ -13,7 +13,7 @@ pub(in crate::operations) async fn create(
     cx: &Cx<'_, Provisioning>,
     avs: &Avs,
     scope: Scope<'_>,
-) -> Result<(i64, Created), StepError> {
+) -> Result<(i64, CreatedObject), StepError> {
     let order = &cx.input.order;
     let runtime = Runtime {
         plan: &order.plan_name,
@@ -24,7 +24,7 @@ pub(in crate::operations) async fn create(
         shoot_name: &order.shoot_name,
     };
     let evaluation = NewEvaluation::of(avs.settings(), &runtime, scope);
-    let thing = Thing {
+    let thing = PlannedCreation {
         system: COMPONENT.0,
         name: &evaluation.name,
         instance: cx.instance,

@@ -8,14 +8,14 @@ use clients::{
 };
 use engine::StepError;
 
-use super::{System, missing, needed};
-use crate::{Order, operations::env::Env, overrides::kept::Secret};
+use super::{System, missing_data, require_client};
+use crate::{Order, operations::env::Env, overrides::objects::Secret};
 
 const SECRETS: Resource = Resource::core("Secret", "secrets");
 
 /// The subscription of an order's global account; whatever the plan, events go through Azure.
 pub(in crate::operations) async fn azure(env: &Env, order: &Order) -> Result<Azure, StepError> {
-    let hubs = needed(env.event_hubs.as_ref(), System::EventHubs)?;
+    let hubs = require_client(env.event_hubs.as_ref(), System::EventHubs)?;
     let pool = env.gardener.pool(env.settings.account_bindings);
     let wanted = AccountNeed { hyperscaler: "azure", eu_access: order.resolved.eu_access };
     let binding = pool.claim(order.paying_account(), wanted).await;
@@ -29,7 +29,7 @@ pub(in crate::operations) async fn azure(env: &Env, order: &Order) -> Result<Azu
     let texts = texts.texts()?;
     let value = |key: &str| {
         let found = texts.iter().find(|(name, _)| *name == key).map(|(_, text)| text.clone());
-        found.ok_or_else(|| missing("the account's Secret lacks something"))
+        found.ok_or_else(|| missing_data("the account's Secret lacks something"))
     };
     let credentials = Credentials {
         subscription_id: value("subscriptionID")?,

@@ -1,6 +1,6 @@
 //! Gets the runtime's kubeconfig, and sees whether it leads to an API server. It is never stored here.
 
-use super::{InRuntime, inside, kubeconfig, open};
+use super::{InRuntime, kubeconfig, on_runtime_error, open};
 use crate::operations::prelude::*;
 
 pub(in crate::operations) struct GetKubeconfig;
@@ -24,7 +24,7 @@ impl<O: InRuntime<Memory: Sync>> Step<O> for GetKubeconfig {
         };
         match tried {
             Ok(_) => done(),
-            Err(error) => Err(inside(cx, error)),
+            Err(error) => Err(on_runtime_error(cx, error)),
         }
     }
 }

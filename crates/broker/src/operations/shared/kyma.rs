@@ -17,7 +17,7 @@ pub(in crate::operations) fn name(details: &Details) -> Option<String> {
     details.kyma_name.clone().or_else(runtime)
 }
 
-/// What it is marked with.
+/// Its labels and annotations.
 pub(in crate::operations) fn marks(order: &Order, details: &Details, name: &str) -> Marks {
     let runtime = details.runtime_id.map(|id| id.to_string()).unwrap_or_default();
     let labels = [

@@ -8,7 +8,7 @@ use base::Key;
 use clients::provisioner::{OperationState, Tenant, UpgradeShoot};
 use engine::StepError;
 
-use super::missing;
+use super::missing_data;
 use crate::operations::env::Env;
 
 /// Orders it, and gives the provisioner's operation. `before`: those that the operations before this one have ordered; `key`: of the n-th order.
@@ -24,7 +24,7 @@ pub(in crate::operations) async fn order(
     for nth in 1..=before.len() + 1 {
         let begun = env.provisioner.upgrade_shoot(tenant, key(nth), runtime, wanted).await?;
         let id = begun.id;
-        operation = id.ok_or_else(|| missing("the provisioner did not say what it began"))?;
+        operation = id.ok_or_else(|| missing_data("the provisioner did not say what it began"))?;
         if begun.state != OperationState::Failed || !before.contains(&operation) {
             break;
         }

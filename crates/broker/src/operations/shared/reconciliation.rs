@@ -21,7 +21,7 @@ pub(in crate::operations) async fn read(
 ) -> Result<Reconciliation, StepError> {
     let state = reconciler.status(runtime, version).await?;
     let state = state.ok_or_else(|| stopped("gone", "the Reconciler has lost the cluster"))?;
-    let said = said(&state);
+    let said = failure_texts(&state);
     match &state.status {
         Status::Ready => Ok(Reconciliation::Done),
         Status::ReconcilePending | Status::Reconciling => {
@@ -49,7 +49,7 @@ pub(in crate::operations) fn with(text: &str, said: &str) -> String {
     if said.is_empty() { text.to_owned() } else { format!("{text}: {said}") }
 }
 
-fn said(state: &State) -> String {
+fn failure_texts(state: &State) -> String {
     let each = state.failures.iter().map(|it| format!("{}: {}", it.component, it.reason));
     each.collect::<Vec<_>>().join("; ")
 }

@@ -1,4 +1,4 @@
-//! What both upgrades have in common: what they know, how they begin, and what they tell others while they last.
+//! Shared by both upgrades: their data, their beginning, and their notifications.
 //!
 //! What a reader would get wrong: neither of them ends the maintenance that it has begun. `chores/maintenance.rs` does, whether the
 //! upgrade succeeds, fails or is stopped.
@@ -12,19 +12,19 @@ use serde::{Deserialize, Serialize};
 use store::broker::MaintenanceOf;
 use uuid::Uuid;
 
-use super::{instance, missing};
+use super::{instance, missing_data};
 use crate::{Details, Order, details::RuntimeVersion, operations::env::Env};
 
 /// An operation that upgrades a runtime.
 pub(crate) trait Upgrading: Operation<Data = Data, Env = Env> {
-    /// What customers are told that is done to the runtime.
+    /// The event type of notifications about the runtime.
     const EVENT: EventType;
 
-    /// What was asked for.
+    /// The request.
     fn request(input: &Self::Input) -> Request;
 }
 
-/// What is asked for in every upgrade.
+/// The request of every upgrade.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Request {
     /// The orchestration that the upgrade belongs to.
@@ -35,13 +35,13 @@ pub(crate) struct Request {
     pub(crate) notify: bool,
 }
 
-/// What the steps have learnt.
+/// Data of the steps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Data {
     /// The operation that has learnt it; an operation that continues it has other work to do.
     pub of: Option<Uuid>,
-    /// What is known about the instance.
+    /// The details of the instance.
     pub details: Details,
     /// The order as it was when the upgrade began, with what the upgrade makes of it.
     pub order: Option<Order>,
@@ -53,7 +53,7 @@ pub struct Data {
     pub in_maintenance: bool,
     /// Whether the Reconciler has got the new configuration from this operation.
     pub applied: bool,
-    /// What the operations before this one have ordered from the provisioner.
+    /// Operations at the provisioner that earlier operations have ordered.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ordered_before: Vec<String>,
 }
@@ -75,7 +75,7 @@ pub(crate) async fn begin<O: Upgrading>(cx: &mut Cx<'_, O>) -> Result<Option<Wai
     if cx.data.of == Some(cx.operation) {
         return Ok(None);
     }
-    // What the upgrade before has put into maintenance mode would be taken for in maintenance mode by somebody else.
+    // Evaluations that the previous upgrade has put into maintenance mode would look as if an operator had done it.
     let others = cx.env.store.has_other_maintenance(cx.instance, cx.operation).await;
     if others.map_err(|error| StepError::internal(&error))? {
         return Ok(Some(waiting("the maintenance mode of the upgrade before is being ended")));
@@ -91,7 +91,7 @@ pub(crate) async fn begin<O: Upgrading>(cx: &mut Cx<'_, O>) -> Result<Option<Wai
 
 /// The order with the upgrade.
 pub(crate) fn order<'a, O: Upgrading>(cx: &'a Cx<'_, O>) -> Result<&'a Order, StepError> {
-    cx.data.order.as_ref().ok_or_else(|| missing("the upgrade has not begun"))
+    cx.data.order.as_ref().ok_or_else(|| missing_data("the upgrade has not begun"))
 }
 
 /// The upgrade, as its maintenance is stored under it.

@@ -7,7 +7,7 @@ use store::broker::{InstanceChange, StateChange};
 use super::Updating;
 use crate::operations::{
     prelude::*,
-    shared::{document, kubeconfig, missing, needed},
+    shared::{document, kubeconfig, missing_data, require_client},
 };
 
 pub(super) struct ApplyReconcilerConfiguration;
@@ -19,11 +19,12 @@ impl Step<Updating> for ApplyReconcilerConfiguration {
 
     async fn run(&self, cx: &mut Cx<'_, Updating>) -> StepResult {
         let Some(kubeconfig) = kubeconfig(cx).await? else {
-            return Err(missing("the runtime has no kubeconfig any more"));
+            return Err(missing_data("the runtime has no kubeconfig any more"));
         };
-        let reconciler = needed(cx.env.reconciler.as_ref(), System::Reconciler)?;
+        let reconciler = require_client(cx.env.reconciler.as_ref(), System::Reconciler)?;
         let configuration = cx.memory.configuration.as_mut();
-        let configuration = configuration.ok_or_else(|| missing("there is no configuration"))?;
+        let configuration =
+            configuration.ok_or_else(|| missing_data("there is no configuration"))?;
         configuration.kubeconfig = kubeconfig;
         let state = reconciler.apply_cluster(configuration).await?;
         let payload = document(&*configuration)?;

@@ -7,14 +7,14 @@ use super::{Updating, changed};
 use crate::operations::{
     creator::{self, BTP_OPERATOR, Creator},
     prelude::*,
-    shared::missing,
+    shared::missing_data,
 };
 
 pub(super) struct BtpOperatorOverrides;
 
 impl Step<Updating> for BtpOperatorOverrides {
     const NAME: &'static str = "BTPOperatorOverrides";
-    const CALLS: &'static [&'static str] = &["kyma releases"];
+    const CALLS: &'static [&'static str] = &["control plane", "kyma releases"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(2), secs(30)).failing_for(mins(5));
 
     async fn run(&self, cx: &mut Cx<'_, Updating>) -> StepResult {
@@ -39,9 +39,9 @@ impl Step<Updating> for BtpOperatorOverrides {
 async fn operator(cx: &Cx<'_, Updating>, cluster: Uuid) -> Result<KymaComponent, StepError> {
     let order = changed(cx)?;
     let given = order.context.sm_operator_credentials.as_ref();
-    let given = given.ok_or_else(|| missing("the order has no credentials"))?;
+    let given = given.ok_or_else(|| missing_data("the order has no credentials"))?;
     let version = cx.data.details.runtime_version.as_ref();
-    let version = version.ok_or_else(|| missing("the version of Kyma is not known"))?;
+    let version = version.ok_or_else(|| missing_data("the version of Kyma is not known"))?;
     let plan = creator::plan_configuration(cx.env, &order.plan_name, &version.version).await?;
     let components = cx.env.components.of(&version.version).await?;
     let mut creator = Creator::new(order, &version.version, components.to_vec(), plan);

@@ -4,9 +4,9 @@ use super::Updating;
 use crate::operations::{
     prelude::*,
     shared::{
-        missing, needed,
+        missing_data,
         reconciliation::{Reconciliation, read},
-        runtime_id,
+        require_client, runtime_id,
     },
 };
 
@@ -14,13 +14,14 @@ pub(super) struct CheckReconcilerState;
 
 impl Step<Updating> for CheckReconcilerState {
     const NAME: &'static str = "CheckReconcilerState";
-    const RETRY: Retry = Retry::DEFAULT.polling(secs(10), mins(1)).backing_off(secs(5), mins(1));
+    const RETRY: Retry =
+        Retry::DEFAULT.polling(millis(500), mins(1)).closely().backing_off(secs(5), mins(1));
 
     async fn run(&self, cx: &mut Cx<'_, Updating>) -> StepResult {
-        let reconciler = needed(cx.env.reconciler.as_ref(), System::Reconciler)?;
+        let reconciler = require_client(cx.env.reconciler.as_ref(), System::Reconciler)?;
         let runtime = runtime_id(cx)?;
         let version = cx.data.details.cluster_configuration_version;
-        let version = version.ok_or_else(|| missing("the Reconciler has no configuration"))?;
+        let version = version.ok_or_else(|| missing_data("the Reconciler has no configuration"))?;
         match read(reconciler, &runtime, version).await? {
             Reconciliation::Done => done(),
             Reconciliation::Going(waits, _) => waits.into(),

@@ -7,9 +7,12 @@ use clients::provisioner::OperationState;
 use uuid::Uuid;
 
 use super::{Updating, changed, upgrade_shoot};
-use crate::operations::{
-    prelude::*,
-    shared::{failed, missing, tenant},
+use crate::{
+    following::for_operation,
+    operations::{
+        prelude::*,
+        shared::{failed, missing_data, tenant},
+    },
 };
 
 pub(super) struct CheckRuntime;
@@ -17,19 +20,19 @@ pub(super) struct CheckRuntime;
 impl Step<Updating> for CheckRuntime {
     const NAME: &'static str = "Check_Runtime";
     const CALLS: &'static [&'static str] = &["provisioner"];
-    const RETRY: Retry = Retry::DEFAULT.polling(secs(10), mins(1)).backing_off(secs(5), mins(1));
+    const RETRY: Retry = Retry::DEFAULT.polling(secs(1), mins(1)).backing_off(secs(5), mins(1));
 
     async fn run(&self, cx: &mut Cx<'_, Updating>) -> StepResult {
         let operation = cx.data.details.target_operation_id.as_deref();
         let operation =
-            operation.ok_or_else(|| missing("the provisioner's operation is not known"))?;
+            operation.ok_or_else(|| missing_data("the provisioner's operation is not known"))?;
         let tenant = tenant(changed(cx)?);
         let status = cx.env.provisioner.operation_status(tenant, operation).await?;
         match status.state {
             OperationState::Succeeded => done(),
             OperationState::Pending | OperationState::InProgress => {
-                let said = status.message.map(|said| format!(": {said}")).unwrap_or_default();
-                waiting(format!("the cluster is being changed{said}")).into()
+                let follower = cx.env.follower.as_ref();
+                for_operation(follower, tenant, &status, "the cluster is being changed").into()
             }
             OperationState::Failed if ordered_itself(cx.data.ordered_by, cx.operation, cx.root) => {
                 Err(failed(status))

@@ -3,7 +3,7 @@
 use clients::edp::Tenant;
 
 use super::{Updating, changed};
-use crate::operations::{prelude::*, shared::needed};
+use crate::operations::{prelude::*, shared::require_client};
 
 pub(super) struct EdpRegistration;
 
@@ -15,7 +15,7 @@ impl Step<Updating> for EdpRegistration {
         if !cx.data.details.edp_created {
             return done();
         }
-        let edp = needed(cx.env.edp.as_ref(), System::Edp)?;
+        let edp = require_client(cx.env.edp.as_ref(), System::Edp)?;
         let order = changed(cx)?;
         let tenant = Tenant::of_subaccount(&order.context.subaccount_id);
         edp.register(&tenant, &tenant.metadata(&order.platform_region, &order.plan_name)).await?;

@@ -17,7 +17,7 @@ const TABLE: [(&str, &str); 8] = [
 ];
 
 fn shape(systems: Systems) -> Shape {
-    Shape::clone(&plan(&Limits::default(), systems).check().unwrap().shape)
+    Shape::clone(&plan(&UpdateLimits::default(), systems).check().unwrap().shape)
 }
 
 fn shown(shape: &Shape) -> Vec<(&str, &str)> {
@@ -55,7 +55,7 @@ fn the_documents_limits_are_the_plans() {
     };
 
     assert_eq!(shape.limit, Duration::from_hours(24));
-    assert_eq!(step("Check_Runtime").waiting_for, Some(Duration::from_mins(40)));
+    assert_eq!(step("Check_Runtime").waiting_for, Some(Duration::from_hours(2)));
     assert_eq!(step("CheckReconcilerState").waiting_for, Some(Duration::from_hours(2)));
 }
 

@@ -3,7 +3,7 @@
 use super::Updating;
 use crate::{
     Order,
-    catalog::{Place, Plan},
+    catalog::{Plan, PlatformRegion},
     operations::{
         prelude::*,
         shared::instance::{self, refused},
@@ -34,7 +34,7 @@ fn change(cx: &Cx<'_, Updating>, order: &Order) -> Result<Order, StepError> {
     let plan: &Plan = catalog
         .plan(plan_id)
         .ok_or_else(|| refused("unknown_plan", &format!("plan {plan_id} is not in the catalog")))?;
-    let place = Place {
+    let place = PlatformRegion {
         platform_region: order.platform_region.clone(),
         provider: order.platform_provider,
         eu_access: order.resolved.eu_access,

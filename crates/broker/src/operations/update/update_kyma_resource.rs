@@ -3,7 +3,7 @@
 use super::{Updating, changed};
 use crate::operations::{
     prelude::*,
-    shared::{in_cluster, kyma, needed},
+    shared::{in_cluster, kyma, require_client},
 };
 
 pub(super) struct UpdateKymaResource;
@@ -13,7 +13,7 @@ impl Step<Updating> for UpdateKymaResource {
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(1), secs(30)).failing_for(mins(5));
 
     async fn run(&self, cx: &mut Cx<'_, Updating>) -> StepResult {
-        let manager = needed(cx.env.lifecycle_manager.as_ref(), System::LifecycleManager)?;
+        let manager = require_client(cx.env.lifecycle_manager.as_ref(), System::LifecycleManager)?;
         // Without one, the runtime was made when there was no Lifecycle Manager.
         let Some(name) = cx.data.details.kyma_name.clone() else { return done() };
         let marks = kyma::marks(changed(cx)?, &cx.data.details, &name);

@@ -8,10 +8,13 @@ use engine::finish;
 use store::broker::InstanceChange;
 
 use super::UpgradingCluster;
-use crate::operations::{
-    creator,
-    prelude::*,
-    shared::{cluster_state, document, failed, missing, tenant, upgrading},
+use crate::{
+    following::for_operation,
+    operations::{
+        creator,
+        prelude::*,
+        shared::{cluster_state, document, failed, missing_data, tenant, upgrading},
+    },
 };
 
 /// What an upgrade changes in the order's cluster, as it is stored. The rest may have changed since the order was read.
@@ -28,7 +31,7 @@ pub(super) struct CheckRuntime;
 impl Step<UpgradingCluster> for CheckRuntime {
     const NAME: &'static str = "Check_Runtime";
     const CALLS: &'static [&'static str] = &["provisioner"];
-    const RETRY: Retry = Retry::DEFAULT.polling(secs(10), mins(1)).backing_off(secs(5), mins(1));
+    const RETRY: Retry = Retry::DEFAULT.polling(secs(1), mins(1)).backing_off(secs(5), mins(1));
 
     async fn run(&self, cx: &mut Cx<'_, UpgradingCluster>) -> StepResult {
         let Some(operation) = cx.data.details.target_operation_id.as_deref() else {
@@ -42,8 +45,8 @@ impl Step<UpgradingCluster> for CheckRuntime {
                 finish("the provisioner has upgraded the cluster")
             }
             OperationState::Pending | OperationState::InProgress => {
-                let said = status.message.map(|said| format!(": {said}")).unwrap_or_default();
-                waiting(format!("the cluster is being upgraded{said}")).into()
+                let follower = cx.env.follower.as_ref();
+                for_operation(follower, tenant, &status, "the cluster is being upgraded").into()
             }
             OperationState::Failed => Err(failed(status)),
         }
@@ -54,13 +57,13 @@ impl Step<UpgradingCluster> for CheckRuntime {
 async fn store(cx: &mut Cx<'_, UpgradingCluster>) -> Result<(), StepError> {
     let order = upgrading::order(cx)?;
     let cluster = order.resolved.cluster.as_ref();
-    let cluster = cluster.ok_or_else(|| missing("the order has no cluster"))?;
+    let cluster = cluster.ok_or_else(|| missing_data("the order has no cluster"))?;
     let cluster = serde_json::to_value(cluster).map_err(|error| StepError::internal(&error))?;
     let mut order_fields = BTreeMap::new();
     for field in UPGRADED {
         order_fields.insert(format!("/resolved/cluster/{field}"), document(&cluster[field])?);
     }
-    let runtime = cx.data.details.runtime_id.ok_or_else(|| missing("there is no runtime"))?;
+    let runtime = cx.data.details.runtime_id.ok_or_else(|| missing_data("there is no runtime"))?;
     let sent = creator::upgrade(order)?;
     let change = InstanceChange {
         order_fields,

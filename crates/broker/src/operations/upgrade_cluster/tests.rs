@@ -10,7 +10,7 @@ const TABLE: [(u32, &str); 2] = [(10, "Send_Notification"), (10, "Upgrade_Cluste
 const SHARED: [&str; 2] = ["Send_Notification", "AVS_Maintenance"];
 
 fn shape(systems: Systems) -> Shape {
-    Shape::clone(&plan(&Limits::default(), systems).check().unwrap().shape)
+    Shape::clone(&plan(&UpgradeClusterLimits::default(), systems).check().unwrap().shape)
 }
 
 fn shown(shape: &Shape) -> Vec<(u32, &str)> {

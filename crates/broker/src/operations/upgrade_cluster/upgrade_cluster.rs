@@ -9,7 +9,7 @@ use super::UpgradingCluster;
 use crate::operations::{
     creator,
     prelude::*,
-    shared::{missing, ordering, tenant, upgrading},
+    shared::{missing_data, ordering, tenant, upgrading},
 };
 
 pub(super) struct UpgradeCluster;
@@ -20,7 +20,8 @@ impl Step<UpgradingCluster> for UpgradeCluster {
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(60));
 
     async fn run(&self, cx: &mut Cx<'_, UpgradingCluster>) -> StepResult {
-        let runtime = cx.data.details.runtime_id.ok_or_else(|| missing("there is no runtime"))?;
+        let runtime =
+            cx.data.details.runtime_id.ok_or_else(|| missing_data("there is no runtime"))?;
         let order = upgrading::order(cx)?;
         let wanted = creator::upgrade(order)?;
         if cx.input.dry_run {
@@ -34,6 +35,6 @@ impl Step<UpgradingCluster> for UpgradeCluster {
         let operation =
             ordering::order(cx.env, key, tenant(order), &runtime, &wanted, before).await?;
         cx.data.details.target_operation_id = Some(operation);
-        again(secs(5), "the provisioner upgrades the cluster")
+        again(millis(500), "the provisioner upgrades the cluster")
     }
 }

@@ -15,7 +15,8 @@ pub(super) struct UpgradeClusterInitialisation;
 impl Step<UpgradingCluster> for UpgradeClusterInitialisation {
     const NAME: &'static str = "Upgrade_Cluster_Initialisation";
     const RETRY: Retry = Retry::DEFAULT
-        .polling(secs(5), secs(15))
+        .polling(millis(500), secs(15))
+        .closely()
         .waiting_for(mins(30))
         .backing_off(secs(2), secs(30))
         .failing_for(mins(5));
@@ -38,7 +39,7 @@ impl Step<UpgradingCluster> for UpgradeClusterInitialisation {
     }
 }
 
-/// Puts the versions into the order: what was asked for, or what every cluster gets now.
+/// Puts the versions into the order: the requested ones, or the current defaults.
 fn upgrade(order: &mut Order, asked: &Input, defaults: &Defaults) {
     let Some(cluster) = &mut order.resolved.cluster else { return };
     let said = |asked: &Option<String>| asked.clone().filter(|asked| !asked.is_empty());

@@ -8,7 +8,7 @@ use store::broker::{InstanceChange, StateChange};
 use super::{UpgradingKyma, creator};
 use crate::operations::{
     prelude::*,
-    shared::{document, kubeconfig, missing, needed, runtime_id, upgrading},
+    shared::{document, kubeconfig, missing_data, require_client, runtime_id, upgrading},
 };
 
 pub(super) struct ApplyClusterConfiguration;
@@ -19,11 +19,11 @@ impl Step<UpgradingKyma> for ApplyClusterConfiguration {
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(60));
 
     async fn run(&self, cx: &mut Cx<'_, UpgradingKyma>) -> StepResult {
-        let reconciler = needed(cx.env.reconciler.as_ref(), System::Reconciler)?;
+        let reconciler = require_client(cx.env.reconciler.as_ref(), System::Reconciler)?;
         let runtime = runtime_id(cx)?;
         let name = cx.data.details.cluster_name.clone().unwrap_or_default();
         let Some(kubeconfig) = kubeconfig(cx).await? else {
-            return Err(missing("the runtime has no kubeconfig any more"));
+            return Err(missing_data("the runtime has no kubeconfig any more"));
         };
         let order = upgrading::order(cx)?.clone();
         let cluster = creator(cx)?.cluster(&order, &runtime, &name, &kubeconfig)?;
@@ -47,6 +47,6 @@ impl Step<UpgradingKyma> for ApplyClusterConfiguration {
         let change =
             InstanceChange { runtime_state: Some(state), details, ..InstanceChange::default() };
         cx.change(&change)?;
-        again(secs(5), "the Reconciler has the new configuration")
+        again(millis(500), "the Reconciler has the new configuration")
     }
 }

@@ -6,9 +6,9 @@ use super::UpgradingKyma;
 use crate::operations::{
     prelude::*,
     shared::{
-        missing, needed,
+        missing_data,
         reconciliation::{Reconciliation, read},
-        runtime_id,
+        require_client, runtime_id,
     },
 };
 
@@ -16,16 +16,17 @@ pub(super) struct CheckClusterConfiguration;
 
 impl Step<UpgradingKyma> for CheckClusterConfiguration {
     const NAME: &'static str = "Check_Cluster_Configuration";
-    const RETRY: Retry = Retry::DEFAULT.polling(secs(10), mins(1)).backing_off(secs(5), mins(1));
+    const RETRY: Retry =
+        Retry::DEFAULT.polling(millis(500), mins(1)).closely().backing_off(secs(5), mins(1));
 
     async fn run(&self, cx: &mut Cx<'_, UpgradingKyma>) -> StepResult {
         if !cx.data.applied {
             return done();
         }
-        let reconciler = needed(cx.env.reconciler.as_ref(), System::Reconciler)?;
+        let reconciler = require_client(cx.env.reconciler.as_ref(), System::Reconciler)?;
         let runtime = runtime_id(cx)?;
         let version = cx.data.details.cluster_configuration_version;
-        let version = version.ok_or_else(|| missing("the Reconciler has no configuration"))?;
+        let version = version.ok_or_else(|| missing_data("the Reconciler has no configuration"))?;
         match read(reconciler, &runtime, version).await? {
             Reconciliation::Done => {
                 let installed = cx.data.version.as_ref().map_or("", |it| it.version.as_str());

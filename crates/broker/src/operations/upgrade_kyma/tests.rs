@@ -20,7 +20,7 @@ const BESIDES: [(u32, &str); 2] = [(1, "Upgrade_Kyma_Initialisation"), (9, "AVS_
 const SHARED: [&str; 3] = ["Send_Notification", "AVS_Maintenance", "Get_Kubeconfig"];
 
 fn shape(systems: Systems) -> Shape {
-    Shape::clone(&plan(&Limits::default(), systems).check().unwrap().shape)
+    Shape::clone(&plan(&UpgradeKymaLimits::default(), systems).check().unwrap().shape)
 }
 
 fn shown(shape: &Shape) -> Vec<(u32, &str)> {

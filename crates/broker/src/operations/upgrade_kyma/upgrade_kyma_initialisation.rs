@@ -13,9 +13,10 @@ pub(super) struct UpgradeKymaInitialisation;
 
 impl Step<UpgradingKyma> for UpgradeKymaInitialisation {
     const NAME: &'static str = "Upgrade_Kyma_Initialisation";
-    const CALLS: &'static [&'static str] = &["kyma releases"];
+    const CALLS: &'static [&'static str] = &["control plane", "kyma releases"];
     const RETRY: Retry = Retry::DEFAULT
-        .polling(secs(5), secs(15))
+        .polling(millis(500), secs(15))
+        .closely()
         .waiting_for(mins(30))
         .backing_off(secs(2), secs(30))
         .failing_for(mins(5));

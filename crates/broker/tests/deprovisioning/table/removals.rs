@@ -1,11 +1,11 @@
 //! Removals by one of the plans, one after the other in one landscape, with trouble.
 
 use clients::gardener::BindingKind;
-use engine::testing::Tried;
+use engine::testing::TrialResult;
 use serde_json::json;
 use simulators::trouble::Rule;
 
-use crate::{furnishing::Parts, generated::Trying};
+use crate::{furnishing::FurnishedParts, generated::Trying};
 
 pub(super) struct Removals {
     pub(super) trying: Trying,
@@ -14,13 +14,16 @@ pub(super) struct Removals {
 impl Removals {
     /// By the legacy plan, or by the other one.
     pub(super) async fn by(legacy: bool) -> Self {
-        let trying =
-            if legacy { Trying::older(false).await } else { Trying::new(Parts::ALL, false).await };
+        let trying = if legacy {
+            Trying::older(false).await
+        } else {
+            Trying::new(FurnishedParts::ALL, false).await
+        };
         Self { trying }
     }
 
     /// Takes one removal to its end.
-    pub(super) async fn once(&self) -> Tried {
+    pub(super) async fn once(&self) -> TrialResult {
         self.trying.once().await
     }
 

@@ -6,7 +6,10 @@ use anyhow::bail;
 use clap::Args;
 use serde_json::Value;
 
-use super::KubeconfigFile;
+use super::{
+    super::which::{self, IdMatch},
+    KubeconfigFile,
+};
 use crate::{client::Client, confirm::Confirmation, output, view::Runtime};
 
 /// Regions of the platform whose runtimes only people in the EU may touch.
@@ -21,7 +24,7 @@ pub(super) struct OfOperator {
     /// The subaccount.
     #[arg(short, long, value_name = "ID", group = "chosen", requires = "account")]
     subaccount: Option<String>,
-    /// The runtime.
+    /// The runtime: its id, the beginning of it, or its name.
     #[arg(short, long, value_name = "ID", group = "chosen", requires = "account")]
     runtime_id: Option<String>,
     /// The Shoot.
@@ -38,13 +41,14 @@ impl OfOperator {
         mut file: KubeconfigFile,
         confirmation: &Confirmation,
     ) -> anyhow::Result<ExitCode> {
-        let runtime = self.runtime(client).await?;
+        let enough = IdMatch::of_change(confirmation, false);
+        let runtime = self.runtime(client, enough).await?;
         if EU_ONLY.contains(&runtime.sub_account_region.as_str()) {
             let (shoot, region) = (&runtime.shoot_name, &runtime.sub_account_region);
             confirmation.ask(&format!("Only people in the EU may access {shoot} ({region})"))?;
         }
         let account = &runtime.global_account_id;
-        let kubeconfig = kubeconfigs.operator_kubeconfig(account, &runtime.id).await?;
+        let kubeconfig = kubeconfigs.operator_kubeconfig(account, &runtime.id, None).await?;
         if file.output.is_none() {
             let name = name_in(&kubeconfig, &runtime.shoot_name)?;
             file.output = Some(PathBuf::from(format!("{name}.yaml")));
@@ -53,7 +57,7 @@ impl OfOperator {
         Ok(ExitCode::SUCCESS)
     }
 
-    async fn runtime(&self, client: &Client) -> anyhow::Result<Runtime> {
+    async fn runtime(&self, client: &Client, enough: IdMatch) -> anyhow::Result<Runtime> {
         let (account, shoot) = (&self.account, &self.shoot);
         if shoot.is_none() && (self.subaccount.is_none() && self.runtime_id.is_none()) {
             bail!(
@@ -61,10 +65,14 @@ impl OfOperator {
                  account/runtime-id, shoot"
             );
         }
+        let runtime_id = match &self.runtime_id {
+            Some(word) => Some(which::runtime_id(client, word, enough).await?),
+            None => None,
+        };
         let fields = [
             ("account", account),
             ("subaccount", &self.subaccount),
-            ("runtime_id", &self.runtime_id),
+            ("runtime_id", &runtime_id),
             ("shoot", shoot),
         ];
         let given = fields.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));

@@ -1,15 +1,16 @@
 //! The ledger of calls, as a table or as it grows.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use base::Clock;
 use clap::Args;
-use serde_json::Value;
+use uuid::Uuid;
 
 use super::{cells, items};
 use crate::{
     client::Client,
-    output::{self, Format, Head, Layout},
+    commands::which::{self, IdMatch},
+    output::{Format, Head, Layout},
 };
 
 const PAUSE: Duration = Duration::from_millis(500);
@@ -51,7 +52,7 @@ pub(super) struct Ledger {
     /// Only calls with this idempotency key.
     #[arg(long)]
     key: Option<String>,
-    /// Only calls of this operation.
+    /// Only calls of this operation: its id, a part of it, or the name of its runtime for the newest one.
     #[arg(long, value_name = "ID")]
     operation: Option<String>,
     /// Only lines of this phase: received, applied, replied, lost.
@@ -60,19 +61,34 @@ pub(super) struct Ledger {
     /// Only the newest N lines; the filters count afterwards.
     #[arg(long, value_name = "N", conflicts_with = "after", value_parser = clap::value_parser!(u32).range(1..=1000))]
     tail: Option<u32>,
-    /// Go on with what happens; with -o json, one line of JSON for each.
+    /// Go on with what happens; with -o json, one line of JSON for each; with -o yaml, one document.
     #[arg(short, long, visible_alias = "follow", short_alias = 'f')]
     watch: bool,
 }
 
 impl Ledger {
-    pub(super) async fn run(mut self, client: &Client, format: Format) -> anyhow::Result<()> {
+    pub(super) async fn run(
+        mut self,
+        client: &Client,
+        data: Option<&Path>,
+        format: Format,
+    ) -> anyhow::Result<()> {
+        // The provisioner's operations are in it too, so that a whole id is not looked up.
+        if let Some(operation) = self.operation.as_mut()
+            && Uuid::parse_str(operation).is_err()
+        {
+            let broker = Client::connect(data)?;
+            let found = which::operation(&broker, operation, IdMatch::Part).await?;
+            *operation = found.to_string();
+        }
         let clock = Clock::running();
         loop {
             let page = client.look("reading the ledger", "/ledger", &self.query()).await?;
             let entries = items(&page["entries"]);
             match format {
-                Format::Json if self.watch => lines(entries)?,
+                _ if self.watch && format.is_documents() => {
+                    entries.iter().try_for_each(|entry| format.document(entry))?;
+                }
                 _ if self.watch && entries.is_empty() => {}
                 _ => {
                     let layout = Layout { head: &HEAD, name: "/sequence", empty: "no calls" };
@@ -107,9 +123,4 @@ impl Ledger {
         query.extend(optional.into_iter().filter_map(|(name, value)| Some((name, value.clone()?))));
         query
     }
-}
-
-/// One line of JSON for each entry, as programs read what does not end.
-fn lines(entries: &[Value]) -> anyhow::Result<()> {
-    entries.iter().try_for_each(output::json_line)
 }

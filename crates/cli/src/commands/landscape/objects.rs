@@ -15,7 +15,7 @@ use crate::{
 pub(super) struct Objects {
     /// The system.
     system: String,
-    /// What it is, for example runtime.
+    /// The kind of object, for example runtime.
     kind: Option<String>,
     /// Its id.
     id: Option<String>,
@@ -31,13 +31,13 @@ impl Objects {
         let path = format!("/systems/{}/objects", self.system);
         if let (Some(kind), Some(id)) = (&self.kind, &self.id) {
             let path = format!("{path}/{kind}/{id}");
+            let answer = client.look(&format!("looking at {kind} {id}"), &path, &[]).await?;
             if self.delete {
                 self.confirmation.ask(&format!("{kind} {id} of {} is deleted", self.system))?;
                 let doing = format!("deleting {kind} {id}");
                 client.change(&doing, Method::DELETE, &path, None).await?;
                 return output::print(&format!("{kind} {id} of {} is deleted\n", self.system));
             }
-            let answer = client.look(&format!("looking at {kind} {id}"), &path, &[]).await?;
             return format.show(&answer, id, || format!("{answer:#}\n"));
         }
         let kind: Vec<_> = self.kind.map(|kind| ("kind", kind)).into_iter().collect();

@@ -8,10 +8,13 @@ use std::{
 use clap::Args;
 use server::{
     Speed, settings, telemetry,
-    up::{Alone, GardenerVersion, run_landscape},
+    up::{LandscapeOptions, run_landscape},
 };
 
-use crate::connection::{self, DEFAULT_FOLDER};
+use crate::{
+    commands::garden::GardenArgs,
+    connection::{self, DEFAULT_FOLDER},
+};
 
 /// How to serve it.
 #[derive(Args)]
@@ -22,9 +25,8 @@ pub(super) struct Serve {
     /// How many times faster than watchable the simulated world is, or "max".
     #[arg(long, value_name = "X", default_value = "1")]
     speed: Speed,
-    /// Which Gardener the simulated garden plays: 1.65 and every version after it.
-    #[arg(long, value_name = "VERSION", default_value_t)]
-    gardener: GardenerVersion,
+    #[command(flatten)]
+    garden: GardenArgs,
     /// A settings file, as in config/broker.toml.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -37,11 +39,11 @@ impl Serve {
         }
         let settings = settings::load(self.config.as_deref())?;
         telemetry::start(&settings.telemetry.log, settings.telemetry.format)?;
-        run_landscape(Alone {
+        run_landscape(LandscapeOptions {
             port: self.port,
             data: data.unwrap_or(Path::new(DEFAULT_FOLDER)).to_owned(),
             speed: self.speed,
-            gardener: self.gardener,
+            garden: self.garden.options(),
             settings,
         })
         .await?;

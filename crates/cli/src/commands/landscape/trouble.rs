@@ -83,7 +83,7 @@ impl Trouble {
                 let body = make.body();
                 let path = "/troubles";
                 let made = client.change("making trouble", Method::POST, path, Some(&body)).await?;
-                format.show(&made, &super::shown(&made["id"]), || told(&made))
+                format.show(&made, &super::shown(&made["id"]), || trouble_text(&made))
             }
             Command::End { id } => {
                 let path = id.map_or("/troubles".into(), |id| format!("/troubles/{id}"));
@@ -108,8 +108,8 @@ impl Make {
     }
 }
 
-/// What was made: the system, what happens to it, until when, and how to end it.
-fn told(made: &Value) -> String {
+/// A text about created trouble: the system, the kind, the end, and how to end it.
+fn trouble_text(made: &Value) -> String {
     let word = |field: &str| made.pointer(field).map(super::shown).unwrap_or_default();
     let (id, system, kind) = (word("/id"), word("/system"), word("/trouble/kind"));
     let system = if system.is_empty() { "every system".to_owned() } else { system };

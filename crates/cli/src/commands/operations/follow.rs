@@ -7,24 +7,21 @@ use std::{process::ExitCode, time::Duration};
 
 use base::Clock;
 use domain::OperationId;
-use jiff::SignedDuration;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::live::Live;
 use crate::{
     client::Client,
-    hint,
+    commands::watching::{Patience, unless_interrupted},
     output::{self, Format, duration, style},
     timeline::Timeline,
     view::{Entry, Operation},
 };
 
 const PAUSE: Duration = Duration::from_millis(500);
-/// How long answers may be missing once there was one: a restart takes less.
-const PATIENCE: SignedDuration = SignedDuration::from_secs(60);
 
-/// Prints what was begun: all at once, or as the first line of JSON where others follow.
+/// Prints what was begun: all at once, or as the first document where others follow.
 pub(crate) fn begin(
     format: Format,
     watch: bool,
@@ -32,8 +29,8 @@ pub(crate) fn begin(
     name: &str,
     text: impl FnOnce() -> String,
 ) -> anyhow::Result<()> {
-    if watch && format == Format::Json {
-        return output::json_line(told);
+    if watch && format.is_documents() {
+        return format.document(told);
     }
     format.show(told, name, text)
 }
@@ -43,59 +40,43 @@ pub(crate) async fn follow(client: &Client, id: &OperationId) -> anyhow::Result<
     follow_as(client, id, Format::Table).await
 }
 
-/// The same; with JSON one line for each entry of the journal, and the operation as the last one.
+/// The same; with JSON and YAML one document for each entry of the journal, and the operation as the last one.
 pub(crate) async fn follow_as(
     client: &Client,
     id: &OperationId,
     format: Format,
 ) -> anyhow::Result<ExitCode> {
-    if format == Format::Json || !style::is_live() {
-        return watch(client, id, &mut Shown::new(format)).await;
+    if format.is_documents() || !style::is_live() {
+        return watch(client, id, &mut FollowOutput::new(format)).await;
     }
-    let mut shown = Shown::Terminal(None, Live::default());
-    tokio::select! {
-        ended = watch(client, id, &mut shown) => ended,
-        pressed = tokio::signal::ctrl_c() => {
-            pressed?;
-            let kcp = hint::kcp();
-            eprintln!("\nThe operation goes on. Watch it again:\n  {kcp} operations {id} --watch");
-            Ok(ExitCode::from(130))
-        }
-    }
+    let mut shown = FollowOutput::Terminal(None, Live::default());
+    let watched = watch(client, id, &mut shown);
+    unless_interrupted(watched, "operation", &format!("operations {id} --watch")).await
 }
 
-async fn watch(client: &Client, id: &OperationId, shown: &mut Shown) -> anyhow::Result<ExitCode> {
+async fn watch(
+    client: &Client,
+    id: &OperationId,
+    shown: &mut FollowOutput,
+) -> anyhow::Result<ExitCode> {
     let clock = Clock::running();
-    let (mut seen, mut answered, mut missing_since) = (0, false, None);
+    let (mut patience, mut seen) = (Patience::new(&clock, PAUSE), 0);
     loop {
-        match look(client, id, shown).await {
-            Ok(State { operation, mut journal, waiting }) => {
-                (missing_since, answered) = (None, true);
-                journal.retain(|entry| entry["seq"].as_i64().is_some_and(|seq| seq > seen));
-                seen = journal.last().and_then(|entry| entry["seq"].as_i64()).unwrap_or(seen);
-                let known = Operation::deserialize(&operation)?;
-                shown.learn(client, &known.kind).await;
-                shown.draw(&known, &journal, &waiting, &clock)?;
-                if let Some(ended_at) = known.ended_at {
-                    let took = duration(known.created_at, ended_at);
-                    return shown.end(&operation, &known, &took);
-                }
-            }
-            Err(error) if !answered => return Err(error),
-            Err(error) => {
-                let now = clock.now();
-                let since = *missing_since.get_or_insert_with(|| {
-                    let error = output::harmless(&format!("{error:#}"), "");
-                    shown.forget();
-                    eprintln!("no answer, still watching: {error}");
-                    now
-                });
-                if now.duration_since(since) > PATIENCE {
-                    return Err(error);
-                }
+        let state = look(client, id, shown).await;
+        if let Some(State { operation, mut journal, waiting }) =
+            patience.take(state, || shown.forget())?
+        {
+            journal.retain(|entry| entry["seq"].as_i64().is_some_and(|seq| seq > seen));
+            seen = journal.last().and_then(|entry| entry["seq"].as_i64()).unwrap_or(seen);
+            let known = Operation::deserialize(&operation)?;
+            shown.learn(client, &known.kind).await;
+            shown.draw(&known, &journal, &waiting, &clock)?;
+            if let Some(ended_at) = known.ended_at {
+                let took = duration(known.created_at, ended_at);
+                return shown.end(&operation, &known, &took);
             }
         }
-        clock.sleep(PAUSE).await;
+        patience.pause().await;
     }
 }
 
@@ -107,23 +88,23 @@ struct State {
 }
 
 /// The operation first: what its journal says afterwards is at least as new.
-async fn look(client: &Client, id: &OperationId, shown: &Shown) -> anyhow::Result<State> {
+async fn look(client: &Client, id: &OperationId, shown: &FollowOutput) -> anyhow::Result<State> {
     let operation = client.find(id).await?;
     let journal = serde_json::from_value(client.journal(id).await?)?;
-    let live = matches!(shown, Shown::Terminal(..));
+    let live = matches!(shown, FollowOutput::Terminal(..));
     let waiting = if live { client.waiting(id).await? } else { Value::Null };
     Ok(State { operation, journal, waiting })
 }
 
 /// Where it is shown.
-enum Shown {
+enum FollowOutput {
     Lines(Option<Timeline>),
-    Json,
+    Documents(Format),
     Terminal(Option<Timeline>, Live),
 }
 
-impl Shown {
-    /// Asks once how long such operations usually take. Those who may not know watch without it.
+impl FollowOutput {
+    /// Asks once how long such operations usually take. Without the scope for it, the estimate is left out.
     async fn learn(&mut self, client: &Client, kind: &str) {
         if let Self::Terminal(None, live) = self
             && let Ok(answer) = client.usual(kind).await
@@ -133,9 +114,9 @@ impl Shown {
     }
 }
 
-impl Shown {
+impl FollowOutput {
     fn new(format: Format) -> Self {
-        if format == Format::Json { Self::Json } else { Self::Lines(None) }
+        if format.is_documents() { Self::Documents(format) } else { Self::Lines(None) }
     }
 
     fn draw(
@@ -149,8 +130,8 @@ impl Shown {
             journal.iter().map(Entry::deserialize).collect::<Result<_, _>>()?;
         let since = operation.created_at;
         match self {
-            Self::Json => {
-                journal.iter().try_for_each(|entry| output::json_line(&json!({ "entry": entry })))
+            Self::Documents(format) => {
+                journal.iter().try_for_each(|entry| format.document(&json!({ "entry": entry })))
             }
             Self::Lines(timeline) => {
                 let timeline = timeline.get_or_insert_with(|| Timeline::since(since));
@@ -164,7 +145,7 @@ impl Shown {
         }
     }
 
-    /// What is drawn stays: something else is written below.
+    /// Keeps the drawn lines: the next output goes below them.
     fn forget(&mut self) {
         if let Self::Terminal(_, live) = self {
             live.forget();
@@ -175,8 +156,8 @@ impl Shown {
     fn end(&self, whole: &Value, operation: &Operation, took: &str) -> anyhow::Result<ExitCode> {
         let good = operation.state == "succeeded";
         let code = if good { ExitCode::SUCCESS } else { ExitCode::FAILURE };
-        if matches!(self, Self::Json) {
-            output::json_line(&json!({ "operation": whole }))?;
+        if let Self::Documents(format) = self {
+            format.document(&json!({ "operation": whole }))?;
             return Ok(code);
         }
         let (id, state) = (&operation.id, &operation.state);

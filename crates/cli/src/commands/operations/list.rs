@@ -1,23 +1,22 @@
 //! A table of operations, newest first.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use base::Clock;
 use clap::Args;
 use jiff::Timestamp;
 use serde::Deserialize as _;
 use serde_json::Value;
+use uuid::Uuid;
 
+use super::super::{
+    names::Names,
+    which::{self, IdMatch},
+};
 use crate::{
     client::Client,
     output::{self, Format, Head, Layout, age, time},
     view::Operation,
 };
 
-/// How many runtimes are asked for by id at once: as many as fit an address.
-const AT_ONCE: usize = 50;
-/// So much of its instance stands for an operation whose runtime has no name or is gone.
-const SHORT: usize = 8;
 const HEAD: [Head; 10] = [
     Head::Fixed("NAME"),
     Head::Fixed("OPERATION"),
@@ -39,11 +38,11 @@ pub(super) struct List {
     limit: u32,
     /// Only those behind this one.
     #[arg(long, value_name = "ID")]
-    after: Option<domain::OperationId>,
+    after: Option<String>,
     /// Only those in this state, for example "in progress".
     #[arg(long)]
     state: Option<String>,
-    /// Only those of this instance.
+    /// Only those of this instance: its id, the beginning of it, or the name of its runtime.
     #[arg(long, value_name = "ID")]
     instance: Option<String>,
 }
@@ -51,12 +50,23 @@ pub(super) struct List {
 impl List {
     pub(super) async fn run(self, client: &Client, format: Format) -> anyhow::Result<()> {
         let mut query = vec![("limit", self.limit.to_string())];
-        query.extend(self.after.map(|id| ("after", id.to_string())));
+        if let Some(after) = &self.after {
+            let after = which::operation(client, after, IdMatch::Part).await?;
+            query.push(("after", after.to_string()));
+        }
         query.extend(self.state.map(|state| ("state", state)));
-        query.extend(self.instance.map(|id| ("instance", id)));
+        if let Some(instance) = self.instance {
+            // Jobs and removed instances are no runtimes, and have operations.
+            let found = if Uuid::parse_str(&instance).is_ok() {
+                None
+            } else {
+                which::worked_on(client, &instance, IdMatch::Part).await?
+            };
+            query.push(("instance", found.unwrap_or(instance)));
+        }
         let answer = client.list(&query).await?;
         let items = answer["operations"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let names = names(client, items).await;
+        let names = Names::of(client, items, "instance").await;
         let now = Clock::running().now();
         let layout = Layout { head: &HEAD, name: "/id", empty: "no operations" };
         format.list(&answer, items, &layout, |value| row(value, &names, now))?;
@@ -67,31 +77,11 @@ impl List {
     }
 }
 
-/// What the runtimes of these operations are called. A list without names is better than none, so that failures do not count.
-async fn names(client: &Client, operations: &[Value]) -> BTreeMap<String, String> {
-    let instances: BTreeSet<&str> =
-        operations.iter().filter_map(|it| it["instance"].as_str()).collect();
-    let instances: Vec<&str> = instances.into_iter().collect();
-    let mut names = BTreeMap::new();
-    if !client.has_runtimes() {
-        return names;
-    }
-    for part in instances.chunks(AT_ONCE) {
-        let mut query = vec![("state", "all".to_owned()), ("op_detail", "last".to_owned())];
-        query.extend(part.iter().map(|instance| ("instance_id", (*instance).to_owned())));
-        let found = client.runtimes_seen(&query).await.unwrap_or_default();
-        names.extend(found.into_iter().map(|it| (it.instance_id.clone(), it.name().to_owned())));
-    }
-    names
-}
-
-fn row(value: &Value, names: &BTreeMap<String, String>, now: Timestamp) -> Vec<String> {
+fn row(value: &Value, names: &Names, now: Timestamp) -> Vec<String> {
     let Ok(operation) = Operation::deserialize(value) else { return Vec::new() };
     let of = |text: &Option<String>| text.clone().unwrap_or_default();
-    let short = || operation.instance.chars().take(SHORT).collect();
-    let name = names.get(&operation.instance).filter(|name| !name.is_empty()).cloned();
     vec![
-        name.unwrap_or_else(short),
+        names.name(&operation.instance, ""),
         operation.id.to_string(),
         operation.kind.clone(),
         operation.state.clone(),

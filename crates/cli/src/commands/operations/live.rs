@@ -18,12 +18,12 @@ const WIDTH: usize = 80;
 #[derive(Default)]
 pub(super) struct Live {
     lines: usize,
-    usual: Usual,
+    usual: UsualDurations,
 }
 
 /// How long operations of a kind usually take: the median as a whole, and of each step.
 #[derive(Default)]
-struct Usual {
+struct UsualDurations {
     whole: Option<SignedDuration>,
     steps: HashMap<String, SignedDuration>,
 }
@@ -72,11 +72,11 @@ impl Live {
     }
 }
 
-/// What it does, why it waits, when it goes on: nothing of one that has ended.
+/// The current work, the reason and the end of a wait; empty for an operation that has ended.
 fn state(
     operation: &Operation,
     waiting: &Value,
-    usual: &Usual,
+    usual: &UsualDurations,
     now: Timestamp,
     width: usize,
 ) -> Vec<String> {
@@ -156,7 +156,7 @@ mod tests {
             {"kind": "provision", "step": "Check_Runtime", "median_seconds": 100.0},
         ]}));
 
-        let unknown = state(&operation, &waiting, &Usual::default(), now, 80);
+        let unknown = state(&operation, &waiting, &UsualDurations::default(), now, 80);
         let lines = state(&operation, &waiting, &live.usual, now, 80);
 
         assert_eq!(unknown[0], "⏳ 55 % Check_Runtime (step 12 of 20)  1:19");

@@ -1,13 +1,23 @@
-//! What gets an operation unstuck: cancel, retry, skip a step, abandon. Each asks first, and takes a reason.
+//! What gets an operation unstuck: cancel, retry, skip a step, abandon. Each looks whether it can be done, then asks for a reason if none is
+//! given, and whether it is meant.
 
 use std::process::ExitCode;
 
+use anyhow::bail;
 use clap::{Args, Subcommand};
 use domain::OperationId;
 use serde_json::{Value, json};
 
-use super::{super::which, follow};
-use crate::{client::Client, confirm::Confirmation, output::Format};
+use super::{
+    super::which::{self, IdMatch},
+    follow,
+};
+use crate::{
+    client::Client,
+    confirm::{Confirmation, Reason},
+    output::Format,
+    view::Operation,
+};
 
 #[derive(Subcommand)]
 pub(crate) enum Unstuck {
@@ -38,29 +48,48 @@ pub(crate) struct Request {
     /// The operation: its id, the beginning or end of it, or a runtime for its newest one.
     #[arg(value_name = "OPERATION")]
     id: String,
-    /// Why; kept with the operation and in the audit.
-    #[arg(long, value_name = "TEXT")]
-    reason: Option<String>,
+    #[command(flatten)]
+    reason: Reason,
     #[command(flatten)]
     confirmation: Confirmation,
 }
 
 impl Request {
-    async fn send(
-        &self,
-        client: &Client,
-        id: &OperationId,
-        action: &str,
-        step: Option<&str>,
-    ) -> anyhow::Result<Value> {
-        let mut body = json!({});
-        if let Some(reason) = &self.reason {
-            body["reason"] = json!(reason);
+    /// An operation that can still be stopped, and what the question calls it.
+    async fn unfinished(&self, client: &Client) -> anyhow::Result<(OperationId, String)> {
+        let (id, state, called) = self.looked_up(client).await?;
+        if ["succeeded", "failed", "canceled"].contains(&state.as_str()) {
+            bail!("operation {id} has ended: it is {state}");
         }
-        if let Some(step) = step {
-            body["step"] = json!(step);
+        Ok((id, called))
+    }
+
+    /// The same for one that can be continued.
+    async fn ended(&self, client: &Client) -> anyhow::Result<(OperationId, String)> {
+        let (id, state, called) = self.looked_up(client).await?;
+        match state.as_str() {
+            "failed" | "canceled" => Ok((id, called)),
+            _ => bail!(
+                "operation {id} is {state}: only one that has failed or was canceled can be continued"
+            ),
         }
-        client.unstick(id, action, &body).await
+    }
+
+    /// The operation, its state, and what questions call it.
+    async fn looked_up(&self, client: &Client) -> anyhow::Result<(OperationId, String, String)> {
+        let enough = IdMatch::of_change(&self.confirmation, false);
+        let id = which::operation(client, &self.id, enough).await?;
+        let found: Operation = serde_json::from_value(client.find(&id).await?)?;
+        let whose = which::called(client, &found.instance).await;
+        let called = format!("{} of {whose}, operation {id},", found.kind);
+        Ok((id, found.state, called))
+    }
+
+    /// The body of the request, once there is a reason and it is meant.
+    fn confirmed(&self, what: &str) -> anyhow::Result<Value> {
+        let reason = self.reason.ask(&self.confirmation)?;
+        self.confirmation.ask(what)?;
+        Ok(json!({"reason": reason}))
     }
 }
 
@@ -68,11 +97,9 @@ impl Unstuck {
     pub(crate) async fn run(self, client: &Client, format: Format) -> anyhow::Result<ExitCode> {
         let (answer, text, watch) = match self {
             Self::Cancel(request) => {
-                let id = &which::operation(client, &request.id).await?;
-                request
-                    .confirmation
-                    .ask(&format!("Operation {id} ends at its next step boundary"))?;
-                let answer = request.send(client, id, "cancel", None).await?;
+                let (id, called) = &request.unfinished(client).await?;
+                let what = format!("End {called} at its next step boundary");
+                let answer = client.unstick(id, "cancel", &request.confirmed(&what)?).await?;
                 (
                     answer,
                     format!("operation {id} is asked to end at its next step boundary\n"),
@@ -80,25 +107,23 @@ impl Unstuck {
                 )
             }
             Self::Retry { request, watch } => {
-                let id = &which::operation(client, &request.id).await?;
-                request.confirmation.ask(&format!("Operation {id} is continued by a new one"))?;
-                let answer = request.send(client, id, "retry", None).await?;
+                let (id, called) = &request.ended(client).await?;
+                let what = format!("Continue {called} by a new operation");
+                let answer = client.unstick(id, "retry", &request.confirmed(&what)?).await?;
                 let text = format!("Operation  {}\n", answer["id"].as_str().unwrap_or_default());
                 (answer, text, watch)
             }
             Self::Skip { request, step } => {
-                let id = &which::operation(client, &request.id).await?;
-                let what = format!("Operation {id} goes on without {step}");
-                request.confirmation.ask(&what)?;
-                let answer = request.send(client, id, "skip", Some(&step)).await?;
+                let (id, called) = &request.unfinished(client).await?;
+                let mut body = request.confirmed(&format!("Let {called} go on without {step}"))?;
+                body["step"] = json!(step);
+                let answer = client.unstick(id, "skip", &body).await?;
                 (answer, format!("operation {id} is asked to go on without {step}\n"), false)
             }
             Self::Abandon(request) => {
-                let id = &which::operation(client, &request.id).await?;
-                request
-                    .confirmation
-                    .ask(&format!("Operation {id} fails now, whatever its step does"))?;
-                let answer = request.send(client, id, "abandon", None).await?;
+                let (id, called) = &request.unfinished(client).await?;
+                let what = format!("Fail {called} now, whatever its step does");
+                let answer = client.unstick(id, "abandon", &request.confirmed(&what)?).await?;
                 (answer, format!("operation {id} is abandoned\n"), false)
             }
         };

@@ -2,11 +2,15 @@
 
 use std::fmt::Write as _;
 
+use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::output;
+use crate::{
+    commands::names::Names,
+    output::{self, Head, age},
+};
 
-/// How much of the targets a list shows.
+/// How much of the targets the known client's list shows.
 const TARGETS: usize = 20;
 const KEYS: [(&str, &str); 9] = [
     ("target", "target"),
@@ -28,19 +32,73 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// The table of orchestrations.
-pub(super) fn list(all: &[Value]) -> String {
+/// The columns of a list of orchestrations.
+pub(super) const LIST: [Head; 8] = [
+    Head::Fixed("ORCHESTRATION"),
+    Head::Fixed("TYPE"),
+    Head::State("STATE"),
+    Head::Fixed("AGE"),
+    Head::Wide("CREATED AT"),
+    Head::Wide("DRY RUN"),
+    Head::Text("DETAILS"),
+    Head::Text("TARGETS"),
+];
+/// The columns of a list of operations.
+pub(super) const OPERATIONS: [Head; 7] = [
+    Head::Fixed("NAME"),
+    Head::Fixed("OPERATION"),
+    Head::State("STATE"),
+    Head::Fixed("SHOOT"),
+    Head::Wide("GLOBALACCOUNT"),
+    Head::Wide("SUBACCOUNT"),
+    Head::Text("DESCRIPTION"),
+];
+
+/// An orchestration in these columns. A dry run changes nothing, and is told apart.
+pub(super) fn row(it: &Value, now: Timestamp) -> Vec<String> {
+    let parameters = &it["parameters"];
+    let (kind, version) = kind(it);
+    let dry_run = parameters["dryRun"] == true;
+    let kind = if dry_run { format!("{kind}, dry run") } else { kind.to_owned() };
+    let paused = it["paused"] == true && it["state"] == "in progress";
+    let created: Option<Timestamp> = it["createdAt"].as_str().and_then(|at| at.parse().ok());
+    vec![
+        text(&it["orchestrationID"]),
+        kind,
+        if paused { "paused".to_owned() } else { text(&it["state"]) },
+        created.map(|at| age(at, now)).unwrap_or_default(),
+        text(&it["createdAt"]),
+        dry_run.to_string(),
+        version,
+        targets(&parameters["targets"]["include"]).join(","),
+    ]
+}
+
+/// An operation in these columns.
+pub(super) fn operation_row(it: &Value, names: &Names) -> Vec<String> {
+    let keys = ["operationID", "state", "shootName", "globalAccountID", "subAccountID"];
+    let name = names.name(&text(&it["instanceID"]), &text(&it["shootName"]));
+    let rest = keys.map(|key| text(&it[key]));
+    std::iter::once(name).chain(rest).chain([text(&it["description"])]).collect()
+}
+
+/// What an orchestration changes, and to which version.
+fn kind(it: &Value) -> (&'static str, String) {
+    let parameters = &it["parameters"];
+    if it["type"] == "upgradeCluster" {
+        let version = text(&parameters["kubernetes"]["kubernetesVersion"]);
+        ("cluster upgrade", format!("K8S: {version}"))
+    } else {
+        ("kyma upgrade", format!("Kyma: {}", text(&parameters["kyma"]["version"])))
+    }
+}
+
+/// The known client's table of orchestrations.
+pub(super) fn known(all: &[Value]) -> String {
     let head = ["ORCHESTRATION ID", "TYPE", "CREATED AT", "STATE", "DRY RUN", "TARGETS", "DETAILS"];
     let rows = all.iter().map(|it| {
         let parameters = &it["parameters"];
-        let (kind, version) = if it["type"] == "upgradeCluster" {
-            (
-                "cluster upgrade",
-                format!("K8S: {}", text(&parameters["kubernetes"]["kubernetesVersion"])),
-            )
-        } else {
-            ("kyma upgrade", format!("Kyma: {}", text(&parameters["kyma"]["version"])))
-        };
+        let (kind, version) = kind(it);
         let created = text(&it["createdAt"]);
         let created = created.get(..19).unwrap_or(&created).replace('-', "/").replace('T', " ");
         vec![
@@ -56,8 +114,8 @@ pub(super) fn list(all: &[Value]) -> String {
     output::columns(head.map(String::from).to_vec(), rows)
 }
 
-/// The table of operations.
-pub(super) fn operations(all: &[Value]) -> String {
+/// The known client's table of operations.
+pub(super) fn known_operations(all: &[Value]) -> String {
     if all.is_empty() {
         return String::new();
     }
@@ -185,7 +243,11 @@ mod tests {
 
         assert!(shown.contains("Kyma Version:       2.10.0\n"), "{shown}");
         assert!(shown.ends_with("Targets:\n  region = eu,plan = aws\nOperations:\n  in progress: 1\n      pending: 2\n"), "{shown}");
-        let list = list(&[it]);
+        let mut dry = it.clone();
+        (dry["parameters"]["dryRun"], dry["paused"]) = (true.into(), true.into());
+        let row = row(&dry, "2026-11-18T02:00:00Z".parse().unwrap());
+        assert_eq!(row[1..4], ["kyma upgrade, dry run", "paused", "2d"]);
+        let list = known(&[it]);
         assert!(
             list.contains(
                 "2026/11/16 01:00:00   in progress   false     region = eu,plan = a   Kyma: 2.10.0"

@@ -8,7 +8,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    runtime,
+    super::which::IdMatch,
+    round, runtime,
     time::{known, time},
 };
 use crate::{
@@ -42,7 +43,7 @@ const OPERATIONS: [Head; 7] = [
 /// Which rounds are listed.
 #[derive(Args)]
 pub(super) struct List {
-    /// Only those of these runtimes.
+    /// Only those of these runtimes: ids, their beginnings, or names.
     #[arg(short, long, value_delimiter = ',', value_name = "ID")]
     runtime_id: Vec<String>,
     /// Only those of these Shoots.
@@ -69,7 +70,7 @@ impl List {
     pub(super) async fn run(self, mothership: &Client, data: Option<&Path>) -> anyhow::Result<()> {
         let mut query = Vec::new();
         for which in self.runtime_id.iter().chain(&self.shoot) {
-            query.push(("runtimeID", runtime(data, which).await?));
+            query.push(("runtimeID", runtime(data, which, IdMatch::Part).await?));
         }
         query.extend(self.status.iter().map(|status| ("status", status.clone())));
         query.extend(self.before.map(|time| ("before", time.to_string())));
@@ -91,7 +92,7 @@ impl List {
 /// One round.
 #[derive(Args)]
 pub(super) struct Info {
-    /// The round.
+    /// The round, by its id or a part of it.
     #[arg(short = 'i', long, value_name = "ID")]
     scheduling_id: String,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
@@ -101,7 +102,8 @@ pub(super) struct Info {
 
 impl Info {
     pub(super) async fn run(self, mothership: &Client) -> anyhow::Result<()> {
-        let found = mothership.reconciliation(&self.scheduling_id).await?;
+        let id = round(mothership, &self.scheduling_id, IdMatch::Part).await?;
+        let found = mothership.reconciliation(&id).await?;
         let operations = found["operations"].as_array().cloned().unwrap_or_default();
         let layout = Layout { head: &OPERATIONS, name: "/correlationID", empty: "no operations" };
         self.output.list(&found, &operations, &layout, |it| {
@@ -114,7 +116,7 @@ impl Info {
     }
 }
 
-/// What is kept about a cluster, without its components.
+/// The stored state of a cluster, without its components.
 pub(super) fn state(state: &Value) -> String {
     let (status, configuration) = (&state["status"], &state["configuration"]);
     let lines = [

@@ -22,7 +22,7 @@ impl Guide {
         Self { part: 0, typed: (!yes).then(listen) }
     }
 
-    /// Whether somebody is there to do what a program cannot.
+    /// Whether a person is there to do what a program cannot.
     pub(super) fn has_company(&self) -> bool {
         self.typed.is_some()
     }

@@ -18,7 +18,7 @@ use super::{guide::Guide, restart};
 use crate::{
     client::Client,
     commands::{kubeconfig::KubeconfigFile, operations},
-    hint,
+    connection, hint,
     output::{self, Format},
 };
 
@@ -133,8 +133,10 @@ impl<'a> Walk<'a> {
             return guide.part("kill -9 and start again", text, "").await;
         }
         let before = restart::token(self.data).unwrap_or_default();
-        let command = "kill -9 $(pgrep -f 'kcp.* up')   # and then start kcp up again";
-        guide.part("kill -9 and start again", text, command).await?;
+        let pid = connection::find(self.data).ok().and_then(|it| it.pid);
+        let pid = pid.map_or_else(|| "PID".to_owned(), |pid| pid.to_string());
+        let command = format!("kill -9 {pid}   # and then start kcp up again");
+        guide.part("kill -9 and start again", text, &command).await?;
         output::print("Waiting until it is back; Enter leaves this part out.\n")?;
         if restart::wait(guide, self.data, &before).await? {
             self.client = Client::connect(self.data)?;
@@ -203,7 +205,7 @@ fn succeeded(code: ExitCode) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What kubectl lists, or how to get it.
+/// The output of kubectl, or how to get it.
 async fn kubectl(kubeconfig: PathBuf) -> anyhow::Result<String> {
     let mut command = tokio::process::Command::new("kubectl");
     let command = command.arg("--kubeconfig").arg(&kubeconfig).args(["get", "namespaces"]);

@@ -1,6 +1,10 @@
 //! Targets on the command line: `all`, or pairs that must all fit.
 
 use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::super::which::{self, IdMatch};
+use crate::client::Client;
 
 /// A target in the words of the API.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +29,27 @@ pub(in crate::commands) fn target(text: &str) -> Result<Target, String> {
 /// Reads `--target-exclude`.
 pub(in crate::commands) fn target_exclude(text: &str) -> Result<Target, String> {
     read(text, "--target-exclude", false)
+}
+
+/// Targets with whole ids instead of names and parts of ids.
+pub(in crate::commands) async fn resolve(
+    client: &Client,
+    targets: &mut [Target],
+    enough: IdMatch,
+) -> anyhow::Result<()> {
+    for Target(target) in targets {
+        for key in ["runtimeID", "instanceID"] {
+            let Some(word) = target[key].as_str() else { continue };
+            if Uuid::parse_str(word).is_err() {
+                let id = match key {
+                    "runtimeID" => which::runtime_id(client, word, enough).await?,
+                    _ => which::instance(client, word, enough).await?,
+                };
+                target[key] = id.into();
+            }
+        }
+    }
+    Ok(())
 }
 
 fn read(text: &str, flag: &str, all: bool) -> Result<Target, String> {

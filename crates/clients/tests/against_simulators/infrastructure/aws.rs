@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::{http::StatusCode, response::IntoResponse};
-use clients::{Kind, Limits, aws::Market};
+use clients::{CallLimits, Kind, aws::Market};
 use serde_json::json;
 use simulators::trouble::Kind as Trouble;
 
@@ -21,12 +21,12 @@ async fn add_volume(world: &World, id: &str, region: &str, in_use: bool) {
 async fn requests_are_what_amazon_documents() {
     let (url, heard) = answering(|_, heard| {
         let action = heard.body.split('&').next().unwrap().strip_prefix("Action=").unwrap();
-        format!("<{action}Response><volumeSet/><instanceTypeOfferingSet/></{action}Response>")
-            .into_response()
+        let lists = "<volumeSet/><instanceTypeOfferingSet/><regionInfo/>";
+        format!("<{action}Response>{lists}</{action}Response>").into_response()
     })
     .await;
     let host = format!("127.0.0.1:{}", url.port().unwrap());
-    let aws = aws(url, Limits::DEFAULT, &noon());
+    let aws = aws(url, CallLimits::DEFAULT, &noon());
 
     aws.volumes("eu-west-1").await.unwrap();
     aws.delete_volume("eu-west-1", "vol-1").await.unwrap();
@@ -79,7 +79,7 @@ async fn codes_say_what_a_refusal_means() {
             (StatusCode::from_u16(status).unwrap(), body).into_response()
         })
         .await;
-        let error = aws(url, Limits::DEFAULT, &noon()).volumes("eu-west-1").await.unwrap_err();
+        let error = aws(url, CallLimits::DEFAULT, &noon()).volumes("eu-west-1").await.unwrap_err();
 
         assert_eq!((error.kind, error.reason.as_deref()), (kind, Some(code)));
         assert_eq!(error.said.as_deref(), Some("a < b"));
@@ -101,6 +101,41 @@ async fn an_account_is_empty_only_when_nothing_is_left() {
     assert_eq!(aws.clean_up(Market::Global).await.unwrap(), 6, "they are still being deleted");
     world.clock.advance(Duration::from_secs(3));
     assert_eq!(aws.clean_up(Market::Global).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_volume_in_a_region_that_is_not_listed_here_is_deleted_too() {
+    let world = World::new().await;
+    let aws = world.aws();
+    for region in ["eu-north-1", "us-east-2"] {
+        assert!(!Market::Global.regions().contains(&region));
+        add_volume(&world, &format!("vol-{region}"), region, false).await;
+    }
+
+    assert_eq!(aws.clean_up(Market::Global).await.unwrap(), 2);
+    world.clock.advance(Duration::from_secs(3));
+    assert_eq!(aws.clean_up(Market::Global).await.unwrap(), 0);
+    assert!(world.objects("aws", "volume").await.is_empty());
+}
+
+#[tokio::test]
+async fn an_account_whose_regions_cannot_be_listed_is_not_empty() {
+    let world = World::new().await;
+    add_volume(&world, "vol-1", "eu-central-1", false).await;
+    world.order("aws", "forbid", json!({"action": "DescribeRegions"})).await;
+
+    let forbidden = world.aws().clean_up(Market::Global).await.unwrap_err();
+
+    assert_eq!(forbidden.reason.as_deref(), Some("UnauthorizedOperation"));
+    let bodies = [
+        "<DescribeRegionsResponse></DescribeRegionsResponse>",
+        "<DescribeRegionsResponse><regionInfo><item/></regionInfo></DescribeRegionsResponse>",
+    ];
+    for body in bodies {
+        let (url, _) = answering(move |_, _| body.into_response()).await;
+        let aws = aws(url, CallLimits::DEFAULT, &noon());
+        assert_eq!(aws.clean_up(Market::Global).await.unwrap_err().kind, Kind::Malformed, "{body}");
+    }
 }
 
 #[tokio::test]
@@ -166,7 +201,7 @@ async fn a_body_that_lacks_the_list_is_not_an_empty_account() {
     ];
     for body in bodies {
         let (url, _) = answering(move |_, _| body.into_response()).await;
-        let error = aws(url, Limits::DEFAULT, &noon()).volumes("eu-west-1").await.unwrap_err();
+        let error = aws(url, CallLimits::DEFAULT, &noon()).volumes("eu-west-1").await.unwrap_err();
         assert_eq!(error.kind, Kind::Malformed, "{body}");
     }
 }

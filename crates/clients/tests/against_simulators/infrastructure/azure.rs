@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use axum::{Json, response::IntoResponse};
 use clients::{
-    Component, Kind, Limits,
+    CallLimits, Component, Kind,
     azure::{Azure, Progress, name_for},
 };
 use secrecy::ExposeSecret;
@@ -49,7 +49,7 @@ async fn requests_are_what_azure_documents() {
         Json(body).into_response()
     })
     .await;
-    let azure = azure(issuer, url, "s", Limits::DEFAULT, &noon());
+    let azure = azure(issuer, url, "s", CallLimits::DEFAULT, &noon());
     let tags = BTreeMap::from([("a".to_owned(), "b".to_owned())]);
 
     azure.put_group("g", "west", &tags).await.unwrap();

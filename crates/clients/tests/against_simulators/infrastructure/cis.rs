@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::{Json, response::IntoResponse};
 use base::Clock;
 use clients::{
-    Kind, Limits,
+    CallLimits, Kind,
     cis::{Accounts, Edition, Entitlements, Events, Patience},
 };
 use serde_json::json;
@@ -25,17 +25,17 @@ pub(crate) const QUICK: Patience = Patience {
 };
 
 pub(crate) fn events(world: &World, page_size: u16) -> Events {
-    let (gate, tokens) = cis_gates(Limits::DEFAULT, &Clock::running());
+    let (gate, tokens) = cis_gates(CallLimits::DEFAULT, &Clock::running());
     Events::through(gate, tokens, &world.cis(page_size)).unwrap()
 }
 
 fn accounts(world: &World) -> Accounts {
-    let (gate, tokens) = cis_gates(Limits::DEFAULT, &world.clock);
+    let (gate, tokens) = cis_gates(CallLimits::DEFAULT, &world.clock);
     Accounts::through(gate, tokens, &world.cis(10)).unwrap()
 }
 
 fn entitlements(world: &World) -> Entitlements {
-    let (gate, tokens) = cis_gates(Limits::DEFAULT, &Clock::running());
+    let (gate, tokens) = cis_gates(CallLimits::DEFAULT, &Clock::running());
     Entitlements::through(gate, tokens, &world.cis(10)).unwrap()
 }
 
@@ -69,7 +69,7 @@ async fn requests_are_what_the_services_document() {
     .await;
     let settings = cis_settings(url, issuer, 150);
     let clock = noon();
-    let gates = || cis_gates(Limits::DEFAULT, &clock);
+    let gates = || cis_gates(CallLimits::DEFAULT, &clock);
     let ((gate, tokens), (other, others)) = (gates(), gates());
     let events = Events::through(gate, tokens, &settings).unwrap();
     let accounts = Accounts::through(other.clone(), others.clone(), &settings).unwrap();

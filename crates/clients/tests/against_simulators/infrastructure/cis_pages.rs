@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use clients::{
     Kind,
-    cis::{Edition, Happened, Patience},
+    cis::{Edition, Patience, SubaccountEvent},
 };
 use serde_json::json;
 use simulators::trouble::{Cut, Kind as Trouble};
@@ -174,9 +174,9 @@ async fn changes_come_in_order_and_say_only_what_they_know() {
 
     assert!(changes.stopped.is_none());
     let [first, second] = changes.read.as_slice() else { panic!("{changes:?}") };
-    assert_eq!((first.subaccount.as_str(), first.happened), ("other", Happened::Update));
+    assert_eq!((first.subaccount.as_str(), first.happened), ("other", SubaccountEvent::Update));
     assert_eq!((first.beta_enabled, &first.used_for_production), (Some(false), &None));
-    assert_eq!((second.subaccount.as_str(), second.happened), ("sa", Happened::Creation));
+    assert_eq!((second.subaccount.as_str(), second.happened), ("sa", SubaccountEvent::Creation));
     assert_eq!(second.used_for_production.as_deref(), Some(production));
 }
 

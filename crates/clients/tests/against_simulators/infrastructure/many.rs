@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clients::Limits;
+use clients::CallLimits;
 use futures::future::join_all;
 use simulators::{
     ledger::{Filter, Phase},
@@ -20,7 +20,7 @@ const AT_ONCE: u64 = 40;
 #[tokio::test]
 async fn a_slow_system_never_has_more_calls_than_its_limit() {
     let world = World::new().await;
-    let limits = Limits { at_once: 40, call: Duration::from_mins(2), ..Limits::DEFAULT };
+    let limits = CallLimits { at_once: 40, call: Duration::from_mins(2), ..CallLimits::DEFAULT };
     let client = reconciler(world.url("/reconciler"), limits, &world.clock);
     client.apply_cluster(&cluster_in(&world, "r-1")).await.unwrap();
     world.trouble("reconciler", "GET", CALLS, Trouble::Slow { delay_ms: 1_000 });

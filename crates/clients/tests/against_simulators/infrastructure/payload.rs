@@ -1,4 +1,4 @@
-//! What the Reconciler is told about a cluster, with a kubeconfig and a setting that are secret.
+//! The payload for the Reconciler, with a kubeconfig and a setting that are secret.
 
 use clients::reconciler::{Cluster, Kyma, KymaComponent, Metadata, RuntimeInput, Setting};
 use serde_json::{Value, json};

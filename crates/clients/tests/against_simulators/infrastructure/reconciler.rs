@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::{Json, response::IntoResponse};
 use clients::{
-    Kind, Limits,
+    CallLimits, Kind,
     reconciler::{Cluster, ReconciliationFilter, Status},
 };
 use secrecy::ExposeSecret;
@@ -48,7 +48,7 @@ async fn requests_are_what_the_reconciler_documents() {
         Json(state("r-1")).into_response()
     })
     .await;
-    let client = reconciler(url, Limits::DEFAULT, &noon());
+    let client = reconciler(url, CallLimits::DEFAULT, &noon());
 
     let applied = client.apply_cluster(&cluster("r-1")).await.unwrap();
     client.status("r-1", 7).await.unwrap().unwrap();
@@ -294,7 +294,7 @@ async fn operators_see_rounds_and_what_is_kept() {
 #[tokio::test]
 async fn an_answer_for_another_runtime_is_not_believed() {
     let (url, _) = answering(|_, _| Json(state("r-2")).into_response()).await;
-    let client = reconciler(url, Limits::DEFAULT, &noon());
+    let client = reconciler(url, CallLimits::DEFAULT, &noon());
 
     assert_eq!(client.apply_cluster(&cluster("r-1")).await.unwrap_err().kind, Kind::Malformed);
     assert_eq!(client.latest_status("r-1").await.unwrap_err().kind, Kind::Malformed);
@@ -309,7 +309,8 @@ async fn a_wrong_type_names_the_field() {
     })
     .await;
 
-    let error = reconciler(url, Limits::DEFAULT, &noon()).latest_status("r-1").await.unwrap_err();
+    let error =
+        reconciler(url, CallLimits::DEFAULT, &noon()).latest_status("r-1").await.unwrap_err();
 
     assert_eq!(
         (error.kind, error.said.as_deref()),

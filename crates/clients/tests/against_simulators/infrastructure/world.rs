@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::Clock;
 use clients::{
-    Component, Gate, Limits,
+    CallLimits, Component, Gate,
     aws::{self, Aws},
     azure::{self, Azure, Cloud, Credentials},
     cis,
@@ -30,11 +30,11 @@ pub(crate) struct World {
 pub(crate) const SUBSCRIPTION: &str = "sub-1";
 pub(crate) const KEY: &str = "AKIAEXAMPLE";
 
-pub(crate) fn gate(component: Component, limits: Limits, clock: &Clock) -> Arc<Gate> {
+pub(crate) fn gate(component: Component, limits: CallLimits, clock: &Clock) -> Arc<Gate> {
     Gate::new(component, limits, clock.clone())
 }
 
-pub(crate) fn reconciler(url: Url, limits: Limits, clock: &Clock) -> Reconciler {
+pub(crate) fn reconciler(url: Url, limits: CallLimits, clock: &Clock) -> Reconciler {
     let settings = reconciler::Settings { url };
     Reconciler::through(gate(reconciler::COMPONENT, limits, clock), &settings).unwrap()
 }
@@ -45,8 +45,8 @@ pub(crate) fn cis_settings(url: Url, token_url: Url, page_size: u16) -> cis::Set
 }
 
 /// The gates of CIS and of its issuer.
-pub(crate) fn cis_gates(limits: Limits, clock: &Clock) -> (Arc<Gate>, Arc<Gate>) {
-    let tokens = gate(Component::ISSUER, Limits::DEFAULT, clock);
+pub(crate) fn cis_gates(limits: CallLimits, clock: &Clock) -> (Arc<Gate>, Arc<Gate>) {
+    let tokens = gate(Component::ISSUER, CallLimits::DEFAULT, clock);
     (gate(cis::COMPONENT, limits, clock), tokens)
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn azure(
     authority: Url,
     management: Url,
     secret: &str,
-    limits: Limits,
+    limits: CallLimits,
     clock: &Clock,
 ) -> Azure {
     let credentials = Credentials {
@@ -64,11 +64,11 @@ pub(crate) fn azure(
         client_secret: secret.to_owned().into(),
     };
     let settings = azure::Settings { cloud: Cloud { authority, management }, credentials };
-    let tokens = gate(Component::ISSUER, Limits::DEFAULT, clock);
+    let tokens = gate(Component::ISSUER, CallLimits::DEFAULT, clock);
     Azure::through(gate(azure::COMPONENT, limits, clock), tokens, &settings).unwrap()
 }
 
-pub(crate) fn aws(endpoint: Url, limits: Limits, clock: &Clock) -> Aws {
+pub(crate) fn aws(endpoint: Url, limits: CallLimits, clock: &Clock) -> Aws {
     let settings = aws::Settings {
         access_key_id: KEY.into(),
         secret_access_key: "aws-s3cret-key".to_owned().into(),
@@ -93,7 +93,7 @@ impl World {
     }
 
     pub(crate) fn reconciler(&self) -> Reconciler {
-        reconciler(self.url("/reconciler"), Limits::DEFAULT, &self.clock)
+        reconciler(self.url("/reconciler"), CallLimits::DEFAULT, &self.clock)
     }
 
     pub(crate) fn cis(&self, page_size: u16) -> cis::Settings {
@@ -102,11 +102,11 @@ impl World {
 
     pub(crate) fn azure(&self, secret: &str) -> Azure {
         let url = self.url("/azure");
-        azure(url.clone(), url, secret, Limits::DEFAULT, &self.clock)
+        azure(url.clone(), url, secret, CallLimits::DEFAULT, &self.clock)
     }
 
     pub(crate) fn aws(&self) -> Aws {
-        aws(self.url("/aws/"), Limits::DEFAULT, &self.clock)
+        aws(self.url("/aws/"), CallLimits::DEFAULT, &self.clock)
     }
 
     /// Gives an order over the control API.
@@ -118,7 +118,7 @@ impl World {
         assert_eq!(answer.status(), 204, "{order} {with}: {}", answer.text().await.unwrap());
     }
 
-    /// What a system keeps of a kind, by id.
+    /// The objects of a kind in a system, by id.
     pub(crate) async fn objects(&self, system: &str, kind: &str) -> Vec<(String, Value)> {
         let url = self.url(&format!("/landscape/systems/{system}/objects?kind={kind}"));
         let token = self.running.token(&[READ]);

@@ -2,7 +2,7 @@
 
 use clients::{
     Kind,
-    lifecycle_manager::{Applied, DOMAIN_ANNOTATION, Marks, Template, TemplateSource},
+    lifecycle_manager::{ApplyResult, DOMAIN_ANNOTATION, Marks, Template, TemplateSource},
 };
 use serde_json::json;
 use simulators::lifecycle_manager::KYMAS;
@@ -41,7 +41,7 @@ async fn a_kyma_lives_from_its_template_to_its_end() {
     let deleted = modules.delete(NAMESPACE, "r-1").await.unwrap();
     let gone = until(&world, &modules, "r-1", None).await;
 
-    assert_eq!((made, deleted, gone), (Applied::Created, true, None));
+    assert_eq!((made, deleted, gone), (ApplyResult::Created, true, None));
     let ready = ready.unwrap();
     assert_eq!(ready.labels["kyma-project.io/runtime-id"], "r-1");
     assert_eq!(ready.annotations[DOMAIN_ANNOTATION], "r-1.example.org");
@@ -89,7 +89,7 @@ async fn a_kyma_is_made_once_after_every_fault() {
                 modules.apply(&template, &name, &ours("i")).await
             },
             |number, applied| {
-                assert_ne!(applied, Applied::Marked);
+                assert_ne!(applied, ApplyResult::Marked);
                 let name = format!("{}-{number}", method.to_lowercase());
                 let found = world.object("kcp", KYMAS, NAMESPACE, &name).unwrap();
                 assert_eq!(found["metadata"]["labels"]["kyma-project.io/instance-id"], "i");
@@ -134,7 +134,7 @@ async fn labels_are_rewritten_and_the_spec_is_left_alone_after_every_fault() {
     )
     .await;
     let again = modules.apply(&template(), "k", &ours("i")).await.unwrap();
-    assert_eq!(again, Applied::Unchanged);
+    assert_eq!(again, ApplyResult::Unchanged);
 }
 
 #[tokio::test]

@@ -83,6 +83,25 @@ async fn a_secret_of_somebody_else_is_told_of_and_overwritten() {
 }
 
 #[tokio::test]
+async fn a_secret_with_the_label_is_left_alone_where_it_differs() {
+    let world = World::new().await;
+    let btp = world.btp().await;
+    btp.write_manager(&credentials(0)).await.unwrap();
+    for (word, state) in [
+        ("true", ManagerState::LeftAlone),
+        ("false", ManagerState::Different(vec!["clientsecret", "cluster_id"])),
+    ] {
+        let labels = json!({"kyma-project.io/skip-reconciliation": word});
+        let metadata =
+            json!({"name": "sap-btp-manager", "namespace": "kyma-system", "labels": labels});
+        world.put(RUNTIME, &json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata}));
+
+        assert_eq!(btp.manager(&credentials(1)).await.unwrap(), state, "{word}");
+        assert_eq!(btp.manager(&credentials(0)).await.unwrap(), ManagerState::Same, "{word}");
+    }
+}
+
+#[tokio::test]
 async fn the_clusters_id_is_the_first_one_that_was_written() {
     let world = World::new().await;
     let btp = world.btp().await;

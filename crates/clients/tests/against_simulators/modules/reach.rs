@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clients::{Component, Gate, Kind, Limits, kubernetes::Cluster};
+use clients::{CallLimits, Component, Gate, Kind, kubernetes::Cluster};
 use simulators::trouble::{self, Rule};
 
 use super::world::{NAMESPACE, World, marks};
@@ -40,7 +40,7 @@ async fn an_answer_that_is_too_large_is_refused() {
     large.annotations.insert("x".into(), "y".repeat(100_000));
     let secret = "x".to_owned().into();
     modules.write_kubeconfig("k", &secret, &large).await.unwrap();
-    let limits = Limits { body: 10_000, ..World::limits() };
+    let limits = CallLimits { body: 10_000, ..World::limits() };
     let cluster = world.cluster("kcp", limits).await;
     let modules = clients::lifecycle_manager::LifecycleManager::new(
         cluster,
@@ -56,7 +56,7 @@ async fn an_answer_that_is_too_large_is_refused() {
 #[tokio::test]
 async fn a_dropped_call_leaves_no_half_written_state_and_the_turn_is_free() {
     let world = World::new().await;
-    let limits = Limits { at_once: 1, ..World::limits() };
+    let limits = CallLimits { at_once: 1, ..World::limits() };
     let cluster = world.cluster("kcp", limits).await;
     let modules = clients::lifecycle_manager::LifecycleManager::new(
         cluster,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clients::btp::{Btp, Left, ManagerCredentials};
+use clients::btp::{Btp, ManagerCredentials, RemainingServices};
 use serde_json::json;
 
 use super::{
@@ -95,7 +95,7 @@ async fn everything_in_all_namespaces_goes_once_the_operator_lets_go() {
         world.clock.sleep(Duration::from_millis(20)).await;
     }
 
-    assert_eq!(before, Left { bindings: 2, instances: 2 });
+    assert_eq!(before, RemainingServices { bindings: 2, instances: 2 });
     assert!(btp.left().await.unwrap().is_clean());
 }
 
@@ -113,10 +113,10 @@ async fn what_the_operator_never_lets_go_of_goes_without_its_finalizers() {
     let stripped = btp.strip_finalizers().await.unwrap();
     let left = btp.left().await.unwrap();
 
-    assert_eq!(held, Left { bindings: 1, instances: 3 });
+    assert_eq!(held, RemainingServices { bindings: 1, instances: 3 });
     assert_eq!(stripped, 3);
     // Nobody has deleted it.
-    assert_eq!(left, Left { bindings: 0, instances: 1 });
+    assert_eq!(left, RemainingServices { bindings: 0, instances: 1 });
     assert!(world.object(RUNTIME, INSTANCES, "default", "new").is_some());
 }
 

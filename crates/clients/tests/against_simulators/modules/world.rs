@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 
 use base::Clock;
 use clients::{
-    Component, Gate, Limits,
+    CallLimits, Component, Gate,
     btp::Btp,
     kubernetes::Cluster,
     lifecycle_manager::{LifecycleManager, Marks, Version},
@@ -45,11 +45,11 @@ impl World {
         (self.running.landscape.troubles(), self.running.landscape.ledger())
     }
 
-    pub(crate) fn limits() -> Limits {
-        Limits { call: PATIENCE, ..Limits::CLUSTER }
+    pub(crate) fn limits() -> CallLimits {
+        CallLimits { call: PATIENCE, ..CallLimits::CLUSTER }
     }
 
-    pub(crate) async fn cluster(&self, name: &str, limits: Limits) -> Cluster {
+    pub(crate) async fn cluster(&self, name: &str, limits: CallLimits) -> Cluster {
         let component = if name == RUNTIME { Component::RUNTIME } else { Component::CONTROL_PLANE };
         let kubeconfig = self.running.clusters().kubeconfig(name).unwrap();
         let gate = Gate::new(component, limits, self.clock.clone());
@@ -104,7 +104,7 @@ pub(crate) const fn row(system: &'static str, method: &'static str, path: &'stat
     Row { system, method, path, body: "", times: 1, speaks: Speaks::Kubernetes, changes }
 }
 
-/// A conflict is a change of somebody else.
+/// A conflict is a concurrent change.
 pub(crate) fn changed(fault: Fault) -> Option<Expected> {
     (fault == Fault::Status(409)).then_some(Expected::Fails(clients::Kind::Changed))
 }

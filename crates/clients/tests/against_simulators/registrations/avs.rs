@@ -8,7 +8,7 @@ use serde_json::json;
 use simulators::trouble;
 
 use super::{
-    place::RUNTIME,
+    test_systems::RUNTIME,
     world::{World, lost, on},
 };
 

@@ -10,12 +10,12 @@ use clients::{
 };
 use futures::future::BoxFuture;
 
-use super::place::{Place, RUNTIME};
+use super::test_systems::{RUNTIME, TestSystems};
 
 /// One call.
 pub(crate) struct Call {
     pub(crate) name: &'static str,
-    pub(crate) make: fn(Place) -> BoxFuture<'static, Result<(), Error>>,
+    pub(crate) make: fn(TestSystems) -> BoxFuture<'static, Result<(), Error>>,
     /// Method and path, with the query if there is one.
     pub(crate) asked: &'static str,
     /// JSON, or a form.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use clients::{
-    Limits,
+    CallLimits,
     edp::Tenant,
     spc::{Event, EventType},
 };
@@ -13,7 +13,7 @@ use simulators::{
     trouble::Kind,
 };
 
-use super::{place::Place, world::World};
+use super::{test_systems::TestSystems, world::World};
 
 const EACH: u64 = 200;
 const AT_ONCE: usize = 8;
@@ -38,8 +38,9 @@ fn most(world: &World) -> BTreeMap<String, i64> {
 #[tokio::test]
 async fn a_thousand_calls_at_once_respect_the_limit_of_each_system() {
     let world = World::new().await;
-    let limits = Limits { at_once: AT_ONCE, call: Duration::from_secs(300), ..Limits::DEFAULT };
-    let place = Place { limits, ..world.place() };
+    let limits =
+        CallLimits { at_once: AT_ONCE, call: Duration::from_secs(300), ..CallLimits::DEFAULT };
+    let place = TestSystems { limits, ..world.place() };
     let (avs, edp, ias, lms, spc) =
         (place.avs(), place.edp(), place.ias(), place.lms(), place.spc());
     for system in ["avs", "edp", "ias", "lms", "spc"] {

@@ -5,7 +5,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use base::failure::StepError;
-use clients::{Kind, Limits};
+use clients::{CallLimits, Kind};
 use std::{
     sync::{Arc, Mutex},
     time::{Duration, Instant},
@@ -19,15 +19,15 @@ use url::Url;
 use super::{
     calls::{self, Special},
     golden::{answer, issuer},
-    place::Place,
     support::{answering, behaving, nobody, noon},
+    test_systems::TestSystems,
 };
 
 /// A status, and what its `Retry-After` says.
 type Failing = (u16, Option<&'static str>);
 
 /// Systems that answer everything with the status that was last put here.
-async fn failing() -> (Place, Arc<Mutex<Failing>>) {
+async fn failing() -> (TestSystems, Arc<Mutex<Failing>>) {
     let now = Arc::new(Mutex::new((500, None)));
     let kept = now.clone();
     let answer = move |_, _| -> Response {
@@ -40,7 +40,7 @@ async fn failing() -> (Place, Arc<Mutex<Failing>>) {
         answer
     };
     let ((issuer, _), (systems, _)) = (issuer().await, answering(answer).await);
-    (Place::new(systems, issuer, &noon()).keeping_clients(), now)
+    (TestSystems::new(systems, issuer, &noon()).keeping_clients(), now)
 }
 
 #[tokio::test]
@@ -120,12 +120,12 @@ async fn breaking() -> [Url; 4] {
 async fn every_call_survives_every_broken_connection() {
     let (issuer, _) = issuer().await;
     let clock = noon();
-    let limits = Limits { call: Duration::from_millis(200), ..Limits::DEFAULT };
+    let limits = CallLimits { call: Duration::from_millis(200), ..CallLimits::DEFAULT };
 
     let broken = breaking().await.map(|url| (url, false));
     for (systems, refused) in broken.into_iter().chain([(nobody().await, true)]) {
-        let place = Place::new(systems.clone(), issuer.clone(), &clock);
-        let place = Place { limits, ..place }.keeping_clients();
+        let place = TestSystems::new(systems.clone(), issuer.clone(), &clock);
+        let place = TestSystems { limits, ..place }.keeping_clients();
         for call in calls::all() {
             let began = Instant::now();
 
@@ -148,7 +148,7 @@ async fn unknown_fields_are_ignored_and_wrong_ones_are_named_or_not_read() {
     let kept = body.clone();
     let (issuer, _) = issuer().await;
     let (systems, _) = answering(move |_, _| answer(*kept.lock().unwrap())).await;
-    let place = Place::new(systems, issuer, &noon()).keeping_clients();
+    let place = TestSystems::new(systems, issuer, &noon()).keeping_clients();
 
     for call in calls::all() {
         let reads_body = call.answer.1.starts_with(['{', '[']);
@@ -175,8 +175,9 @@ async fn a_body_above_the_limit_is_refused() {
     let (issuer, _) = issuer().await;
     let huge = || (StatusCode::OK, "x".repeat(100_000)).into_response();
     let (systems, _) = answering(move |_, _| huge()).await;
-    let limits = Limits { body: 10_000, ..Limits::DEFAULT };
-    let place = Place { limits, ..Place::new(systems, issuer, &noon()) }.keeping_clients();
+    let limits = CallLimits { body: 10_000, ..CallLimits::DEFAULT };
+    let place =
+        TestSystems { limits, ..TestSystems::new(systems, issuer, &noon()) }.keeping_clients();
 
     for call in calls::all() {
         let error = (call.make)(place.clone()).await.unwrap_err();

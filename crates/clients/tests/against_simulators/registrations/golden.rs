@@ -10,8 +10,8 @@ use url::Url;
 
 use super::{
     calls,
-    place::Place,
-    support::{Heard, answering, noon},
+    support::{RecordedRequest, answering, noon},
+    test_systems::TestSystems,
 };
 
 /// An issuer whose every token is `t1`, `t2` …
@@ -27,7 +27,7 @@ pub(crate) fn answer((status, body): (u16, &'static str)) -> Response {
     (status, [("content-type", "application/json")], body).into_response()
 }
 
-fn credentials(system: &str, heard: &Heard) -> bool {
+fn credentials(system: &str, heard: &RecordedRequest) -> bool {
     match system {
         "avs" | "edp" => heard.header("authorization") == Some("Bearer t1"),
         // kcp-ias:kcp-ias-secret
@@ -42,7 +42,7 @@ async fn requests_are_what_the_systems_document() {
     for call in calls::all() {
         let (issuer, _) = issuer().await;
         let (systems, heard) = answering(move |_, _| answer(call.answer)).await;
-        let place = Place::new(systems.clone(), issuer, &noon());
+        let place = TestSystems::new(systems.clone(), issuer, &noon());
 
         (call.make)(place).await.unwrap_or_else(|error| panic!("{}: {error}", call.name));
 
@@ -73,7 +73,7 @@ async fn requests_are_what_the_systems_document() {
 async fn tokens_are_asked_for_in_the_form_each_system_wants() {
     let (issuer, asked) = issuer().await;
     let (systems, _) = answering(|_, _| answer((200, "[]"))).await;
-    let place = Place::new(systems, issuer, &noon());
+    let place = TestSystems::new(systems, issuer, &noon());
 
     let _ = place.avs().get(1).await;
     let _ = place.edp().metadata(&clients::edp::Tenant::of_subaccount("a")).await;

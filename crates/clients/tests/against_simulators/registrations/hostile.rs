@@ -12,8 +12,8 @@ use tokio::sync::Notify;
 
 use super::{
     golden::{answer, issuer},
-    place::Place,
     support::{answering, noon},
+    test_systems::TestSystems,
     world::World,
 };
 
@@ -59,7 +59,7 @@ async fn hostile_names_arrive_in_paths_queries_forms_and_bodies() {
 async fn names_that_every_parser_takes_for_something_else_are_not_sent() {
     let (issuer, _) = issuer().await;
     let (systems, heard) = answering(|_, _| answer((200, "{}"))).await;
-    let place = Place::new(systems, issuer, &noon());
+    let place = TestSystems::new(systems, issuer, &noon());
 
     for name in ["", ".", ".."] {
         let refused = Kind::Refused { status: 400 };
@@ -84,8 +84,8 @@ async fn a_call_that_is_called_off_is_free_to_be_made_again() {
     });
     let systems = super::support::serve(stuck).await;
     let (issuer, _) = issuer().await;
-    let limits = clients::Limits { at_once: 1, ..clients::Limits::DEFAULT };
-    let place = Place { limits, ..Place::new(systems, issuer, &noon()) };
+    let limits = clients::CallLimits { at_once: 1, ..clients::CallLimits::DEFAULT };
+    let place = TestSystems { limits, ..TestSystems::new(systems, issuer, &noon()) };
     let (avs, lms) = (place.avs(), place.lms());
 
     // With one turn at a time, a turn that is not given back would end this after the first round.

@@ -202,7 +202,7 @@ async fn a_large_company_is_read_and_an_endless_one_is_not() {
 
     assert_eq!(place.ias().company().await.unwrap().service_providers.len(), 10_000);
 
-    let limits = clients::Limits { body: 100_000, ..place.limits };
-    let small = super::place::Place { limits, ..place };
+    let limits = clients::CallLimits { body: 100_000, ..place.limits };
+    let small = super::test_systems::TestSystems { limits, ..place };
     assert_eq!(small.ias().company().await.unwrap_err().kind, Kind::Malformed);
 }

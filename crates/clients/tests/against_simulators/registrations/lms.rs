@@ -166,9 +166,9 @@ async fn a_gateway_that_answers_html_is_worth_another_try() {
         assert_eq!(lms.create_tenant("ga-1", "eu").await.unwrap_err().kind, Kind::Unavailable);
     }
     let (systems, _) = answering(|_, _| "<html>".into_response()).await;
-    let place = super::place::Place { systems, ..world.place() };
+    let place = super::test_systems::TestSystems { systems, ..world.place() };
     assert_eq!(place.lms().create_tenant("ga", "eu").await.unwrap_err().kind, Kind::Malformed);
     let (systems, _) = answering(|_, _| golden::answer((200, r#"{"id":""}"#))).await;
-    let place = super::place::Place { systems, ..world.place() };
+    let place = super::test_systems::TestSystems { systems, ..world.place() };
     assert_eq!(place.lms().create_tenant("ga", "eu").await.unwrap_err().kind, Kind::Malformed);
 }

@@ -4,9 +4,9 @@ use clients::{Error, Kind};
 use futures::{FutureExt, future::BoxFuture};
 use simulators::trouble;
 
-use super::{place::Place, world::World};
+use super::{test_systems::TestSystems, world::World};
 
-type Check = fn(Place) -> BoxFuture<'static, Result<(), Error>>;
+type Check = fn(TestSystems) -> BoxFuture<'static, Result<(), Error>>;
 
 const CHECKS: [(&str, Check); 5] = [
     ("avs", |place| async move { place.avs().check().await }.boxed()),
@@ -44,8 +44,9 @@ async fn a_system_that_is_down_or_does_not_know_us_says_so() {
 #[tokio::test]
 async fn wrong_credentials_are_told_apart_from_trouble() {
     let world = World::new().await;
-    let gate =
-        |component| clients::Gate::new(component, clients::Limits::DEFAULT, world.clock.clone());
+    let gate = |component| {
+        clients::Gate::new(component, clients::CallLimits::DEFAULT, world.clock.clone())
+    };
     let wrong = || "wrong".to_owned().into();
     let place = world.place();
     let mut avs = place.avs_settings();

@@ -2,7 +2,7 @@
 
 use clients::{
     Kind,
-    spc::{Created, Event, EventType, Tenant},
+    spc::{Event, EventReceipt, EventType, Tenant},
 };
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ async fn maintenance_is_announced_begun_finished_and_cancelled() {
     let (spc, now) = (world.place().spc(), world.clock.now());
     let planned = ["i-1", "i-2"].map(|id| Tenant::planned(id, now, Some(now)));
 
-    assert_eq!(spc.create(&event(planned.into())).await.unwrap(), Created::Now);
+    assert_eq!(spc.create(&event(planned.into())).await.unwrap(), EventReceipt::Now);
     assert_eq!(kept(&world).await[0]["status"], "planned");
     spc.update(&event(vec![Tenant::begun("i-1", now)])).await.unwrap();
     assert_eq!(kept(&world).await[0]["tenants"]["i-1"]["progress"], "under-maintenance");
@@ -45,9 +45,9 @@ async fn an_announcement_may_be_repeated_and_its_answer_may_be_lost() {
     world.trouble("spc", 1, lost());
 
     assert_eq!(spc.create(&event).await.unwrap_err().kind, Kind::AnswerLost);
-    assert_eq!(spc.create(&event).await.unwrap(), Created::Now);
+    assert_eq!(spc.create(&event).await.unwrap(), EventReceipt::Now);
     world.order("spc", "refuse-twice", on()).await;
-    assert_eq!(spc.create(&event).await.unwrap(), Created::Before);
+    assert_eq!(spc.create(&event).await.unwrap(), EventReceipt::Before);
 
     assert_eq!(kept(&world).await.len(), 1);
 }

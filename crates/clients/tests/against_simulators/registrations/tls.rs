@@ -13,8 +13,8 @@ use url::Url;
 use super::{
     calls,
     golden::issuer,
-    place::Place,
     support::{Journal, noon},
+    test_systems::TestSystems,
 };
 
 struct Tls(TcpListener, TlsAcceptor);
@@ -67,7 +67,7 @@ async fn a_server_that_vouches_for_itself_hears_nothing() {
     let (systems, heard) = vouching_for_itself().await;
 
     let clock = noon();
-    let place = Place::new(systems, issuer, &clock).keeping_clients();
+    let place = TestSystems::new(systems, issuer, &clock).keeping_clients();
 
     for call in calls::all() {
         let error = (call.make)(place.clone()).await.unwrap_err();

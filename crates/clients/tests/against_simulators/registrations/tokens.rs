@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use super::{
     golden::{answer, issuer},
-    place::Place,
-    support::{Heard, answering, noon},
+    support::{RecordedRequest, answering, noon},
+    test_systems::TestSystems,
 };
 
-fn accepting_from(token: &'static str) -> impl Fn(usize, Heard) -> Response + Clone {
+fn accepting_from(token: &'static str) -> impl Fn(usize, RecordedRequest) -> Response + Clone {
     move |_, heard| match heard.header("authorization") {
         Some(sent) if sent >= token => answer((200, r#"{"id":7}"#)),
         _ => StatusCode::UNAUTHORIZED.into_response(),
@@ -25,7 +25,7 @@ async fn a_token_is_asked_for_once_and_kept_until_it_runs_out() {
     let (issuer, asked) = issuer().await;
     let (systems, _) = answering(accepting_from("Bearer t1")).await;
     let clock = noon();
-    let avs = Place::new(systems, issuer, &clock).avs();
+    let avs = TestSystems::new(systems, issuer, &clock).avs();
 
     for _ in 0..5 {
         avs.get(7).await.unwrap();
@@ -41,7 +41,7 @@ async fn a_token_is_asked_for_once_and_kept_until_it_runs_out() {
 async fn a_token_that_ends_early_is_renewed_once_for_all_who_call() {
     let (issuer, asked) = issuer().await;
     let (systems, heard) = answering(accepting_from("Bearer t2")).await;
-    let avs = Place::new(systems, issuer, &noon()).avs();
+    let avs = TestSystems::new(systems, issuer, &noon()).avs();
 
     let calls = futures::future::join_all((0..20).map(|_| avs.get(7))).await;
 
@@ -54,7 +54,7 @@ async fn a_token_that_ends_early_is_renewed_once_for_all_who_call() {
 async fn a_second_refusal_is_the_last_word() {
     let (issuer, asked) = issuer().await;
     let (systems, heard) = answering(|_, _| StatusCode::UNAUTHORIZED.into_response()).await;
-    let place = Place::new(systems, issuer, &noon());
+    let place = TestSystems::new(systems, issuer, &noon());
 
     let avs = place.avs().get(7).await.unwrap_err();
     let edp = place.edp().delete_tenant(&Tenant::of_subaccount("a")).await.unwrap_err();
@@ -69,7 +69,7 @@ async fn trouble_with_the_issuer_is_the_issuers() {
     let (issuer, _) = answering(|_, _| StatusCode::BAD_GATEWAY.into_response()).await;
     let (systems, heard) = answering(accepting_from("")).await;
 
-    let error = Place::new(systems, issuer, &noon()).avs().get(7).await.unwrap_err();
+    let error = TestSystems::new(systems, issuer, &noon()).avs().get(7).await.unwrap_err();
 
     assert_eq!((error.component.0, error.kind), ("issuer", Kind::Unavailable));
     assert_eq!(heard.len(), 0);

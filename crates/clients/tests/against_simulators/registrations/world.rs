@@ -12,7 +12,7 @@ use simulators::{
 use tempfile::TempDir;
 use url::Url;
 
-use super::{place::Place, support::noon};
+use super::{support::noon, test_systems::TestSystems};
 
 pub(crate) struct World {
     pub(crate) clock: Clock,
@@ -27,9 +27,9 @@ impl World {
         Self { clock, running, _folder: folder }
     }
 
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> TestSystems {
         let url = Url::parse(&self.running.url).unwrap();
-        Place::new(url.clone(), url, &self.clock)
+        TestSystems::new(url.clone(), url, &self.clock)
     }
 
     /// The next `calls` calls of a system meet trouble.
@@ -47,7 +47,7 @@ impl World {
         assert_eq!(request.json(&with).send().await.unwrap().status(), 204, "{order}");
     }
 
-    /// What a system keeps of a kind.
+    /// The objects of a kind in a system.
     pub(crate) async fn objects(&self, system: &str, kind: &str) -> Vec<Value> {
         let request = self.control("GET", &format!("/systems/{system}/objects?kind={kind}"));
         let answer: Value = request.send().await.unwrap().json().await.unwrap();

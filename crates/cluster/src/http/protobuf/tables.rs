@@ -1,6 +1,6 @@
 //! The kinds that are read in binary form: numbers, names and forms of their fields.
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Clone, Copy)]
 pub(super) enum Form {
     Text,

@@ -12,11 +12,11 @@ use super::{
     world::{Replica, Row},
 };
 use crate::{
-    planted::Planted,
+    planted::PlantedBug,
     storage::{
-        Acceptance, Ask, Beat, Cancel, Claimed, Commit, Entry, EntryEvent, Heart, Joined, Landed,
-        NewOperation, OperationId, Pairs, ReplicaId, Seen, Skip, Snapshot, Storage, StorageError,
-        Then, Wake,
+        Acceptance, AfterCommit, Beat, Cancel, ClaimRequest, ClaimResult, Commit, CommitResult,
+        Entry, EntryEvent, Heart, JoinedReplica, NewOperation, OperationId, OwnershipView, Pairs,
+        ReplicaId, Skip, Snapshot, Storage, StorageError, Wake,
     },
 };
 
@@ -31,12 +31,97 @@ impl Heart for SimulatedStore {
         }
         Ok(Beat { alive, now: self.clock.now() })
     }
+
+    async fn lost(
+        &mut self,
+        replica: ReplicaId,
+        in_hand: &[(OperationId, i64)],
+    ) -> Result<Vec<(OperationId, i64)>, StorageError> {
+        self.blind.is_off().await;
+        <Self as Storage>::lost(self, replica, in_hand).await
+    }
+}
+
+impl SimulatedStore {
+    fn grant(&self, ask: &ClaimRequest<'_>) -> Result<ClaimResult, StorageError> {
+        let (now, lease_now) = (self.clock.now(), self.lease_time());
+        let mut world = self.lock();
+        if !world.lives(ask.replica, lease_now) && !self.planted.is(PlantedBug::NoFence) {
+            return Ok(ClaimResult { last_lane: ask.after_lane.into(), ..ClaimResult::default() });
+        }
+        let anything = self.planted.is(PlantedBug::ClaimsAnything);
+        let known = |row: &Row| {
+            ask.kinds.iter().any(|(kind, newest)| {
+                *kind == row.kind && (row.data_version <= *newest || anything)
+            })
+        };
+        // Lanes in circular order, one operation of each at a time, until there is no room.
+        let mut lanes: BTreeMap<&str, Vec<(Timestamp, u64, OperationId)>> = BTreeMap::new();
+        for (id, row) in &world.operations {
+            let free = row
+                .owner
+                .is_none_or(|owner| owner == ask.replica || !world.lives(owner, lease_now));
+            if let Some(due) = row.due_at.filter(|due| *due <= now)
+                && !row.held
+                && free
+                && known(row)
+                && !ask.crowded.contains(&row.lane)
+            {
+                let lane = if self.planted.is(PlantedBug::Unfair) { "" } else { row.lane.as_str() };
+                lanes.entry(lane).or_default().push((due, row.arrival, *id));
+            }
+        }
+        let mut order: Vec<_> = lanes.into_iter().collect();
+        order.sort_by_key(|(lane, _)| (*lane <= ask.after_lane, *lane));
+        let mut picked = Vec::new();
+        let mut last_lane = ask.after_lane.to_owned();
+        for (_, rows) in &mut order {
+            rows.sort_unstable_by(|a, b| b.cmp(a));
+        }
+        while picked.len() < ask.room && order.iter().any(|(_, rows)| !rows.is_empty()) {
+            for (lane, rows) in &mut order {
+                if picked.len() < ask.room
+                    && let Some((_, _, id)) = rows.pop()
+                {
+                    picked.push(id);
+                    (*lane).clone_into(&mut last_lane);
+                }
+            }
+        }
+        let before = self.is_left_open().then(|| world.operations.clone());
+        let mut operations = Vec::new();
+        for id in picked {
+            let Some(row) = world.operations.get_mut(&id) else { continue };
+            row.held = true;
+            row.awaits = None;
+            if row.owner != Some(ask.replica) {
+                row.owner = Some(ask.replica);
+                row.epoch += 1;
+                if !self.planted.is(PlantedBug::TakeoverUnrecorded) {
+                    row.record(EntryEvent::Taken, now, None);
+                }
+            }
+            operations.push(row.held(id));
+        }
+        if let Some(before) = before {
+            world.operations = before;
+        }
+        let next_due = if operations.is_empty() {
+            world.operations.values().filter(|row| !row.held).filter_map(|row| row.due_at).min()
+        } else {
+            None
+        };
+        if world.loses_the_answer() {
+            return Err(StorageError::Unknown("simulated: the answer was lost".into()));
+        }
+        Ok(ClaimResult { operations, last_lane, next_due })
+    }
 }
 
 impl Storage for SimulatedStore {
     type Heart = Self;
 
-    async fn join(&self, name: &str, lease: Duration) -> Result<Joined, StorageError> {
+    async fn join(&self, name: &str, lease: Duration) -> Result<JoinedReplica, StorageError> {
         self.reach().await?;
         let now = self.lease_time();
         let mut world = self.lock();
@@ -48,7 +133,7 @@ impl Storage for SimulatedStore {
         let replica = Uuid::from_u128(world.random.u128(..));
         let row = Replica { name: name.to_owned(), incarnation, lease_until: now + lease };
         world.replicas.insert(replica, row);
-        Ok(Joined { replica, incarnation, now: self.clock.now() })
+        Ok(JoinedReplica { replica, incarnation, now: self.clock.now() })
     }
 
     async fn heart(&self) -> Result<Self, StorageError> {
@@ -94,7 +179,7 @@ impl Storage for SimulatedStore {
         }
         let long_dead = lease_now - Duration::from_secs(24 * 3600);
         world.replicas.retain(|_, replica| replica.lease_until > long_dead);
-        if !self.planted.is(Planted::PendingForgotten) {
+        if !self.planted.is(PlantedBug::PendingForgotten) {
             let waiting: Vec<String> = world
                 .operations
                 .values()
@@ -138,86 +223,18 @@ impl Storage for SimulatedStore {
         Ok(in_hand.iter().filter(|held| !is_own(held)).copied().collect())
     }
 
-    async fn claim(&self, ask: &Ask<'_>) -> Result<Claimed, StorageError> {
+    async fn claim(&self, ask: &ClaimRequest<'_>) -> Result<ClaimResult, StorageError> {
         self.reach().await?;
-        let (now, lease_now) = (self.clock.now(), self.lease_time());
-        let mut world = self.lock();
-        if !world.lives(ask.replica, lease_now) && !self.planted.is(Planted::NoFence) {
-            return Ok(Claimed { last_lane: ask.after_lane.into(), ..Claimed::default() });
-        }
-        let anything = self.planted.is(Planted::ClaimsAnything);
-        let known = |row: &Row| {
-            ask.kinds.iter().any(|(kind, newest)| {
-                *kind == row.kind && (row.data_version <= *newest || anything)
-            })
-        };
-        // Lanes in circular order, one operation of each at a time, until there is no room.
-        let mut lanes: BTreeMap<&str, Vec<(Timestamp, u64, OperationId)>> = BTreeMap::new();
-        for (id, row) in &world.operations {
-            let free = row
-                .owner
-                .is_none_or(|owner| owner == ask.replica || !world.lives(owner, lease_now));
-            if let Some(due) = row.due_at.filter(|due| *due <= now)
-                && !row.held
-                && free
-                && known(row)
-                && !ask.crowded.contains(&row.lane)
-            {
-                let lane = if self.planted.is(Planted::Unfair) { "" } else { row.lane.as_str() };
-                lanes.entry(lane).or_default().push((due, row.arrival, *id));
-            }
-        }
-        let mut order: Vec<_> = lanes.into_iter().collect();
-        order.sort_by_key(|(lane, _)| (*lane <= ask.after_lane, *lane));
-        let mut picked = Vec::new();
-        let mut last_lane = ask.after_lane.to_owned();
-        for (_, rows) in &mut order {
-            rows.sort_unstable_by(|a, b| b.cmp(a));
-        }
-        while picked.len() < ask.room && order.iter().any(|(_, rows)| !rows.is_empty()) {
-            for (lane, rows) in &mut order {
-                if picked.len() < ask.room
-                    && let Some((_, _, id)) = rows.pop()
-                {
-                    picked.push(id);
-                    (*lane).clone_into(&mut last_lane);
-                }
-            }
-        }
-        let before = self.is_left_open().then(|| world.operations.clone());
-        let mut operations = Vec::new();
-        for id in picked {
-            let Some(row) = world.operations.get_mut(&id) else { continue };
-            row.held = true;
-            row.awaits = None;
-            if row.owner != Some(ask.replica) {
-                row.owner = Some(ask.replica);
-                row.epoch += 1;
-                if !self.planted.is(Planted::TakeoverUnrecorded) {
-                    row.record(EntryEvent::Taken, now, None);
-                }
-            }
-            operations.push(row.held(id));
-        }
-        if let Some(before) = before {
-            world.operations = before;
-        }
-        let next_due = if operations.is_empty() {
-            world.operations.values().filter(|row| !row.held).filter_map(|row| row.due_at).min()
-        } else {
-            None
-        };
-        if world.loses_the_answer() {
-            return Err(StorageError::Unknown("simulated: the answer was lost".into()));
-        }
-        Ok(Claimed { operations, last_lane, next_due })
+        let claimed = self.grant(ask);
+        self.claims_late.is_off().await;
+        claimed
     }
 
     async fn commit(
         &self,
         replica: ReplicaId,
         batch: &[Commit],
-    ) -> Result<Vec<Landed>, StorageError> {
+    ) -> Result<Vec<CommitResult>, StorageError> {
         self.reach().await?;
         let (now, lease_now) = (self.clock.now(), self.lease_time());
         let (landed, ended, lost) = {
@@ -235,7 +252,7 @@ impl Storage for SimulatedStore {
                 .iter()
                 .map(|commit| world.apply(replica, commit, now, lease_now, self.planted))
                 .collect();
-            let ended = batch.iter().any(|commit| commit.then == Then::End);
+            let ended = batch.iter().any(|commit| commit.then == AfterCommit::End);
             (landed, ended, world.loses_the_answer())
         };
         if ended {
@@ -247,13 +264,13 @@ impl Storage for SimulatedStore {
         Ok(landed)
     }
 
-    async fn look(&self, ids: &[OperationId]) -> Result<Vec<Option<Seen>>, StorageError> {
+    async fn look(&self, ids: &[OperationId]) -> Result<Vec<Option<OwnershipView>>, StorageError> {
         self.reach().await?;
         let now = self.lease_time();
         let mut world = self.lock();
         let look = |id| {
             let row: &Row = world.operations.get(id)?;
-            Some(Seen {
+            Some(OwnershipView {
                 epoch: row.epoch,
                 serial: row.serial,
                 owner: row.owner,
@@ -289,7 +306,7 @@ impl Storage for SimulatedStore {
 
     async fn request_cancel(&self, id: OperationId, cancel: &Cancel) -> Result<bool, StorageError> {
         self.reach().await?;
-        let overwrite = self.planted.is(Planted::FinalOverwritten);
+        let overwrite = self.planted.is(PlantedBug::FinalOverwritten);
         let asked = self.lock().request_cancel(id, cancel, self.clock.now(), overwrite);
         self.wake(Wake::Due);
         Ok(asked)

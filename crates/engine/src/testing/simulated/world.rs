@@ -7,11 +7,11 @@ use jiff::Timestamp;
 
 use super::Faults;
 use crate::{
-    planted::Planted,
+    planted::PlantedBug,
     position::{Position, State},
     storage::{
-        Cancel, Commit, Entry, EntryEvent, Held, Landed, OperationId, Outcome, ReplicaId,
-        STOPPED_AFTER, Skip, Snapshot, Then, Unfinished,
+        AfterCommit, Cancel, Commit, CommitResult, Entry, EntryEvent, HeldOperation, OperationId,
+        Outcome, ReplicaId, Skip, Snapshot, Unfinished,
     },
 };
 
@@ -116,6 +116,8 @@ impl World {
         if row.position.state.is_final() {
             return false;
         }
+        let owner = row.owner.and_then(|owner| self.replicas.get(&owner));
+        let gone = owner.map_or(now, |owner| owner.lease_until.max(now));
         let Position { stage, step, closed, incomplete, started_at, .. } = row.position.clone();
         row.position = Position {
             state: State::Failed,
@@ -126,7 +128,7 @@ impl World {
             incomplete,
             ..Position::beginning(closed)
         };
-        row.step_gone_at = row.held.then(|| now + STOPPED_AFTER);
+        row.step_gone_at = row.held.then_some(gone);
         (row.owner, row.held, row.due_at, row.awaits) = (None, false, None, None);
         row.epoch += 1;
         row.updated_at = now;
@@ -177,21 +179,21 @@ impl World {
         commit: &Commit,
         now: Timestamp,
         lease_now: Timestamp,
-        planted: Planted,
-    ) -> Landed {
+        planted: PlantedBug,
+    ) -> CommitResult {
         let lives = self.lives(replica, lease_now);
-        let Some(row) = self.operations.get_mut(&commit.id) else { return Landed::Fenced };
-        let is_final = row.position.state.is_final() && !planted.is(Planted::FinalOverwritten);
+        let Some(row) = self.operations.get_mut(&commit.id) else { return CommitResult::Fenced };
+        let is_final = row.position.state.is_final() && !planted.is(PlantedBug::FinalOverwritten);
         let fenced = row.epoch != commit.epoch
             || row.serial != commit.serial
             || row.owner != Some(replica)
             || !row.held
             || !lives;
-        if (fenced && !planted.is(Planted::NoFence)) || is_final {
-            return Landed::Fenced;
+        if (fenced && !planted.is(PlantedBug::NoFence)) || is_final {
+            return CommitResult::Fenced;
         }
         if let Some(change) = commit.changes.iter().find(|change| change.topic == "refuse") {
-            return Landed::Rejected(format!("\"{}\" is refused", change.topic));
+            return CommitResult::Rejected(format!("\"{}\" is refused", change.topic));
         }
         row.serial += 1;
         row.position = commit.position.clone();
@@ -201,13 +203,13 @@ impl World {
             row.data_version = commit.data_version;
         }
         match &commit.then {
-            Then::Hold => {}
-            Then::Sleep { until, awaits } => {
+            AfterCommit::Hold => {}
+            AfterCommit::Sleep { until, awaits } => {
                 row.held = false;
                 row.due_at = Some(*until);
                 row.awaits.clone_from(awaits);
             }
-            Then::End => {
+            AfterCommit::End => {
                 row.held = false;
                 row.due_at = None;
                 row.awaits = None;
@@ -219,10 +221,10 @@ impl World {
         for change in &commit.changes {
             self.changed.push((commit.id, change.topic.clone(), change.body.clone()));
         }
-        if commit.then == Then::End && !planted.is(Planted::PendingForgotten) {
+        if commit.then == AfterCommit::End && !planted.is(PlantedBug::PendingForgotten) {
             self.admit(&instance, now);
         }
-        Landed::Yes { journal, cancel }
+        CommitResult::Yes { journal, cancel }
     }
 }
 
@@ -336,8 +338,8 @@ impl Row {
         }
     }
 
-    pub(super) fn held(&self, id: OperationId) -> Held {
-        Held {
+    pub(super) fn held(&self, id: OperationId) -> HeldOperation {
+        HeldOperation {
             id,
             root: self.root,
             instance: self.instance.clone(),

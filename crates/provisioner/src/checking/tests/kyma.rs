@@ -1,4 +1,4 @@
-//! What is to be installed.
+//! The installation.
 
 use crate::{
     checking::{Defaults, kyma},

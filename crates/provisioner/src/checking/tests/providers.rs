@@ -1,4 +1,4 @@
-//! What only one provider has.
+//! The fields of one provider.
 
 use super::samples::{self, AT, checked, refusal};
 use crate::{

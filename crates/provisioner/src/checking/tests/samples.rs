@@ -104,7 +104,7 @@ pub(crate) fn openstack() -> Provision {
     order(Cluster { provider_config: config, ..cluster })
 }
 
-/// Somebody who vouches for users.
+/// An OIDC issuer.
 pub(crate) fn oidc() -> Oidc {
     Oidc {
         client_id: "client".into(),
@@ -116,7 +116,7 @@ pub(crate) fn oidc() -> Oidc {
     }
 }
 
-/// A domain with somebody who keeps it.
+/// A domain with a DNS provider.
 pub(crate) fn dns() -> Dns {
     let provider = DnsProvider {
         domains_include: vec!["kyma.example.org".into()],
@@ -127,7 +127,7 @@ pub(crate) fn dns() -> Dns {
     Dns { domain: "c-7f3a91b.kyma.example.org".into(), providers: vec![provider] }
 }
 
-/// What becomes of a request.
+/// The checked configuration of a request.
 pub(crate) fn checked(request: Provision) -> Configuration {
     checking::provision(request, &Defaults::default()).unwrap()
 }

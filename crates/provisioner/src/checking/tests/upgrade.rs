@@ -159,8 +159,7 @@ fn what_cannot_be_changed_is_refused_with_the_reason() {
     assert_eq!(
         network,
         "gardenerConfig.workerCidr cannot be changed from \"10.250.0.0/16\" to \
-         \"10.250.0.0/17\": Gardener refuses it, because the subnet of the nodes is in use and \
-         cannot be updated"
+         \"10.250.0.0/17\": Gardener 1.65 and the extensions of the providers refuse it"
     );
     assert_eq!(
         class,

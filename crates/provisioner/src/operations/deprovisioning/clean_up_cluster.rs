@@ -2,7 +2,7 @@
 
 use engine::{Cx, Retry, Step, StepResult, done, wait};
 
-use crate::operations::{OnRuntime, inside, runtime, shared::secs, shoot};
+use crate::operations::{OnRuntime, on_runtime_error, runtime, shared::secs, shoot};
 
 pub(super) struct CleanUpCluster;
 
@@ -21,7 +21,7 @@ impl<O: OnRuntime> Step<O> for CleanUpCluster {
         match runtime.clean_service_catalog(&cx.env.settings.service_manager).await {
             Ok(0) => done(),
             Ok(left) => wait(format!("{left} service instances are being removed")),
-            Err(error) => Err(inside(cx, error)),
+            Err(error) => Err(on_runtime_error(cx, error)),
         }
     }
 }

@@ -4,7 +4,9 @@ use engine::{Cx, Retry, Step, StepResult, done};
 use serde_json::json;
 
 use crate::{
-    operations::{OnRuntime, calling, shared::secs, shoot_to_remove},
+    operations::{
+        OnRuntime, as_step_error, note_all, note_warnings, shared::secs, shoot_to_remove,
+    },
     shoots::{LEGACY_OPERATION_ANNOTATION, OPERATION_ANNOTATION},
 };
 
@@ -24,10 +26,12 @@ impl<O: OnRuntime> Step<O> for DeleteShoot {
             let annotations = OPERATION.map(|key| (key, id.as_str()));
             let annotations: std::collections::BTreeMap<_, _> = annotations.into_iter().collect();
             let patch = json!({"metadata": {"annotations": annotations}});
-            cx.env.gardener.merge(shoot.name(), &patch).await.map_err(calling)?;
+            let marked = cx.env.gardener.merge(shoot.name(), &patch).await;
+            note_warnings(cx, &marked.map_err(as_step_error)?);
         }
         let uid = shoot.metadata.uid.as_deref();
-        cx.env.gardener.delete_exactly(shoot.name(), uid).await.map_err(calling)?;
+        let deleted = cx.env.gardener.delete_warned(shoot.name(), uid).await;
+        note_all(cx, &deleted.map_err(as_step_error)?.1);
         done()
     }
 }

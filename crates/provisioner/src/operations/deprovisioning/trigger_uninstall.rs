@@ -2,7 +2,7 @@
 
 use engine::{Cx, Retry, Step, StepResult, done};
 
-use crate::operations::{OnRuntime, inside, runtime, shared::secs, shoot};
+use crate::operations::{OnRuntime, on_runtime_error, runtime, shared::secs, shoot};
 
 pub(super) struct TriggerUninstall;
 
@@ -20,7 +20,7 @@ impl<O: OnRuntime> Step<O> for TriggerUninstall {
         let runtime = runtime(cx).await?;
         match runtime.uninstall().await {
             Ok(_) => done(),
-            Err(error) => Err(inside(cx, error)),
+            Err(error) => Err(on_runtime_error(cx, error)),
         }
     }
 }

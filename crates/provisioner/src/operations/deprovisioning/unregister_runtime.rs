@@ -2,7 +2,7 @@
 
 use engine::{Cx, Retry, Step, StepResult, done};
 
-use crate::operations::{OnRuntime, calling, shared::secs};
+use crate::operations::{OnRuntime, as_step_error, shared::secs};
 
 pub(super) struct UnregisterRuntime;
 
@@ -14,7 +14,7 @@ impl<O: OnRuntime> Step<O> for UnregisterRuntime {
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
         let target = &cx.input.target;
         let id = target.runtime.to_string();
-        cx.env.director.unregister(target.directors_tenant(), &id).await.map_err(calling)?;
+        cx.env.director.unregister(target.directors_tenant(), &id).await.map_err(as_step_error)?;
         done()
     }
 }

@@ -15,7 +15,7 @@ impl<O: OnRuntime> Step<O> for WaitForDeletion {
         let Some(shoot) = shoot_to_remove(cx).await? else { return done() };
         let deleting = shoot.last_operation().is_some_and(|last| last.kind == "Delete");
         if deleting && let Some(problem) = shoot.problem() {
-            // Whatever it is, somebody may get it out of the way before the time is up.
+            // An operator may remove the cause before the time is up.
             return reported(&problem, false, "cluster deletion", &shoot);
         }
         for_shoot(cx, format!("the cluster is being deleted: {}", progress(&shoot))).into()

@@ -3,7 +3,7 @@
 use engine::{Cx, Retry, Step, StepResult, done};
 
 use super::Hibernation;
-use crate::operations::{calling, needed_shoot, note_warnings, shared::secs};
+use crate::operations::{as_step_error, needed_shoot, note_warnings, shared::secs};
 
 pub(super) struct HibernateShoot;
 
@@ -16,7 +16,8 @@ impl Step<Hibernation> for HibernateShoot {
         let shoot = needed_shoot(cx).await?;
         let asked = shoot.spec.hibernation.as_ref().and_then(|hibernation| hibernation.enabled);
         if asked != Some(true) {
-            let changed = cx.env.gardener.hibernate(shoot.name(), true).await.map_err(calling)?;
+            let changed =
+                cx.env.gardener.hibernate(shoot.name(), true).await.map_err(as_step_error)?;
             note_warnings(cx, &changed);
         }
         done()

@@ -5,7 +5,7 @@ use engine::{Applies, Condition, Cx, Retry, Step, StepResult, done};
 use serde_json::json;
 
 use crate::{
-    operations::{OnRuntime, calling, needed_shoot, shared::secs},
+    operations::{OnRuntime, as_step_error, needed_shoot, note_warnings, shared::secs},
     shoots::{AUDIT_TENANT_ANNOTATION, audit_tenant},
 };
 
@@ -29,7 +29,9 @@ impl<O: OnRuntime> Step<O> for SetAuditTenant {
     async fn run(&self, cx: &mut Cx<'_, O>) -> StepResult {
         let shoot: Shoot = needed_shoot(cx).await?;
         let Some(name) = shoot.spec.seed_name.as_deref() else { return done() };
-        let Some(seed) = cx.env.gardener.seed(name).await.map_err(calling)? else { return done() };
+        let Some(seed) = cx.env.gardener.seed(name).await.map_err(as_step_error)? else {
+            return done();
+        };
         let provider = seed["spec"]["provider"]["type"].as_str().unwrap_or_default();
         let conditions = seed["status"]["conditions"].as_array();
         let condition = conditions.into_iter().flatten().find(|one| one["type"] == CONDITION);
@@ -37,7 +39,8 @@ impl<O: OnRuntime> Step<O> for SetAuditTenant {
         let tenant = audit_tenant(&cx.env.audit_tenants, provider, message);
         if tenant.is_some() && shoot.annotation(AUDIT_TENANT_ANNOTATION) != tenant {
             let patch = json!({"metadata": {"annotations": {AUDIT_TENANT_ANNOTATION: tenant}}});
-            cx.env.gardener.merge(shoot.name(), &patch).await.map_err(calling)?;
+            let changed = cx.env.gardener.merge(shoot.name(), &patch).await;
+            note_warnings(cx, &changed.map_err(as_step_error)?);
         }
         done()
     }

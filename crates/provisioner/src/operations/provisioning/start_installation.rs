@@ -5,7 +5,7 @@ use engine::{Cx, Retry, Step, StepResult, done};
 
 use crate::{
     installing,
-    operations::{OnRuntime, calling, inside, runtime, shared::secs},
+    operations::{OnRuntime, as_step_error, on_runtime_error, runtime, shared::secs},
 };
 
 pub(super) struct StartInstallation;
@@ -20,16 +20,16 @@ impl<O: OnRuntime> Step<O> for StartInstallation {
         let runtime = runtime(cx).await?;
         let found = match runtime.installation().await {
             Ok(found) => found,
-            Err(error) => return Err(inside(cx, error)),
+            Err(error) => return Err(on_runtime_error(cx, error)),
         };
         // An earlier run of ours started it. Applying the release again would take its components back.
         if found.state != InstallState::Missing && found.started_by == cx.root.to_string() {
             return done();
         }
-        let release = cx.env.releases.find(&kyma.version).await.map_err(calling)?;
+        let release = cx.env.releases.find(&kyma.version).await.map_err(as_step_error)?;
         match runtime.install(&release, &installing::install(kyma), &cx.root.to_string()).await {
             Ok(()) => done(),
-            Err(error) => Err(inside(cx, error)),
+            Err(error) => Err(on_runtime_error(cx, error)),
         }
     }
 }

@@ -4,7 +4,7 @@ use clients::director::{Change, Condition};
 use engine::{Cx, Retry, Step, StepResult, done};
 use serde_json::{Map, Value};
 
-use crate::operations::{OnRuntime, calling, shared::secs};
+use crate::operations::{OnRuntime, as_step_error, shared::secs};
 
 pub(super) struct UpdateDirectorEntry;
 
@@ -22,7 +22,11 @@ impl<O: OnRuntime> Step<O> for UpdateDirectorEntry {
         ]);
         let change = Change { labels, condition: Some(Condition::Provisioning) };
         let id = target.runtime.to_string();
-        cx.env.director.update(target.directors_tenant(), &id, &change).await.map_err(calling)?;
+        cx.env
+            .director
+            .update(target.directors_tenant(), &id, &change)
+            .await
+            .map_err(as_step_error)?;
         done()
     }
 }

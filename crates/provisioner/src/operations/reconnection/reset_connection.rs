@@ -3,7 +3,7 @@
 use engine::{Cx, Retry, Step, StepResult, done};
 
 use super::Reconnection;
-use crate::operations::{inside, runtime, shared::secs};
+use crate::operations::{on_runtime_error, runtime, shared::secs};
 
 pub(super) struct ResetConnection;
 
@@ -16,7 +16,7 @@ impl Step<Reconnection> for ResetConnection {
         let runtime = runtime(cx).await?;
         match runtime.forget_connection().await {
             Ok(()) => done(),
-            Err(error) => Err(inside(cx, error)),
+            Err(error) => Err(on_runtime_error(cx, error)),
         }
     }
 }

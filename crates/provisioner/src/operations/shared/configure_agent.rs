@@ -10,7 +10,7 @@ use engine::{Cx, Retry, Step, StepError, StepResult, done};
 use secrecy::SecretString;
 
 use super::secs;
-use crate::operations::{OnRuntime, calling, inside, runtime};
+use crate::operations::{OnRuntime, as_step_error, on_runtime_error, runtime};
 
 /// The Secret that the agent reads.
 const SECRET: &str = "compass-agent-configuration";
@@ -35,7 +35,7 @@ pub(super) async fn configure<O: OnRuntime>(cx: &mut Cx<'_, O>) -> Result<(), St
     let runtime = runtime(cx).await?;
     let target = &cx.input.target;
     let (id, tenant) = (target.runtime.to_string(), target.directors_tenant());
-    let made = cx.env.director.one_time_token(tenant, &id).await.map_err(calling)?;
+    let made = cx.env.director.one_time_token(tenant, &id).await.map_err(as_step_error)?;
     let content = Content {
         data: BTreeMap::from([
             ("CONNECTOR_URL".to_owned(), SecretString::from(made.connector_url)),
@@ -47,7 +47,7 @@ pub(super) async fn configure<O: OnRuntime>(cx: &mut Cx<'_, O>) -> Result<(), St
     };
     for namespace in NAMESPACES {
         if let Err(error) = runtime.write_secret(namespace, SECRET, &content).await {
-            return Err(inside(cx, error));
+            return Err(on_runtime_error(cx, error));
         }
     }
     cx.data.agent_configured_at = Some(cx.now);

@@ -3,7 +3,7 @@
 use engine::{Cx, Retry, Step, StepResult, done};
 
 use super::secs;
-use crate::operations::{OnRuntime, inside, runtime};
+use crate::operations::{OnRuntime, on_runtime_error, runtime};
 
 pub(in crate::operations) struct CreateBindings;
 
@@ -16,12 +16,12 @@ impl<O: OnRuntime> Step<O> for CreateBindings {
         let runtime = runtime(cx).await?;
         let settings = &cx.env.settings;
         if let Err(error) = runtime.ensure_operators(&settings.groups).await {
-            return Err(inside(cx, error));
+            return Err(on_runtime_error(cx, error));
         }
         if settings.bind_administrators {
             let people = &cx.input.document.configuration.administrators;
             if let Err(error) = runtime.set_administrators(people).await {
-                return Err(inside(cx, error));
+                return Err(on_runtime_error(cx, error));
             }
         }
         done()

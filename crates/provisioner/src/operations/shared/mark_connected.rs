@@ -4,7 +4,7 @@ use clients::director::{Change, Condition};
 use engine::{Cx, Retry, Step, StepResult, done};
 
 use super::secs;
-use crate::operations::{OnRuntime, calling};
+use crate::operations::{OnRuntime, as_step_error};
 
 pub(in crate::operations) struct MarkConnected;
 
@@ -17,7 +17,11 @@ impl<O: OnRuntime> Step<O> for MarkConnected {
         let target = &cx.input.target;
         let change = Change { condition: Some(Condition::Connected), ..Change::default() };
         let id = target.runtime.to_string();
-        cx.env.director.update(target.directors_tenant(), &id, &change).await.map_err(calling)?;
+        cx.env
+            .director
+            .update(target.directors_tenant(), &id, &change)
+            .await
+            .map_err(as_step_error)?;
         done()
     }
 }

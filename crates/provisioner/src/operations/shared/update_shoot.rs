@@ -1,7 +1,8 @@
 //! Gives the Shoot the wanted settings, and stores them once Gardener has accepted them.
 //!
 //! What a reader would get wrong: a Shoot that has them already is not left alone. Gardener may have failed with them
-//! before, so it is told to try once more.
+//! before, so it is told to try once more. The issuer in a `ConfigMap` that is in force comes last: what Gardener refuses
+//! leaves it as it was.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +15,9 @@ use engine::{Cx, Retry, Step, StepError, StepResult, done};
 use serde_json::{Value, json};
 use store::provisioner::RuntimeChange;
 
-use super::secs;
+use super::{secs, write_authentication::follow_up};
 use crate::{
-    operations::{OnRuntime, calling, needed_shoot, note_warnings, stored},
+    operations::{OnRuntime, as_step_error, needed_shoot, note_warnings, stored},
     shoots::{self, LEGACY_OPERATION_ANNOTATION, OPERATION_ANNOTATION},
 };
 
@@ -37,17 +38,18 @@ impl<O: OnRuntime> Step<O> for UpdateShoot {
         let mut document = cx.input.document.clone();
         shoots::keep_higher_versions(&live, &mut document.configuration.cluster);
         cx.data.notes = cx.input.requested.below(&document.configuration.cluster);
-        let features = cx.env.gardener.features().await.map_err(calling)?;
+        let features = cx.env.gardener.features().await.map_err(as_step_error)?;
         let runtime = cx.input.target.runtime.to_string();
         let change = shoots::change(&live, &document.configuration, &runtime, &features);
         let changed = match patch(&live, change, &cx.root.to_string()) {
             Some(patch) => {
                 let name = &cx.input.target.shoot;
-                cx.env.gardener.merge(name, &patch).await.map_err(calling)?
+                cx.env.gardener.merge(name, &patch).await.map_err(as_step_error)?
             }
             None => live,
         };
         note_warnings(cx, &changed);
+        let changed = follow_up(cx, changed).await?;
         cx.data.generation = changed.metadata.generation;
         let document = Some(stored(&document)?);
         cx.change(&RuntimeChange { document, ..RuntimeChange::default() })?;
@@ -55,7 +57,7 @@ impl<O: OnRuntime> Step<O> for UpdateShoot {
     }
 }
 
-/// What Gardener is told; nothing when an earlier run of the operation has told it.
+/// The patch for Gardener; none when an earlier run of the operation has applied it.
 fn patch(live: &Shoot, change: Option<Value>, operation: &str) -> Option<Value> {
     if change.is_none() && live.annotation(OPERATION_ANNOTATION) == Some(operation) {
         return None;
@@ -67,7 +69,7 @@ fn patch(live: &Shoot, change: Option<Value>, operation: &str) -> Option<Value> 
         annotations.insert(GARDENER_OPERATION, live.next_try());
     }
     let mut patch = change.unwrap_or_else(|| json!({}));
-    // Lists are written whole: not over somebody else's change.
+    // Lists are written whole: not over a concurrent change.
     patch["metadata"] = json!({
         "resourceVersion": live.metadata.resource_version,
         "annotations": annotations,

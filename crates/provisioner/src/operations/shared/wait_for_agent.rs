@@ -5,7 +5,7 @@ use clients::runtime::Connection;
 use engine::{Cx, Retry, Step, StepError, StepResult, done, wait};
 
 use super::{configure_agent::configure, secs};
-use crate::operations::{OnRuntime, inside, runtime};
+use crate::operations::{OnRuntime, on_runtime_error, runtime};
 
 pub(in crate::operations) struct WaitForAgent;
 
@@ -18,7 +18,7 @@ impl<O: OnRuntime> Step<O> for WaitForAgent {
         let runtime = runtime(cx).await?;
         let report = match runtime.agent().await {
             Ok(report) => report,
-            Err(error) => return Err(inside(cx, error)),
+            Err(error) => return Err(on_runtime_error(cx, error)),
         };
         match report.connection() {
             Connection::Connected => done(),

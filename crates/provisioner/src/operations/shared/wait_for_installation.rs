@@ -5,7 +5,7 @@ use clients::runtime::InstallState;
 use engine::{Cx, Retry, Step, StepError, StepResult, done, wait};
 
 use super::{installer_failure, secs};
-use crate::operations::{OnRuntime, inside, runtime};
+use crate::operations::{OnRuntime, on_runtime_error, runtime};
 
 pub(in crate::operations) struct WaitForInstallation;
 
@@ -18,7 +18,7 @@ impl<O: OnRuntime> Step<O> for WaitForInstallation {
         let runtime = runtime(cx).await?;
         let installation = match runtime.installation().await {
             Ok(installation) => installation,
-            Err(error) => return Err(inside(cx, error)),
+            Err(error) => return Err(on_runtime_error(cx, error)),
         };
         let wanted = cx.input.document.configuration.kyma.as_ref();
         let other = |version: &str| {

@@ -7,7 +7,7 @@ use engine::{Cx, Retry, Step, StepError, StepResult, done, wait};
 use super::Upgrade;
 use crate::{
     installing,
-    operations::{calling, inside, runtime, shared::secs},
+    operations::{as_step_error, on_runtime_error, runtime, shared::secs},
 };
 
 pub(super) struct StartUpgrade;
@@ -22,7 +22,7 @@ impl Step<Upgrade> for StartUpgrade {
         let runtime = runtime(cx).await?;
         let found = match runtime.installation().await {
             Ok(found) => found,
-            Err(error) => return Err(inside(cx, error)),
+            Err(error) => return Err(on_runtime_error(cx, error)),
         };
         match found.state {
             InstallState::Missing => {
@@ -38,7 +38,7 @@ impl Step<Upgrade> for StartUpgrade {
             }
             _ => {}
         }
-        let release = cx.env.releases.find(&kyma.version).await.map_err(calling)?;
+        let release = cx.env.releases.find(&kyma.version).await.map_err(as_step_error)?;
         let started = match runtime.remove_installer().await {
             Ok(()) => {
                 runtime.install(&release, &installing::install(kyma), &cx.root.to_string()).await
@@ -47,7 +47,7 @@ impl Step<Upgrade> for StartUpgrade {
         };
         match started {
             Ok(()) => done(),
-            Err(error) => Err(inside(cx, error)),
+            Err(error) => Err(on_runtime_error(cx, error)),
         }
     }
 }

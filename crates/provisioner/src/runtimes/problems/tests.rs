@@ -36,7 +36,7 @@ fn failed(component: &str, reason: &str, text: &str) -> Entry {
     entry(Outcome::Transient, None, Some(Failure::new(component, reason, text)))
 }
 
-fn snapshot(state: State, failure: Option<Failure>) -> Snapshot {
+pub(in crate::runtimes) fn snapshot(state: State, failure: Option<Failure>) -> Snapshot {
     Snapshot {
         id: Uuid::nil(),
         root: Uuid::nil(),
@@ -115,6 +115,33 @@ fn a_call_that_was_not_made_does_not_hide_what_failed() {
     let trimmed = Problems { snapshot: &running, journal: &[] };
     assert_eq!(trimmed.last().unwrap().message, paused.message);
     assert_eq!(trimmed.all(trimmed.last().as_ref()), [paused.message]);
+}
+
+#[test]
+fn who_calls_off_abandons_and_skips_is_not_told() {
+    let skipped = "step Trigger_Uninstall skipped: asked for by jo@example.test: it is gone";
+    let abandoned = Failure::new("engine", "abandoned", "abandoned by jo@example.test: why");
+    let journal = [
+        failed("engine", "skipped", skipped),
+        entry(Outcome::Ended, None, Some(abandoned.clone())),
+    ];
+    let ended = snapshot(State::Failed, Some(abandoned));
+    let note = Some("called off by jo@example.test: why".to_owned());
+    let canceled = Snapshot { note, ..snapshot(State::Canceled, None) };
+    let note = Some("called off by deprovisioning 1".to_owned());
+    let superseded = Snapshot { note, ..snapshot(State::Failed, None) };
+
+    let problems = Problems { snapshot: &ended, journal: &journal };
+    let last = problems.last();
+    let end = |snapshot| Problems { snapshot, journal: &[] }.end(None);
+
+    let all =
+        ["step Trigger_Uninstall skipped: asked for by an operator", "abandoned by an operator"];
+    assert_eq!(problems.all(last.as_ref()), all);
+    assert_eq!(problems.end(last.as_ref()), all[1]);
+    assert_eq!(last.unwrap().message, all[1]);
+    assert_eq!(end(&canceled), "called off by an operator");
+    assert_eq!(end(&superseded), "called off by deprovisioning 1");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Whose audit log a cluster writes to.
+//! The audit log of a cluster.
 
 use crate::shoots::{AuditTenants, audit_tenant};
 

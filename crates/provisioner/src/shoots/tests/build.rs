@@ -1,4 +1,4 @@
-//! What is the same for all providers.
+//! Fields that are the same for all providers.
 
 use clients::gardener::Features;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What is changed in a live Shoot, and what is left alone.
+//! Changes of a live Shoot, and fields that stay.
 
 use clients::gardener::Shoot;
 use serde_json::{Value, json};
@@ -317,5 +317,5 @@ fn the_subnet_of_google_grows_with_the_network_of_its_nodes() {
         }}},
     });
     assert_eq!(patch, json!({"spec": spec}));
-    assert_eq!(with("10.250.0.0/23"), None, "somebody else has made it wider");
+    assert_eq!(with("10.250.0.0/23"), None, "another client has made it wider");
 }

@@ -1,4 +1,4 @@
-//! What each provider adds to a Shoot.
+//! The fields that each provider adds to a Shoot.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What each setting of the provisioner changes.
+//! Effects of the provisioner's settings.
 
 use base::Clock;
 use confique::Config;
@@ -25,21 +25,23 @@ kyma.releases = "http://127.0.0.1/releases"
 kyma.development = "http://127.0.0.1/development"
 "#;
 
+const TLS: Row = Test("with_a_certificate_the_listener_speaks_tls_and_nothing_else");
+const LINES: Row = Test("log_lines_are_written_as_the_settings_say");
 const DATABASE: Row =
     Test("address_schema_and_connections_of_the_settings_are_those_of_the_database");
 
 const ROWS: &[(&str, Row)] = &[
     ("listen", Value(r#""0.0.0.0:9090""#)),
     ("database.url", DATABASE),
-    ("database.schema", DATABASE),
-    ("database.connections", DATABASE),
+    ("database.schema", Value(r#""theirs""#)),
+    ("database.connections", Value("11")),
     ("database.sealing_keys", Test("keys_are_made_when_asked_for_and_never_replaced")),
     ("operations.workers", Value("41")),
     ("operations.lease", Value(r#""14s""#)),
-    ("operations.drain", Test("killed_and_started_again_it_carries_on_and_stops_when_asked")),
+    ("operations.drain", Value(r#""16s""#)),
     ("operations.pace", Value("3.0")),
     ("operations.keep_journal", Value(r#""15d""#)),
-    ("operations.keep_audit", Test("old_entries_are_removed_and_the_rest_can_be_verified")),
+    ("operations.keep_audit", Value(r#""366d""#)),
     ("limits.cluster_domain", Value(r#""101s""#)),
     ("limits.cluster_creation", Value(r#""102s""#)),
     ("limits.bindings_creation", Value(r#""103s""#)),
@@ -99,13 +101,13 @@ const ROWS: &[(&str, Row)] = &[
     ("connections.per_peer", Value("513")),
     ("connections.header_time", Value(r#""12s""#)),
     ("connections.idle_time", Value(r#""121s""#)),
-    ("transport.certificate", Test("with_a_certificate_the_listener_speaks_tls_and_nothing_else")),
-    ("transport.key", Test("with_a_certificate_the_listener_speaks_tls_and_nothing_else")),
+    ("transport.certificate", TLS),
+    ("transport.key", TLS),
     ("transport.client_authorities", Value(r#""/nowhere.pem""#)),
     ("transport.plaintext_listener", Value("false")),
     ("transport.plaintext_hosts", Value(r#"["a.test"]"#)),
-    ("telemetry.log", Test("mistakes_name_the_file_the_line_and_the_key")),
-    ("telemetry.format", Test("mistakes_name_the_file_the_line_and_the_key")),
+    ("telemetry.log", LINES),
+    ("telemetry.format", LINES),
 ];
 
 const KUBECONFIG: &str = "apiVersion: v1\nkind: Config\ncurrent-context: a\n\
@@ -116,6 +118,8 @@ const KUBECONFIG: &str = "apiVersion: v1\nkind: Config\ncurrent-context: a\n\
 async fn parts(settings: &ProvisionerSettings) -> anyhow::Result<Picture> {
     let mut picture = Picture::default();
     let speed = Speed::Times(settings.operations.pace);
+    picture.add("database", &settings.database.tables());
+    picture.add("times", &settings.operations.times());
     picture.add("engine", &engine_settings(&settings.operations, None, speed));
     picture.add("limits", &settings.limits.limits());
     picture.add("defaults", &defaults(settings));
@@ -128,10 +132,11 @@ async fn parts(settings: &ProvisionerSettings) -> anyhow::Result<Picture> {
     picture.add("exceptions", &settings.exceptions()?);
     picture.add("doors", &settings.access.doors());
     let gates = Gates::unobserved(&Clock::running(), settings.transport.hosts());
-    let outside = Outside::configured(settings).await?;
+    let outside = ProvisionerAddresses::configured(settings).await?;
     picture.add("steps", &steps(&settings.runtimes, outside.agent_patience));
     picture.add("clusters", &clusters(&settings.runtimes, &gates));
-    let Reached { gardener, director, releases } = outside.reach(settings, &gates).await?;
+    let ProvisionerClients { gardener, director, releases } =
+        outside.reach(settings, &gates).await?;
     picture.add("gardener", &gardener);
     picture.add("director", &director);
     picture.add("released", &releases.0);

@@ -1,12 +1,12 @@
 //! The provisioner's settings: what works, what is refused, and the sample file.
 
-use provisioner::limits::Limits;
+use provisioner::limits::StageLimits;
 
 use super::*;
 
 #[test]
 fn the_defaults_are_those_of_the_plans() {
-    assert_eq!(load(None).unwrap().limits.limits(), Limits::default());
+    assert_eq!(load(None).unwrap().limits.limits(), StageLimits::default());
 }
 
 #[test]

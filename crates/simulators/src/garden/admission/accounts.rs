@@ -53,7 +53,11 @@ fn references(write: &mut Admission<'_>) -> Result<(), Status> {
             continue;
         }
         let named = text(reference, "/name").unwrap_or_default();
-        if write.find("secrets", &inside(reference), named).is_none() {
+        let Some(place) = text(reference, "/namespace") else {
+            let why = "an empty namespace may not be set when a resource name is provided";
+            return forbidden(why);
+        };
+        if write.find("secrets", place, named).is_none() {
             return forbidden(&format!("secrets {named:?} not found"));
         }
     }

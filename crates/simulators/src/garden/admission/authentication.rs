@@ -5,7 +5,7 @@ pub(super) mod oidc;
 use cluster::{Admission, Cause, Status};
 use serde_json::Value;
 
-use super::{name, namespace, text, version};
+use super::{name, namespace, operation, text, version};
 use crate::garden::version::Version;
 
 const SERVER: &str = "/spec/kubernetes/kubeAPIServer";
@@ -31,6 +31,12 @@ pub(super) fn reference(write: &Admission<'_>) -> Result<(), Status> {
     Err(Status::forbidden(write.kind, name(write.object), &why))
 }
 
+/// Whether `oidcConfig` is refused as a whole for the version of Kubernetes.
+fn is_too_late(shoot: &Value, gardener: Version) -> bool {
+    let kubernetes = text(shoot, "/spec/kubernetes/version").and_then(version::parts);
+    gardener.minor() >= REFUSES_OIDC && kubernetes.is_some_and(|version| version >= (1, 32, 0))
+}
+
 /// Names what does not fit the version of Kubernetes.
 pub(super) fn check(shoot: &Value, gardener: Version, causes: &mut Vec<Cause>) {
     let kubernetes = text(shoot, "/spec/kubernetes/version").and_then(version::parts);
@@ -38,7 +44,7 @@ pub(super) fn check(shoot: &Value, gardener: Version, causes: &mut Vec<Cause>) {
     let there =
         |field: &str| shoot.pointer(&format!("{SERVER}/{field}")).is_some_and(|v| !v.is_null());
     let (oidc, structured) = (there("oidcConfig"), there("structuredAuthentication"));
-    if oidc && at_least(32) && gardener.minor() >= REFUSES_OIDC {
+    if oidc && is_too_late(shoot, gardener) {
         let why = "for Kubernetes versions >= 1.32, oidcConfig field is no longer supported";
         causes.push(Cause::invalid(format!("{FIELD}.oidcConfig"), "core.OIDCConfig{…}", why));
     }
@@ -48,6 +54,19 @@ pub(super) fn check(shoot: &Value, gardener: Version, causes: &mut Vec<Cause>) {
     }
     if structured && !at_least(30) {
         let why = "is available for Kubernetes versions >= v1.30";
+        causes.push(Cause::forbidden(format!("{FIELD}.structuredAuthentication"), why));
+    }
+    let map = format!("{SERVER}/structuredAuthentication");
+    if structured && shoot.pointer(&map).is_some_and(|map| text(map, "/configMapName").is_none()) {
+        let field = format!("{FIELD}.structuredAuthentication.configMapName");
+        causes.push(Cause::forbidden(field, "must provide a name"));
+    }
+    if structured
+        && shoot.pointer(SERVER).is_some_and(|server| {
+            server["featureGates"]["StructuredAuthenticationConfiguration"] == false
+        })
+    {
+        let why = "requires feature gate StructuredAuthenticationConfiguration to be enabled";
         causes.push(Cause::forbidden(format!("{FIELD}.structuredAuthentication"), why));
     }
     if !at_least(34) || gardener.minor() < REFUSES_OLD_NAMES {
@@ -67,12 +86,21 @@ pub(super) fn check(shoot: &Value, gardener: Version, causes: &mut Vec<Cause>) {
     }
 }
 
-/// What Gardener warns of although it does it.
-pub(super) fn warn(write: &mut Admission<'_>, gardener: Version) {
-    let static_token = write.object.pointer("/spec/kubernetes/enableStaticTokenKubeconfig");
-    if gardener.minor() >= Version::V1_117.minor() && static_token.is_some_and(|it| !it.is_null()) {
-        let text = "you are setting the spec.kubernetes.enableStaticTokenKubeconfig field. The field is deprecated and will \
-                    be removed in Gardener v1.120.";
-        write.warnings.push(text.to_owned());
+/// Newer Gardeners warn of the field for static tokens, and do not store it. It counts as a change all the same.
+pub(super) fn static_token(write: &mut Admission<'_>, gardener: Version) {
+    let key = "enableStaticTokenKubeconfig";
+    if gardener < Version::V1_117 {
+        return;
     }
+    let kubernetes = write.object.pointer_mut("/spec/kubernetes").and_then(Value::as_object_mut);
+    let sent = kubernetes.and_then(|kubernetes| kubernetes.shift_remove(key));
+    if sent.is_none_or(|sent| sent.is_null()) {
+        return;
+    }
+    let text = "you are setting the spec.kubernetes.enableStaticTokenKubeconfig field. The field is deprecated and will be \
+                removed in Gardener v1.120. Please adapt your machinery to no longer set this field";
+    write.warnings.push(text.to_owned());
+    write.new_generation |=
+        write.old.is_some_and(|old| old["spec"]["kubernetes"].get(key).is_none())
+            && !operation::is_confined(write.object);
 }

@@ -34,18 +34,22 @@ pub(super) fn check(write: &Admission<'_>, gardener: Version) -> Result<(), Stat
         let why = "is incompatible with credentialsBindingName";
         return invalid(Cause::forbidden("spec.secretBindingName", why));
     }
+    let newer = gardener >= Version::V1_117;
     let Some((_, kind, binding)) = named(shoot) else {
         let missing = r#"secretbinding.core.gardener.cloud "" not found"#;
-        let empty = shoot["spec"]["secretBindingName"] == "" && gardener >= Version::V1_117;
-        if write.old.is_some() || empty {
+        let is_empty = shoot["spec"]["secretBindingName"] == "";
+        if newer && list(shoot, "/spec/provider/workers").is_empty() {
+            return Ok(());
+        }
+        if newer && !is_empty {
+            let why = "must be set when credentialsBindingName is not";
+            return invalid(Cause::required("spec.secretBindingName", why));
+        }
+        if newer || write.old.is_some() {
             return forbidden(missing);
         }
-        if gardener < Version::V1_117 {
-            let why = format!("could not find referenced secret binding: {missing}");
-            return Err(Status::internal(why));
-        }
-        let why = "must be set when credentialsBindingName is not";
-        return invalid(Cause::required("spec.secretBindingName", why));
+        let why = format!("could not find referenced secret binding: {missing}");
+        return Err(Status::internal(why));
     };
     // A Shoot outlives the rules of its binding; only what changes is asked for again.
     if write.old.is_some_and(|old| named(old) == named(shoot)) {
@@ -62,9 +66,12 @@ pub(super) fn check(write: &Admission<'_>, gardener: Version) -> Result<(), Stat
     }
 }
 
-/// Names a binding of another provider.
-pub(super) fn same_provider(write: &Admission<'_>, causes: &mut Vec<Cause>) {
+/// Names a binding of another provider. Older Gardeners look at it when a Shoot is made.
+pub(super) fn same_provider(write: &Admission<'_>, gardener: Version, causes: &mut Vec<Cause>) {
     let shoot = &*write.object;
+    if write.old.is_some() && gardener < Version::V1_117 {
+        return;
+    }
     let (Some((_, kind, _)), Some(found)) = (named(shoot), of(write, shoot)) else { return };
     let wanted = text(shoot, "/spec/provider/type").unwrap_or_default();
     let offered = text(&found, "/provider/type").unwrap_or_default();

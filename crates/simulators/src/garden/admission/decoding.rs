@@ -1,4 +1,4 @@
-//! What Gardener does with fields that its version does not have.
+//! Unknown fields: how each version of Gardener treats them.
 
 use cluster::{Admission, FieldValidation, Status};
 use serde_json::Value;

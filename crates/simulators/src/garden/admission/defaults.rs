@@ -1,4 +1,4 @@
-//! What Gardener fills in where a Shoot says nothing.
+//! Defaults that Gardener fills in.
 //!
 //! What a reader would get wrong: an update that leaves a field out gets the default again, not the value that was there.
 
@@ -9,15 +9,19 @@ use cluster::Admission;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{annotation, image, list, name, namespace, profile, text, version};
+use super::{annotation, fields, image, list, name, namespace, profile, text, version};
 use crate::garden::{
-    SCENARIO, SCENARIO_DEFAULTS, scenario::Scenario, settings::Settings, version::Version,
+    SCENARIO, SCENARIO_DEFAULTS, kinds, scenario::Scenario, settings::Settings, version::Version,
 };
 
 /// Who made a Shoot.
 const CREATED_BY: &str = "gardener.cloud/created-by";
+/// The first Gardener whose Shoots have no `enableBasicAuthentication` any more.
+const WITHOUT_PASSWORDS: u32 = 71;
+/// The first Gardener whose Shoots have no `allowPrivilegedContainers` any more.
+const WITHOUT_POLICIES: u32 = 91;
 /// How many Pods a node has unless told otherwise.
-const PODS: u64 = 110;
+pub(super) const PODS: i64 = 110;
 
 /// Fills it in.
 pub(super) fn fill(write: &mut Admission<'_>, settings: &Settings) {
@@ -32,6 +36,7 @@ pub(super) fn fill(write: &mut Admission<'_>, settings: &Settings) {
     let domain = domain(write, settings);
     names_of_profile(write.object, gardener);
     let profile = profile::of(write);
+    let ranges = ranges_of_seed(write);
     let (old, object, now) = (write.old, &mut *write.object, write.now);
     if !object["spec"].is_object() {
         return;
@@ -39,10 +44,10 @@ pub(super) fn fill(write: &mut Admission<'_>, settings: &Settings) {
     let kept = |path: &str| old.and_then(|old| old.pointer(path)).filter(|kept| !kept.is_null());
     // Where a Shoot goes decides about these.
     let seeded = kept("/spec/seedName").is_some() || text(object, "/spec/seedName").is_some();
-    let when_seeded = |value: &str| seeded.then(|| json!(value));
+    let range = |key: &str| ranges.as_ref()?.get(key).filter(|range| range.is_string()).cloned();
     let defaults = [
-        ("/spec/networking/pods", when_seeded("100.96.0.0/11")),
-        ("/spec/networking/services", when_seeded("100.64.0.0/13")),
+        ("/spec/networking/pods", range("pods")),
+        ("/spec/networking/services", range("services")),
         ("/spec/dns/domain", domain.filter(|_| seeded).map(Value::from)),
     ];
     set_missing(object, "/spec/purpose", &json!("evaluation"));
@@ -53,15 +58,20 @@ pub(super) fn fill(write: &mut Admission<'_>, settings: &Settings) {
     }
     labels::set(object, gardener);
     if let Some(profile) = &profile {
-        if let Some(newest) = version::newest(profile).filter(|_| gardener >= Version::V1_117) {
-            set_missing(object, "/spec/kubernetes/version", &json!(newest));
-        }
-        version::complete(profile, object);
+        version::complete(profile, object, gardener, now);
         images(profile, old, object, now);
     }
-    maintenance(old, object);
+    maintenance(old, object, gardener);
     kubernetes(object, gardener);
     table::fill(object, gardener);
+}
+
+/// The ranges that the Seed of a Shoot has for Shoots which name none.
+fn ranges_of_seed(write: &Admission<'_>) -> Option<Value> {
+    let path = "/spec/seedName";
+    let named = write.old.and_then(|old| text(old, path)).or_else(|| text(write.object, path))?;
+    let seed = write.find(kinds::SEEDS, "", named)?;
+    Some(seed["spec"]["networks"]["shootDefaults"].clone())
 }
 
 /// Records the name of the user who creates a Shoot.
@@ -94,12 +104,17 @@ fn names_of_profile(object: &mut Value, gardener: Version) {
 }
 
 /// The hour in which Gardener may change something by itself. Drawn anew whenever an update leaves it out.
-fn maintenance(old: Option<&Value>, object: &mut Value) {
+fn maintenance(old: Option<&Value>, object: &mut Value, gardener: Version) {
+    let is_workerless =
+        list(object, "/spec/provider/workers").is_empty() && gardener >= Version::V1_117;
+    let keys = ["kubernetesVersion", "machineImageVersion"];
+    let keys = if is_workerless { &keys[..1] } else { &keys };
     if object.pointer("/spec/maintenance/autoUpdate").is_none_or(Value::is_null) {
-        let both = json!({"kubernetesVersion": true, "machineImageVersion": true});
-        set_missing(object, "/spec/maintenance/autoUpdate", &both);
+        let all: serde_json::Map<String, Value> =
+            keys.iter().map(|key| ((*key).to_owned(), json!(true))).collect();
+        set_missing(object, "/spec/maintenance/autoUpdate", &Value::Object(all));
     }
-    for key in ["kubernetesVersion", "machineImageVersion"] {
+    for key in keys {
         set_missing(object, &format!("/spec/maintenance/autoUpdate/{key}"), &json!(false));
     }
     if object.pointer("/spec/maintenance/timeWindow").is_some_and(|window| !window.is_null()) {
@@ -124,9 +139,20 @@ fn kubernetes(object: &mut Value, gardener: Version) {
     if gardener < Version::V1_117 {
         let path = "/spec/kubernetes/enableStaticTokenKubeconfig";
         set_missing(object, path, &json!(below(26)));
-        if below(25) && !has_no_pod_security_policy(object) {
+        if below(25) && gardener.minor() < WITHOUT_POLICIES && !has_no_pod_security_policy(object) {
             set_missing(object, "/spec/kubernetes/allowPrivilegedContainers", &json!(true));
         }
+        if gardener.minor() < WITHOUT_PASSWORDS {
+            set_missing(object, fields::PASSWORDS, &json!(false));
+        }
+        if object.pointer(fields::PASSWORDS) == Some(&json!(true)) {
+            let path = "/spec/addons/kubernetesDashboard/authenticationMode";
+            set_missing(object, path, &json!("basic"));
+        }
+        runtimes(object);
+    }
+    if list(object, "/spec/provider/workers").is_empty() && gardener >= Version::V1_117 {
+        return;
     }
     if object.pointer("/spec/systemComponents/coreDNS/autoscaling/mode")
         != Some(&json!("cluster-proportional"))
@@ -136,13 +162,32 @@ fn kubernetes(object: &mut Value, gardener: Version) {
             coredns["coreDNS"]["autoscaling"]["mode"] = json!("horizontal");
         }
     }
-    let kubelets = list(object, "/spec/provider/workers").iter();
-    let kubelets = kubelets.map(|worker| &worker["kubernetes"]["kubelet"]["maxPods"]);
-    let all = kubelets.chain([&object["spec"]["kubernetes"]["kubelet"]["maxPods"]]);
-    let most = all.filter_map(Value::as_u64).max().unwrap_or(PODS).max(1);
-    let size = 32 - (2 * most).next_power_of_two().trailing_zeros();
+    // The next power of two above twice as many; a number that makes no sense leaves no room at all.
+    let most = u64::try_from(most_pods(object)).unwrap_or(0);
+    let size = 32 - (2 * most).checked_next_power_of_two().map_or(0, u64::trailing_zeros);
     let path = "/spec/kubernetes/kubeControllerManager/nodeCIDRMaskSize";
     set_missing(object, path, &json!(size));
+}
+
+/// Older Gardeners choose containerd from Kubernetes 1.22 on, and nothing before.
+fn runtimes(object: &mut Value) {
+    let whole = text(object, "/spec/kubernetes/version").map(str::to_owned);
+    let groups = object.pointer_mut("/spec/provider/workers").and_then(Value::as_array_mut);
+    for group in groups.into_iter().flatten() {
+        let kubernetes = text(group, "/kubernetes/version").or(whole.as_deref());
+        let minor = kubernetes.and_then(version::parts).map(|it| it.1);
+        if minor.is_some_and(|minor| minor >= 22) {
+            set_missing(group, "/cri", &json!({"name": "containerd"}));
+        }
+    }
+}
+
+/// How many Pods there may be on a node of any group.
+pub(super) fn most_pods(shoot: &Value) -> i64 {
+    let own = shoot["spec"]["kubernetes"]["kubelet"]["maxPods"].as_i64().unwrap_or(PODS);
+    let groups = list(shoot, "/spec/provider/workers").iter();
+    let groups = groups.filter_map(|group| group["kubernetes"]["kubelet"]["maxPods"].as_i64());
+    groups.fold(own, i64::max)
 }
 
 /// Whether a Shoot does without the admission plugin `PodSecurityPolicy`.
@@ -206,7 +251,7 @@ fn images(profile: &Value, old: Option<&Value>, object: &mut Value, now: Timesta
 fn set_missing(object: &mut Value, path: &str, value: &Value) {
     let path = path.trim_start_matches('/');
     if path.is_empty() {
-        if object.is_null() || object.as_str() == Some("") {
+        if object.is_null() {
             *object = value.clone();
         }
         return;
@@ -220,5 +265,39 @@ fn set_missing(object: &mut Value, path: &str, value: &Value) {
     let is_list = rest.starts_with('*') && !object[key].is_array();
     if matches!(object, Value::Object(_) | Value::Null) && !is_list {
         set_missing(&mut object[key], rest, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::garden::{admission::types, schema};
+
+    /// A Shoot with its defaults, also those that are filled in only where the object around them is there.
+    fn filled(gardener: Version, release: &str) -> Value {
+        let mut shoot = json!({"spec": {
+            "cloudProfileName": "aws",
+            "kubernetes": {"version": release, "clusterAutoscaler": {}, "verticalPodAutoscaler": {}},
+            "provider": {"workers": [{}]},
+        }});
+        names_of_profile(&mut shoot, gardener);
+        maintenance(None, &mut shoot, gardener);
+        kubernetes(&mut shoot, gardener);
+        table::fill(&mut shoot, gardener);
+        shoot
+    }
+
+    #[test]
+    fn every_default_is_a_field_of_its_version_and_of_its_form() {
+        for minor in 65..=149 {
+            let gardener: Version = format!("1.{minor}").parse().unwrap();
+            let form = schema::shoot(gardener);
+            for release in ["1.18.4", "1.31.4"] {
+                let (mut shoot, mut unknown) = (filled(gardener, release), Vec::new());
+                assert_eq!(types::mistyped(&form, &shoot, ""), None, "{gardener}, {release}");
+                form.prune(&mut shoot, "", &mut unknown);
+                assert!(unknown.is_empty(), "{gardener}, {release}: {unknown:?}");
+            }
+        }
     }
 }

@@ -11,6 +11,15 @@ pub(super) fn is_offered(version: &Value, now: Timestamp) -> bool {
     until.is_none_or(|until: Timestamp| until > now)
 }
 
+/// Whether a version of an image is there for a processor.
+pub(super) fn runs_on(version: &Value, architecture: &str) -> bool {
+    let offered = list(version, "/architectures");
+    if offered.is_empty() {
+        return architecture == "amd64";
+    }
+    offered.iter().any(|one| one == architecture)
+}
+
 /// The highest version of an image that has not expired and is no preview.
 pub(super) fn newest(image: &Value, now: Timestamp) -> Option<&str> {
     let versions = list(image, "/versions").iter();

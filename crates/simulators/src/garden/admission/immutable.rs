@@ -1,4 +1,4 @@
-//! What a Shoot keeps from its creation on.
+//! Immutable fields of a Shoot.
 
 use cluster::{Admission, Cause, Status};
 use serde_json::Value;
@@ -6,32 +6,39 @@ use serde_json::Value;
 use crate::garden::version::Version;
 
 /// Fields that never change once they are set.
-const FIXED: [&str; 8] = [
+const FIXED: [&str; 7] = [
     "/spec/region",
     "/spec/provider/type",
     "/spec/networking/type",
     "/spec/networking/pods",
     "/spec/networking/services",
-    "/spec/networking/ipFamilies",
     "/spec/dns/domain",
     "/spec/controlPlane/highAvailability/failureTolerance/type",
 ];
-/// The nodes' range, which newer Gardeners let change.
-const NODES: &str = "/spec/networking/nodes";
-/// Cannot even be set later.
-const FROM_THE_START: &str = "/spec/exposureClassName";
+/// What newer Gardeners let change.
+const OLDER: [&str; 3] =
+    ["/spec/networking/nodes", "/spec/networking/ipFamilies", "/spec/cloudProfileName"];
 /// Only newer Gardeners have it.
-const SCHEDULER: &str = "/spec/schedulerName";
+const NEWER: [&str; 1] = ["/spec/schedulerName"];
+/// Cannot even be set later.
+const FROM_THE_START: [&str; 2] =
+    ["/spec/exposureClassName", "/spec/kubernetes/kubeControllerManager/nodeCIDRMaskSize"];
 
 /// Names every field that was changed and may not be.
 pub(super) fn check(old: &Value, new: &Value, gardener: Version, causes: &mut Vec<Cause>) {
-    let newer = gardener >= Version::V1_117;
-    for path in FIXED.into_iter().chain([if newer { SCHEDULER } else { NODES }]) {
+    let own = if gardener < Version::V1_117 { OLDER.as_slice() } else { NEWER.as_slice() };
+    for path in FIXED.iter().chain(own) {
         compare(path, old.pointer(path), new.pointer(path), causes);
     }
-    let exposed = super::text(new, FROM_THE_START).unwrap_or_default();
-    if super::text(old, FROM_THE_START).unwrap_or_default() != exposed {
-        causes.push(Cause::invalid("spec.exposureClassName", exposed, "field is immutable"));
+    for path in FROM_THE_START {
+        let at = |shoot: &Value| shoot.pointer(path).cloned().unwrap_or_default();
+        if at(old) != at(new) {
+            let field = path.trim_start_matches('/').replace('/', ".");
+            causes.push(Cause::invalid(field, &plain(&at(new)), "field is immutable"));
+        }
+    }
+    if !old["spec"]["dns"].is_null() && new["spec"]["dns"].is_null() {
+        causes.push(Cause::invalid("spec.dns", "null", "field is immutable"));
     }
     bindings(old, new, causes);
 }

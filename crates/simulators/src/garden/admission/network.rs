@@ -1,14 +1,20 @@
 //! Address ranges: well formed, inside of one another where they must be, apart where they must be.
 
-use std::{net::Ipv4Addr, str::FromStr};
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    str::FromStr,
+};
 
 use cluster::{Admission, Cause};
 use serde_json::Value;
 
 use super::{list, text};
-use crate::garden::{kinds, version::Version};
+use crate::garden::{
+    kinds,
+    version::{Gardeners, Version},
+};
 
-/// What is said about a text that is no range.
+/// The message about a text that is no range.
 const MALFORMED: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 
 /// Where older Gardeners have the network between control plane and machines.
@@ -51,49 +57,105 @@ impl Range {
 }
 
 /// A range, the field it stands in, and how it was written.
-struct Named {
+struct NamedRange {
     field: String,
     written: String,
     range: Range,
 }
 
-/// Names ranges that are malformed.
+/// Names ranges that are malformed, or of the other kind of addresses.
 pub(super) fn check(shoot: &Value, gardener: Version, causes: &mut Vec<Cause>) {
-    for key in ["nodes", "pods", "services"] {
-        let field = format!("spec.networking.{key}");
-        let Some(written) = shoot["spec"]["networking"][key].as_str() else { continue };
-        if let Err(why) = written.parse::<Range>() {
-            let invalid = format!("invalid CIDR address: {written}");
-            let why = if why == MALFORMED { invalid.as_str() } else { why };
-            causes.push(Cause::invalid(field, written, why));
-        }
-    }
-    let families = list(shoot, "/spec/networking/ipFamilies");
-    for (place, family) in families.iter().filter_map(Value::as_str).enumerate() {
-        if !["IPv4", "IPv6"].contains(&family) {
-            let field = format!("spec.networking.ipFamilies[{place}]");
-            causes.push(super::unsupported(field, family, ["IPv4", "IPv6"]));
-        }
-    }
-    if families == [Value::from("IPv6")] && gardener >= Version::V1_117 {
-        for key in ["nodes", "pods", "services"] {
-            let written = text(shoot, &format!("/spec/networking/{key}"));
-            if let Some((address, _)) = written.and_then(|written| written.split_once('/')) {
-                let why = "must be a valid IPv6 address";
-                causes.push(Cause::invalid(format!("spec.networking.{key}"), address, why));
-            }
-        }
-    } else if families == [Value::from("IPv6")] {
-        let why = "IPv6 single-stack networking is not supported";
-        causes.push(Cause::invalid("spec.networking.ipFamilies", "IPv6", why));
-    }
-    let network = &shoot["spec"]["networking"]["type"];
-    if network.is_null()
-        && gardener >= Version::V1_117
-        && !list(shoot, "/spec/provider/workers").is_empty()
-    {
+    let older = gardener < Version::V1_117;
+    let networking = &shoot["spec"]["networking"];
+    let has_machines = !list(shoot, "/spec/provider/workers").is_empty();
+    if text(networking, "/type").is_none() && (older || has_machines) {
         let why = "networking type must be provided";
         causes.push(Cause::required("spec.networking.type", why));
+    }
+    let families = list(networking, "/ipFamilies");
+    let before = causes.len();
+    wrong_families(families, older, causes);
+    if causes.len() > before {
+        return;
+    }
+    let wanted = families.first().and_then(Value::as_str).unwrap_or("IPv4");
+    for key in ["nodes", "pods", "services"] {
+        let field = format!("spec.networking.{key}");
+        let Some(written) = networking[key].as_str() else { continue };
+        let Some((address, length)) = cidr(written) else {
+            let why = format!("invalid CIDR address: {written}");
+            causes.push(Cause::invalid(field, written, &why));
+            continue;
+        };
+        if families.len() < 2 && address.is_ipv4() != (wanted == "IPv4") {
+            let why = format!("must be a valid {wanted} address");
+            causes.push(Cause::invalid(field.clone(), &address.to_string(), &why));
+        }
+        let bits = match address {
+            IpAddr::V4(address) => u128::from(u32::from(address)) << 96,
+            IpAddr::V6(address) => u128::from(address),
+        };
+        if length < 128 && bits << length != 0 {
+            causes.push(Cause::invalid(field, written, "must be valid canonical CIDR"));
+        }
+    }
+}
+
+/// An address of either kind, and how many bits of it name the network.
+fn cidr(written: &str) -> Option<(IpAddr, u32)> {
+    let (address, length) = written.split_once('/')?;
+    let address: IpAddr = address.parse().ok()?;
+    let most = if address.is_ipv4() { 32 } else { 128 };
+    let is_plain = length.chars().all(|digit| digit.is_ascii_digit());
+    let length = length.parse().ok().filter(|length| is_plain && *length <= most)?;
+    Some((address, length))
+}
+
+fn wrong_families(families: &[Value], older: bool, causes: &mut Vec<Cause>) {
+    let field = "spec.networking.ipFamilies";
+    for (place, family) in families.iter().enumerate() {
+        let written = family.as_str().unwrap_or_default();
+        if !["IPv4", "IPv6"].contains(&written) {
+            causes.push(super::unsupported(format!("{field}[{place}]"), written, ["IPv4", "IPv6"]));
+        }
+        if families[..place].contains(family) {
+            let message = format!("Duplicate value: {written:?}");
+            let field = format!("{field}[{place}]");
+            causes.push(Cause { reason: "FieldValueDuplicate", field, message });
+        }
+    }
+    if !older || families.iter().any(|family| family != "IPv4" && family != "IPv6") {
+        return;
+    }
+    let why = match families {
+        [one] if one == "IPv6" => "IPv6 single-stack networking is not supported",
+        [_, _, ..] => "dual-stack networking is not supported",
+        _ => return,
+    };
+    let shown = Value::Array(families.to_vec()).to_string();
+    causes.push(Cause::invalid(field, &shown, why));
+}
+
+/// What each Gardener says of a range that neither the Shoot nor its Seed has; the older ones look three times.
+const MISSING: [(&str, &str, Gardeners); 6] = [
+    ("pods", "pods is required", Gardeners::All),
+    ("services", "services is required", Gardeners::All),
+    ("services", "shoot service network is required", Gardeners::Older),
+    ("pods", "shoot pod network is required", Gardeners::Older),
+    ("services", "services is required", Gardeners::Older),
+    ("pods", "pods is required", Gardeners::Older),
+];
+
+/// Names the ranges that a Shoot with a Seed needs and does not have.
+pub(super) fn missing(shoot: &Value, gardener: Version, causes: &mut Vec<Cause>) {
+    let has_machines = !list(shoot, "/spec/provider/workers").is_empty();
+    let needs_pods = has_machines || gardener < Version::V1_117;
+    for (key, why, gardeners) in MISSING {
+        let is_needed = key != "pods" || needs_pods;
+        let field = format!("spec.networking.{key}");
+        if is_needed && gardeners.have(gardener) && shoot["spec"]["networking"][key].is_null() {
+            causes.push(Cause::required(field, why));
+        }
     }
 }
 
@@ -156,7 +218,7 @@ pub(super) fn provider(shoot: &Value, networks: &str, causes: &mut Vec<Cause>) {
     let mut read = |field: String, value: Option<&str>| {
         let written = value?.to_owned();
         match written.parse() {
-            Ok(range) => Some(Named { field, written, range }),
+            Ok(range) => Some(NamedRange { field, written, range }),
             Err(why) => {
                 causes.push(Cause::invalid(field, &written, why));
                 None
@@ -166,7 +228,7 @@ pub(super) fn provider(shoot: &Value, networks: &str, causes: &mut Vec<Cause>) {
     let top = |key: &str| {
         let written = text(shoot, &format!("/spec/networking/{key}"))?.to_owned();
         let range = written.parse().ok()?;
-        Some(Named { field: format!("spec.networking.{key}"), written, range })
+        Some(NamedRange { field: format!("spec.networking.{key}"), written, range })
     };
     let (nodes, pods, services) = (top("nodes"), top("pods"), top("services"));
     let (workers, others) = infrastructure(shoot, networks, &mut read);
@@ -201,8 +263,8 @@ fn networks(shoot: &Value) -> &Value {
 fn infrastructure(
     shoot: &Value,
     at: &str,
-    read: &mut impl FnMut(String, Option<&str>) -> Option<Named>,
-) -> (Vec<Named>, Vec<Named>) {
+    read: &mut impl FnMut(String, Option<&str>) -> Option<NamedRange>,
+) -> (Vec<NamedRange>, Vec<NamedRange>) {
     let networks = networks(shoot);
     let mut workers = Vec::new();
     let mut others = Vec::new();
@@ -225,8 +287,8 @@ fn infrastructure(
 fn outer(
     shoot: &Value,
     at: &str,
-    read: &mut impl FnMut(String, Option<&str>) -> Option<Named>,
-) -> Option<Named> {
+    read: &mut impl FnMut(String, Option<&str>) -> Option<NamedRange>,
+) -> Option<NamedRange> {
     let networks = networks(shoot);
     let (key, cidr) = match (text(networks, "/vpc/cidr"), text(networks, "/vnet/cidr")) {
         (Some(cidr), _) => ("vpc", cidr),
@@ -235,20 +297,20 @@ fn outer(
     read(format!("{at}.{key}.cidr"), Some(cidr))
 }
 
-fn apart<'a>(ranges: impl Iterator<Item = &'a Named>, causes: &mut Vec<Cause>) {
-    let ranges: Vec<&Named> = ranges.collect();
+fn apart<'a>(ranges: impl Iterator<Item = &'a NamedRange>, causes: &mut Vec<Cause>) {
+    let ranges: Vec<&NamedRange> = ranges.collect();
     for (place, one) in ranges.iter().enumerate() {
         let before = ranges[..place].iter().filter(|other| one.range.meets(other.range));
         causes.extend(before.map(|other| overlap(one, other)));
     }
 }
 
-fn overlap(one: &Named, other: &Named) -> Cause {
+fn overlap(one: &NamedRange, other: &NamedRange) -> Cause {
     let why = format!("must not overlap with {:?} ({:?})", other.field, other.written);
     Cause::invalid(&one.field, &one.written, &why)
 }
 
-fn inside(one: &Named, outer: Option<&Named>, causes: &mut Vec<Cause>) {
+fn inside(one: &NamedRange, outer: Option<&NamedRange>, causes: &mut Vec<Cause>) {
     let Some(outer) = outer.filter(|outer| !outer.range.holds(one.range)) else { return };
     let why = format!("must be a subset of {:?} ({:?})", outer.field, outer.written);
     causes.push(Cause::invalid(&one.field, &one.written, &why));

@@ -1,16 +1,20 @@
-//! What the cloud profile allows: region, zones, seeds and exposure.
+//! Checks against the cloud profile: region, zones, seeds and exposure.
 
 use std::sync::Arc;
 
 use cluster::{Admission, Cause, Status};
 use serde_json::Value;
 
-use super::{list, text, unsupported};
+use super::{list, operation, text, unsupported};
 use crate::garden::{kinds, version::Version};
 
 /// The profile that a Shoot names, in the older or the newer way.
 pub(super) fn of(write: &Admission<'_>) -> Option<Arc<Value>> {
     let older = text(write.object, "/spec/cloudProfileName");
+    // No project of this garden has profiles of its own.
+    if write.object["spec"]["cloudProfile"]["kind"] == "NamespacedCloudProfile" {
+        return None;
+    }
     let name = older.or_else(|| text(write.object, "/spec/cloudProfile/name"))?;
     write.find(kinds::PROFILES, "", name)
 }
@@ -21,6 +25,26 @@ pub(super) fn zones<'a>(profile: &'a Value, shoot: &Value) -> Vec<&'a str> {
     let regions = list(profile, "/spec/regions").iter();
     let region = regions.filter(|region| region["name"].as_str() == wanted);
     region.flat_map(|region| list(region, "/zones")).filter_map(|z| z["name"].as_str()).collect()
+}
+
+/// Refuses a new Shoot that names its profile in both ways.
+pub(super) fn named_twice(write: &Admission<'_>, gardener: Version) -> Result<(), Status> {
+    let spec = &write.object["spec"];
+    let both = text(spec, "/cloudProfileName").is_some() && spec["cloudProfile"].is_object();
+    if write.old.is_some() || !both || gardener < Version::V1_117 {
+        return Ok(());
+    }
+    let why = "new shoot can only specify either cloudProfileName or cloudProfile reference";
+    Err(Status::new(500, "InternalError", why))
+}
+
+/// Counts a change of the older or the newer name as it is sent, also where both are made the same afterwards.
+pub(super) fn count(write: &mut Admission<'_>, gardener: Version) {
+    let Some(old) = write.old else { return };
+    let differs = |key: &str| old["spec"][key] != write.object["spec"][key];
+    let renamed = differs("cloudProfileName") || differs("cloudProfile");
+    write.new_generation |=
+        gardener >= Version::V1_117 && renamed && !operation::is_confined(write.object);
 }
 
 /// Refuses a Shoot that names something which the garden does not have.
@@ -49,7 +73,8 @@ pub(super) fn references(write: &Admission<'_>, gardener: Version) -> Result<(),
         ("/spec/seedName", "seed", kinds::SEEDS),
         ("/spec/exposureClassName", "exposureclass", kinds::EXPOSURE_CLASSES),
     ] {
-        let lost = text(shoot, path).filter(|name| write.find(kind, "", name).is_none());
+        let named = shoot.pointer(path).and_then(Value::as_str);
+        let lost = named.filter(|name| write.find(kind, "", name).is_none());
         if let Some(name) = lost {
             return forbidden(missing(word, name));
         }

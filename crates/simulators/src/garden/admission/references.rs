@@ -13,9 +13,18 @@ const EXTENSIONS: &[&str] =
 /// The types of networks that are.
 const NETWORKS: &[&str] = &["calico", "cilium"];
 
-/// Refuses a Shoot that names something which the garden does not have.
+/// Refuses a Shoot that names a Secret or a `ConfigMap` which the garden does not have.
 pub(super) fn check(write: &Admission<'_>, gardener: Version) -> Result<(), Status> {
-    let why = secrets(write, gardener).or_else(|| types(write)).or_else(|| tolerations(write));
+    refuse(write, secrets(write, gardener))
+}
+
+/// Refuses a Shoot with types or tolerations that the garden does not have. Gardener looks at these after the static
+/// rules.
+pub(super) fn registered(write: &Admission<'_>) -> Result<(), Status> {
+    refuse(write, types(write).or_else(|| tolerations(write)))
+}
+
+fn refuse(write: &Admission<'_>, why: Option<String>) -> Result<(), Status> {
     why.map_or(Ok(()), |why| Err(Status::forbidden(write.kind, name(write.object), &why)))
 }
 

@@ -66,26 +66,19 @@ pub(super) fn bound(write: &mut Admission<'_>, settings: &Settings) -> Result<()
     if before.as_deref() == Some(&seed) {
         return Ok(());
     }
-    let Some(found) = write.find(kinds::SEEDS, "", &seed) else {
+    if write.find(kinds::SEEDS, "", &seed).is_none() {
         let why = format!("seed.core.gardener.cloud {seed:?} not found");
         return Err(forbidden(write, &why));
-    };
+    }
     if let Some(before) = before {
         let why = format!(
             "cannot change seed name because backup is not configured for old seed {before:?}"
         );
         return Err(forbidden(write, &why));
     }
-    let own = &found["spec"]["networks"]["shootDefaults"];
     let mut causes = Vec::new();
-    for key in ["pods", "services"] {
-        let missing = text(write.object, &format!("/spec/networking/{key}")).is_none();
-        if missing && own[key].as_str().is_none() {
-            let why = format!("{key} is required");
-            causes.push(Cause::required(format!("spec.networking.{key}"), &why));
-        }
-    }
     defaults::fill(write, settings);
+    network::missing(write.object, settings.version, &mut causes);
     network::overlaps(write, settings.version, &mut causes);
     if causes.is_empty() {
         return references::zones_of_seed(write);

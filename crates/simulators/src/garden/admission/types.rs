@@ -3,15 +3,20 @@
 use cluster::{Admission, Status, Verb};
 use serde_json::Value;
 
-use crate::garden::schema::Form;
+use super::duration;
+use crate::garden::{quantity::thousandths, schema::Form};
 
 /// Refuses an object with a value that its field cannot hold.
 pub(super) fn check(write: &mut Admission<'_>, form: &Form) -> Result<(), Status> {
     if write.subresource.is_some() || write.verb == Verb::Delete {
         return Ok(());
     }
-    let Some(why) = mistyped(form, write.object, "") else { return Ok(()) };
+    let metadata = &write.object["metadata"];
+    let mut labels = ["labels", "annotations"].into_iter();
     let (kind, version) = (&write.kind.kind, &write.kind.version);
+    let own = labels
+        .find_map(|key| mistyped(&Form::Texts, &metadata[key], &format!("{kind}.metadata.{key}")));
+    let Some(why) = own.or_else(|| mistyped(form, write.object, kind)) else { return Ok(()) };
     Err(Status::bad_request(format!(
         "{kind} in version {version:?} cannot be handled as a {kind}: json: {why}"
     )))
@@ -21,14 +26,19 @@ pub(super) fn check(write: &mut Admission<'_>, form: &Form) -> Result<(), Status
 pub(super) fn mistyped(form: &Form, value: &Value, path: &str) -> Option<String> {
     let wrong = |wanted: &str| Some(refused(value, path, wanted));
     match (form, value) {
-        (_, Value::Null) | (Form::Any, _) => None,
-        (Form::Text | Form::Duration, value) => {
+        (_, Value::Null) | (Form::Any, _) | (Form::Quantity, Value::Number(_)) => None,
+        (Form::Text, value) => {
             if value.is_string() {
                 None
             } else {
                 wrong("string")
             }
         }
+        (Form::Duration, value) => match value.as_str() {
+            Some(written) if duration::nanoseconds(written).is_some() => None,
+            Some(written) => Some(format!("time: invalid duration {written:?}")),
+            None => wrong("string"),
+        },
         (Form::Boolean, value) => {
             if value.is_boolean() {
                 None
@@ -52,16 +62,21 @@ pub(super) fn mistyped(form: &Form, value: &Value, path: &str) -> Option<String>
             if fits { None } else { wrong("intstr.IntOrString") }
         }
         (Form::Quantity, value) => {
-            let fits = value.is_string() || value.is_number();
-            if fits { None } else { wrong("resource.Quantity") }
+            let written = value.as_str().unwrap_or_default();
+            let fits = thousandths(written.strip_prefix(['-', '+']).unwrap_or(written)).is_some();
+            (!fits).then(|| {
+                "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+                    .to_owned()
+            })
         }
-        (Form::Map, value) => {
-            if value.is_object() {
-                None
-            } else {
-                wrong("map")
-            }
+        (Form::Map | Form::Texts | Form::Flags, Value::Object(values)) => {
+            values.values().find_map(|value| match form {
+                Form::Texts => mistyped(&Form::Text, value, path),
+                Form::Flags => mistyped(&Form::Boolean, value, path),
+                _ => None,
+            })
         }
+        (Form::Map | Form::Texts | Form::Flags, _) => wrong("map"),
         (Form::List(items), Value::Array(values)) => {
             values.iter().find_map(|value| mistyped(items, value, path))
         }
@@ -83,5 +98,5 @@ fn refused(value: &Value, path: &str, wanted: &str) -> String {
         Value::Array(_) => "array".to_owned(),
         _ => "object".to_owned(),
     };
-    format!("cannot unmarshal {found} into Go struct field Shoot.{path} of type {wanted}")
+    format!("cannot unmarshal {found} into Go struct field {path} of type {wanted}")
 }

@@ -3,6 +3,8 @@
 mod machine;
 mod shape;
 
+use std::collections::BTreeSet;
+
 use cluster::{Admission, Cause};
 use serde_json::Value;
 
@@ -26,6 +28,7 @@ pub(super) fn offered_only(write: &Admission<'_>, gardener: Version, causes: &mu
         let offer = machine::Offer { profile: &profile, gardener, now: write.now };
         offer.check(worker, before, &field, causes);
     }
+    super::version::of_machines(write, &profile, causes);
     if gardener >= Version::V1_117 {
         total(&profile, workers, causes);
     }
@@ -37,38 +40,81 @@ pub(super) fn check(write: &Admission<'_>, gardener: Version, causes: &mut Vec<C
     let workers = list(shoot, "/spec/provider/workers");
     for (place, worker) in workers.iter().enumerate() {
         let field = format!("{WORKERS}[{place}]");
-        shape::check(worker, &field, gardener, causes);
+        let own = text(worker, "/kubernetes/version");
+        let kubernetes = own.or_else(|| text(shoot, "/spec/kubernetes/version"));
+        let minor = kubernetes.and_then(super::version::parts).map(|it| it.1);
+        shape::check(worker, &field, gardener, minor, causes);
         version(shoot, worker, &field, gardener, causes);
         let twice = workers[..place].iter().any(|other| other["name"] == worker["name"]);
         if twice {
             causes.push(duplicate(format!("{field}.name"), &worker["name"]));
         }
     }
-    let number = |worker: &Value, key: &str| worker[key].as_i64().unwrap_or(0);
-    let at_least = i64::from(gardener < Version::V1_117);
-    let active =
-        |worker: &&Value| number(worker, "minimum") >= at_least && number(worker, "maximum") > 0;
-    if workers.is_empty() && gardener >= Version::V1_117 {
+    if gardener < Version::V1_117 {
+        active(workers, causes);
+    } else if workers.is_empty() {
         workerless(write, causes);
-    } else if !workers.iter().any(|worker| active(&worker)) {
-        let texts: &[&str] = if gardener < Version::V1_117 {
-            &[
-                "at least one worker pool with min>0 and max> 0 needed",
-                "at least one active worker pool with allowSystemComponents=true needed",
-            ]
-        } else {
-            &[
-                "at least one active (workers[i].maximum > 0) worker pool with systemComponents.allow=true needed",
-            ]
-        };
-        causes.extend(texts.iter().map(|why| Cause::forbidden(WORKERS, why)));
-    } else if workers.iter().all(|worker| shape::is_tainted(worker, gardener)) {
-        let why = "at least one worker pool must exist having either no taints or only the \"PreferNoSchedule\" taint";
-        causes.push(Cause::forbidden(WORKERS, why));
+    } else {
+        for_system(workers, causes);
     }
     if gardener < Version::V1_117 && write.old.is_none() {
         room(shoot, workers, causes);
     }
+}
+
+/// Older Gardeners want one group that is in use, one that anything may run on, and one that is both and takes what
+/// Gardener itself deploys.
+fn active(workers: &[Value], causes: &mut Vec<Cause>) {
+    let is_active = |worker: &&Value| {
+        let some = |key: &str| worker[key].as_i64().unwrap_or(0) != 0;
+        some("minimum") && some("maximum")
+    };
+    let takes_system =
+        |worker: &&Value| is_active(worker) && !shape::is_tainted(worker) && is_for_system(worker);
+    let mut forbidden = |why: &str| causes.push(Cause::forbidden(WORKERS, why));
+    if !workers.iter().any(|worker| is_active(&worker)) {
+        forbidden("at least one worker pool with min>0 and max> 0 needed");
+    }
+    if !workers.is_empty() && workers.iter().all(shape::is_tainted) {
+        forbidden(
+            "at least one worker pool must exist having either no taints or only the \"PreferNoSchedule\" taint",
+        );
+    }
+    if !workers.iter().any(|worker| takes_system(&worker)) {
+        forbidden("at least one active worker pool with allowSystemComponents=true needed");
+    }
+}
+
+/// Newer ones want a group for it that may have machines, and in every zone of such a group one.
+fn for_system(workers: &[Value], causes: &mut Vec<Cause>) {
+    let zones = |worker: &Value| -> BTreeSet<String> {
+        list(worker, "/zones").iter().filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let most = |worker: &Value| worker["maximum"].as_i64().unwrap_or(0);
+    let is_enough = |worker: &Value| {
+        usize::try_from(most(worker)).is_ok_and(|most| most >= list(worker, "/zones").len())
+    };
+    let for_system: Vec<(usize, &Value)> = workers
+        .iter()
+        .enumerate()
+        .filter(|(_, worker)| is_for_system(worker) && most(worker) != 0)
+        .collect();
+    for (place, worker) in &for_system {
+        let helped =
+            |(_, other): &(usize, &Value)| is_enough(other) && zones(other) == zones(worker);
+        if !is_enough(worker) && !for_system.iter().any(helped) {
+            let why = "maximum node count should be greater than or equal to the number of zones specified for this pool";
+            causes.push(Cause::forbidden(format!("{WORKERS}[{place}].maximum"), why));
+        }
+    }
+    if for_system.is_empty() {
+        let why = "at least one active (workers[i].maximum > 0) worker pool with systemComponents.allow=true needed";
+        causes.push(Cause::forbidden(WORKERS, why));
+    }
+}
+
+fn is_for_system(worker: &Value) -> bool {
+    worker["systemComponents"]["allow"] != false
 }
 
 /// The machines' version of Kubernetes: never above that of the control plane, and not far behind it.
@@ -79,7 +125,8 @@ fn version(shoot: &Value, worker: &Value, field: &str, gardener: Version, causes
     else {
         return;
     };
-    let (behind, words) = if gardener < Version::V1_117 { (2, "two") } else { (3, "three") };
+    let three = gardener >= Version::V1_117 && whole.1 >= 28;
+    let (behind, words) = if three { (3, "three") } else { (2, "two") };
     let why = if own > whole {
         "worker group kubernetes version must not be higher than control plane version".to_owned()
     } else if own.1 + behind < whole.1 {
@@ -102,8 +149,25 @@ fn workerless(write: &Admission<'_>, causes: &mut Vec<Cause>) {
     for key in [
         "provider.infrastructureConfig",
         "provider.controlPlaneConfig",
+        "provider.workersSettings",
+        "addons",
+        "kubernetes.kubeControllerManager.nodeCIDRMaskSize",
+        "kubernetes.kubeControllerManager.horizontalPodAutoscaler",
+        "kubernetes.kubeControllerManager.podEvictionTimeout",
+        "kubernetes.kubeControllerManager.nodeMonitorGracePeriod",
+        "kubernetes.kubeScheduler",
+        "kubernetes.kubeProxy",
+        "kubernetes.kubelet",
+        "kubernetes.clusterAutoscaler",
+        "kubernetes.verticalPodAutoscaler",
         "networking.type",
+        "networking.providerConfig",
+        "networking.pods",
         "networking.nodes",
+        "maintenance.autoUpdate.machineImageVersion",
+        "secretBindingName",
+        "credentialsBindingName",
+        "systemComponents",
     ] {
         let path = format!("/spec/{}", key.replace('.', "/"));
         if write.object.pointer(&path).is_some_and(|value| !value.is_null()) {
@@ -147,7 +211,7 @@ fn offered(profile: &Value, shoot: &Value, worker: &Value, field: &str, causes: 
         }
         _ => {}
     };
-    let architecture = text(worker, "/machine/architecture").unwrap_or("amd64");
+    let architecture = worker["machine"]["architecture"].as_str().unwrap_or("amd64");
     one_of(format!("{field}.machine.architecture"), Some(architecture), vec!["amd64", "arm64"]);
     let volume = text(worker, "/volume/type");
     one_of(format!("{field}.volume.type"), volume, names("/spec/volumeTypes"));

@@ -44,7 +44,7 @@ pub(super) enum Act {
     Care(Health),
     /// Say how it is in a word.
     Label(&'static str),
-    /// Delete it as somebody else would, without asking.
+    /// Delete it from outside, without confirmation.
     Disappear,
     /// Take our finalizer away.
     LetGo,
@@ -57,7 +57,7 @@ pub(super) struct Move {
     pub(super) after: Duration,
     /// Never sooner than this.
     pub(super) least: Duration,
-    /// What.
+    /// The action.
     pub(super) act: Act,
 }
 

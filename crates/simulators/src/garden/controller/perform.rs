@@ -35,10 +35,10 @@ use super::{
 const MANAGER: &str = "gardenlet";
 
 /// The Shoot as it was written, or nothing if there was nothing to write.
-type Written = Result<Option<DynamicObject>, kube::Error>;
+type WriteResult = Result<Option<DynamicObject>, kube::Error>;
 
 impl Shared {
-    pub(super) async fn perform(&self, object: &DynamicObject, act: &Act) -> Written {
+    pub(super) async fn perform(&self, object: &DynamicObject, act: &Act) -> WriteResult {
         let (shoot, reporter) = (Shoot(object), self.reporter());
         match act {
             Act::Schedule => self.schedule(object).await,
@@ -88,7 +88,7 @@ impl Shared {
         Reporter { settings: &self.settings, at_once: self.at_once(), now }
     }
 
-    async fn schedule(&self, object: &DynamicObject) -> Written {
+    async fn schedule(&self, object: &DynamicObject) -> WriteResult {
         let shoot = Shoot(object);
         let seeds = self.seeds.list(&ListParams::default()).await?.items;
         let seed = match schedule::choose(shoot, &seeds) {
@@ -108,7 +108,7 @@ impl Shared {
         self.change(object, patch).await
     }
 
-    async fn begin(&self, object: &DynamicObject, operation: Operation) -> Written {
+    async fn begin(&self, object: &DynamicObject, operation: Operation) -> WriteResult {
         let status = self.reporter().beginning(Shoot(object), operation);
         let begun = self.report(object, &status).await?;
         // Only where nobody else has taken it away already.
@@ -126,7 +126,7 @@ impl Shared {
         operation: Operation,
         percent: i64,
         description: &str,
-    ) -> Written {
+    ) -> WriteResult {
         let shoot = Shoot(object);
         let done = match operation {
             Operation::Delete => self.take_down(object, percent).await?,
@@ -223,7 +223,7 @@ impl Shared {
         Ok(Ok(()))
     }
 
-    /// The Secret with a kubeconfig that does not expire, for those who still ask for one.
+    /// The Secret with a kubeconfig that does not expire, for clients that still need one.
     async fn hand_out_kubeconfig(&self, object: &DynamicObject) -> Result<(), kube::Error> {
         if !Shoot(object).flag(STATIC) {
             return Ok(());
@@ -241,11 +241,11 @@ impl Shared {
         }
     }
 
-    async fn care(&self, object: &DynamicObject, health: Health) -> Written {
+    async fn care(&self, object: &DynamicObject, health: Health) -> WriteResult {
         self.report(object, &self.reporter().health(Shoot(object), health)).await
     }
 
-    async fn disappear(&self, object: &DynamicObject) -> Written {
+    async fn disappear(&self, object: &DynamicObject) -> WriteResult {
         let metadata = json!({"annotations": {CONFIRMATION: "true"}, "finalizers": []});
         self.change(object, json!({"metadata": metadata})).await?;
         self.shoots.delete(&object.name_any(), &DeleteParams::default()).await?;
@@ -254,14 +254,14 @@ impl Shared {
         Ok(None)
     }
 
-    async fn report(&self, object: &DynamicObject, status: &Value) -> Written {
+    async fn report(&self, object: &DynamicObject, status: &Value) -> WriteResult {
         let patch = Patch::Merge(json!({"metadata": version(object), "status": status}));
         let _turn = self.turns.acquire().await;
         let by = PatchParams::apply(MANAGER);
         self.shoots.patch_status(&object.name_any(), &by, &patch).await.map(Some)
     }
 
-    async fn change(&self, object: &DynamicObject, mut patch: Value) -> Written {
+    async fn change(&self, object: &DynamicObject, mut patch: Value) -> WriteResult {
         for (key, value) in version(object).as_object().into_iter().flatten() {
             patch["metadata"][key] = value.clone();
         }

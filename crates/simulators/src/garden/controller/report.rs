@@ -1,4 +1,4 @@
-//! What is written about a Shoot: patches of its status and of the rest of it.
+//! Reports on a Shoot: patches of its status and of the rest of it.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -42,8 +42,9 @@ impl Reporter<'_> {
 
     pub(super) fn beginning(&self, shoot: Shoot<'_>, operation: Operation) -> Value {
         let (name, project) = (shoot.name(), &self.settings.project);
+        let release = self.settings.version.release();
         let mut status = json!({
-            "gardener": {"id": "landscape", "name": "gardenlet", "version": "v1.100.0"},
+            "gardener": {"id": "landscape", "name": "gardenlet", "version": release},
             "technicalID": format!("shoot--{project}--{name}"),
             "uid": shoot.0.metadata.uid,
             "seedName": shoot.text("/spec/seedName"),

@@ -18,6 +18,14 @@ pub(super) fn choose(shoot: Shoot<'_>, seeds: &[DynamicObject]) -> Result<String
         seed.data.pointer("/spec/settings/scheduling/visible") != Some(&Value::Bool(false))
             && seed.metadata.deletion_timestamp.is_none()
     };
+    // Without ranges for its Pods and Services a Shoot cannot go there.
+    let has_ranges = |seed: &&DynamicObject| {
+        ["pods", "services"].iter().all(|key| {
+            let own = shoot.text(&format!("/spec/networking/{key}"));
+            let default = format!("/spec/networks/shootDefaults/{key}");
+            own.is_some() || seed.data.pointer(&default).is_some_and(Value::is_string)
+        })
+    };
     let at = |seed: &DynamicObject, path: &str| {
         seed.data.pointer(path).and_then(Value::as_str).map(str::to_owned)
     };
@@ -26,7 +34,8 @@ pub(super) fn choose(shoot: Shoot<'_>, seeds: &[DynamicObject]) -> Result<String
         let same = at(seed, "/spec/provider/type").as_deref() == provider;
         (!same, !here, seed.name_any())
     };
-    let best = seeds.iter().filter(visible).filter(selected).min_by_key(distance);
+    let fitting = seeds.iter().filter(visible).filter(selected).filter(has_ranges);
+    let best = fitting.min_by_key(distance);
     best.map(ResourceExt::name_any).ok_or_else(|| nothing(seeds.len()))
 }
 

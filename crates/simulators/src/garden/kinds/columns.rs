@@ -1,4 +1,4 @@
-//! What `kubectl get` shows of Gardener's kinds, with the headings and words that people know from it.
+//! The columns of `kubectl get` for Gardener's kinds, with the headings and words that people know from it.
 
 use cluster::Column;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What the agent is given, and what it keeps.
+//! The agent's configuration, and its stored state.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(super) struct Configuration {
     pub(super) token: String,
 }
 
-/// What opens the Director to the agent.
+/// The agent's credentials for the Director.
 #[derive(Clone)]
 pub(super) struct Credentials {
     pub(super) director_url: String,

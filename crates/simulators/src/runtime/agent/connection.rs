@@ -16,7 +16,7 @@ const LOST: &str = "landscape.kcp.dev/lost";
 /// How many tried tokens are remembered.
 const REMEMBERED: usize = 16;
 
-/// What a connection is like.
+/// The state of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     Connected,

@@ -1,4 +1,4 @@
-//! What an installation is made of, and what the installer says while it works.
+//! The parts of an installation, and the installer's status.
 
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ impl Component {
     }
 }
 
-/// What is being done.
+/// The current task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
     Install,

@@ -5,14 +5,14 @@ use kube::api::{DynamicObject, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 use simulators::{garden::Version, pace::Speed};
 
-use super::set;
+use super::table::set;
 use crate::support::{Garden, refusal, shoot, whole};
 
 const INFRASTRUCTURE: &str = "/spec/provider/infrastructureConfig";
 const CONTROL_PLANE: &str = "/spec/provider/controlPlaneConfig";
 const POOL: &str = "/spec/provider/workers/0";
 
-/// What is changed below a place, to what, and a part of the refusal; nothing if it is taken.
+/// The changed field, the new value, and a part of the refusal; none if the change is accepted.
 type Case = (&'static str, &'static str, Value, &'static str);
 
 /// A Shoot of a provider as our provisioner writes it.
@@ -61,7 +61,7 @@ fn of(provider: &str, name: &str) -> Value {
     made
 }
 
-/// What all of them refuse.
+/// Changes that all of them refuse.
 fn common() -> Vec<Case> {
     vec![
         ("", "/spec/purpose", json!("testing"), ""),
@@ -230,7 +230,11 @@ fn changes(provider: &str) -> Vec<Case> {
 }
 
 fn changed(mut whole: Value, (place, path, value, _): &Case) -> DynamicObject {
-    set(&mut whole, &format!("{place}{path}"), value);
+    set(
+        &mut whole,
+        &format!("{place}{path}"),
+        Some(value.clone()).filter(|value| !value.is_null()),
+    );
     serde_json::from_value(whole).unwrap()
 }
 

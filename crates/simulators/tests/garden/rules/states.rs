@@ -43,7 +43,7 @@ async fn the_gardenlet_is_told_its_tasks_until_they_are_done() {
         let _controller = garden.controller();
         garden.until("busy", |shoot| tasks(shoot).is_none()).await;
         let other = garden.patch("busy", json!({"spec": {"purpose": "testing"}})).await.unwrap();
-        garden.until_healthy("busy").await;
+        let healthy = garden.until_healthy("busy").await;
         let ssh =
             json!({"spec": {"provider": {"workersSettings": {"sshAccess": {"enabled": false}}}}});
         let infrastructure = garden.patch("busy", ssh).await.unwrap();
@@ -51,6 +51,7 @@ async fn the_gardenlet_is_told_its_tasks_until_they_are_done() {
 
         assert_eq!(tasks(&whole(&made)).as_deref(), Some(all), "{version}");
         assert_eq!(tasks(&whole(&other)), None);
+        assert_eq!(healthy["status"]["gardener"]["version"], version.release());
         assert_eq!(tasks(&whole(&infrastructure)).as_deref(), Some("deployInfrastructure"));
     }
 }
@@ -252,6 +253,55 @@ async fn a_binding_leads_where_it_led_at_first_and_is_labelled_by_its_provider()
             (&"true".to_owned(), &"true".to_owned())
         );
         assert_eq!(made.metadata.generation, None);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_ranges_of_a_shoot_are_its_own_or_those_of_its_seed() {
+    for version in BOTH {
+        let Some(garden) = Garden::of_version(version, Speed::MAX).await else { return };
+        let seeds = api(&garden, "Seed");
+        let ranges = |value: Value| json!({"spec": {"networks": {"shootDefaults": value}}});
+        let own = json!({"pods": "100.128.0.0/11", "services": "100.112.0.0/13"});
+        let placed = |name: &str| {
+            let mut shoot = shoot(name);
+            shoot.data["spec"]["seedName"] = json!("aws-ha-eu1");
+            shoot
+        };
+        let mut whole = placed("whole");
+        whole.data["spec"]["networking"]["pods"] = json!("100.96.0.0/11");
+        whole.data["spec"]["networking"]["services"] = json!("100.64.0.0/13");
+        let bind = json!({"spec": {"seedName": "aws-ha-eu1"}});
+
+        patch(&seeds, "aws-ha-eu1", ranges(own)).await.unwrap();
+        let given = garden.create(&placed("given")).await;
+        garden.create(&shoot("waiting")).await;
+        patch(&seeds, "aws-ha-eu1", ranges(Value::Null)).await.unwrap();
+        patch(&seeds, "gcp-ha-eu1", ranges(Value::Null)).await.unwrap();
+        let refused = garden.refused(&placed("refused")).await;
+        let mut elsewhere = placed("elsewhere");
+        elsewhere.data["spec"]["seedName"] = json!("gcp-ha-eu1");
+        let elsewhere = garden.refused(&elsewhere).await;
+        let unbound: Result<DynamicObject, _> = garden
+            .shoots
+            .patch_subresource("binding", "waiting", &PatchParams::default(), &Patch::Merge(bind))
+            .await;
+        let kept = garden.patch("given", json!({"spec": {"networking": {"pods": null}}})).await;
+        garden.create(&whole).await;
+
+        let networking = &given.data["spec"]["networking"];
+        assert_eq!(
+            (&networking["pods"], &networking["services"]),
+            (&json!("100.128.0.0/11"), &json!("100.112.0.0/13"))
+        );
+        assert_eq!(kept.unwrap().data["spec"]["networking"]["pods"], "100.128.0.0/11");
+        for (code, message) in [refused, elsewhere, refusal(unbound)] {
+            assert_eq!(code, 403, "{version}: {message}");
+            assert!(message.contains("spec.networking.pods: Required value: pods is required"));
+            assert!(message.contains("spec.networking.services: Required value"), "{message}");
+            let looks = message.matches("Required value").count();
+            assert_eq!(looks, if version == Version::V1_65 { 6 } else { 2 }, "{message}");
+        }
     }
 }
 

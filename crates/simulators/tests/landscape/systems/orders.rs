@@ -1,4 +1,4 @@
-//! What operators see of each system, and the orders it follows.
+//! Objects and orders of each system, for operators.
 
 use serde_json::{Value, json};
 

@@ -65,6 +65,24 @@ async fn announcing_again_changes_nothing_that_has_begun() {
 }
 
 #[tokio::test]
+async fn a_runtime_that_was_cancelled_is_planned_again_when_it_is_announced_again() {
+    let world = World::new().await;
+    let created = json!({
+        "orchestrationId": "o-1", "eventType": "0", "tenants": [{ "instanceId": "i-1" }],
+    });
+    let cancelled = json!({
+        "orchestrationId": "o-1", "tenants": [{ "instanceId": "i-1", "eventState": "3" }],
+    });
+    said(&world, "POST", "create", &created).send().await.unwrap();
+    said(&world, "PATCH", "update", &cancelled).send().await.unwrap();
+    assert_eq!(kept(&world).await["tenants"]["i-1"]["progress"], "cancelled");
+
+    assert_eq!(status(said(&world, "POST", "create", &created)).await, 200);
+
+    assert_eq!(kept(&world).await["tenants"]["i-1"]["progress"], "planned");
+}
+
+#[tokio::test]
 async fn what_makes_no_sense_is_refused() {
     let world = World::new().await;
     let created = |kind: Value, tenant: Value| json!({ "orchestrationId": "o-1", "eventType": kind, "tenants": [tenant] });

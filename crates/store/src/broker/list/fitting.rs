@@ -17,13 +17,13 @@ pub(super) struct NamedShoot {
 }
 
 /// Counts what fits.
-struct Counted {
+struct PageCounter {
     skip: u64,
     most: usize,
     total: u64,
 }
 
-impl Counted {
+impl PageCounter {
     /// Whether the next one that fits is on the page.
     fn is_on_the_page(&mut self) -> bool {
         let at = self.total;
@@ -43,7 +43,7 @@ impl BrokerStore {
         fits: impl Fn(&str) -> bool + Send,
     ) -> Result<(Page, u64), Error> {
         let mut counted =
-            Counted { skip: filter.skip.into(), most: filter.most as usize, total: 0 };
+            PageCounter { skip: filter.skip.into(), most: filter.most as usize, total: 0 };
         let pages = match filter.way().pages() {
             Ok(pages) => pages,
             Err(text) => {

@@ -1,6 +1,6 @@
 //! Lists of several states: one list for each, by its index, put together by age. What is in none of the states is not read.
 
-use super::{ALL, BY_ID, BrokerStore, InstanceFilter, PageKey, Pages, Row, Way};
+use super::{ALL, BY_ID, BrokerStore, InstanceFilter, ListStrategy, PageKey, Pages, Row};
 use crate::{Error, broker::Standing};
 
 impl InstanceFilter {
@@ -30,7 +30,7 @@ impl InstanceFilter {
     }
 }
 
-impl Way {
+impl ListStrategy {
     /// The pages of the list as it is, also where there is a shorter way to its first ones.
     pub(super) fn pages(self) -> Result<Pages, crate::sql::Text> {
         match self {
@@ -72,10 +72,17 @@ impl BrokerStore {
         Ok((self.few(&InstanceFilter { ids, ..filter.clone() }, BY_ID).await?, next))
     }
 
-    pub(super) async fn merged_total(&self, lists: &[InstanceFilter]) -> Result<u64, Error> {
+    pub(super) async fn merged_total(
+        &self,
+        lists: &[InstanceFilter],
+        most: u32,
+    ) -> Result<u64, Error> {
         let mut total = 0;
         for list in lists {
-            total += Box::pin(self.total(list)).await?;
+            let left = most.saturating_sub(u32::try_from(total).unwrap_or(u32::MAX));
+            if left > 0 {
+                total += Box::pin(self.total_up_to(list, left)).await?;
+            }
         }
         Ok(total)
     }

@@ -9,29 +9,34 @@ const COUNTS: &str = "
     SELECT wave, state, accepted, count(*) AS number FROM orchestration_operations
     WHERE orchestration = $1 AND NOT superseded GROUP BY wave, state, accepted";
 
-const SPAN: &str = "
-    SELECT min(started_at) AS first_started, max(ended_at) AS last_ended, count(ended_at) AS ended
-    FROM orchestration_operations WHERE orchestration = $1 AND started_at IS NOT NULL";
+const SPANS: &str = "
+    SELECT started_at, ended_at FROM orchestration_operations
+    WHERE orchestration = $1 AND started_at IS NOT NULL ORDER BY started_at";
+const LAST_WINDOW: &str = "
+    SELECT max(window_begin) FROM orchestration_operations
+    WHERE orchestration = $1 AND state = 'pending' AND NOT accepted";
 
-/// Since when and until when runtimes of an orchestration were upgraded.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The statement that needs an index of its own. The others read and sort all runtimes of one orchestration.
+#[cfg(test)]
+pub(in crate::broker) const TEXTS: &[(&str, &str)] =
+    &[(LAST_WINDOW, "orchestration_operations_by_state")];
+
+/// Since when and until when a runtime of an orchestration was upgraded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// When the first one began.
-    pub first_started: Option<Timestamp>,
-    /// When the last one of those that have ended did.
-    pub last_ended: Option<Timestamp>,
-    /// How many have ended.
-    pub ended: u64,
+    /// When it began.
+    pub began: Timestamp,
+    /// When it ended, if it has.
+    pub ended: Option<Timestamp>,
 }
 
 #[derive(sqlx_macros::FromRow)]
 struct SpanRow {
-    first_started: Option<Moment>,
-    last_ended: Option<Moment>,
-    ended: i64,
+    started_at: Moment,
+    ended_at: Option<Moment>,
 }
 
-/// So many runtimes.
+/// A number of runtimes.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx_macros::FromRow)]
 pub struct Count {
     /// 0: canaries, 1: all others.
@@ -59,22 +64,22 @@ impl Counts {
         self.sum(|_| true)
     }
 
-    /// Those in a state.
+    /// The number in a state.
     pub fn in_state(&self, state: &str) -> u64 {
         self.sum(|count| count.state == state)
     }
 
-    /// Those whose operation is stored and has not ended.
+    /// The number whose operation is stored and has not ended.
     pub fn running(&self) -> u64 {
         self.sum(|count| count.accepted && is_open(&count.state))
     }
 
-    /// Those whose operation is not stored yet.
+    /// The number whose operation is not stored yet.
     pub fn waiting(&self) -> u64 {
         self.sum(|count| !count.accepted && is_open(&count.state))
     }
 
-    /// Those of one wave.
+    /// The counts of one wave.
     #[must_use]
     pub fn of_wave(&self, wave: i64) -> Self {
         Self(self.0.iter().filter(|count| count.wave == wave).cloned().collect())
@@ -94,15 +99,23 @@ impl BrokerStore {
         Ok(Counts(counts))
     }
 
-    /// Since when and until when runtimes of an orchestration were upgraded.
-    pub async fn orchestration_span(&self, id: Uuid) -> Result<Span, Error> {
-        let row: SpanRow = on!(self.database().reader(), |pool| {
-            sqlx::query_as(SPAN).bind(id).fetch_one(pool).await
+    /// Since when and until when runtimes of an orchestration were upgraded, by when that began.
+    pub async fn orchestration_spans(&self, id: Uuid) -> Result<Vec<Span>, Error> {
+        let rows: Vec<SpanRow> = on!(self.database().reader(), |pool| {
+            sqlx::query_as(SPANS).bind(id).fetch_all(pool).await
         })?;
-        Ok(Span {
-            first_started: row.first_started.map(Into::into),
-            last_ended: row.last_ended.map(Into::into),
-            ended: row.ended.unsigned_abs(),
-        })
+        let span = |row: SpanRow| Span {
+            began: row.started_at.into(),
+            ended: row.ended_at.map(Into::into),
+        };
+        Ok(rows.into_iter().map(span).collect())
+    }
+
+    /// When the last one of the runtimes that wait may start.
+    pub async fn last_window(&self, id: Uuid) -> Result<Option<Timestamp>, Error> {
+        let last: Option<Moment> = on!(self.database().reader(), |pool| {
+            sqlx::query_scalar(LAST_WINDOW).bind(id).fetch_one(pool).await
+        })?;
+        Ok(last.map(Into::into))
     }
 }

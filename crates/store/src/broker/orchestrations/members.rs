@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::{
     Error, Moment,
     broker::BrokerStore,
-    sql::{list, sql},
+    sql::{Text, ids, list, sql},
 };
 
 macro_rules! columns {
@@ -38,6 +38,33 @@ const FIND: &str = concat!(
     " FROM orchestration_operations m LEFT JOIN operations o ON o.id = m.operation_id
       WHERE m.operation_id = $1"
 );
+
+// Whether the orchestrations of some operations only try things out.
+macro_rules! dry_runs {
+    ($is_one:literal, $any:literal) => {
+        concat!(
+            "SELECT m.operation_id, ",
+            $is_one,
+            " FROM orchestration_operations m JOIN orchestrations c ON c.id = m.orchestration
+             WHERE m.operation_id ",
+            $any
+        )
+    };
+}
+const DRY_RUNS: Text = Text {
+    postgres: dry_runs!(
+        "c.parameters::jsonb @> '{\"dryRun\": true}'::jsonb",
+        "= ANY(ARRAY(SELECT jsonb_array_elements_text($1::jsonb)::uuid))"
+    ),
+    sqlite: dry_runs!(
+        "json_extract(c.parameters, '$.dryRun') IS 1",
+        "IN (SELECT unhex(value) FROM json_each($1))"
+    ),
+};
+
+/// The list that goes by primary keys.
+#[cfg(test)]
+pub(super) const LIST: (Text, &str) = (DRY_RUNS, "");
 
 /// The upgrade of one runtime in an orchestration.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,7 +99,7 @@ pub struct Member {
     pub window_end: Option<Timestamp>,
     /// How far it is.
     pub state: String,
-    /// What it is at, for people: what its operation says last.
+    /// Its progress, for people: the last description of its operation.
     pub description: String,
     /// Whether its operation is stored.
     pub accepted: bool,
@@ -201,5 +228,15 @@ impl BrokerStore {
             sqlx::query_as(FIND).bind(operation).fetch_optional(pool).await
         })?;
         Ok(found.map(Member::from))
+    }
+
+    /// Whether the orchestrations of these operations are dry runs, in no order; nothing about operations that have none.
+    pub async fn dry_runs(&self, operations: &[Uuid]) -> Result<Vec<(Uuid, bool)>, Error> {
+        if operations.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(on!(self.database().reader(), DRY_RUNS, |text, pool| {
+            sqlx::query_as(text).bind(ids(operations)).fetch_all(pool).await
+        })?)
     }
 }

@@ -1,7 +1,7 @@
-//! What an orchestration shall do, changed in some of its fields.
+//! Changes of an orchestration's parameters.
 //!
 //! What a reader would get wrong: the fields are put into what is stored behind a lock of the row, and not into what the caller has
-//! read: somebody else may have changed other fields meanwhile.
+//! read: other fields may have changed concurrently.
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -19,9 +19,9 @@ pub(in crate::broker) const TEXTS: &[(&str, &str)] = &[(WORKERS, "")];
 /// Fields with their new values, each under the names that lead to it.
 pub type Fields<'a> = [(&'a [&'a str], Value)];
 
-/// What is read of a row that nobody else writes until the transaction ends.
+/// The columns of a row that is locked until the transaction ends.
 #[derive(Debug, sqlx_macros::FromRow)]
-pub(super) struct Locked {
+pub(super) struct LockedRow {
     pub(super) description: String,
     pub(super) parameters: String,
 }
@@ -49,12 +49,12 @@ impl BrokerStore {
         Ok(true)
     }
 
-    /// Nobody else writes the row until the transaction ends, and what follows sees everything that was written before.
+    /// Locks the row until the transaction ends; later statements see everything that was written before.
     pub(super) async fn lock_orchestration(
         &self,
         transaction: &mut Transaction,
         id: Uuid,
-    ) -> Result<Option<Locked>, Error> {
+    ) -> Result<Option<LockedRow>, Error> {
         let locked = on!(transaction.connection(), LOCK, |text, connection| {
             sqlx::query_as(text).bind(id).fetch_optional(connection).await
         })?;

@@ -4,7 +4,10 @@ use ::engine::storage::{NewOperation, Verdict};
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::parameters::{Fields, with_fields};
+use super::{
+    no_proof,
+    parameters::{Fields, with_fields},
+};
 use crate::{Error, Moment, Transaction, accepted::check_instance, broker::BrokerStore};
 
 // Nobody else writes the row until the transaction ends.
@@ -22,26 +25,32 @@ const RETRY: &str = "
     UPDATE orchestrations
     SET state = CASE WHEN state = 'failed' THEN 'retrying' ELSE state END, driver = $2, description = $3,
         parameters = $5, updated_at = $4
-    WHERE id = $1 AND state IN ('failed', 'in progress')";
+    WHERE id = $1 AND state IN ('failed', 'retrying', 'in progress')";
+// By whichever driver comes first: of two retries the second one's driver is queued behind the first one's, which starts both.
 const RETRIED: &str = "
-    UPDATE orchestrations SET state = 'in progress', updated_at = $3
-    WHERE id = $1 AND driver = $2 AND state = 'retrying'";
+    UPDATE orchestrations SET state = 'in progress', updated_at = $2 WHERE id = $1 AND state = 'retrying'";
 const SUPERSEDE: &str = "
     UPDATE orchestration_operations SET superseded = true
     WHERE operation_id = $1 AND state = 'failed' AND NOT superseded";
 // The failures that stay. A retry of an orchestration that has ended accepts them all; while it runs, no more are accepted
 // than were before, and no more than there are.
-const FORGIVE: &str = "
-    UPDATE orchestrations
-    SET released = released OR (state = 'retrying' AND EXISTS (
-            SELECT 1 FROM orchestration_operations m WHERE m.orchestration = orchestrations.id
-            AND m.state = 'failed' AND m.wave = 0 AND NOT m.superseded)),
+const FORGIVE: &str = concat!(
+    "UPDATE orchestrations
+    SET released = released OR (state = 'retrying' AND ",
+    no_proof!(),
+    "),
         forgiven = (
             SELECT CASE WHEN orchestrations.state = 'retrying' OR count(*) < orchestrations.forgiven
                 THEN count(*) ELSE orchestrations.forgiven END
             FROM orchestration_operations m
-            WHERE m.orchestration = orchestrations.id AND m.state = 'failed' AND NOT m.superseded)
-    WHERE id = $1";
+            WHERE m.orchestration = orchestrations.id AND m.state = 'failed' AND NOT m.superseded),
+        forgiven_canaries = (
+            SELECT CASE WHEN orchestrations.state = 'retrying' OR count(*) < orchestrations.forgiven_canaries
+                THEN count(*) ELSE orchestrations.forgiven_canaries END
+            FROM orchestration_operations m
+            WHERE m.orchestration = orchestrations.id AND m.state = 'failed' AND m.wave = 0 AND NOT m.superseded)
+    WHERE id = $1"
+);
 const LAST: &str = "
     SELECT COALESCE(max(position), -1) FROM orchestration_operations WHERE orchestration = $1";
 const INSERT: &str = "
@@ -93,14 +102,14 @@ pub struct NewMember {
     pub window_end: Option<Timestamp>,
 }
 
-/// What is told of an orchestration from now on.
+/// The resolution of an orchestration.
 #[derive(Debug, Clone)]
 pub struct Resolution<'a> {
     /// The orchestration.
     pub orchestration: Uuid,
-    /// What it is at, for people.
+    /// Its progress, for people.
     pub description: &'a str,
-    /// What its runtimes are at.
+    /// The description of its members.
     pub member_description: &'a str,
 }
 
@@ -195,9 +204,9 @@ impl BrokerStore {
         Ok(true)
     }
 
-    /// Says that what is tried again begins. `false`: it has begun, or another driver has it.
-    pub async fn begin_retry(&self, orchestration: Uuid, driver: Uuid) -> Result<bool, Error> {
-        super::changed!(self, RETRIED, orchestration, driver, Moment::from(self.clock.now()))
+    /// Says that what is tried again begins. `false`: it has begun.
+    pub async fn begin_retry(&self, orchestration: Uuid) -> Result<bool, Error> {
+        super::changed!(self, RETRIED, orchestration, Moment::from(self.clock.now()))
     }
 
     async fn told(

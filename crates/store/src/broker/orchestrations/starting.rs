@@ -34,6 +34,10 @@ const SKIP: &str = "
 const CALL_OFF: &str = "
     UPDATE orchestration_operations SET state = 'canceled', description = $2, ended_at = $3
     WHERE orchestration = $1 AND state = 'pending' AND NOT accepted";
+// Accepted, and behind another operation of the runtime.
+const QUEUED: &str = "
+    SELECT m.operation_id FROM orchestration_operations m JOIN operations o ON o.id = m.operation_id
+    WHERE m.orchestration = $1 AND m.state = 'pending' AND m.accepted AND o.due_at IS NULL AND o.ended_at IS NULL";
 sql!(LOCK = "
     SELECT workers FROM orchestrations WHERE id = $1 AND state = 'in progress' AND NOT paused" wait);
 const RUNNING: &str = "
@@ -53,14 +57,15 @@ pub(in crate::broker) const TEXTS: &[(&str, &str)] = &[
     (MOVE, ""),
     (SKIP, ""),
     (CALL_OFF, ""),
+    (QUEUED, "orchestration_operations_by_state"),
     (RUNNING, ""),
     (ACCEPTED, ""),
     (HOLD, ""),
 ];
 
-/// What became of the start of one runtime.
+/// The result of starting one runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Started {
+pub enum StartResult {
     /// Its operation is stored.
     Yes,
     /// It was before, or is not to start any more.
@@ -123,14 +128,21 @@ impl BrokerStore {
         changed!(self, SKIP, operation, why, Moment::from(self.clock.now()))
     }
 
-    /// Leaves everything out that has not started; how many that were.
+    /// Leaves everything out that has not started, also what waits behind another operation of its runtime; how many that were.
     pub async fn call_off_members(&self, orchestration: Uuid, why: &str) -> Result<u64, Error> {
         let now = Moment::from(self.clock.now());
-        on!(self.database().writer(), |pool| {
+        let mut called_off = on!(self.database().writer(), |pool| {
             let query = sqlx::query(CALL_OFF).bind(orchestration).bind(why).bind(now);
             query.execute(pool).await.map(|done| done.rows_affected())
         })
-        .map_err(Error::writing)
+        .map_err(Error::writing)?;
+        let queued: Vec<Uuid> = on!(self.database().writer(), |pool| {
+            sqlx::query_scalar(QUEUED).bind(orchestration).fetch_all(pool).await
+        })?;
+        for operation in queued {
+            called_off += u64::from(self.engine.withdraw(operation, why).await?);
+        }
+        Ok(called_off)
     }
 
     /// Stores the operation of one runtime, if there is a slot: the operation and the slot are one transaction.
@@ -140,22 +152,22 @@ impl BrokerStore {
         operation: NewOperation,
         pairs: &Pairs<'_>,
         description: &str,
-    ) -> Result<Started, Error> {
+    ) -> Result<StartResult, Error> {
         let id = operation.id;
         let mut transaction = self.database().begin().await?;
         let started = if self.has_slot(&mut transaction, orchestration).await? {
             self.take_slot(&mut transaction, operation, pairs, description).await?
         } else {
-            Started::NoSlot
+            StartResult::NoSlot
         };
-        if started == Started::Yes {
+        if started == StartResult::Yes {
             transaction.commit().await?;
             return Ok(started);
         }
         transaction.rollback().await?;
         // The answer of an earlier call was lost: what it stored counts.
         let known = self.member(id).await?;
-        Ok(if known.is_some_and(|member| member.accepted) { Started::Before } else { started })
+        Ok(if known.is_some_and(|member| member.accepted) { StartResult::Before } else { started })
     }
 
     async fn has_slot(
@@ -179,24 +191,24 @@ impl BrokerStore {
         operation: NewOperation,
         pairs: &Pairs<'_>,
         description: &str,
-    ) -> Result<Started, Error> {
+    ) -> Result<StartResult, Error> {
         let (id, instance) = (operation.id, operation.instance.clone());
         match self.engine.accept_in(transaction, operation, pairs).await? {
             Acceptance::Started | Acceptance::Queued => {}
-            Acceptance::Same(_) => return Ok(Started::Before),
-            Acceptance::Refused(other) => return Ok(Started::Refused(other)),
+            Acceptance::Same(_) => return Ok(StartResult::Before),
+            Acceptance::Refused(other) => return Ok(StartResult::Refused(other)),
         }
         let there = on!(transaction.connection(), |connection| {
             let query = sqlx::query(HOLD).bind(instance);
             query.execute(connection).await.map(|done| done.rows_affected())
         })?;
         if there == 0 {
-            return Ok(Started::Gone);
+            return Ok(StartResult::Gone);
         }
         let accepted = on!(transaction.connection(), |connection| {
             let query = sqlx::query(ACCEPTED).bind(id).bind(description);
             query.execute(connection).await.map(|done| done.rows_affected())
         })?;
-        Ok(if accepted == 1 { Started::Yes } else { Started::Before })
+        Ok(if accepted == 1 { StartResult::Yes } else { StartResult::Before })
     }
 }

@@ -4,8 +4,8 @@ mod postgres;
 mod sqlite;
 
 use ::engine::{
-    Planted,
-    storage::{Ask, Claimed, Held},
+    PlantedBug,
+    storage::{ClaimRequest, ClaimResult, HeldOperation},
 };
 use jiff::Timestamp;
 use tracing::error;
@@ -21,16 +21,16 @@ const MOST_LANES: i64 = 64;
 /// Up to here, the lanes are found by reading what is due; beyond, by stepping from lane to lane.
 const FEW: i64 = 256;
 
-/// What the statements of one database found.
+/// The rows that the statements of one database claimed.
 #[derive(Default)]
 struct Grant {
-    given: Vec<Given>,
+    given: Vec<ClaimedOperation>,
     last_lane: Option<String>,
     next_due: Option<Moment>,
 }
 
 /// One operation that now belongs to the asker.
-struct Given {
+struct ClaimedOperation {
     operation: OperationRow,
     input: Vec<u8>,
     data: Vec<u8>,
@@ -47,9 +47,12 @@ const UNREADABLE_SQLITE: &str = "
     WHERE id = $2 AND owner = $3 AND epoch = $4 AND held";
 
 impl EngineStore {
-    pub(super) async fn grant(&self, ask: &Ask<'_>) -> Result<Claimed, Error> {
+    pub(super) async fn grant(&self, ask: &ClaimRequest<'_>) -> Result<ClaimResult, Error> {
         if ask.room == 0 {
-            return Ok(Claimed { last_lane: ask.after_lane.to_owned(), ..Claimed::default() });
+            return Ok(ClaimResult {
+                last_lane: ask.after_lane.to_owned(),
+                ..ClaimResult::default()
+            });
         }
         let found = match self.database.writer() {
             Backend::Postgres(pool) => self.grant_on_postgres(pool, ask).await?,
@@ -67,14 +70,14 @@ impl EngineStore {
             }
         }
         operations.sort_by_key(|held| (held.due_at, held.id));
-        Ok(Claimed {
+        Ok(ClaimResult {
             next_due: found.next_due.filter(|_| operations.is_empty()).map(Timestamp::from),
             last_lane: found.last_lane.unwrap_or_else(|| ask.after_lane.to_owned()),
             operations,
         })
     }
 
-    fn opened(&self, given: Given) -> Result<Held, Error> {
+    fn opened(&self, given: ClaimedOperation) -> Result<HeldOperation, Error> {
         let id = given.operation.id;
         let input = rows::open_input(&self.sealer, id, &given.input)?;
         let data = rows::open_data(&self.sealer, id, &given.data)?;
@@ -83,7 +86,7 @@ impl EngineStore {
 
     async fn put_back(
         &self,
-        ask: &Ask<'_>,
+        ask: &ClaimRequest<'_>,
         id: uuid::Uuid,
         epoch: i64,
         problem: &Error,
@@ -104,10 +107,10 @@ impl EngineStore {
     }
 
     fn claims_anything(&self) -> bool {
-        self.planted.is(Planted::ClaimsAnything)
+        self.planted.is(PlantedBug::ClaimsAnything)
     }
 
     fn records_takeovers(&self) -> bool {
-        !self.planted.is(Planted::TakeoverUnrecorded)
+        !self.planted.is(PlantedBug::TakeoverUnrecorded)
     }
 }

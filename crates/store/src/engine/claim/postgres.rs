@@ -1,10 +1,10 @@
 //! The claim on PostgreSQL: one statement, one round trip.
 
-use ::engine::storage::Ask;
+use ::engine::storage::ClaimRequest;
 use sqlx::{FromRow, PgPool, Row as _};
 use uuid::Uuid;
 
-use super::{EngineStore, FEW, Given, Grant, MOST_LANES};
+use super::{ClaimedOperation, EngineStore, FEW, Grant, MOST_LANES};
 use crate::{
     Error,
     engine::rows::{OperationRow, columns},
@@ -125,7 +125,7 @@ impl EngineStore {
     pub(super) async fn grant_on_postgres(
         &self,
         pool: &PgPool,
-        ask: &Ask<'_>,
+        ask: &ClaimRequest<'_>,
     ) -> Result<Grant, Error> {
         let (kinds, versions): (Vec<&str>, Vec<i32>) =
             ask.kinds.iter().map(|(kind, version)| (kind.as_str(), *version)).unzip();
@@ -156,7 +156,7 @@ impl EngineStore {
                 data = sqlx::query_scalar(DATA).bind(id).fetch_one(&mut *connection).await?;
             }
             let operation = OperationRow::from_row(&row)?;
-            grant.given.push(Given { operation, input: row.try_get("input")?, data });
+            grant.given.push(ClaimedOperation { operation, input: row.try_get("input")?, data });
         }
         Ok(grant)
     }

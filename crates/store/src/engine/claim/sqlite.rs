@@ -1,11 +1,11 @@
 //! The claim on SQLite: one write transaction, and none at all when nothing is due.
 
-use ::engine::storage::Ask;
+use ::engine::storage::ClaimRequest;
 use sqlx::SqliteConnection;
 use sqlx_macros::FromRow;
 use uuid::Uuid;
 
-use super::{EngineStore, FEW, Given, Grant, MOST_LANES};
+use super::{ClaimedOperation, EngineStore, FEW, Grant, MOST_LANES};
 use crate::{
     Error, Moment,
     database::Backend,
@@ -83,7 +83,7 @@ const NOTE: &str = "
     FROM operations WHERE id IN (SELECT unhex(value) FROM json_each($1))";
 
 #[derive(FromRow)]
-struct Picked {
+struct PickedRow {
     #[sqlx(flatten)]
     operation: OperationRow,
     input: Vec<u8>,
@@ -91,7 +91,7 @@ struct Picked {
 }
 
 impl EngineStore {
-    pub(super) async fn grant_on_sqlite(&self, ask: &Ask<'_>) -> Result<Grant, Error> {
+    pub(super) async fn grant_on_sqlite(&self, ask: &ClaimRequest<'_>) -> Result<Grant, Error> {
         let now = self.now();
         let Backend::Sqlite(reader) = self.database.reader() else { return Ok(Grant::default()) };
         let (due, next_due): (Option<Moment>, Option<Moment>) =
@@ -113,7 +113,7 @@ impl EngineStore {
         connection: &mut SqliteConnection,
         now: Option<Moment>,
         next_due: Option<Moment>,
-        ask: &Ask<'_>,
+        ask: &ClaimRequest<'_>,
     ) -> Result<Grant, Error> {
         let alive: i64 = sqlx::query_scalar(LIVES)
             .bind(now)
@@ -128,7 +128,7 @@ impl EngineStore {
         let kinds = rows::written(&ask.kinds)?;
         for (place, lane) in lanes.iter().enumerate() {
             let share = ask.room / lanes.len() + usize::from(place < ask.room % lanes.len());
-            let picked: Vec<Picked> = sqlx::query_as(PICK)
+            let picked: Vec<PickedRow> = sqlx::query_as(PICK)
                 .bind(now)
                 .bind(ask.replica)
                 .bind(lane)
@@ -137,10 +137,8 @@ impl EngineStore {
                 .bind(self.claims_anything())
                 .fetch_all(&mut *connection)
                 .await?;
-            let given = picked.into_iter().map(|Picked { operation, input, data }| Given {
-                operation,
-                input,
-                data,
+            let given = picked.into_iter().map(|PickedRow { operation, input, data }| {
+                ClaimedOperation { operation, input, data }
             });
             grant.given.extend(given);
         }
@@ -152,7 +150,7 @@ impl EngineStore {
         &self,
         connection: &mut SqliteConnection,
         now: Option<Moment>,
-        ask: &Ask<'_>,
+        ask: &ClaimRequest<'_>,
         grant: &mut Grant,
     ) -> Result<(), Error> {
         let recorded = self.records_takeovers();
@@ -164,7 +162,7 @@ impl EngineStore {
             .execute(&mut *connection)
             .await?;
         let mut new: Vec<Uuid> = Vec::new();
-        for Given { operation, .. } in &mut grant.given {
+        for ClaimedOperation { operation, .. } in &mut grant.given {
             if operation.owner != Some(ask.replica) {
                 new.push(operation.id);
                 operation.epoch += 1;
@@ -184,7 +182,7 @@ impl EngineStore {
 async fn due_lanes(
     connection: &mut SqliteConnection,
     now: Option<Moment>,
-    ask: &Ask<'_>,
+    ask: &ClaimRequest<'_>,
 ) -> Result<Vec<String>, Error> {
     let most = ask.room.min(usize::try_from(MOST_LANES).unwrap_or(usize::MAX));
     let few: Vec<String> =

@@ -1,6 +1,6 @@
 //! A commit as columns: the same for both databases, one line per commit.
 
-use ::engine::storage::{Commit, Run, Then};
+use ::engine::storage::{AfterCommit, Commit, Run};
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
@@ -57,8 +57,8 @@ impl Line {
         let position = &commit.position;
         let run: Option<&Run> = commit.run.as_ref();
         let (until, awaits) = match &commit.then {
-            Then::Sleep { until, awaits } => (Some(Moment::from(*until)), awaits.clone()),
-            Then::Hold | Then::End => (None, None),
+            AfterCommit::Sleep { until, awaits } => (Some(Moment::from(*until)), awaits.clone()),
+            AfterCommit::Hold | AfterCommit::End => (None, None),
         };
         let clocks = Some(&position.clocks).filter(|clocks| !clocks.is_empty());
         Ok(Self {
@@ -75,7 +75,7 @@ impl Line {
             ended_at: position.ended_at.map(Moment::from),
             note: position.note.as_deref().map(storable),
             failure: position.failure.as_ref().map(written).transpose()?,
-            ends: commit.then == Then::End,
+            ends: commit.then == AfterCommit::End,
             until,
             awaits,
             data: commit.data.as_deref().map(|data| seal_data(sealer, commit.id, data)),

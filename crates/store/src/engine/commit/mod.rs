@@ -11,24 +11,24 @@ mod sqlite;
 use std::collections::{HashMap, HashSet};
 
 use ::engine::{
-    OperationId, Planted, ReplicaId, StorageError,
-    storage::{Cancel, Commit, Landed, Then, Wake},
+    OperationId, PlantedBug, ReplicaId, StorageError,
+    storage::{AfterCommit, Cancel, Commit, CommitResult, Wake},
 };
 
 use self::line::Line;
 use super::EngineStore;
 use crate::{Connection, Error, database::Backend, error::Trouble};
 
-/// What a statement says about one commit that passed its fence.
-struct Passed {
+/// A commit that passed its fence.
+struct FencedCommit {
     instance: String,
     journal: i64,
     cancel: Option<Cancel>,
 }
 
-type PassedById = HashMap<OperationId, Passed>;
+type PassedById = HashMap<OperationId, FencedCommit>;
 
-/// What the fence looks at; tests leave parts of it out.
+/// The conditions of the fence; tests leave parts of it out.
 #[derive(Clone, Copy)]
 struct Fence {
     replica: ReplicaId,
@@ -43,7 +43,7 @@ impl EngineStore {
         &self,
         replica: ReplicaId,
         batch: &[Commit],
-    ) -> Result<Vec<Landed>, StorageError> {
+    ) -> Result<Vec<CommitResult>, StorageError> {
         let mut landed = Vec::with_capacity(batch.len());
         for part in parts(batch) {
             match self.write_together(replica, part).await {
@@ -61,13 +61,13 @@ impl EngineStore {
         &self,
         replica: ReplicaId,
         part: &[Commit],
-        landed: &mut Vec<Landed>,
+        landed: &mut Vec<CommitResult>,
     ) -> Result<(), StorageError> {
         for commit in part {
             match self.write_together(replica, std::slice::from_ref(commit)).await {
                 Ok(answers) => landed.extend(answers),
                 Err(error) if error.trouble() == Trouble::Data => {
-                    landed.push(Landed::Rejected(base::failure::chain(&error)));
+                    landed.push(CommitResult::Rejected(base::failure::chain(&error)));
                 }
                 Err(error) => return Err(failed(error, landed)),
             }
@@ -79,17 +79,17 @@ impl EngineStore {
         &self,
         replica: ReplicaId,
         part: &[Commit],
-    ) -> Result<Vec<Landed>, Error> {
+    ) -> Result<Vec<CommitResult>, Error> {
         let lines = part
             .iter()
             .map(|commit| Line::new(&self.sealer, commit))
             .collect::<Result<Vec<_>, _>>()?;
         let fence = Fence {
             replica,
-            owned: !self.planted.is(Planted::NoFence),
-            unfinished: !self.planted.is(Planted::FinalOverwritten),
+            owned: !self.planted.is(PlantedBug::NoFence),
+            unfinished: !self.planted.is(PlantedBug::FinalOverwritten),
         };
-        let lone = |commit: &Commit| commit.then != Then::End && commit.changes.is_empty();
+        let lone = |commit: &Commit| commit.then != AfterCommit::End && commit.changes.is_empty();
         let passed = match self.database.writer() {
             Backend::Postgres(pool) if part.iter().all(lone) => {
                 let mut connection = pool.acquire().await?;
@@ -136,7 +136,7 @@ impl EngineStore {
         for commit in part {
             let Some(passed) = passed.get(&commit.id) else { continue };
             self.apply(connection.lend(), commit.id, &commit.changes).await?;
-            if commit.then == Then::End {
+            if commit.then == AfterCommit::End {
                 ended.push(passed.instance.clone());
             }
         }
@@ -145,10 +145,10 @@ impl EngineStore {
 }
 
 /// In the engine's words. Once a part of the batch has landed, the whole is in doubt.
-fn failed(error: Error, landed: &[Landed]) -> StorageError {
+fn failed(error: Error, landed: &[CommitResult]) -> StorageError {
     match StorageError::from(error) {
         StorageError::Unavailable(text) | StorageError::Refused(text)
-            if landed.iter().any(|landed| matches!(landed, Landed::Yes { .. })) =>
+            if landed.iter().any(|landed| matches!(landed, CommitResult::Yes { .. })) =>
         {
             StorageError::Unknown(text)
         }
@@ -175,11 +175,11 @@ fn parts(batch: &[Commit]) -> Vec<&[Commit]> {
     parts
 }
 
-fn answers(part: &[Commit], mut passed: PassedById) -> Vec<Landed> {
+fn answers(part: &[Commit], mut passed: PassedById) -> Vec<CommitResult> {
     part.iter()
         .map(|commit| match passed.remove(&commit.id) {
-            Some(Passed { journal, cancel, .. }) => Landed::Yes { journal, cancel },
-            None => Landed::Fenced,
+            Some(FencedCommit { journal, cancel, .. }) => CommitResult::Yes { journal, cancel },
+            None => CommitResult::Fenced,
         })
         .collect()
 }

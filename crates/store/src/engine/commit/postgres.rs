@@ -6,7 +6,7 @@ use ::engine::storage::OperationId;
 use sqlx::PgConnection;
 use sqlx_macros::FromRow;
 
-use super::{Fence, Line, Passed, PassedById};
+use super::{Fence, FencedCommit, Line, PassedById};
 use crate::{Error, Moment, engine::rows};
 
 // $1 time, $2 replica, $3 whether the owner, $4 whether the end is looked at.
@@ -127,13 +127,13 @@ pub(super) async fn write(
         .await
 }
 
-/// What the rows say.
+/// The passed commits, by id.
 pub(super) fn passed(found: Vec<Row>) -> Result<PassedById, Error> {
     found
         .into_iter()
         .map(|row| {
             let cancel = rows::cancel(row.cancel_state.as_deref(), row.cancel_reason.as_deref())?;
-            Ok((row.id, Passed { instance: row.instance, journal: row.journal, cancel }))
+            Ok((row.id, FencedCommit { instance: row.instance, journal: row.journal, cancel }))
         })
         .collect()
 }

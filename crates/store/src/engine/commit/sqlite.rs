@@ -5,7 +5,7 @@ use serde::Serialize;
 use sqlx::SqliteConnection;
 use sqlx_macros::FromRow;
 
-use super::{Fence, Line, Passed, PassedById};
+use super::{Fence, FencedCommit, Line, PassedById};
 use crate::{Error, Moment, engine::rows};
 
 // $1 time, $2 replica, $3 whether the owner, $4 whether the end is looked at, $5 the lines.
@@ -76,7 +76,7 @@ struct Row {
 
 /// A line that landed, with its place in the journal.
 #[derive(Serialize)]
-struct Noted<'a> {
+struct JournalLine<'a> {
     seq: i64,
     current_epoch: i64,
     #[serde(flatten)]
@@ -102,14 +102,15 @@ pub(super) async fn write(
     for row in found {
         let cancel = rows::cancel(row.cancel_state.as_deref(), row.cancel_reason.as_deref())?;
         epochs.insert(row.id, row.epoch);
-        passed.insert(row.id, Passed { instance: row.instance, journal: row.journal, cancel });
+        passed
+            .insert(row.id, FencedCommit { instance: row.instance, journal: row.journal, cancel });
     }
-    let noted: Vec<Noted<'_>> = lines
+    let noted: Vec<JournalLine<'_>> = lines
         .iter()
         .filter(|line| line.run.is_some())
         .filter_map(|line| {
             let seq = passed.get(&line.id)?.journal;
-            Some(Noted { seq, current_epoch: *epochs.get(&line.id)?, line })
+            Some(JournalLine { seq, current_epoch: *epochs.get(&line.id)?, line })
         })
         .collect();
     if !noted.is_empty() {
@@ -122,20 +123,10 @@ pub(super) async fn write(
     let learnt: Vec<(String, String)> = lines
         .iter()
         .filter(|line| passed.contains_key(&line.id))
-        .filter_map(|line| Some((line.id.simple().to_string(), hex(line.data.as_deref()?))))
+        .filter_map(|line| Some((line.id.simple().to_string(), hex::encode(line.data.as_deref()?))))
         .collect();
     if !learnt.is_empty() {
         sqlx::query(LEARN).bind(rows::written(&learnt)?).execute(connection).await?;
     }
     Ok(passed)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-        text.push(char::from(DIGITS[usize::from(byte & 15)]));
-    }
-    text
 }

@@ -1,4 +1,4 @@
-//! What the journal of one operation says about each of its steps.
+//! Figures of each step from the journal of one operation.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What newer generations of the original broker keep of removed instances.
+//! Removed instances in newer generations of the original broker.
 
 use jiff::Timestamp;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! What works now and what waits, in one pass over the unfinished operations.
+//! Current work and waits, in one pass over the unfinished operations.
 
 use std::collections::HashMap;
 
@@ -12,8 +12,8 @@ use serde::Serialize;
 
 use super::{
     reason,
-    steps::Usuals,
-    stuck::{self, Stuck},
+    steps::UsualDurations,
+    stuck::{self, StuckOperation},
 };
 
 /// How many groups of waiting operations are told.
@@ -21,7 +21,7 @@ const GROUPS: usize = 20;
 /// How many stuck operations are told.
 const MOST_STUCK: usize = 200;
 
-/// What works now, and what does not.
+/// The current work, waits and failures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Present {
     /// When it was looked.
@@ -30,12 +30,12 @@ pub struct Present {
     pub complete: bool,
     /// How many operations stand how.
     pub standing: StandingCounts,
-    /// What waits or fails, by kind and step, the largest groups first.
+    /// Waits and failures by kind and step, the largest groups first.
     pub waits: Vec<WaitGroup>,
     /// How many are stuck.
     pub stuck_operations: usize,
     /// The stuck operations, those first that have stood longest; at most two hundred.
-    pub stuck: Vec<Stuck>,
+    pub stuck: Vec<StuckOperation>,
 }
 
 /// How many operations stand how.
@@ -74,10 +74,10 @@ pub struct WaitGroup {
 
 /// An operation that has failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Failed {
+pub struct FailedOperation {
     /// The operation.
     pub operation: OperationId,
-    /// What it worked on.
+    /// The instance.
     pub instance: String,
     /// Its kind.
     pub kind: String,
@@ -87,7 +87,7 @@ pub struct Failed {
     pub reason: String,
 }
 
-impl Failed {
+impl FailedOperation {
     pub(super) fn of(operation: &Snapshot) -> Self {
         Self {
             operation: operation.id,
@@ -106,14 +106,14 @@ type GroupKey = (String, Option<String>, &'static str);
 pub(super) struct Pass<'a> {
     now: Timestamp,
     paced: &'a [&'a str],
-    usuals: &'a Usuals,
+    usuals: &'a UsualDurations,
     standing: StandingCounts,
     groups: HashMap<GroupKey, WaitGroup>,
-    stuck: Vec<Stuck>,
+    stuck: Vec<StuckOperation>,
 }
 
 impl<'a> Pass<'a> {
-    pub(super) fn new(now: Timestamp, paced: &'a [&'a str], usuals: &'a Usuals) -> Self {
+    pub(super) fn new(now: Timestamp, paced: &'a [&'a str], usuals: &'a UsualDurations) -> Self {
         let (standing, groups, stuck) = (StandingCounts::default(), HashMap::new(), Vec::new());
         Self { now, paced, usuals, standing, groups, stuck }
     }

@@ -39,10 +39,10 @@ pub struct StepReport {
 /// Which steps come first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum StepOrder {
-    /// Those that take longest.
+    /// The slowest steps.
     #[default]
     Slowest,
-    /// Those that fail most often.
+    /// The steps that fail most often.
     Failing,
 }
 
@@ -124,9 +124,9 @@ pub(super) fn reports(
 
 /// How long things usually take: what 95 of 100 stay within.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Usuals(HashMap<String, HashMap<String, Duration>>);
+pub struct UsualDurations(HashMap<String, HashMap<String, Duration>>);
 
-impl Usuals {
+impl UsualDurations {
     pub(super) fn of(sums: &[StepSum]) -> Self {
         let mut usuals: HashMap<String, HashMap<String, Duration>> = HashMap::new();
         for ((kind, step), sum) in by_step(sums) {
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn what_was_seldom_completed_has_no_usual_time() {
         let usuals =
-            Usuals::of(&[sum("Seldom", 9, 2, 0), sum("Often", 9, 3, 0), sum("", 20, 3, 0)]);
+            UsualDurations::of(&[sum("Seldom", 9, 2, 0), sum("Often", 9, 3, 0), sum("", 20, 3, 0)]);
 
         assert_eq!(usuals.of_step("provision", "Seldom"), None);
         assert!(usuals.of_step("provision", "Often").is_some());

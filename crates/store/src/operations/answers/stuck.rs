@@ -15,7 +15,7 @@ use ::engine::{
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{elapsed, reason, steps::Usuals};
+use super::{elapsed, reason, steps::UsualDurations};
 
 /// Less is never called stuck.
 const SHORTEST: Duration = Duration::from_mins(5);
@@ -28,10 +28,10 @@ const UNKNOWN: Duration = Duration::from_mins(10);
 
 /// An operation that is stuck.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Stuck {
+pub struct StuckOperation {
     /// The operation.
     pub operation: OperationId,
-    /// What it works on.
+    /// The instance.
     pub instance: String,
     /// Its kind.
     pub kind: String,
@@ -50,8 +50,8 @@ pub struct Stuck {
     /// How long that usually takes at most, in seconds: what 95 of 100 operations stay within.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usual_seconds: Option<u64>,
-    /// What it has exceeded.
-    pub beyond: Beyond,
+    /// The exceeded limit.
+    pub beyond: ExceededLimit,
     /// Why it stands there.
     pub reason: String,
     /// When it is tried next.
@@ -60,15 +60,15 @@ pub struct Stuck {
     /// When its limit is reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_at: Option<Timestamp>,
-    /// What happens then.
+    /// The action at the limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_limit: Option<String>,
 }
 
-/// What a stuck operation has exceeded.
+/// The limit that a stuck operation has exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Beyond {
+pub enum ExceededLimit {
     /// Twice the usual time of its step.
     UsualOfStep,
     /// Twice the usual time of its kind.
@@ -83,7 +83,7 @@ pub enum Beyond {
 
 /// The finding: what is exceeded, since when there is no progress, and how long that usually takes.
 struct Finding {
-    beyond: Beyond,
+    beyond: ExceededLimit,
     since: Timestamp,
     usual: Option<Duration>,
 }
@@ -92,13 +92,13 @@ struct Finding {
 pub(super) fn judge(
     operation: &Snapshot,
     shape: Option<&Shape>,
-    usuals: Option<&Usuals>,
+    usuals: Option<&UsualDurations>,
     now: Timestamp,
-) -> Option<Stuck> {
+) -> Option<StuckOperation> {
     let explained = explain(shape, operation, now);
     let found = finding(operation, shape, usuals, &explained, now)?;
     let reason = Some(reason(operation)).filter(|reason| !reason.is_empty());
-    Some(Stuck {
+    Some(StuckOperation {
         operation: operation.id,
         instance: operation.instance.clone(),
         kind: operation.kind.clone(),
@@ -119,7 +119,7 @@ pub(super) fn judge(
 fn finding(
     operation: &Snapshot,
     shape: Option<&Shape>,
-    usuals: Option<&Usuals>,
+    usuals: Option<&UsualDurations>,
     explained: &Explanation,
     now: Timestamp,
 ) -> Option<Finding> {
@@ -130,13 +130,13 @@ fn finding(
             let since = operation.updated_at;
             let deadline = step_of(operation, shape).map_or(UNKNOWN, |step| step.retry.deadline);
             if elapsed(since, now) > deadline + GRACE {
-                return found(Beyond::Run, since, None);
+                return found(ExceededLimit::Run, since, None);
             }
         }
         Standstill::Due | Standstill::Waiting | Standstill::Failing => {
             let due_at = operation.due_at.filter(|due| elapsed(*due, now) > SHORTEST);
             if let Some(due_at) = due_at {
-                return found(Beyond::Due, due_at, None);
+                return found(ExceededLimit::Due, due_at, None);
             }
         }
     }
@@ -144,18 +144,24 @@ fn finding(
     let since = clocks.into_iter().flatten().min()?;
     let present = elapsed(since, now);
     if explained.limit_at.is_some_and(|limit| limit < now) {
-        return found(Beyond::Limit, since, None);
+        return found(ExceededLimit::Limit, since, None);
     }
     let exceeds = |time: Duration, usual: Duration| time > (usual * TIMES).max(SHORTEST);
     let step = operation.step.as_deref()?;
     match usuals?.of_step(&operation.kind, step) {
-        Some(usual) if exceeds(present, usual) => found(Beyond::UsualOfStep, since, Some(usual)),
+        Some(usual) if exceeds(present, usual) => {
+            found(ExceededLimit::UsualOfStep, since, Some(usual))
+        }
         Some(_) => None,
         None => {
             let usual = usuals?.of_kind(&operation.kind)?;
             let whole = elapsed(operation.started_at?, now);
             let stands = present > SHORTEST && exceeds(whole, usual);
-            stands.then_some(Finding { beyond: Beyond::UsualOfKind, since, usual: Some(usual) })
+            stands.then_some(Finding {
+                beyond: ExceededLimit::UsualOfKind,
+                since,
+                usual: Some(usual),
+            })
         }
     }
 }

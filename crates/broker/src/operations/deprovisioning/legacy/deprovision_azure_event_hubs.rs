@@ -13,7 +13,7 @@ use engine::{StepError, waiting};
 use serde_json::Value;
 
 use crate::operations::{
-    deprovisioning::{Deprovisioning, calling, release_subscription::fits},
+    deprovisioning::{Deprovisioning, as_transient, release_subscription::fits},
     prelude::*,
 };
 
@@ -33,7 +33,7 @@ impl Step<Deprovisioning> for DeprovisionAzureEventHubs {
             return done();
         }
         let Some(azure) = azure(cx).await? else { return done() };
-        let groups = azure.groups_tagged(TAG, cx.instance).await.map_err(calling)?;
+        let groups = azure.groups_tagged(TAG, cx.instance).await.map_err(as_transient)?;
         let group = match groups.as_slice() {
             [] => {
                 cx.data.details.event_hubs_deleted = true;
@@ -48,7 +48,7 @@ impl Step<Deprovisioning> for DeprovisionAzureEventHubs {
         let mut later = waiting(format!("resource group {} is being deleted", group.name));
         if !group.is_deleting()
             && let Progress::Running { retry_after: Some(after), .. } =
-                azure.delete_group(&group.name).await.map_err(calling)?
+                azure.delete_group(&group.name).await.map_err(as_transient)?
         {
             later = later.at_latest(after);
         }
@@ -61,19 +61,19 @@ async fn azure(cx: &Cx<'_, Deprovisioning>) -> Result<Option<Azure>, StepError> 
     let (env, order) = (cx.env, &cx.input.order);
     let Some(hubs) = &env.event_hubs else { return Ok(None) };
     let pool = env.gardener.pool(env.settings.account_bindings);
-    let owned = pool.owned_by(order.paying_account()).await.map_err(calling)?;
+    let owned = pool.owned_by(order.paying_account()).await.map_err(as_transient)?;
     let Some(account) = owned.iter().find(|one| fits(cx, one, "azure")) else { return Ok(None) };
     let name = pool.name_for_shoot(account).unwrap_or_default();
     let secrets = Resource::core("Secret", "secrets");
     let secrets = hubs.garden.objects::<Value>(secrets, Some(env.gardener.namespace()));
-    let Some(secret) = secrets.find(name).await.map_err(calling)? else { return Ok(None) };
+    let Some(secret) = secrets.find(name).await.map_err(as_transient)? else { return Ok(None) };
     let credentials = credentials(&secret).ok_or_else(|| {
         let text = format!("the Secret of account {name} is not one of Azure");
         StepError::transient(Failure::new("gardener", "foreign_secret", text))
     })?;
     let settings = Settings { cloud: hubs.cloud.clone(), credentials };
     let azure = Azure::through(hubs.gate.clone(), hubs.tokens.clone(), &settings);
-    azure.map(Some).map_err(calling)
+    azure.map(Some).map_err(as_transient)
 }
 
 fn credentials(secret: &Value) -> Option<Credentials> {

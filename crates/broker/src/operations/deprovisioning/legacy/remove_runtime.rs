@@ -5,7 +5,7 @@ use engine::{again, wait};
 use crate::operations::{
     deprovisioning::{
         Deprovisioning,
-        remove_runtime::{Ordered, order},
+        remove_runtime::{RemovalOrder, order},
     },
     prelude::*,
     shared::outlasted,
@@ -25,13 +25,13 @@ impl Step<Deprovisioning> for RemoveRuntime {
         // A continuation may find that the cluster is gone and only something else was left.
         if cx.data.cluster_may_exist() {
             match order(cx, 1).await {
-                Ok(Ordered::Yes) => {
+                Ok(RemovalOrder::Yes) => {
                     cx.data.gone::<Self>();
                 }
-                Ok(Ordered::Gone) => {
+                Ok(RemovalOrder::Gone) => {
                     cx.data.cluster_is_gone();
                 }
-                Ok(Ordered::NotYet(reason)) => return wait(reason),
+                Ok(RemovalOrder::NotYet(reason)) => return wait(reason),
                 Err(error) => {
                     let since = &mut cx.data.removal_failing_since;
                     let failure = outlasted(error, since, cx.now, self.patience)?;

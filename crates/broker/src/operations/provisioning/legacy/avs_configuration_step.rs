@@ -6,7 +6,7 @@ use store::broker::InstanceChange;
 use super::super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{creator, evaluations::create, needed, update_instance},
+    shared::{creator, evaluations::create, require_client, update_instance},
 };
 
 const COMPONENT: &str = "avs-bridge";
@@ -18,7 +18,7 @@ impl Step<Provisioning> for AvsConfigurationStep {
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(30));
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
-        let avs = needed(cx.env.avs.as_ref(), System::Avs)?;
+        let avs = require_client(cx.env.avs.as_ref(), System::Avs)?;
         let internal = match cx.data.avs.internal_id {
             Some(kept) => kept,
             None => {

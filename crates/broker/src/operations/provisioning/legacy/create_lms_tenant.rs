@@ -11,11 +11,11 @@ use store::broker::{InstanceChange, LmsTenant};
 
 use super::super::Provisioning;
 use crate::{
-    creations::{Created, Thing},
+    creations::{CreatedObject, PlannedCreation},
     operations::{
         env::Logging,
         prelude::*,
-        shared::{needed, outlasted, update_instance},
+        shared::{outlasted, require_client, update_instance},
     },
 };
 
@@ -48,7 +48,7 @@ impl Step<Provisioning> for CreateLmsTenant {
         if cx.data.lms.tenant_id.is_some() || cx.data.lms.failed {
             return done();
         }
-        let logging = needed(cx.env.lms.as_ref(), System::Lms)?;
+        let logging = require_client(cx.env.lms.as_ref(), System::Lms)?;
         let mut asked_at = Some(*cx.data.lms.requested_at.get_or_insert(cx.now));
         match tenant(cx, logging).await {
             Ok(Some((tenant, created))) => {
@@ -84,7 +84,7 @@ impl Step<Provisioning> for CreateLmsTenant {
 async fn tenant(
     cx: &Cx<'_, Provisioning>,
     logging: &Logging,
-) -> Result<Option<(String, Option<Created>)>, StepError> {
+) -> Result<Option<(String, Option<CreatedObject>)>, StepError> {
     let order = &cx.input.order;
     let cluster = order.resolved.cluster.as_ref();
     let region = logging.client.region(cluster.map(|cluster| cluster.region.as_str()));
@@ -98,7 +98,7 @@ async fn tenant(
         LmsTenant::Mine => {
             let named = format!("{name} in {region}");
             let (instance, operation) = (cx.instance, cx.root);
-            let thing = Thing { system: COMPONENT.0, name: &named, instance, operation };
+            let thing = PlannedCreation { system: COMPONENT.0, name: &named, instance, operation };
             let call = logging.client.create_tenant(account, &region);
             let made = cx.env.creations.create(thing, call).await?;
             let kept = books.keep_lms_tenant(&name, &region, cx.operation, &made.id).await;

@@ -10,9 +10,9 @@ use uuid::Uuid;
 
 use super::super::Provisioning;
 use crate::operations::{
-    creator::Place,
+    creator::ProvisionTarget,
     prelude::*,
-    shared::{ORDERING, creator, document, missing, ordering, tenant, update_instance},
+    shared::{ORDERING, creator, document, missing_data, ordering, tenant, update_instance},
 };
 
 pub(super) struct CreateRuntime;
@@ -31,12 +31,12 @@ impl Step<Provisioning> for CreateRuntime {
         let creator = creator(cx)?;
         creator.label("broker_instance_id", &order.instance_id);
         creator.label("global_subaccount_id", &order.context.subaccount_id);
-        let place = Place { name: &name, target_secret: &target_secret, dns_providers };
+        let place = ProvisionTarget { name: &name, target_secret: &target_secret, dns_providers };
         let mut wanted = creator.provision(order, place)?;
         wanted.kyma = Some(creator.kyma(order));
         let begun = match ordered_before(cx).await? {
-            Earlier::Began(begun) => *begun,
-            Earlier::Nothing { nth } => {
+            EarlierOrder::Began(begun) => *begun,
+            EarlierOrder::Nothing { nth } => {
                 ordering(cx).await?;
                 let key = cx.key("order").nth(nth).formerly(nth);
                 cx.env.provisioner.provision(tenant(order), key, &wanted).await?
@@ -44,7 +44,7 @@ impl Step<Provisioning> for CreateRuntime {
         };
         let runtime = begun.runtime_id.as_deref().map(Uuid::parse_str).transpose();
         let (Ok(Some(runtime)), Some(operation)) = (runtime, begun.id) else {
-            return Err(missing("the provisioner did not say what it began"));
+            return Err(missing_data("the provisioner did not say what it began"));
         };
         cx.data.runtime_id = Some(runtime);
         cx.data.target_operation_id = Some(operation);
@@ -62,8 +62,8 @@ impl Step<Provisioning> for CreateRuntime {
     }
 }
 
-/// What an earlier run ordered and did not live to save.
-enum Earlier {
+/// An order of an earlier run that died before it saved the result.
+enum EarlierOrder {
     /// The provisioner has begun this.
     Began(Box<OperationStatus>),
     /// Nothing that the provisioner knows. An order after a registration that led to nothing is another one, because the
@@ -71,18 +71,18 @@ enum Earlier {
     Nothing { nth: usize },
 }
 
-async fn ordered_before(cx: &Cx<'_, Provisioning>) -> Result<Earlier, StepError> {
-    let Some(director) = &cx.env.director else { return Ok(Earlier::Nothing { nth: 1 }) };
+async fn ordered_before(cx: &Cx<'_, Provisioning>) -> Result<EarlierOrder, StepError> {
+    let Some(director) = &cx.env.director else { return Ok(EarlierOrder::Nothing { nth: 1 }) };
     let order = &cx.input.order;
     let account = &order.context.globalaccount_id;
     let Some(runtime) = director.find_by_instance(account, &order.instance_id).await? else {
-        return Ok(Earlier::Nothing { nth: 2 });
+        return Ok(EarlierOrder::Nothing { nth: 2 });
     };
-    let registered = Earlier::Nothing { nth: 3 };
+    let registered = EarlierOrder::Nothing { nth: 3 };
     match cx.env.provisioner.runtime_status(tenant(order), &runtime).await {
         Err(error) if error.kind == Kind::NotFound => Ok(registered),
-        status => {
-            Ok(status?.last_operation.map_or(registered, |begun| Earlier::Began(Box::new(begun))))
-        }
+        status => Ok(status?
+            .last_operation
+            .map_or(registered, |begun| EarlierOrder::Began(Box::new(begun)))),
     }
 }

@@ -6,7 +6,7 @@ use secrecy::ExposeSecret;
 use super::super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{creator, needed},
+    shared::{creator, require_client},
 };
 
 const COMPONENT: &str = "monitoring";
@@ -18,7 +18,7 @@ impl Step<Provisioning> for IasRegistration {
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(5), mins(1)).failing_for(mins(30));
 
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
-        let ias = needed(cx.env.ias.as_ref(), System::Ias)?;
+        let ias = require_client(cx.env.ias.as_ref(), System::Ias)?;
         let instance = &cx.input.order.instance_id;
         let given = ias.register(ProviderKind::Grafana, instance).await?;
         if let Some(given) = given {

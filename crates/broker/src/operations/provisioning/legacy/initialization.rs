@@ -13,7 +13,7 @@ use crate::{
     following::for_operation,
     operations::{
         prelude::*,
-        shared::{failed, missing, outlasted, runtime_id, tenant, update_instance},
+        shared::{failed, missing_data, outlasted, runtime_id, tenant, update_instance},
     },
 };
 
@@ -24,7 +24,8 @@ pub(super) struct Initialization;
 
 impl Step<Provisioning> for Initialization {
     const NAME: &'static str = "Initialization";
-    const CALLS: &'static [&'static str] = &["kyma releases", "provisioner", "director", "ias"];
+    const CALLS: &'static [&'static str] =
+        &["control plane", "kyma releases", "provisioner", "director", "ias"];
     const RETRY: Retry = Retry::DEFAULT
         .polling(secs(1), mins(2))
         .backing_off(secs(2), mins(1))
@@ -40,7 +41,7 @@ impl Step<Provisioning> for Initialization {
         let runtime = runtime_id(cx)?;
         let operation = cx.data.target_operation_id.as_deref();
         let operation =
-            operation.ok_or_else(|| missing("the provisioner's operation is not known"))?;
+            operation.ok_or_else(|| missing_data("the provisioner's operation is not known"))?;
         let tenant = tenant(&cx.input.order);
         let status = cx.env.provisioner.operation_status(tenant, operation).await?;
         match status.state {
@@ -59,24 +60,31 @@ impl Step<Provisioning> for Initialization {
                 InstanceChange { dashboard_url: Some(url), ..InstanceChange::default() },
             )?;
         }
-        set_addresses(cx).await?;
-        finish("the runtime is there")
+        match set_addresses(cx).await? {
+            Some(failure) => finish(format!(
+                "the runtime is there; IAS does not know where the dashboards are: {failure}"
+            )),
+            None => finish("the runtime is there"),
+        }
     }
 }
 
-/// Tells IAS where people are sent back to. That it does not take it is no reason to give up the runtime.
-async fn set_addresses(cx: &mut Cx<'_, Provisioning>) -> Result<(), StepError> {
+/// Tells IAS where people are sent back to. That it does not take it is no reason to give up the runtime: it comes back with why.
+async fn set_addresses(cx: &mut Cx<'_, Provisioning>) -> Result<Option<Failure>, StepError> {
     let order = &cx.input.order;
     let dashboard = cx.data.dashboard_url.as_ref().unwrap_or(&order.dashboard_url);
-    let (Some(ias), Ok(dashboard)) = (&cx.env.ias, Url::parse(dashboard)) else { return Ok(()) };
+    let (Some(ias), Ok(dashboard)) = (&cx.env.ias, Url::parse(dashboard)) else { return Ok(None) };
     let set = ias.set_type(ProviderKind::Grafana, &order.instance_id, &dashboard).await;
     let since = &mut cx.data.addresses_failing_since;
     match set.map_err(StepError::from) {
-        Ok(()) => *since = None,
+        Ok(()) => {
+            *since = None;
+            Ok(None)
+        }
         Err(error) => {
             let failure = outlasted(error, since, cx.now, PATIENCE)?;
             tracing::warn!(operation.id = %cx.operation, %failure, "IAS does not know where the dashboards are");
+            Ok(Some(failure))
         }
     }
-    Ok(())
 }

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::{super::Provisioning, Certificate};
 use crate::operations::{
     prelude::*,
-    shared::{creator, missing, needed, outlasted, update_instance},
+    shared::{creator, missing_data, outlasted, require_client, update_instance},
 };
 
 const COMPONENT: &str = "logging";
@@ -68,9 +68,9 @@ impl Step<Provisioning> for RequestLmsCertificates {
 }
 
 async fn requested(cx: &mut Cx<'_, Provisioning>) -> StepResult {
-    let lms = &needed(cx.env.lms.as_ref(), System::Lms)?.client;
+    let lms = &require_client(cx.env.lms.as_ref(), System::Lms)?.client;
     let tenant = cx.data.lms.tenant_id.clone();
-    let tenant = tenant.ok_or_else(|| missing("the logging tenant is not known"))?;
+    let tenant = tenant.ok_or_else(|| missing_data("the logging tenant is not known"))?;
     if !lms.readiness(&tenant).await?.is_ready() {
         return waiting("the logging tenant is being made").into();
     }

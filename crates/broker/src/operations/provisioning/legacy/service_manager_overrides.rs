@@ -5,7 +5,7 @@ use secrecy::ExposeSecret;
 use super::super::Provisioning;
 use crate::operations::{
     prelude::*,
-    shared::{creator, missing},
+    shared::{creator, missing_data},
 };
 
 const COMPONENT: &str = "service-manager-proxy";
@@ -23,7 +23,7 @@ impl Step<Provisioning> for ServiceManagerOverrides {
                 (&ours.url, &ours.user, ours.password.expose_secret())
             }
             (_, Some(theirs)) => (&theirs.sm_url, &theirs.clientid, theirs.clientsecret.expose()),
-            _ => return Err(missing("there are no credentials for the Service Manager")),
+            _ => return Err(missing_data("there are no credentials for the Service Manager")),
         };
         let overrides = creator(cx)?.overrides();
         overrides.set(Some(COMPONENT), "config.sm.url", url, false);

@@ -12,7 +12,7 @@ use store::broker::SuspendedEvaluation;
 use super::{Upgrading, of};
 use crate::{
     details,
-    operations::{prelude::*, shared::needed},
+    operations::{prelude::*, shared::require_client},
 };
 
 pub(crate) struct AvsMaintenance;
@@ -25,7 +25,7 @@ impl<O: Upgrading> Step<O> for AvsMaintenance {
         if cx.data.in_maintenance {
             return done();
         }
-        let avs = needed(cx.env.avs.as_ref(), System::Avs)?;
+        let avs = require_client(cx.env.avs.as_ref(), System::Avs)?;
         let found = read(avs, &cx.data.details.avs).await?;
         if found.is_empty() {
             return done();
@@ -53,7 +53,7 @@ async fn read(avs: &Avs, known: &details::Avs) -> Result<Vec<SuspendedEvaluation
         match avs.get(id).await {
             Ok(evaluation) => found
                 .push(SuspendedEvaluation { id, status: word(evaluation.status.to_restore())? }),
-            // Somebody has removed it.
+            // It was removed meanwhile.
             Err(error) if error.kind == Kind::NotFound => {}
             Err(error) => return Err(error.into()),
         }

@@ -7,7 +7,7 @@ use clients::spc::{Event, Tenant};
 use super::{Upgrading, of};
 use crate::operations::{
     prelude::*,
-    shared::{missing, needed},
+    shared::{missing_data, require_client},
 };
 
 pub(crate) struct SendNotification;
@@ -20,9 +20,10 @@ impl<O: Upgrading> Step<O> for SendNotification {
         if cx.data.announced {
             return done();
         }
-        let spc = needed(cx.env.spc.as_ref(), System::Spc)?;
+        let spc = require_client(cx.env.spc.as_ref(), System::Spc)?;
         let orchestration = O::request(cx.input).orchestration;
-        let orchestration = orchestration.ok_or_else(|| missing("there is no orchestration"))?;
+        let orchestration =
+            orchestration.ok_or_else(|| missing_data("there is no orchestration"))?;
         let began = cx.env.store.announce_maintenance(of(cx), orchestration).await;
         let began = began.map_err(|error| StepError::internal(&error))?;
         let event = Event {

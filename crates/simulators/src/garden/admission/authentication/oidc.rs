@@ -15,7 +15,7 @@ const WORDS: [&str; 4] = ["groupsClaim", "groupsPrefix", "usernameClaim", "usern
 const ALGORITHMS: [&str; 10] =
     ["ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512", "none"];
 
-/// Names what newer Gardeners refuse in an admission plugin: 403.
+/// Names what newer Gardeners refuse in an admission plugin when a Shoot is made: 403.
 pub(in crate::garden::admission) fn forbidden(
     shoot: &Value,
     gardener: Version,
@@ -42,6 +42,9 @@ pub(in crate::garden::admission) fn check(
     causes: &mut Vec<Cause>,
 ) {
     let Some(config) = shoot.pointer(PATH).filter(|config| config.is_object()) else { return };
+    if super::is_too_late(shoot, gardener) {
+        return;
+    }
     let mut invalid = |key: &str, value: &str, why: &str| {
         causes.push(Cause::invalid(format!("{FIELD}.{key}"), value, why));
     };
@@ -50,19 +53,22 @@ pub(in crate::garden::admission) fn check(
             invalid(key, "", &format!("{key} cannot be empty when key is provided"));
         }
     }
+    let is_set = |key: &str| config[key].as_str().is_some_and(|text| !text.is_empty());
     for (key, other) in [("clientID", "issuerURL"), ("issuerURL", "clientID")] {
-        if config[key].is_null() && !config[other].is_null() {
-            invalid(key, "null", &format!("{key} must be set when {other} is provided"));
+        if !is_set(key) && is_set(other) {
+            invalid(
+                key,
+                config[key].as_str().unwrap_or("null"),
+                &format!("{key} must be set when {other} is provided"),
+            );
         }
     }
     if let Some(url) = text(config, "/issuerURL") {
-        if !url.starts_with("https://") {
-            invalid("issuerURL", url, "must have https scheme");
-        } else if gardener >= Version::V1_117 && url.contains('?') {
-            invalid("issuerURL", url, "must not have a query");
+        for why in wrong_issuer(url, gardener) {
+            invalid("issuerURL", url, why);
         }
     }
-    let bundle = text(config, "/caBundle");
+    let bundle = config["caBundle"].as_str();
     if let Some(bundle) = bundle.filter(|text| !text.contains("-----BEGIN CERTIFICATE-----")) {
         invalid("caBundle", bundle, "caBundle is not a valid PEM-encoded certificate");
     }
@@ -71,4 +77,25 @@ pub(in crate::garden::admission) fn check(
             causes.push(unsupported(format!("{FIELD}.signingAlgs[{place}]"), name, ALGORITHMS));
         }
     }
+}
+
+/// What is wrong with the address of an issuer.
+fn wrong_issuer(url: &str, gardener: Version) -> Vec<&'static str> {
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    let place = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let (user, host) =
+        place.rsplit_once('@').map_or((None, place), |(user, host)| (Some(user), host));
+    let mut wrong = Vec::new();
+    if host.is_empty() || host.contains(char::is_whitespace) {
+        wrong.push("must be a valid URL and have https scheme");
+    }
+    if gardener >= Version::V1_117 {
+        let (before, fragment) = url.split_once('#').unwrap_or((url, ""));
+        let query = before.split_once('?').map_or("", |(_, query)| query);
+        wrong.extend((!fragment.is_empty()).then_some("must not contain a fragment"));
+        wrong.extend(user.map(|_| "must not contain a username or password"));
+        wrong.extend((!query.is_empty()).then_some("must not contain a query"));
+    }
+    wrong.extend((!url.starts_with("https:")).then_some("must have https scheme"));
+    wrong
 }

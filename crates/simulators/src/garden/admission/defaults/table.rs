@@ -2,20 +2,11 @@
 
 use serde_json::Value;
 
-use super::set_missing;
-use crate::garden::version::Version;
-
-/// Which versions of Gardener have a default.
-#[derive(Clone, Copy)]
-enum Gardeners {
-    All,
-    /// Those before 1.117.
-    Older,
-    /// 1.117 and later.
-    Newer,
-}
-
-use Gardeners::{All, Newer, Older};
+use super::{super::list, set_missing};
+use crate::garden::version::{
+    Gardeners::{self, All, Newer, Older},
+    Version,
+};
 
 /// Path, value as JSON, and who has it.
 type Row = (&'static str, &'static str, Gardeners);
@@ -29,14 +20,14 @@ const ALWAYS: &[Row] = &[
     ("/spec/provider/workersSettings/sshAccess/enabled", "true", All),
     ("/spec/provider/workers/*/maxSurge", "1", All),
     ("/spec/provider/workers/*/maxUnavailable", "0", All),
-    ("/spec/provider/workers/*/cri/name", r#""containerd""#, All),
+    // Older ones look at the version of Kubernetes: `super::runtimes`.
+    ("/spec/provider/workers/*/cri", r#"{"name": "containerd"}"#, Newer),
     ("/spec/provider/workers/*/machine/architecture", r#""amd64""#, All),
-    ("/spec/provider/workers/*/systemComponents/allow", "true", All),
+    ("/spec/provider/workers/*/systemComponents", r#"{"allow": true}"#, All),
     ("/spec/provider/workers/*/updateStrategy", r#""AutoRollingUpdate""#, Newer),
     ("/spec/kubernetes/kubeAPIServer/requests/maxNonMutatingInflight", "400", All),
     ("/spec/kubernetes/kubeAPIServer/requests/maxMutatingInflight", "200", All),
     ("/spec/kubernetes/kubeAPIServer/enableAnonymousAuthentication", "false", All),
-    ("/spec/kubernetes/kubeAPIServer/enableBasicAuthentication", "false", Older),
     ("/spec/kubernetes/kubeAPIServer/eventTTL", r#""1h0m0s""#, All),
     ("/spec/kubernetes/kubeAPIServer/logging/verbosity", "2", All),
     ("/spec/kubernetes/kubeAPIServer/defaultNotReadyTolerationSeconds", "300", All),
@@ -87,11 +78,9 @@ const INSIDE: &[(&str, &[(&str, &str)])] = &[
 
 /// Fills in what is missing.
 pub(super) fn fill(shoot: &mut Value, gardener: Version) {
-    let rows = ALWAYS.iter().filter(|(.., gardeners)| match gardeners {
-        All => true,
-        Older => gardener < Version::V1_117,
-        Newer => gardener >= Version::V1_117,
-    });
+    let is_workerless = list(shoot, "/spec/provider/workers").is_empty() && Newer.have(gardener);
+    let rows = ALWAYS.iter().filter(|(.., gardeners)| gardeners.have(gardener));
+    let rows = rows.filter(|(path, ..)| !is_workerless || !of_machines(path));
     for (path, value, _) in rows {
         set_missing(shoot, path, &parsed(value));
     }
@@ -102,6 +91,22 @@ pub(super) fn fill(shoot: &mut Value, gardener: Version) {
             }
         }
     }
+}
+
+/// Whether a default is for Shoots with machines only, where there are Shoots without.
+fn of_machines(path: &str) -> bool {
+    const PLACES: [&str; 9] = [
+        "/spec/addons/",
+        "/spec/provider/",
+        "/spec/kubernetes/kubeAPIServer/defaultNotReady",
+        "/spec/kubernetes/kubeAPIServer/defaultUnreachable",
+        "/spec/kubernetes/kubeControllerManager/",
+        "/spec/kubernetes/kubeScheduler/",
+        "/spec/kubernetes/kubeProxy/",
+        "/spec/kubernetes/kubelet/",
+        "/spec/systemComponents/",
+    ];
+    PLACES.iter().any(|place| path.starts_with(place))
 }
 
 fn parsed(json: &str) -> Value {

@@ -7,6 +7,9 @@ use serde_json::Value;
 use super::super::{image, list, text, unsupported};
 use crate::garden::version::Version;
 
+/// The processors that Gardener knows.
+const ARCHITECTURES: [&str; 2] = ["amd64", "arm64"];
+
 /// What a profile offers, to a Gardener of this version at this time.
 pub(super) struct Offer<'a> {
     pub(super) profile: &'a Value,
@@ -25,6 +28,11 @@ impl Offer<'_> {
         causes: &mut Vec<Cause>,
     ) {
         self.types(worker, field, causes);
+        runtimes(worker, field, causes);
+        if text(worker, "/updateStrategy").is_some_and(|strategy| strategy.contains("InPlace")) {
+            let why = "machine image version does not support in-place updates";
+            causes.push(Cause::invalid(format!("{field}.machine.image"), "", why));
+        }
         supports(self.profile, worker, field, causes);
         let same =
             |key: &str| before.is_some_and(|one| one["machine"][key] == worker["machine"][key]);
@@ -41,7 +49,7 @@ impl Offer<'_> {
         let machine = text(worker, "/machine/type").unwrap_or_default();
         if !types.contains(&machine) {
             let at = format!("{field}.machine.type");
-            let architecture = text(worker, "/machine/architecture").unwrap_or("amd64");
+            let architecture = worker["machine"]["architecture"].as_str().unwrap_or("amd64");
             let why = format!(
                 "machine type '{machine}' does not support CPU architecture '{architecture}' or is unavailable in at least \
                  one zone, supported types are [{}]",
@@ -69,33 +77,51 @@ impl Offer<'_> {
         let is_way_up = had.is_some_and(|had| !image::is_lower(version, had));
         let mut versions = images.iter().flat_map(|one| list(one, "/versions"));
         let found = versions.find(|one| one["version"] == version);
-        if found.is_some_and(|found| is_way_up || image::is_offered(found, self.now)) {
+        let architecture = text(worker, "/machine/architecture").unwrap_or("amd64");
+        // Newer Gardeners are content to name the machine.
+        let fits = |one: &Value| {
+            !older || !ARCHITECTURES.contains(&architecture) || image::runs_on(one, architecture)
+        };
+        if found.is_some_and(|one| fits(one) && (is_way_up || image::is_offered(one, self.now))) {
             return;
         }
-        if images.is_empty() && !older && !name.is_empty() {
+        let is_whole = version.split('.').filter(|part| part.parse::<u64>().is_ok()).count() == 3;
+        if !older && !name.is_empty() && (images.is_empty() || !is_whole) {
             causes.push(Cause::invalid(field, name, "image is not supported"));
             return;
         }
         let why = match (older, found) {
-            (true, _) => {
-                "machine image does not support CPU architecture 'amd64', is expired or does not match kubelet version \
-                 constraint"
-            }
-            (false, None) => "machine image version is not supported",
-            (false, Some(_)) => "machine image version is expired",
+            (true, _) => format!(
+                "machine image does not support CPU architecture '{architecture}', is expired or does not match kubelet \
+                 version constraint"
+            ),
+            (false, None) => "machine image version is not supported".to_owned(),
+            (false, Some(_)) => "machine image version is expired".to_owned(),
         };
         let shown = format!("core.ShootMachineImage{{Name:{name:?}, Version:{version:?}}}");
-        causes.push(Cause::invalid(format!("{field}.machine.image"), &shown, why));
+        causes.push(Cause::invalid(format!("{field}.machine.image"), &shown, &why));
+    }
+}
+
+/// No image of this garden has other runtimes for containers.
+fn runtimes(worker: &Value, field: &str, causes: &mut Vec<Cause>) {
+    for (place, one) in list(worker, "/cri/containerRuntimes").iter().enumerate() {
+        let kind = text(one, "/type").unwrap_or_default();
+        let why = format!(
+            "machine image does not support container runtime '{kind}', supported values: []"
+        );
+        let at = format!("{field}.cri.containerRuntimes[{place}].type");
+        causes.push(Cause::invalid(at, kind, &why));
     }
 }
 
 /// Whether machine and image have what is wanted of them.
 fn supports(profile: &Value, worker: &Value, field: &str, causes: &mut Vec<Cause>) {
-    let architecture = text(worker, "/machine/architecture").unwrap_or("amd64");
+    let architecture = worker["machine"]["architecture"].as_str().unwrap_or("amd64");
     let machine = text(worker, "/machine/type");
     let types = list(profile, "/spec/machineTypes").iter();
     let other = |one: &&Value| one["architecture"].as_str().unwrap_or("amd64") != architecture;
-    let known = ["amd64", "arm64"].contains(&architecture);
+    let known = ARCHITECTURES.contains(&architecture);
     if let Some(found) = types.filter(|one| one["name"].as_str() == machine).find(other)
         && known
     {
@@ -112,7 +138,9 @@ fn supports(profile: &Value, worker: &Value, field: &str, causes: &mut Vec<Cause
     let found = images.flat_map(|one| list(one, "/versions"));
     let found =
         found.filter(|one| one["version"].as_str() == version).find(|one| !one["cri"].is_null());
-    if let (Some(found), Some(wanted)) = (found, text(worker, "/cri/name")) {
+    if let (Some(found), Some(wanted)) =
+        (found, worker["cri"].is_object().then(|| text(worker, "/cri/name").unwrap_or_default()))
+    {
         let offered: Vec<&str> =
             list(found, "/cri").iter().filter_map(|one| one["name"].as_str()).collect();
         if !offered.contains(&wanted) {

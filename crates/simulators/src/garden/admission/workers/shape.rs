@@ -3,20 +3,22 @@
 use cluster::Cause;
 use serde_json::Value;
 
-use super::super::{list, text, unsupported};
+use super::super::{list, meta, text, unsupported};
 use crate::garden::version::Version;
 
 /// How long the name may be.
 const LONGEST: usize = 15;
 
-/// Names what is wrong with it.
-pub(super) fn check(worker: &Value, field: &str, gardener: Version, causes: &mut Vec<Cause>) {
+/// Names what is wrong with it. `minor` is that of its Kubernetes.
+pub(super) fn check(
+    worker: &Value,
+    field: &str,
+    gardener: Version,
+    minor: Option<u32>,
+    causes: &mut Vec<Cause>,
+) {
     name(text(worker, "/name").unwrap_or_default(), field, gardener, causes);
-    if gardener < Version::V1_117 && worker["cri"]["name"] == "docker" {
-        let why = "'docker' is only allowed for kubernetes versions < 1.23";
-        causes.push(Cause::forbidden(format!("{field}.cri.name"), why));
-    }
-    numbers(worker, field, gardener, causes);
+    numbers(worker, field, causes);
     for key in ["maxSurge", "maxUnavailable"] {
         rolling(&worker[key], &format!("{field}.{key}"), key, causes);
     }
@@ -25,39 +27,106 @@ pub(super) fn check(worker: &Value, field: &str, gardener: Version, causes: &mut
         let why = "may not be 0 when `maxSurge` is 0";
         causes.push(Cause::invalid(format!("{field}.maxUnavailable"), "0", why));
     }
-    if worker["volume"].is_object() {
-        let size = text(worker, "/volume/size").unwrap_or_default();
-        let digits = size.strip_suffix("Gi").unwrap_or_default();
-        if digits.is_empty() || !digits.chars().all(|digit| digit.is_ascii_digit()) {
-            let why = r"volume size must match the regex ^(\d)+Gi$";
-            causes.push(Cause::invalid(format!("{field}.volume.size"), size, why));
-        }
-    }
+    meta::labels(&worker["labels"], &format!("{field}.labels"), causes);
+    meta::annotations(&worker["annotations"], &format!("{field}.annotations"), causes);
     taints(worker, field, causes);
     if let Some(bundle) =
-        text(worker, "/caBundle").filter(|text| !text.contains("-----BEGIN CERTIFICATE-----"))
+        worker["caBundle"].as_str().filter(|text| !text.contains("-----BEGIN CERTIFICATE-----"))
     {
         let why = "caBundle is not a valid PEM-encoded certificate";
         causes.push(Cause::invalid(format!("{field}.caBundle"), bundle, why));
     }
+    volumes(worker, field, gardener, causes);
+    runtime(worker, field, gardener, minor, causes);
+    if let Some(strategy) = worker["updateStrategy"].as_str().filter(|it| !STRATEGIES.contains(it))
+    {
+        causes.push(unsupported(format!("{field}.updateStrategy"), strategy, STRATEGIES));
+    }
 }
 
-/// Whether nothing ordinary may run on it.
-pub(super) fn is_tainted(worker: &Value, gardener: Version) -> bool {
-    list(worker, "/taints").iter().any(|taint| {
-        let keeps_off = ["NoSchedule", "NoExecute"].iter().any(|effect| taint["effect"] == *effect);
-        keeps_off || gardener < Version::V1_117 && taint["effect"] != "PreferNoSchedule"
-    })
+/// How machines are replaced.
+const STRATEGIES: [&str; 3] = ["AutoInPlaceUpdate", "AutoRollingUpdate", "ManualInPlaceUpdate"];
+
+/// The disk of a machine, and those that it has besides.
+fn volumes(worker: &Value, field: &str, gardener: Version, causes: &mut Vec<Cause>) {
+    let mut size = |field: String, volume: &Value, word: &str| {
+        let size = text(volume, "/size").unwrap_or_default();
+        let digits = size.strip_suffix("Gi").unwrap_or_default();
+        if digits.is_empty() || !digits.chars().all(|digit| digit.is_ascii_digit()) {
+            let why = format!(r"{word} size must match the regex ^(\d)+Gi$");
+            causes.push(Cause::invalid(format!("{field}.size"), size, &why));
+        }
+    };
+    let more = list(worker, "/dataVolumes");
+    if worker["volume"].is_object() {
+        size(format!("{field}.volume"), &worker["volume"], "volume");
+    }
+    for (place, volume) in more.iter().enumerate() {
+        size(format!("{field}.dataVolumes[{place}]"), volume, "data volume");
+    }
+    if !more.is_empty() && !worker["volume"].is_object() {
+        let why = "a worker volume must be defined if data volumes are defined";
+        causes.push(Cause::required(format!("{field}.volume"), why));
+    }
+    for (place, volume) in more.iter().enumerate() {
+        let at = format!("{field}.dataVolumes[{place}]");
+        match text(volume, "/name") {
+            None => causes.push(Cause::required(format!("{at}.name"), "must specify a name")),
+            Some(own) => name(own, &at, gardener, causes),
+        }
+        if more[..place].iter().any(|other| other["name"] == volume["name"]) {
+            causes.push(super::duplicate(format!("{at}.name"), &volume["name"]));
+        }
+    }
+    if let Some(wanted) = worker["kubeletDataVolumeName"].as_str()
+        && more.iter().all(|volume| volume["name"] != wanted)
+    {
+        let why = format!("KubeletDataVolumeName refers to unrecognized data volume {wanted}");
+        causes.push(Cause::invalid(format!("{field}.kubeletDataVolumeName"), wanted, &why));
+    }
+}
+
+/// What runs the containers.
+fn runtime(
+    worker: &Value,
+    field: &str,
+    gardener: Version,
+    minor: Option<u32>,
+    causes: &mut Vec<Cause>,
+) {
+    if !worker["cri"].is_object() {
+        return;
+    }
+    let (older, name) = (gardener < Version::V1_117, text(worker, "/cri/name").unwrap_or_default());
+    if older && name == "docker" && minor.is_none_or(|minor| minor >= 23) {
+        let why = "'docker' is only allowed for kubernetes versions < 1.23";
+        causes.push(Cause::forbidden(format!("{field}.cri.name"), why));
+    }
+    let possible = if older { ["containerd", "docker"].as_slice() } else { &["containerd"] };
+    if !possible.contains(&name) {
+        causes.push(unsupported(format!("{field}.cri.name"), name, possible.iter().copied()));
+    }
+    let more = list(worker, "/cri/containerRuntimes");
+    for (place, one) in more.iter().enumerate() {
+        let at = format!("{field}.cri.containerruntimes[{place}].type");
+        if text(one, "/type").is_none() {
+            causes.push(Cause::required(at.clone(), "must specify a container runtime type"));
+        }
+        if more[..place].iter().any(|other| other["type"] == one["type"]) {
+            causes.push(super::duplicate(at, &one["type"]));
+        }
+    }
+}
+
+/// Whether nothing ordinary may run on it, which matters to older Gardeners.
+pub(super) fn is_tainted(worker: &Value) -> bool {
+    list(worker, "/taints").iter().any(|taint| taint["effect"] != "PreferNoSchedule")
 }
 
 fn name(name: &str, field: &str, gardener: Version, causes: &mut Vec<Cause>) {
     let field = format!("{field}.name");
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let ends = !name.starts_with('-') && !name.ends_with('-');
-    if name.is_empty() || !name.chars().all(plain) || !ends {
-        let why = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and \
-                   end with an alphanumeric character";
-        causes.push(Cause::invalid(field.clone(), name, why));
+    if !meta::is_label(name) {
+        causes.push(Cause::invalid(field.clone(), name, meta::LABEL));
     }
     if name.len() > LONGEST {
         let most =
@@ -67,7 +136,7 @@ fn name(name: &str, field: &str, gardener: Version, causes: &mut Vec<Cause>) {
     }
 }
 
-fn numbers(worker: &Value, field: &str, gardener: Version, causes: &mut Vec<Cause>) {
+fn numbers(worker: &Value, field: &str, causes: &mut Vec<Cause>) {
     let number = |key: &str| worker[key].as_i64().unwrap_or(0);
     let (minimum, maximum) = (number("minimum"), number("maximum"));
     for (key, value) in [("minimum", minimum), ("maximum", maximum)] {
@@ -78,11 +147,6 @@ fn numbers(worker: &Value, field: &str, gardener: Version, causes: &mut Vec<Caus
     }
     if maximum < minimum {
         let why = "maximum value must not be less than minimum value";
-        causes.push(Cause::forbidden(format!("{field}.maximum"), why));
-    }
-    let zones = i64::try_from(list(worker, "/zones").len()).unwrap_or(i64::MAX);
-    if gardener >= Version::V1_117 && maximum != 0 && maximum < zones {
-        let why = "maximum node count should be greater than or equal to the number of zones specified for this pool";
         causes.push(Cause::forbidden(format!("{field}.maximum"), why));
     }
 }
@@ -106,14 +170,32 @@ fn rolling(value: &Value, field: &str, key: &str, causes: &mut Vec<Cause>) {
 
 fn taints(worker: &Value, field: &str, causes: &mut Vec<Cause>) {
     let possible = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
-    for (place, taint) in list(worker, "/taints").iter().enumerate() {
-        let field = format!("{field}.taints[{place}].effect");
-        match text(taint, "/effect") {
-            None => causes.push(Cause::required(field, "")),
-            Some(effect) if !possible.contains(&effect) => {
-                causes.push(unsupported(field, effect, possible));
+    let taints = list(worker, "/taints");
+    for (place, taint) in taints.iter().enumerate() {
+        let at = format!("{field}.taints[{place}]");
+        let word = |key: &str| taint[key].as_str().unwrap_or_default();
+        let wrong = meta::key(word("key")).into_iter();
+        causes.extend(wrong.map(|why| Cause::invalid(format!("{at}.key"), word("key"), why)));
+        if word("key") == RESERVED {
+            let why = "taint key is reserved by gardener";
+            causes.push(Cause::forbidden(format!("{at}.key"), why));
+        }
+        let wrong = meta::value(word("value"));
+        causes.extend(wrong.map(|why| Cause::invalid(format!("{at}.value"), word("value"), why)));
+        match word("effect") {
+            "" => causes.push(Cause::required(format!("{at}.effect"), "")),
+            effect if !possible.contains(&effect) => {
+                causes.push(unsupported(format!("{at}.effect"), effect, possible));
             }
-            Some(_) => {}
+            _ => {}
+        }
+        let same =
+            |other: &Value| other["key"] == taint["key"] && other["effect"] == taint["effect"];
+        if taints[..place].iter().any(same) {
+            causes.push(super::duplicate(at, taint));
         }
     }
 }
+
+/// Gardener's own taint, on nodes that are not ready.
+const RESERVED: &str = "node.gardener.cloud/critical-components-not-ready";

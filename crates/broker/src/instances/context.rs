@@ -1,0 +1,97 @@
+//! The context of an instance, as the platform says it anew: stored with the operation that is accepted with it, or alone.
+//!
+//! What a reader would get wrong: more than the context can change with it. An account that moves leaves behind who pays, and another
+//! licence has another network filter.
+
+use domain::parameters;
+use store::broker::{AcceptedChange, Instance};
+
+use super::{Broker, Error};
+use crate::{ContextChange, Order};
+
+/// How often it begins again after a concurrent change of the instance.
+const TRIES: usize = 5;
+
+/// An order under another context.
+pub(super) struct ChangedOrder {
+    /// The order.
+    pub(super) order: Order,
+    /// As it is stored.
+    bytes: Vec<u8>,
+    /// Whether anything of it is other than what is stored.
+    changes: bool,
+    /// Whether it belongs to another global account.
+    moves: bool,
+}
+
+impl ChangedOrder {
+    /// What changes of the instance's row. An instance that stays as it is does not have to be as it was read.
+    pub(super) fn change(&self) -> AcceptedChange<'_> {
+        if self.changes { self.on_revision() } else { AcceptedChange::default() }
+    }
+
+    /// The same, for an instance that must be as it was read.
+    pub(super) fn on_revision(&self) -> AcceptedChange<'_> {
+        let account = self.order.context.globalaccount_id.as_str();
+        AcceptedChange {
+            order: Some(&self.bytes),
+            global_account: self.moves.then_some(account),
+            expires: false,
+        }
+    }
+}
+
+impl Broker {
+    /// The order of an instance under another context.
+    pub(super) fn under_context(
+        &self,
+        row: &Instance,
+        change: &ContextChange,
+    ) -> Result<ChangedOrder, Error> {
+        let stored: Order = serde_json::from_slice(&row.order)?;
+        let context = change.applied_to(&stored.context);
+        let license = change.license_type.as_deref();
+        let nothing = parameters::Update::default();
+        let resolved = self.parts().catalog.resolve_again(&stored.resolved, &nothing, license);
+        let mut order = Order { context, resolved, ..stored.clone() };
+        let moves =
+            order.context != stored.context && order.context.globalaccount_id != row.global_account;
+        if moves {
+            order.subscription_account.get_or_insert_with(|| row.global_account.clone());
+        }
+        let bytes = serde_json::to_vec(&order)?;
+        Ok(ChangedOrder { changes: order != stored, order, bytes, moves })
+    }
+
+    /// The order of an instance that gets another cluster. The licence that it has counts, whatever the last cluster had.
+    pub(super) fn for_next_cluster(
+        &self,
+        row: &Instance,
+        change: &ContextChange,
+    ) -> Result<ChangedOrder, Error> {
+        let stored: Order = serde_json::from_slice(&row.order)?;
+        let license_type = change.license_type.clone().or(stored.context.license_type);
+        self.under_context(row, &ContextChange { license_type, ..change.clone() })
+    }
+
+    /// Stores the context of a change that no operation is accepted with; concurrent changes of the instance are kept.
+    pub(super) async fn store_context(
+        &self,
+        instance: &str,
+        change: &ContextChange,
+    ) -> Result<(), Error> {
+        let store = &self.parts().store;
+        for _ in 0..TRIES {
+            // Removed meanwhile: there is nothing to be said about it any more.
+            let Some(row) = store.find(instance).await? else { return Ok(()) };
+            let changed = self.under_context(&row, change)?;
+            let AcceptedChange { order: Some(order), global_account, .. } = changed.change() else {
+                return Ok(());
+            };
+            if store.change_order(instance, row.revision, order, global_account).await? {
+                return Ok(());
+            }
+        }
+        Err(Error::Busy)
+    }
+}

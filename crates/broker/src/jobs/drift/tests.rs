@@ -1,0 +1,81 @@
+//! What is compared with a list of Shoots that is not new, and how long a look may take.
+
+use super::*;
+
+const SETTLED: Duration = Duration::from_hours(1);
+
+fn noon() -> Timestamp {
+    "2026-01-01T12:00:00Z".parse().unwrap()
+}
+
+/// No Shoot was in the garden at noon.
+fn reading() -> ShootReading {
+    ShootReading { read_at: noon(), shoots: shoots::ShootList::new() }
+}
+
+fn changed_at(updated_at: Timestamp) -> Instance {
+    let text = String::new;
+    Instance {
+        id: "i-1".into(),
+        global_account: text(),
+        subaccount: text(),
+        service_id: text(),
+        plan_id: text(),
+        plan_name: "aws".into(),
+        provider: "aws".into(),
+        region: text(),
+        platform_region: text(),
+        shoot_name: "c-1".into(),
+        runtime_id: Some(Uuid::from_u128(1)),
+        dashboard_url: text(),
+        order: Vec::new(),
+        details: Vec::new(),
+        revision: 1,
+        created_at: updated_at,
+        updated_at,
+        deleted_at: None,
+        expired_at: None,
+        standing: Standing::Succeeded,
+    }
+}
+
+#[test]
+fn an_instance_that_was_not_settled_when_the_shoots_were_read_is_no_difference() {
+    let minute = Duration::from_mins(1);
+
+    for updated_at in [noon() - SETTLED + minute, noon(), noon() + minute] {
+        assert_eq!(compare(&reading(), SETTLED, &changed_at(updated_at)), None, "{updated_at}");
+    }
+    let difference = compare(&reading(), SETTLED, &changed_at(noon() - SETTLED - minute));
+    assert_eq!(difference.unwrap(), "instance without a Shoot: c-1 is not in the garden");
+}
+
+#[test]
+fn shoots_are_read_again_after_half_of_the_time_in_which_things_settle() {
+    assert!(reading().is_current(noon() + SETTLED / 2, SETTLED));
+    assert!(!reading().is_current(noon() + SETTLED / 2 + Duration::from_secs(1), SETTLED));
+}
+
+#[tokio::test]
+async fn a_look_that_gets_no_answer_ends_after_its_limit() {
+    let clock = Clock::held_at(noon());
+    let look = {
+        let clock = clock.clone();
+        tokio::spawn(async move { within_limit(&clock, std::future::pending::<()>()).await })
+    };
+    tokio::task::yield_now().await;
+
+    clock.advance(LOOK_LIMIT / 2);
+    tokio::task::yield_now().await;
+    assert!(!look.is_finished());
+    clock.advance(LOOK_LIMIT / 2);
+
+    assert_eq!(look.await.unwrap(), None);
+    assert_eq!(within_limit(&clock, async { 7 }).await, Some(7));
+}
+
+#[test]
+fn the_looks_of_a_page_end_before_their_step() {
+    // A step of a job has ten minutes.
+    assert!(LOOK_LIMIT * LOOKS < Duration::from_mins(9));
+}

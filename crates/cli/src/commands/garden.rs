@@ -1,0 +1,21 @@
+//! What the simulated garden plays, as `kcp up` and `kcp landscape serve` are told.
+
+use clap::Args;
+use server::up::{GardenOptions, GardenerVersion};
+
+/// The options of the garden.
+#[derive(Args)]
+pub(crate) struct GardenArgs {
+    /// Which Gardener the simulated garden plays: 1.65 and every version after it.
+    #[arg(long, value_name = "VERSION", default_value_t)]
+    gardener: GardenerVersion,
+    /// Leave out the webhooks of the providers' extensions, as a bare API server of Gardener.
+    #[arg(long)]
+    bare_gardener: bool,
+}
+
+impl GardenArgs {
+    pub(crate) fn options(self) -> GardenOptions {
+        GardenOptions { version: self.gardener, webhooks: !self.bare_gardener }
+    }
+}
