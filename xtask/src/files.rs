@@ -1,4 +1,4 @@
-//! Looks at every file of the repository: none too long, none that knows the machine it was made on.
+//! Looks at every file of the repository: none too long, none with a path of somebody's machine, none with a vague word.
 
 use std::{
     fs,
@@ -17,6 +17,12 @@ const MADE: [&str; 5] = [".git", ".kcp", "node_modules", "target", "test-results
 const MACHINE_PATHS: [&str; 3] = ["/home/", "/root/", "/Users/"];
 /// The one file that has to spell them out.
 const EXEMPT: &str = "xtask/src/files.rs";
+
+/// Words that code and documents do without, each with what to write instead. Tests may use them.
+const VAGUE_WORDS: [(&str, &str); 1] =
+    [("told", "returned, listed, notified, requested or written")];
+/// The documents beside `docs/` and `config/` in which vague words are looked for; CONTRIBUTING.md lists them as such.
+const DOCUMENTS: [&str; 2] = ["ARCHITECTURE.md", "README.md"];
 
 /// A problem of a file.
 #[derive(Debug, PartialEq, Eq)]
@@ -73,7 +79,45 @@ fn findings(name: &str, text: &str, banned: &[&str]) -> Vec<Finding> {
             findings.push(Finding::Failure(format!("{name}:{} says \"{word}\"", number + 1)));
         }
     }
+    if source && !is_test(name) {
+        findings.extend(vague_words(name, without_test_modules(text)));
+    } else if DOCUMENTS.contains(&name) || name.starts_with("docs/") || name.starts_with("config/")
+    {
+        findings.extend(vague_words(name, text.lines().enumerate()));
+    }
     findings
+}
+
+fn is_test(name: &str) -> bool {
+    name.ends_with("tests.rs") || name.split('/').any(|folder| folder.ends_with("tests"))
+}
+
+/// The numbered lines of a source file outside of `#[cfg(test)]` modules, which end with a brace in the first column.
+fn without_test_modules(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let (mut marked, mut inside) = (false, false);
+    text.lines().enumerate().filter(move |(_, line)| {
+        inside |= marked && line.ends_with('{');
+        marked = *line == "#[cfg(test)]";
+        let skipped = inside;
+        inside &= *line != "}";
+        !skipped
+    })
+}
+
+fn vague_words<'a>(
+    name: &str,
+    lines: impl Iterator<Item = (usize, &'a str)>,
+) -> impl Iterator<Item = Finding> {
+    lines.flat_map(move |(number, line)| {
+        let words = line.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        let vague = words.filter_map(|word| {
+            VAGUE_WORDS.iter().find(|(vague, _)| word.eq_ignore_ascii_case(vague))
+        });
+        let failure = |(vague, instead): &(&str, &str)| {
+            Finding::Failure(format!("{name}:{} says \"{vague}\": {instead}", number + 1))
+        };
+        vague.map(failure).collect::<Vec<_>>()
+    })
 }
 
 /// Whether `line` has `word`; a path counts only where it begins, not in the middle of another one.
@@ -124,6 +168,23 @@ mod tests {
         let found = findings("README.md", "fine\nsee /home/me/notes\n", &["/home/"]);
 
         assert_eq!(found, [Finding::Failure("README.md:2 says \"/home/\"".into())]);
+    }
+
+    #[test]
+    fn vague_words_fail_in_code_and_documents_and_not_in_tests_or_names() {
+        let of = |name: &str, text: &str| findings(name, text, &[]).len();
+
+        assert_eq!(of("docs/fleet.md", "customers are told\nTold twice\n"), 2);
+        assert_eq!(of("docs/fleet.md", "`all_are_told_once`, untold\n"), 0);
+        assert_eq!(of("CONTRIBUTING.md", "what is told\n"), 0);
+        assert_eq!(of("crates/a/src/lib.rs", "/// How many are told.\n"), 1);
+        assert_eq!(of("crates/a/src/lib_tests.rs", "let told = 1;\n"), 0);
+        assert_eq!(of("crates/a/tests/it/main.rs", "let told = 1;\n"), 0);
+        let tests = "#[cfg(test)]\nmod tests {\n    let told = 1;\n}\n";
+        assert_eq!(of("crates/a/src/lib.rs", tests), 0);
+        assert_eq!(of("crates/a/src/lib.rs", &format!("{tests}// told\n")), 1);
+        let elsewhere = "#[cfg(test)]\nmod tests;\n\nfn told() {\n}\n";
+        assert_eq!(of("crates/a/src/lib.rs", elsewhere), 1);
     }
 
     #[test]

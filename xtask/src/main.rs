@@ -20,7 +20,7 @@ usage: cargo xtask COMMAND
 
   layers               fail on a dependency between our crates that the map does not have, and on the landscape in what is shipped
   dependencies         fail on a crate that deny.toml does not allow, and on one that nothing uses
-  check-files [WORD…]  warn of long files; fail on very long ones, on machine paths, and on each WORD
+  check-files [WORD…]  warn of long files; fail on very long ones, on machine paths, on vague words, and on each WORD
   guarantees           fail on a test that docs/guarantees.md names and nobody wrote, and on a promise listed twice";
 
 fn main() -> ExitCode {

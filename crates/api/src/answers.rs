@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// How many steps are told, unless it is said.
+/// How many steps are listed by default.
 const USUAL_STEPS: u32 = 50;
-/// How many steps are told at most.
+/// How many steps are listed at most.
 const MOST_STEPS: u32 = 500;
 
 /// Routes about operations, for every service.

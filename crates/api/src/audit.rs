@@ -87,7 +87,7 @@ impl AuditContext {
     ) -> Response {
         match tokio::spawn(self.run_to_its_end(work).in_current_span()).await {
             Ok(response) => response,
-            // Told like every other panic of a handler. Without one, this process is shutting down.
+            // Answered like every other panic of a handler. Without one, this process is shutting down.
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => resume_unwind(panic),
                 Err(_) => Error::Unavailable.into_response(),
@@ -222,12 +222,12 @@ fn read(answer: &Value, entry: &NewAuditEntry, result: &mut AuditResult) {
     let error = answer["errors"].as_array().and_then(|errors| errors.first());
     let data = answer["data"].as_object().into_iter().flat_map(|data| data.values());
     // Of several mutations in one document some may have been accepted.
-    let told: Vec<&Value> = data.filter(|value| !value.is_null()).collect();
-    if error.is_some() || !told.is_empty() {
+    let values: Vec<&Value> = data.filter(|value| !value.is_null()).collect();
+    if error.is_some() || !values.is_empty() {
         let withheld = entry.action == "kubeconfig" && entry.details["kubeconfig"] == "withheld";
-        result.accepted = !told.is_empty() && !withheld;
-        result.operation = told.iter().find_map(|it| id(it).or_else(|| id(&it["id"])));
-        result.instance = told.iter().find_map(|it| text(&it["runtimeID"]));
+        result.accepted = !values.is_empty() && !withheld;
+        result.operation = values.iter().find_map(|it| id(it).or_else(|| id(&it["id"])));
+        result.instance = values.iter().find_map(|it| text(&it["runtimeID"]));
         result.reason = error.and_then(|error| text(&error["message"]));
     } else if result.accepted {
         result.operation = id(&answer["operation"]).or_else(|| id(&answer["orchestrationID"]));
@@ -239,8 +239,9 @@ fn read(answer: &Value, entry: &NewAuditEntry, result: &mut AuditResult) {
             result.reason = Some(format!("continued as {continued}{reason}"));
         }
     } else {
-        let told = ["description", "Error", "error"].iter().find_map(|name| text(&answer[*name]));
-        result.reason = told.or_else(|| result.reason.take());
+        let message =
+            ["description", "Error", "error"].iter().find_map(|name| text(&answer[*name]));
+        result.reason = message.or_else(|| result.reason.take());
     }
 }
 

@@ -74,7 +74,7 @@ pub struct Verifier {
     clock: Clock,
 }
 
-/// Why a token opens no door. For the log only: callers are not told.
+/// Why a token is refused. For the log only: it is not in the answer.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenRejection {
     /// It is not a token of a kind that is accepted.

@@ -55,8 +55,8 @@ async fn list(
     if names_instances && instances.is_empty() {
         return Ok(Json(Vec::new()));
     }
-    let told = services.operations.history(&instances, &chosen.operations).await;
-    Ok(Json(told.map_err(|error| ErrorResponse::unavailable(&error))?))
+    let events = services.operations.history(&instances, &chosen.operations).await;
+    Ok(Json(events.map_err(|error| ErrorResponse::unavailable(&error))?))
 }
 
 async fn verify(State(services): State<Services>) -> Result<Json<Verification>, Error> {

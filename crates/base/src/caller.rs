@@ -44,7 +44,7 @@ pub struct Caller {
     pub calls: Arc<AtomicU32>,
     /// Set by tests that plant a bug: puts the run number into the key.
     pub key_per_run: bool,
-    /// Asked before each call, told after it.
+    /// Called before and after each call.
     pub guard: Arc<dyn Guard>,
 }
 
@@ -52,7 +52,7 @@ pub struct Caller {
 pub trait Guard: Send + Sync {
     /// Asked right before the call leaves the process.
     fn before<'a>(&'a self, call: &'a Call) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>>;
-    /// Told when the answer is here.
+    /// Called when the answer is here.
     fn after<'a>(&'a self, call: &'a Call) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>>;
 }
 

@@ -1,6 +1,6 @@
 //! The only place that reads a clock.
 //!
-//! Engine time is the last time the database told plus local monotonic time, so a replica whose own
+//! Engine time is the last time read from the database plus local monotonic time, so a replica whose own
 //! clock is wrong does no harm. A held clock moves only when a test moves it.
 
 use std::{

@@ -1,4 +1,4 @@
-//! A replica as a process of its own, so that its CPU and memory can be told from the harness's.
+//! A replica as a process of its own, so that its CPU and memory can be distinguished from the harness's.
 
 use std::{
     path::PathBuf,

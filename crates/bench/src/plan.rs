@@ -23,7 +23,7 @@ pub(super) enum Begins {
     AtOnce,
     /// Waits once, for so many milliseconds.
     AfterWaiting(u64),
-    /// Waits again and again, as the replica was told.
+    /// Waits again and again, as the replica's options say.
     Polling,
 }
 

@@ -111,11 +111,11 @@ impl Drop for Server {
 }
 
 /// The folder that holds the programs.
-fn find(told: Option<&Path>) -> anyhow::Result<PathBuf> {
+fn find(chosen: Option<&Path>) -> anyhow::Result<PathBuf> {
     let complete = |folder: &Path| {
         ["initdb", "postgres", "pgbench"].iter().all(|program| folder.join(program).is_file())
     };
-    if let Some(folder) = told {
+    if let Some(folder) = chosen {
         anyhow::ensure!(
             complete(folder),
             "{} does not hold initdb, postgres and pgbench",

@@ -28,8 +28,8 @@ pub struct Details {
     pub avs: Avs,
     /// Whether its data tenant was made.
     pub edp_created: bool,
-    /// The cluster's id for the Service Manager; made once.
-    pub sm_cluster_id: Option<Uuid>,
+    /// The cluster's id for the Service Manager: made once, or found in the runtime, where others may have written any text.
+    pub sm_cluster_id: Option<String>,
     /// The Kyma resource's namespace.
     pub kyma_namespace: Option<String>,
     /// The Kyma resource's name.
@@ -40,9 +40,9 @@ pub struct Details {
     pub cluster_configuration_version: Option<i64>,
     /// When the Reconciler got that configuration first; how long it may take is counted from there.
     pub cluster_configuration_at: Option<Timestamp>,
-    /// Whether the Reconciler was told to delete.
+    /// Whether the Reconciler was requested to delete.
     pub cluster_configuration_deleted: bool,
-    /// When it was told.
+    /// When it was requested.
     pub reconciler_deregistration_at: Option<Timestamp>,
     /// Logging as a service; legacy.
     pub lms: Lms,
@@ -61,7 +61,7 @@ impl Details {
         let there = |id: Option<i64>, deleted: bool| id.filter(|_| !deleted);
         Self {
             cluster_name: self.cluster_name.clone(),
-            sm_cluster_id: self.sm_cluster_id,
+            sm_cluster_id: self.sm_cluster_id.clone(),
             kyma_namespace: self.kyma_namespace.clone(),
             kyma_name: self.kyma_name.clone(),
             kyma_template: self.kyma_template.clone(),

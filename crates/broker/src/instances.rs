@@ -53,6 +53,7 @@ pub use leftovers::{LeftoverPage, MayExist, MayExistPage};
 pub use provision::AcceptedOrder;
 pub(crate) use provision::comparable;
 pub use requests::{Caller, Deprovision, Provision, Update};
+pub(crate) use suspension::Course;
 pub use update::{AcceptedUpdate, Effect};
 pub use upgrade::{Upgrade, UpgradeTarget};
 
@@ -160,6 +161,18 @@ impl Broker {
         kinds: Option<&[&str]>,
     ) -> Result<Option<Snapshot>, Error> {
         match self.parts().store.last_operation(instance, kinds).await? {
+            Some(id) => self.snapshot(id).await,
+            None => Ok(None),
+        }
+    }
+
+    /// The newest operation of an instance, of one of these kinds, that was not stopped before it began; the newest if all of them were.
+    pub(crate) async fn newest_effective(
+        &self,
+        instance: &str,
+        kinds: &[&str],
+    ) -> Result<Option<Snapshot>, Error> {
+        match self.parts().store.last_effective_operation(instance, kinds).await? {
             Some(id) => self.snapshot(id).await,
             None => Ok(None),
         }

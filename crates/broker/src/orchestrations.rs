@@ -51,9 +51,9 @@ pub struct Parts {
     pub broker: Broker,
     /// Where maintenance windows are found.
     pub windows: Arc<dyn WindowSource>,
-    /// Tells customers; nobody is told without.
+    /// Notifies customers; without it nobody is notified.
     pub spc: Option<Spc>,
-    /// The version of Kyma that is told when none was asked for.
+    /// The version of Kyma that is reported when none was requested.
     pub kyma_version: String,
     /// Where versions of Kyma are found; none is looked for without.
     pub versions: Option<Arc<dyn KymaVersions>>,
@@ -110,7 +110,7 @@ impl Parts {
         }
     }
 
-    /// Whether customers are told about an orchestration.
+    /// Whether customers are notified of an orchestration.
     pub(crate) fn notifies(&self, parameters: &Parameters) -> bool {
         self.spc.is_some() && !parameters.dry_run && parameters.notification.unwrap_or(true)
     }

@@ -6,7 +6,6 @@ use domain::{
     plan::{Kind, Provider},
 };
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 /// The order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -102,13 +101,13 @@ pub struct OperatorCredentials {
 
 impl OperatorCredentials {
     /// What the Secret in the runtime has, where the Service Manager knows the cluster by this id.
-    pub(crate) fn for_cluster(&self, id: Uuid) -> ManagerCredentials {
+    pub(crate) fn for_cluster(&self, id: &str) -> ManagerCredentials {
         ManagerCredentials {
             client_id: self.clientid.clone().into(),
             client_secret: self.clientsecret.expose().into(),
             service_manager_url: self.sm_url.clone(),
             token_url: self.url.clone(),
-            cluster_id: id.to_string(),
+            cluster_id: id.to_owned(),
         }
     }
 }

@@ -69,7 +69,7 @@ impl Broker {
         }
         // A caller with access to all tenants is an operator.
         let reader = if caller.any_tenant { Reader::Operator } else { Reader::Customer };
-        let data = self.runtimes_told(ask, known, reader).await?;
+        let data = self.runtime_items(ask, known, reader).await?;
         Ok(Page { count: data.len() as u64, data, total_count: total })
     }
 
@@ -79,7 +79,7 @@ impl Broker {
         Ok(found.map(|instance| instance.id))
     }
 
-    async fn runtimes_told(
+    async fn runtime_items(
         &self,
         ask: &RuntimesQuery,
         known: Vec<RuntimeRecord>,
@@ -87,14 +87,14 @@ impl Broker {
     ) -> Result<Vec<Runtime>, Error> {
         let mut operations = self.operations_of(&known, ask.detail).await?;
         let configs = Configs::read(&self.parts().store, ask, &known).await?;
-        let told = known.into_iter().map(|known| {
+        let items = known.into_iter().map(|known| {
             let own = operations.remove(known.instance()).unwrap_or_default();
-            known.told(ItemContext { broker: self, ask, configs: &configs, reader }, &own)
+            known.into_item(ItemContext { broker: self, ask, configs: &configs, reader }, &own)
         });
-        Ok(told.collect())
+        Ok(items.collect())
     }
 
-    /// The operations of these instances, with what is told of them.
+    /// The operations of these instances, with the fields that are listed of them.
     async fn operations_of(
         &self,
         known: &[RuntimeRecord],
@@ -111,12 +111,12 @@ impl Broker {
             let own = grouped.entry(operation.instance.clone()).or_default();
             own.push(OperationRecord::new(operation, &dry_runs));
         }
-        let told = known.iter().filter_map(|known| {
+        let opened = known.iter().filter_map(|known| {
             let all = detail == Detail::All || known.is_removed();
             Some(worth_opening(grouped.get(known.instance())?, all))
         });
-        let told: Vec<Uuid> = told.flatten().collect();
-        let contents = store.readable_contents(&told).await?;
+        let opened: Vec<Uuid> = opened.flatten().collect();
+        let contents = store.readable_contents(&opened).await?;
         let mut contents: HashMap<Uuid, _> =
             contents.into_iter().map(|content| (content.operation, content)).collect();
         for operation in grouped.values_mut().flatten() {

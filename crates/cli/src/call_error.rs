@@ -15,6 +15,15 @@ pub(crate) struct CallError {
     pub(crate) address: Option<String>,
     /// The command to log in there; none for the control plane of this machine.
     pub(crate) login: Option<String>,
+    /// What is known about this failure beyond its kind.
+    pub(crate) advice: Option<Advice>,
+}
+
+/// A line that explains a failure, and the command that helps if there is one.
+#[derive(Debug)]
+pub(crate) struct Advice {
+    pub(crate) line: String,
+    pub(crate) next: Option<String>,
 }
 
 impl CallError {
@@ -33,6 +42,9 @@ impl CallError {
 
     /// The command that may help. `list` lists what the command was about.
     fn next(&self, list: &str) -> Option<String> {
+        if let Some(advice) = &self.advice {
+            return advice.next.clone();
+        }
         let words = match self.error.kind {
             Kind::Unauthorized => match &self.login {
                 Some(login) => return Some(login.clone()),
@@ -79,6 +91,10 @@ pub(crate) fn text(error: &anyhow::Error, list: &str) -> String {
                 let address = call.address.as_deref();
                 format!("{}{}", reason(&call.error), attempt(&call.error, address))
             });
+            if let Some(advice) = &call.advice {
+                text.push('\n');
+                text.push_str(&advice.line);
+            }
             add(&mut text, &contexts);
             if let Some(next) = call.next(list) {
                 text.push_str("\nNext: ");
@@ -148,7 +164,8 @@ mod tests {
 
     fn call(kind: Kind, login: Option<&str>) -> CallError {
         let error = clients::Error::new(Component::BROKER, kind, "looking at a");
-        CallError { error, address: Some(ADDRESS.into()), login: login.map(str::to_owned) }
+        let (address, login) = (Some(ADDRESS.into()), login.map(str::to_owned));
+        CallError { error, address, login, advice: None }
     }
 
     fn refused() -> Arc<dyn Error + Send + Sync> {
@@ -219,9 +236,9 @@ mod tests {
     #[test]
     fn a_component_that_cannot_be_reached_is_looked_for_where_it_is() {
         let at = |login| {
-            let CallError { error, address, login } = call(Kind::Unavailable, login);
-            let error = clients::Error { source: Some(refused()), ..error };
-            text(&CallError { error, address, login }.into(), "")
+            let failed = call(Kind::Unavailable, login);
+            let error = clients::Error { source: Some(refused()), ..failed.error };
+            text(&CallError { error, ..failed }.into(), "")
         };
 
         assert_eq!(

@@ -4,6 +4,7 @@ mod bindings;
 mod mothership;
 mod orchestrations;
 mod orders;
+mod platform;
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -45,6 +46,8 @@ pub(crate) struct Client {
     login: Option<StoredLogin>,
     /// Knows the names of what another service works on.
     broker: Option<Box<Self>>,
+    /// Speaks to `/oauth`, where the settings name a client for it.
+    orders: Option<platform::Orders>,
 }
 
 /// A login that is kept in a file, and the token of it that is sent.
@@ -124,8 +127,10 @@ impl Client {
         let http = Http::new(component, url.clone(), CallLimits::DEFAULT)?;
         let source = stored(target)?;
         let http = http.with_token(source.clone());
+        let orders = target.orders.as_ref().filter(|_| component == Component::BROKER);
+        let orders = orders.map(|client| platform::Orders::new(&http, client)).transpose()?;
         let login = Some(StoredLogin { target: target.clone(), source });
-        Ok(Self { http, address: url.to_string(), login, broker: None })
+        Ok(Self { http, address: url.to_string(), login, broker: None, orders })
     }
 
     /// A component of the control plane of this machine.
@@ -133,7 +138,7 @@ impl Client {
         let address = url.to_string();
         let http = Http::new(component, url, CallLimits::DEFAULT)?;
         let http = http.with_token(token_source(found)?).renewing_refused_tokens();
-        Ok(Self { http, address, login: None, broker: None })
+        Ok(Self { http, address, login: None, broker: None, orders: None })
     }
 
     /// Whether it can be asked for runtimes.
@@ -293,7 +298,7 @@ impl Client {
             let is_own = error.component == self.http.component();
             let address = is_own.then(|| self.address.clone());
             let login = self.login.as_ref().map(|login| login.target.login_command());
-            CallError { error, address, login }
+            CallError { error, address, login, advice: None }
         })?)
     }
 }

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-/// Where a control plane keeps everything unless told otherwise.
+/// Where a control plane keeps everything by default.
 pub(crate) const DEFAULT_FOLDER: &str = "./.kcp";
 /// Names the connection file directly.
 const VARIABLE: &str = "KCP_CONNECTION";

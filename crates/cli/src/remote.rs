@@ -81,10 +81,12 @@ pub(crate) fn target(data: Option<&Path>) -> anyhow::Result<Option<Context>> {
         (None, None) if data.is_some() || connection::is_here() => None,
         (None, None) => elsewhere()?,
     };
-    if let Some(target) = &target {
-        target.check()?;
+    let Some(mut target) = target else { return Ok(None) };
+    if target.orders.is_none() {
+        target.orders = known::order_client(known_option)?;
     }
-    Ok(target)
+    target.check()?;
+    Ok(Some(target))
 }
 
 /// The current context, or what the known client is configured for.
@@ -114,8 +116,8 @@ fn at(server: &Url, named: Option<&str>) -> anyhow::Result<Context> {
     moved(context, server, known_option)
 }
 
-/// The issuer and the client of a context, for another server. The other services of the context belong to its own server: a token
-/// goes to those that an option names, and to no others.
+/// The issuer and the client of a context, for another server. The other services of the context belong to its own server, and so
+/// does its client for orders: a token goes to those that an option names, and to no others.
 fn moved(
     context: Context,
     server: &Url,
@@ -133,6 +135,7 @@ fn moved(
         provisioner: None,
         mothership: named("mothership-api-url")?,
         kubeconfigs: named("kubeconfig-api-url")?,
+        orders: None,
         ..context
     })
 }
@@ -187,7 +190,7 @@ pub(crate) async fn fresh(target: &Context) -> anyhow::Result<tokens::Login> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{config::OrderClient, *};
 
     #[test]
     fn another_server_does_not_get_the_other_services_of_a_context() {
@@ -195,6 +198,12 @@ mod tests {
                     provisioner: 'https://p.test', mothership: 'https://m.test/v1', \
                     kubeconfigs: 'https://k.test'}";
         let context: Context = serde_saphyr::from_str(text).unwrap();
+        let orders = OrderClient {
+            tokens: "https://oauth2.test/token".parse().unwrap(),
+            id: "orders".into(),
+            secret: "hunter2".into(),
+        };
+        let context = Context { orders: Some(orders), ..context };
         let other: Url = "https://other.test".parse().unwrap();
         let option =
             |name: &str| (name == "kubeconfig-api-url").then(|| "https://n.test".to_owned());
@@ -203,7 +212,8 @@ mod tests {
         let plain = moved(context.clone(), &other, |_| None).unwrap();
         let named = moved(context.clone(), &other, option).unwrap();
 
-        assert_eq!(same, context);
+        assert_eq!((&same.server, &same.mothership), (&context.server, &context.mothership));
+        assert!(same.orders.is_some() && plain.orders.is_none() && named.orders.is_none());
         assert_eq!((&plain.server, &plain.issuer), (&other, &context.issuer));
         assert_eq!((plain.provisioner, plain.mothership, plain.kubeconfigs), (None, None, None));
         assert_eq!((named.provisioner, named.mothership), (None, None));

@@ -26,10 +26,10 @@ struct Row<'a> {
 
 /// Prints entries; remembers under which stage.
 pub(crate) struct Timeline {
-    /// Times are told from here.
+    /// Times count from here.
     since: Timestamp,
     stage: Option<String>,
-    /// Whether results have signs and colours, and waits are told elsewhere.
+    /// Whether results have signs and colours, and waits are shown elsewhere.
     live: bool,
 }
 

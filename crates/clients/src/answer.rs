@@ -61,7 +61,7 @@ impl Raw {
         Self { status, retry_after, content_type, headers, body: Vec::new(), secret: None }
     }
 
-    /// Keeps `token` out of all that is told about this answer.
+    /// Keeps `token` out of all errors and logs of this answer.
     pub(crate) fn without(mut self, token: &Token) -> Self {
         self.secret = Some(token.clone());
         self
@@ -83,7 +83,10 @@ impl Raw {
             None => {
                 Ok(Answer { status: self.status, body: self.body, component, doing: doing.into() })
             }
-            Some(kind) => Err(Error { said: self.said(), ..Error::new(component, kind, doing) }),
+            Some(kind) => {
+                let (status, said) = (Some(self.status.as_u16()), self.said());
+                Err(Error { status, said, ..Error::new(component, kind, doing) })
+            }
         }
     }
 

@@ -174,6 +174,8 @@ pub struct Error {
     pub kind: Kind,
     /// The attempted action, as a phrase: "deregistering runtime 8f21".
     pub doing: String,
+    /// The status of the refusal, if there was an answer: 401 and 403 are one kind.
+    pub status: Option<u16>,
     /// The description the other side gave, if it gave one.
     pub said: Option<String>,
     /// The other side's own code for it, if it gave one: `AlreadyExists`, `TenantNotFound` …
@@ -190,7 +192,8 @@ fn detail(said: Option<&str>) -> String {
 impl Error {
     /// A failure with nothing below it.
     pub fn new(component: Component, kind: Kind, doing: &str) -> Self {
-        Self { component, kind, doing: doing.into(), said: None, reason: None, source: None }
+        let doing = doing.into();
+        Self { component, kind, doing, status: None, said: None, reason: None, source: None }
     }
 
     /// The same failure with what the other side said about it.

@@ -202,8 +202,8 @@ impl Gate {
             if !of_another && let (Some(ticket), Some(health)) = (ticket, health(kind)) {
                 if let Health::Broken { .. } = health {
                     // An answer that tells a failure is no error yet: the client makes one of it later.
-                    let told = result.as_ref().err().cloned().or_else(|| kind.map(failed));
-                    *self.last_failure() = told.map(|error| error.to_string());
+                    let failure = result.as_ref().err().cloned().or_else(|| kind.map(failed));
+                    *self.last_failure() = failure.map(|error| error.to_string());
                 }
                 ticket.finish(health);
             }

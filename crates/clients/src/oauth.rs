@@ -48,7 +48,7 @@ pub struct TokenSource {
 #[derive(Debug, Default)]
 struct CachedToken {
     token: Option<(Token, Timestamp)>,
-    /// How this issuer wants to be told who we are, once that is known.
+    /// How this issuer takes the client's credentials, once that is known.
     style: Option<Style>,
     /// The last failure, with its number.
     failed: Option<(u64, Error)>,

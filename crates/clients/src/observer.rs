@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use crate::error::Component;
 
-/// Is told about every call that was asked for, once, when it is over.
+/// Is notified of every requested call, once, when it is over.
 pub trait Observer: Send + Sync + fmt::Debug {
     /// One call is over, was refused by us, or was called off.
     fn finished(&self, seen: &CallReport<'_>);

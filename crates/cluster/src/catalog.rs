@@ -77,7 +77,7 @@ pub struct Admission<'a> {
     pub same_generation: bool,
     /// How the request wants unknown fields treated.
     pub field_validation: FieldValidation,
-    /// Told to the caller in `Warning` headers.
+    /// Sent to the caller in `Warning` headers.
     pub warnings: Vec<String>,
     /// Whether nothing will be stored.
     pub dry_run: bool,

@@ -1,7 +1,7 @@
 //! Watches: every change of some objects, once and in order.
 //!
 //! A watcher is a position in the cluster's history and nothing else: it buffers no events of its
-//! own. One that reads so slowly that the history has moved past it is told 410 and starts over.
+//! own. One that reads so slowly that the history has moved past it gets 410 and starts over.
 
 use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
 

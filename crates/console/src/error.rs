@@ -31,7 +31,7 @@ pub(crate) enum PageError {
 }
 
 impl PageError {
-    fn told(&self) -> (StatusCode, &'static str, String) {
+    fn parts(&self) -> (StatusCode, &'static str, String) {
         match self {
             Self::SignedOut => {
                 (StatusCode::UNAUTHORIZED, "Not signed in", "Sign in to see this page.".into())
@@ -58,7 +58,7 @@ impl PageError {
 
 impl IntoResponse for PageError {
     fn into_response(self) -> Response {
-        let (status, heading, text) = self.told();
+        let (status, heading, text) = self.parts();
         let page = alone(
             heading,
             &html! {

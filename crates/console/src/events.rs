@@ -43,11 +43,11 @@ pub(crate) async fn stream(
     let events = BroadcastStream::new(console.parts().operations.events())
         .filter_map(|event| async {
             // One that was missed is a reason to look as well.
-            let told = match event {
+            let data = match event {
                 Ok(event) => json!({"operation": event.operation, "instance": event.instance}),
                 Err(_) => json!({"operation": null, "instance": null}),
             };
-            Event::default().event("operation").json_data(told).ok().map(Ok)
+            Event::default().event("operation").json_data(data).ok().map(Ok)
         })
         .take_until(ends);
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(QUIET)))

@@ -28,7 +28,7 @@ pub use control::Landscape;
 /// How often the page looks again, in milliseconds: the ledger of calls tells no browser that it has grown.
 const PACE: u32 = 2_000;
 
-/// Trouble with a button: its name here, and what the control API is told.
+/// Trouble with a button: its name here, and its rule for the control API.
 const TROUBLES: [(&str, &str); 6] = [
     ("down", "down: answers 503"),
     ("slow", "slow: answers after 5 s"),

@@ -73,7 +73,7 @@ pub(crate) async fn page(
             (page_links(&wanted, total))
         }
     };
-    // Older pages stay as they are; what happens to a driver is told under the id of its orchestration.
+    // Older pages stay as they are; events of a driver come under the id of its orchestration.
     let ids: Vec<String> = rows.iter().map(|row| row.item.orchestration_id.to_string()).collect();
     let ids = ids.join(" ");
     let live = if wanted.page > 1 || ids.is_empty() { Live::No } else { Live::Of(&ids) };

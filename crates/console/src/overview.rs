@@ -136,7 +136,7 @@ fn kinds(active: &[Snapshot]) -> String {
     if counts.is_empty() {
         return "nothing to do".into();
     }
-    let told = counts.iter().map(|(word, count)| {
+    let words = counts.iter().map(|(word, count)| {
         // Only the first letter: Kyma is a name.
         let mut name = kind(word);
         if let Some(first) = name.get_mut(..1) {
@@ -144,7 +144,7 @@ fn kinds(active: &[Snapshot]) -> String {
         }
         format!("{count} {name}")
     });
-    told.collect::<Vec<_>>().join(" · ")
+    words.collect::<Vec<_>>().join(" · ")
 }
 
 fn active_card(console: &Console, active: &[Snapshot], names: &HashMap<String, String>) -> Markup {

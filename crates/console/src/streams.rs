@@ -1,4 +1,4 @@
-//! How many open pages are told what happens: so many of one session, so many in all.
+//! Limits of open event streams: so many of one session, so many in all.
 //!
 //! A stream that is refused costs nothing: its page says that it is not live, and asks again later.
 

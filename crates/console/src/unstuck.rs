@@ -178,14 +178,14 @@ async fn perform(
 ) -> Result<Result<uuid::Uuid, PageError>, PageError> {
     let id = asked.operation.id;
     let (reason, step) = (fields.get("reason"), fields.get("step"));
-    let told = |what: &str| format!("{what} by {}: {reason}", person.name);
+    let reason_text = |what: &str| format!("{what} by {}: {reason}", person.name);
     let view = &console.parts().operations;
     let work = async {
         match asked.action {
-            Action::Cancel => view.cancel(id, told("called off")).await,
+            Action::Cancel => view.cancel(id, reason_text("called off")).await,
             Action::Retry => view.retry(id).await,
-            Action::Skip => view.skip(id, step, told("asked for")).await,
-            Action::Abandon => view.abandon(id, told("abandoned")).await,
+            Action::Skip => view.skip(id, step, reason_text("asked for")).await,
+            Action::Abandon => view.abandon(id, reason_text("abandoned")).await,
         }
     };
     let mut details = json!({"reason": reason});

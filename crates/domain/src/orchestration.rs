@@ -1,4 +1,4 @@
-//! One change over many runtimes, as it is asked for and told.
+//! One change over many runtimes, as it is requested and reported.
 //!
 //! What a reader would get wrong: the key of the time is `ScheduleTime`, with a capital letter, and it is always there: the year 1
 //! stands for no time. Clients read and write it so.

@@ -109,7 +109,7 @@ pub fn start(shape: &Shape, position: &Position, memory_lives: bool) -> Start {
     Start::Run(Box::new(position), stage, step)
 }
 
-/// At a step boundary, before anything runs: ends an operation that was told to end or whose time is up.
+/// At a step boundary, before anything runs: ends an operation that was stopped by an operator or whose time is up.
 pub fn boundary(
     shape: &Shape,
     position: &Position,

@@ -1,4 +1,4 @@
-//! What happened, told to subscribers in this process after the commit.
+//! Events of operations, sent to subscribers in this process after the commit.
 
 use base::Failure;
 use jiff::Timestamp;

@@ -51,7 +51,7 @@ impl<S: Storage> Replica<S> {
         self.crashed.cancel();
     }
 
-    /// Works until it is told to stop.
+    /// Works until it is stopped.
     pub(crate) async fn work(self: Arc<Self>) {
         while !self.stopping.is_cancelled() && !self.crashed.is_cancelled() {
             let Some(incarnation) = self.join().await else { return };

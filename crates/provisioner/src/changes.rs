@@ -1,7 +1,7 @@
 //! Callers that wait until an operation changes.
 //!
 //! What a reader would get wrong: a caller that waits costs an entry in a table, not a query, a task or a connection to the database. What
-//! this replica commits is told by the engine; what other replicas commit is seen by one shared look at all awaited operations. Both
+//! this replica commits is sent by the engine; what other replicas commit is seen by one shared look at all awaited operations. Both
 //! go on only while callers wait. A wake-up says that it is worth looking again, not that something is different.
 
 use std::{

@@ -1,4 +1,4 @@
-//! From a Kyma configuration to what its installer is told.
+//! From a Kyma configuration to the input of its installer.
 
 use clients::runtime::{Install, Module, Override, Scope};
 

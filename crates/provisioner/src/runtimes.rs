@@ -37,7 +37,7 @@ pub(crate) use provision::INTENT_LABEL;
 pub struct Caller {
     /// The global account; empty when the caller named none.
     pub tenant: String,
-    /// Whether the caller speaks for all tenants, as the broker does. To such a one every runtime is told, and what it
+    /// Whether the caller speaks for all tenants, as the broker does. Such a one sees every runtime, and what it
     /// changes under another tenant than the stored one moves there: accounts move, and their runtimes with them.
     pub any_tenant: bool,
     /// The subaccount, when the caller named one.

@@ -1,4 +1,4 @@
-//! What callers are told about operations and runtimes.
+//! Operations and runtimes as callers see them.
 
 use async_graphql::{Enum, SimpleObject};
 use serde::{Deserialize, Serialize};

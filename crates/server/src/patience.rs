@@ -53,7 +53,7 @@ impl Patience {
         })
     }
 
-    /// The same for the provisioner that is asked. That it does not answer is told elsewhere.
+    /// The same for the provisioner that is asked. That it does not answer is reported elsewhere.
     pub async fn ask(
         self,
         provisioner: &Provisioner,

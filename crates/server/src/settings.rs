@@ -256,7 +256,7 @@ impl RequestSettings {
     }
 }
 
-/// A body that is not there in time must be told from an answer that is not.
+/// Limits of a request; the body has to arrive in less time than the answer may take, so that the two time-outs can be distinguished.
 pub(crate) fn request_limits(
     body: NonZeroU32,
     body_time: Duration,

@@ -37,7 +37,7 @@ pub use claims::Claims;
 pub use key::{KeyError, SigningKey};
 pub use verify::{TokenSubject, Unverified};
 
-/// How long a token stays valid unless told otherwise.
+/// How long a token stays valid by default.
 pub const ONE_DAY: Duration = Duration::from_hours(24);
 
 /// Who the issuer is and whom it knows.
@@ -174,8 +174,8 @@ impl Issuer {
     }
 
     fn lifetime(&self) -> Duration {
-        let told = self.known.read(|known| known.lifetime_seconds);
-        told.map_or(self.settings.lifetime, Duration::from_secs)
+        let chosen = self.known.read(|known| known.lifetime_seconds);
+        chosen.map_or(self.settings.lifetime, Duration::from_secs)
     }
 
     fn signing_key(&self) -> Arc<SigningKey> {

@@ -13,12 +13,12 @@ use serde::Serialize;
 
 use crate::{EngineStore, Error, audit::AuditEntry};
 
-/// The operations of how many are told at most, those first that were accepted last.
+/// The operations of how many are listed at most, the last accepted ones first.
 pub const MOST_OPERATIONS: usize = 2_000;
 /// The same when nothing in particular is asked for, and of one instance.
 const LATEST: u32 = 200;
 
-/// How many entries of the audit are told at most.
+/// How many entries of the audit are listed at most.
 pub(crate) const MOST_ENTRIES: u32 = 5_000;
 
 /// Something that happened.
@@ -84,7 +84,7 @@ impl EngineStore {
     }
 
     /// The journals of these operations as events, one operation after the other.
-    pub async fn told(&self, operations: &[Snapshot]) -> Result<Vec<HistoryEvent>, Error> {
+    pub async fn events_of(&self, operations: &[Snapshot]) -> Result<Vec<HistoryEvent>, Error> {
         let mut events = Vec::new();
         let mut journals = self.journals(operations.iter().map(|operation| operation.id)).await?;
         for operation in operations {

@@ -145,7 +145,7 @@ impl Operations {
     ) -> Result<Vec<HistoryEvent>, OperationsError> {
         let store = self.0.storage();
         let chosen = store.chosen(instances, ids).await?;
-        let mut events = store.told(&chosen).await?;
+        let mut events = store.events_of(&chosen).await?;
         let about: Vec<OperationId> = chosen.iter().map(|operation| operation.id).collect();
         let named = if ids.is_empty() { instances } else { &[] };
         let entries = self.audit().of(named, &about, history::MOST_ENTRIES).await?;

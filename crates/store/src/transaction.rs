@@ -1,4 +1,4 @@
-//! A write transaction of either database, and what the process is told once it has landed.
+//! A write transaction of either database, and what the process is notified of once it has landed.
 //!
 //! What a reader would get wrong: any future may be dropped at any await, also while BEGIN or COMMIT waits
 //! for its answer. sqlx's own transaction counts as begun only after the answer, so a BEGIN that was dropped

@@ -61,7 +61,7 @@ kind!(/// A step that never gets what it waits for, and one after it.
     Remove, "remove");
 kind!(/// A step that panics.
     Poison, "poison");
-kind!(/// A step that waits until it is told not to.
+kind!(/// A step that waits until it is released.
     Watch, "watch");
 
 macro_rules! step {

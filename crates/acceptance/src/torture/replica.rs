@@ -1,4 +1,4 @@
-//! One replica as a process of its own. It ends when it is told to, or when its test is gone.
+//! One replica as a process of its own. It ends when its test stops it or is gone.
 
 use std::{io::Read as _, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 

@@ -15,7 +15,7 @@ async fn trying(accounts: usize, postgres: bool) -> Trying {
 async fn returning(accounts: usize, postgres: bool) -> Trying {
     let mut trying = trying(accounts, postgres).await;
     trying.suspended = Some(Details {
-        sm_cluster_id: Some(Uuid::from_u128(7)),
+        sm_cluster_id: Some(Uuid::from_u128(7).to_string()),
         cluster_name: Some("demo-before".into()),
         ..Details::default()
     });

@@ -53,7 +53,7 @@ fn picture(outside: &Outside, ended: &EndedOperation) -> Value {
         "edp": edp.map(|it| json!([it.kind, it.id, it.value])).collect::<Vec<_>>(),
     });
     let mut text = seen.to_string();
-    let cluster = ended.details.sm_cluster_id.map(|id| id.to_string()).unwrap_or_default();
+    let cluster = ended.details.sm_cluster_id.clone().unwrap_or_default();
     let operation = ended.operation();
     for (id, name) in
         [(runtime.as_str(), "RUNTIME"), (&cluster, "CLUSTER"), (&operation, "OPERATION")]

@@ -114,7 +114,7 @@ pub(crate) fn are_overridden(settings: &BTreeMap<String, Value>, ended: &EndedOp
     assert_eq!(setting(&settings["logging"], "fluent-bit.output.password")["secret"], true);
     let operator = &settings["btp-operator"];
     assert_eq!(setting(operator, "manager.secret.clientsecret")["secret"], true);
-    let cluster = ended.details.sm_cluster_id.unwrap().to_string();
+    let cluster = ended.details.sm_cluster_id.clone().unwrap();
     assert_eq!(setting(operator, "cluster.id")["value"], *cluster);
     let instance = setting(&settings["busola-migrator"], "deployment.env.kubeconfigID");
     assert_eq!(instance["value"], *ended.order.instance_id);

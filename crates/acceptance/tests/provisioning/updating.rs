@@ -2,6 +2,7 @@
 
 mod generated;
 mod life;
+mod queued;
 mod retried;
 mod table;
 pub(crate) mod trying;

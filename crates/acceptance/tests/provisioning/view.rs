@@ -89,9 +89,9 @@ impl View {
     /// Without ids, names and times.
     fn plain(&self, seen: &Value, details: &Details) -> Value {
         let order = &self.order;
-        let ids = [details.runtime_id, details.sm_cluster_id];
-        let [runtime, cluster] =
-            ids.map(|id| id.map_or_else(|| "-none-".into(), |id| id.to_string()));
+        let runtime = details.runtime_id.map(|id| id.to_string());
+        let [runtime, cluster] = [runtime, details.sm_cluster_id.clone()]
+            .map(|id| id.unwrap_or_else(|| "-none-".into()));
         let mut text = seen.to_string();
         for (word, name) in [
             (runtime.as_str(), "RUNTIME"),

@@ -1,6 +1,6 @@
 //! One GraphQL request over HTTP: which status, which body.
 //!
-//! What a reader would get wrong: who may not do something is told by HTTP, before GraphQL is spoken. Everything
+//! What a reader would get wrong: a missing permission is answered by HTTP, before GraphQL is spoken. Everything
 //! after that is an answer with `errors`, and 200 unless the query itself was not valid.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
@@ -34,7 +34,7 @@ use crate::{
     error::Error,
 };
 
-/// How many errors are told at most: a query of a megabyte can have a hundred thousand.
+/// How many errors are listed at most: a query of a megabyte can have a hundred thousand.
 const MOST_ERRORS: usize = 20;
 
 /// What the route works with.
@@ -60,7 +60,7 @@ impl Service {
     async fn run(&self, query: Query, selected: bool) -> Response {
         let name = query.operation_name.clone();
         match AssertUnwindSafe(self.schema.execute(query)).catch_unwind().await {
-            // A document that is not valid is told first.
+            // A document that is not valid is answered first.
             Ok(answer) if !selected && !answer.errors.iter().any(check::is_fault) => {
                 refusal(StatusCode::OK, &no_operation(name.as_deref()))
             }

@@ -37,7 +37,7 @@ async fn cancel(
     body: Bytes,
 ) -> Answer {
     let request = Request::read(&body, false)?;
-    let reason = request.told("called off", &principal);
+    let reason = request.reason_text("called off", &principal);
     Ok(accepted(operations.cancel(id, reason).await?))
 }
 
@@ -53,7 +53,7 @@ async fn skip(
     body: Bytes,
 ) -> Answer {
     let request = Request::read(&body, true)?;
-    let reason = request.told("asked for", &principal);
+    let reason = request.reason_text("asked for", &principal);
     Ok(accepted(operations.skip(id, request.step.as_deref().unwrap_or_default(), reason).await?))
 }
 
@@ -64,7 +64,7 @@ async fn abandon(
     body: Bytes,
 ) -> Answer {
     let request = Request::read(&body, false)?;
-    let reason = request.told("abandoned", &principal);
+    let reason = request.reason_text("abandoned", &principal);
     Ok(accepted(operations.abandon(id, reason).await?))
 }
 
@@ -112,7 +112,7 @@ impl Request {
     }
 
     /// The reason as it is kept with the operation.
-    fn told(&self, what: &str, principal: &Principal) -> String {
+    fn reason_text(&self, what: &str, principal: &Principal) -> String {
         format!("{what} by {}: {}", principal.subject, self.reason().trim())
     }
 }

@@ -28,10 +28,10 @@ pub(super) fn is_accepted(headers: &HeaderMap) -> bool {
 }
 
 pub(super) fn events(
-    told: watch::Receiver<Arc<Progress>>,
+    updates: watch::Receiver<Arc<Progress>>,
     principal: &Principal,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<>> {
-    let events = WatchStream::new(told)
+    let events = WatchStream::new(updates)
         .filter_map(|progress| async move {
             Event::default().event("progress").json_data(progress.as_ref()).ok().map(Ok)
         })

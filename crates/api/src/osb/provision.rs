@@ -29,7 +29,7 @@ pub(super) async fn serve(
     Ok(answer(status, &without_empty_fields(body)))
 }
 
-/// `PUT …/dry_run`: the same checks, and nothing is ordered.
+/// `PUT …/dry_run`: the same checks, and nothing is ordered. The answer has the runtime with every default filled in.
 pub(super) async fn check(
     State(broker): State<Broker>,
     Authenticated(caller): Authenticated,
@@ -38,8 +38,8 @@ pub(super) async fn check(
     bytes: Bytes,
 ) -> Result<Response, Refusal> {
     let request = read(path, &query, &bytes)?;
-    broker.check_order(&caller, &request).await?;
-    Ok(answer(StatusCode::OK, &json!({"dry_run": true})))
+    let runtime = broker.check_order(&caller, &request).await?;
+    Ok(answer(StatusCode::OK, &json!({"dry_run": true, "runtime": runtime})))
 }
 
 fn read(path: PathParams, query: &QueryParams, bytes: &[u8]) -> Result<Provision, Refusal> {

@@ -10,7 +10,7 @@ use broker::runtimes::{Detail, LARGEST_PAGE, RuntimesQuery, StateWord};
 use super::ErrorResponse;
 
 /// Parameters of newer clients that are accepted and ignored.
-const NOT_TOLD: [&str; 4] = ["gardener_config", "runtime_config", "bindings", "actions"];
+const IGNORED: [&str; 4] = ["gardener_config", "runtime_config", "bindings", "actions"];
 
 /// The runtimes that the query asks for.
 pub(super) struct RuntimesParams(pub(super) RuntimesQuery);
@@ -70,7 +70,7 @@ fn read(
         "expired" => ask.expired = flag("expired", &value)?,
         "kyma_config" => ask.kyma_config = flag("kyma_config", &value)?,
         "cluster_config" => ask.cluster_config = flag("cluster_config", &value)?,
-        other if NOT_TOLD.contains(&other) => {}
+        other if IGNORED.contains(&other) => {}
         other => return Err(format!("\"{other}\" is not known here")),
     }
     Ok(())

@@ -2,7 +2,7 @@
 //!
 //! What a reader would get wrong: the runtimes that fail are none of the canaries, and fewer than the budget allows, so it ends
 //! without pausing by itself. The run fails when a count is wrong at any moment, a runtime is upgraded twice, or a customer is
-//! told twice.
+//! notified twice.
 
 mod checks;
 
@@ -121,7 +121,7 @@ async fn upgrade(caller: &Caller, runtimes: usize, pace: Pace) -> anyhow::Result
     ensure!(state == expected, "the orchestration is {state} and not {expected}");
     checks::operations(caller, &upgrade.id, runtimes, &failing).await?;
     checks::upgraded_once(caller, runtimes).await?;
-    checks::told_once(caller, &upgrade.id, runtimes).await?;
+    checks::notified_once(caller, &upgrade.id, runtimes).await?;
     Ok(Figures {
         runtimes,
         failed: failing.len(),
@@ -184,7 +184,7 @@ impl Upgrade<'_> {
     async fn change(&self, how: &str) -> anyhow::Result<()> {
         let path = format!("/orchestrations/{}/{how}", self.id);
         let (status, answer) = self.caller.call(Method::PUT, &path, None).await?;
-        // A replica that was killed may have done it and not told.
+        // A replica that was killed may have done it and not answered.
         let done = status == StatusCode::OK || status == StatusCode::CONFLICT;
         ensure!(done, "{how} is answered with {status}: {answer}");
         Ok(())
@@ -243,7 +243,7 @@ impl Figures {
         format!(
             "an orchestration over {runtimes} runtimes, {failed} of them failing, by {replicas} replicas, {kills} of them killed meanwhile:\n  \
              ended after {:.1} s ({rate:.1} per second) and a pause of {:.1} s; {again} requests made again\n  \
-             the counts were right at {looks} looks, every runtime was upgraded once, every customer told once\n  \
+             the counts were right at {looks} looks, every runtime was upgraded once, every customer notified once\n  \
              memory: broker {:.0} MiB\n",
             self.upgraded_in, self.paused_for, self.broker_memory,
         )

@@ -186,13 +186,13 @@ impl Service {
     /// Stores everything that is generated.
     pub(crate) async fn fill(&self, generator: &Generator) -> anyhow::Result<()> {
         let mut rows = self.rows().await?;
-        let mut told = Instant::now();
+        let mut printed = Instant::now();
         for from in (0..generator.count).step_by(AT_ONCE) {
             let some = generator.rows(from..generator.count.min(from + AT_ONCE))?;
             rows.store(&some).await.context("instances cannot be stored")?;
-            if told.elapsed() > Duration::from_secs(10) {
+            if printed.elapsed() > Duration::from_secs(10) {
                 eprintln!("  {from} of {}", generator.count);
-                told = Instant::now();
+                printed = Instant::now();
             }
         }
         rows.settle().await

@@ -9,9 +9,9 @@ use store::{
 
 use super::{Answers, Capacity, Error};
 
-/// How many jobs are told.
+/// How many jobs are listed.
 const JOBS: usize = 3;
-/// How many failed operations are told.
+/// How many failed operations are listed.
 const FAILED: usize = 20;
 
 /// Everything that one screen shows.

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use store::broker::{BeginBinding, Binding, BindingState, Instance, NewBinding, Standing};
+use engine::State;
+use store::broker::{BeginBinding, Binding, BindingState, Instance, NewBinding};
+use uuid::Uuid;
 
 use super::{
     Bind, BindingCredentials, Bindings, bound, is_usable, making::BindingAttempt, operator,
@@ -11,7 +13,7 @@ use super::{
 use crate::{
     catalog::BindingOffer,
     instances::{
-        Caller, Error,
+        Caller, Course, Error,
         requests::{require_plan, storable},
     },
 };
@@ -94,7 +96,7 @@ impl Bindings {
                     BindingState::Removing => return Err(Error::Busy),
                     BindingState::Creating => {}
                 }
-                if ready(&row)? != there.runtime {
+                if self.ready(&row).await? != there.runtime {
                     // What was made went with the runtime of before. What is made now is in another one, and must be found there
                     // when it ends: it is written down anew.
                     let taken = self.store().begin_unbinding(there.id, None, self.hold()).await?;
@@ -106,7 +108,7 @@ impl Bindings {
                 let (binding, lifetime) = (there.binding, there.lifetime);
                 return self.make(BindingAttempt { row, binding, lifetime, attempt }).await;
             }
-            let runtime = ready(&row)?;
+            let runtime = self.ready(&row).await?;
             let lifetime = match predecessor {
                 Some(predecessor) => self.predecessor(&row, predecessor).await?.lifetime,
                 None => asked,
@@ -128,6 +130,43 @@ impl Bindings {
             }
         }
         Err(Error::Busy)
+    }
+
+    /// The runtime of an instance that can be bound. An update or upgrade that failed says nothing about that: the operations that make
+    /// and remove the runtime do.
+    async fn ready(&self, row: &Instance) -> Result<Uuid, Error> {
+        let id = &row.id;
+        let bad = |problem: &str| Err(Error::Bad(format!("instance {id} {problem}")));
+        let missing = || Err(Error::NotFound("instance does not exist".into()));
+        let course = self.broker().course(id).await?;
+        if let Some(Course::Made(newest) | Course::Suspended(newest) | Course::Removed(newest)) =
+            &course
+            && !newest.state.is_final()
+        {
+            // It ends by itself, and the same request succeeds or is refused for good then.
+            return Err(Error::Busy);
+        }
+        match course {
+            Some(Course::Made(made)) if made.state != State::Succeeded => {
+                return bad("creation failed");
+            }
+            Some(Course::Suspended(gone)) if gone.state != State::Succeeded => {
+                return bad("suspension failed");
+            }
+            Some(Course::Suspended(_)) => return bad("is suspended: it has no runtime"),
+            Some(Course::Removed(gone)) if gone.state != State::Succeeded => {
+                return bad("removal failed");
+            }
+            Some(Course::Removed(_)) => return missing(),
+            Some(Course::Made(_)) | None => {}
+        }
+        if row.deleted_at.is_some() {
+            return missing();
+        }
+        if row.expired_at.is_some() {
+            return bad("has expired");
+        }
+        row.runtime_id.map_or_else(|| bad("has no runtime"), Ok)
     }
 
     /// The answer to the same request again.
@@ -166,25 +205,4 @@ fn offered(offer: &BindingOffer, plan: &str) -> Result<(), Error> {
     }
     let plans = offer.plans.join(", ");
     Err(Error::NotBindable(format!("plan \"{plan}\" is not bindable, these are: {plans}")))
-}
-
-/// The runtime of an instance that can be bound.
-fn ready(row: &Instance) -> Result<uuid::Uuid, Error> {
-    let id = &row.id;
-    let bad = |problem: &str| Err(Error::Bad(format!("instance {id} {problem}")));
-    match row.standing {
-        // It ends by itself, and the same request succeeds then.
-        Standing::Provisioning | Standing::Deprovisioning => return Err(Error::Busy),
-        Standing::Suspended => return bad("is suspended: it has no runtime"),
-        Standing::Failed => return bad("creation failed"),
-        Standing::Deprovisioned => return Err(Error::NotFound("instance does not exist".into())),
-        Standing::Updating | Standing::Upgrading | Standing::Succeeded | Standing::Error => {}
-    }
-    if row.deleted_at.is_some() {
-        return Err(Error::NotFound("instance does not exist".into()));
-    }
-    if row.expired_at.is_some() {
-        return bad("has expired");
-    }
-    row.runtime_id.map_or_else(|| bad("has no runtime"), Ok)
 }

@@ -28,7 +28,7 @@ impl Bindings {
                 "{none}. Provisioning could be in progress, please try again later"
             ));
         }
-        let made_by = self.broker().newest(&row.id, Some(&[PROVISION])).await?;
+        let made_by = self.broker().newest_effective(&row.id, &[PROVISION]).await?;
         let operation = format!("provisioning operation for instance {instance}");
         match made_by.map(|made_by| made_by.state) {
             Some(State::Succeeded) => {}

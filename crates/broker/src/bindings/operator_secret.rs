@@ -18,7 +18,7 @@ impl Bindings {
         let order: Order = serde_json::from_slice(&row.order).ok()?;
         let details: Details = serde_json::from_slice(&row.details).ok()?;
         let given = order.context.sm_operator_credentials?;
-        Some(given.for_cluster(details.sm_cluster_id?))
+        Some(given.for_cluster(details.sm_cluster_id.as_deref()?))
     }
 
     /// Compares the Secret in an instance's runtime. Nothing is changed there.

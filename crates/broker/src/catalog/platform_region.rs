@@ -16,7 +16,7 @@ pub struct PlatformRegion {
 }
 
 impl PlatformRegion {
-    /// The platform's provider as it is told: `AWS`, or `unknown`.
+    /// The platform's provider as it is reported: `AWS`, or `unknown`.
     pub fn provider_word(&self) -> &'static str {
         self.provider.map_or("unknown", Provider::label)
     }

@@ -52,7 +52,7 @@ impl Catalog {
                     "create": {"parameters": self.create_schema(offer, plan, place)},
                     "update": {"parameters": self.update_schema(offer, plan, place)},
                 },
-                // Without a schema nothing can be told, and `null` is not a schema.
+                // Without a schema nothing is published, and `null` is not a schema.
                 "service_binding": {"create": {}},
             },
         });

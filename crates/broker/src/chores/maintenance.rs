@@ -1,4 +1,4 @@
-//! Ends the maintenance that upgrades have begun: evaluations get the status back that they had, customers are told that it is over.
+//! Ends the maintenance that upgrades have begun: evaluations get the status back that they had, customers are notified that it is over.
 //!
 //! What a reader would get wrong: every upgrade is ended here and nowhere else, whether it succeeded, failed, was stopped or died with its
 //! replica. Every replica does it; each maintenance is taken with one statement, so that one replica gets it.
@@ -31,7 +31,7 @@ const AT_ONCE: usize = 8;
 /// How often a hold is renewed before it would be over: the database may be away for a few of them.
 const RENEWALS: u32 = 5;
 
-/// How long things take that nobody is told about.
+/// Intervals and limits that are not configurable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Times {
     /// The interval between two checks.
@@ -166,7 +166,7 @@ impl MaintenanceEnding {
         }
     }
 
-    /// Customers are told that it is over when that is true of the evaluations.
+    /// Customers are notified of the end once the evaluations are restored.
     async fn end(&self, due: &Maintenance) -> Result<(), Error> {
         if !due.evaluations.is_empty() {
             self.restore(due).await?;
@@ -214,7 +214,7 @@ impl MaintenanceEnding {
         self.clock.now() >= due.ended_at + self.times.refused
     }
 
-    /// Tells the customer that it is over, if the customer was told that it has begun.
+    /// Notifies the customer of the end, if the customer was notified of the begin.
     async fn announce(&self, due: &Maintenance) -> Result<(), Error> {
         let (Some(orchestration), Some(spc)) = (due.orchestration, &self.spc) else {
             return Ok(());
@@ -231,11 +231,11 @@ impl MaintenanceEnding {
                 tracing::error!(
                     instance.id = due.instance,
                     error,
-                    "customer not told, refused by SPC"
+                    "customer not notified, refused by SPC"
                 );
                 Ok(())
             }
-            told => Ok(told?),
+            sent => Ok(sent?),
         }
     }
 }

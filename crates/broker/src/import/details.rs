@@ -29,7 +29,7 @@ pub(super) fn of(data: &Value) -> Details {
             external_deleted: gone("avs_external_evaluation_deleted"),
         },
         edp_created: data["edp_created"].as_bool().unwrap_or_default(),
-        sm_cluster_id: text("sm_cluster_id").and_then(|id| id.parse().ok()),
+        sm_cluster_id: text("sm_cluster_id"),
         kyma_namespace: text("kyma_resource_namespace"),
         kyma_name: text("kyma_resource_name"),
         kyma_template: text("KymaTemplate"),

@@ -177,7 +177,7 @@ fn member(row: &KebMember) -> Result<ImportedMember, Finding> {
             Finding::new(
                 format!("upgrade {} of {}", row.id, subject(&row.instance_id)),
                 format!("the id of its {what} is not a UUID: \"{text}\""),
-                "it is told with its instance, and not with its orchestration",
+                "it is listed with its instance, and not with its orchestration",
             )
         })
     };

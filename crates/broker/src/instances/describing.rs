@@ -28,10 +28,10 @@ pub(super) struct DescriptionContext<'a> {
 }
 
 /// A description of the operation's progress or end.
-pub(super) fn describe(operation: &Snapshot, told: &DescriptionContext<'_>) -> String {
-    let DescriptionContext { explanation, reader, .. } = told;
+pub(super) fn describe(operation: &Snapshot, context: &DescriptionContext<'_>) -> String {
+    let DescriptionContext { explanation, reader, .. } = context;
     // One that continues an operation of the original has its input, and an end of its own.
-    let imported = told.imported.filter(|_| operation.root == operation.id);
+    let imported = context.imported.filter(|_| operation.root == operation.id);
     let said = match operation.state {
         _ if imported.is_some() => {
             let said = imported.map(|imported| imported.description.clone()).unwrap_or_default();
@@ -39,13 +39,13 @@ pub(super) fn describe(operation: &Snapshot, told: &DescriptionContext<'_>) -> S
         }
         State::Succeeded => "Processing finished".to_owned(),
         State::Failed | State::Canceled => {
-            failures::failure_text(operation, told.limit.map(clock).as_deref(), *reader)
+            failures::failure_text(operation, context.limit.map(clock).as_deref(), *reader)
         }
         State::Pending if operation.runs == 0 => match explanation.kind {
             Standstill::Queued => format!("Operation created: {}", explanation.reason),
             _ => "Operation created".to_owned(),
         },
-        State::Pending | State::InProgress => doing(operation, told),
+        State::Pending | State::InProgress => doing(operation, context),
     };
     match reader {
         Reader::Customer => shortened(&said),
@@ -53,8 +53,8 @@ pub(super) fn describe(operation: &Snapshot, told: &DescriptionContext<'_>) -> S
     }
 }
 
-fn doing(operation: &Snapshot, told: &DescriptionContext<'_>) -> String {
-    let DescriptionContext { explanation, usual, now, reader, .. } = told;
+fn doing(operation: &Snapshot, context: &DescriptionContext<'_>) -> String {
+    let DescriptionContext { explanation, usual, now, reader, .. } = context;
     let step = operation.step.as_deref().unwrap_or("the first step").replace('_', " ");
     let what = match explanation.kind {
         Standstill::Waiting | Standstill::Queued => awaited(&explanation.reason, *reader),
@@ -91,7 +91,7 @@ fn awaited(reason: &str, reader: Reader) -> String {
     }
 }
 
-/// A time as platforms have always been told it: `24h0m0s`.
+/// A time in the form that platforms know: `24h0m0s`.
 fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
     let (hours, minutes) = (seconds / HOUR, seconds % HOUR / MINUTE);
@@ -101,7 +101,7 @@ fn clock(time: Duration) -> String {
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 
-/// The unit in which a time is told, and its word.
+/// The unit in which a time is written, and its word.
 fn unit(time: Duration) -> (u64, &'static str) {
     match time.as_secs() {
         seconds if seconds < 2 * MINUTE => (1, "s"),

@@ -63,7 +63,7 @@ impl Broker {
             Some(Course::Suspended(_)) => None,
             Some(Course::Removed(_)) | None => {
                 let text = format!("failed to get operation for instanceID {instance}");
-                let made_by = self.newest(&row.id, Some(&[PROVISION])).await?;
+                let made_by = self.newest_effective(&row.id, &[PROVISION]).await?;
                 Some(made_by.ok_or(Error::NotFound(text))?)
             }
         };

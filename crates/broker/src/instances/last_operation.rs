@@ -59,7 +59,7 @@ impl Progress {
 }
 
 impl Broker {
-    /// How far an operation of an instance is: the named one, or the newest that a platform has asked for. It is told
+    /// How far an operation of an instance is: the named one, or the newest that a platform has asked for. It is answered
     /// after the instance is gone, too.
     pub async fn last_operation(
         &self,
@@ -77,7 +77,7 @@ impl Broker {
             }
         };
         match found {
-            Ok(found) => Ok(self.told(&found).await),
+            Ok(found) => Ok(self.answer(&found).await),
             Err(Error::NotFound(missing)) => {
                 self.archived(caller, instance).await?.ok_or(Error::NotFound(missing))
             }
@@ -143,11 +143,11 @@ impl Broker {
         let shape = self.0.shapes.get(&operation.kind).map(AsRef::as_ref);
         let explanation = &explain(shape, operation, now);
         let limit = shape.map(|shape| shape.limit);
-        let told = DescriptionContext { reader, imported, explanation, limit, usual: None, now };
-        describe(operation, &told)
+        let context = DescriptionContext { reader, imported, explanation, limit, usual: None, now };
+        describe(operation, &context)
     }
 
-    async fn told(&self, operation: &Snapshot) -> LastOperation {
+    async fn answer(&self, operation: &Snapshot) -> LastOperation {
         let now = self.parts().clock.now();
         let shape = self.0.shapes.get(&operation.kind).map(AsRef::as_ref);
         let explanation = explain(shape, operation, now);
@@ -157,7 +157,7 @@ impl Broker {
         let wait = until_next.map_or(USUAL, |wait| Duration::try_from(wait).unwrap_or_default());
         // Platforms show this text to their customers, whatever scopes the request has.
         let imported = ImportNote::of(operation);
-        let told = DescriptionContext {
+        let context = DescriptionContext {
             reader: Reader::Customer,
             imported: imported.as_ref(),
             explanation: &explanation,
@@ -167,7 +167,7 @@ impl Broker {
         };
         LastOperation {
             progress,
-            description: describe(operation, &told),
+            description: describe(operation, &context),
             retry_after: (progress == Progress::InProgress).then(|| wait.clamp(SOONEST, LATEST)),
             // What was begun to be removed cannot be relied upon.
             instance_usable: (progress == Progress::Failed && operation.kind == DEPROVISION)

@@ -1,4 +1,4 @@
-//! How many instances an account may have, and what it is told when it has them.
+//! How many instances an account may have, and the refusal when it has them.
 
 use domain::plan::Kind;
 use store::broker::{InstanceLimits, Limit, ReachedLimit};

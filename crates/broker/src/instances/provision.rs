@@ -1,6 +1,10 @@
 //! An order: checked, resolved, and stored with its operation in one transaction.
 
-use domain::{OperationId, parameters::Provisioning, plan::Kind};
+use domain::{
+    OperationId,
+    parameters::{Provisioning, ResolvedOrder},
+    plan::Kind,
+};
 use serde::Serialize;
 use store::broker::{AcceptedInstance, InstanceFilter, NewInstance, ReachedLimit};
 use uuid::Uuid;
@@ -75,18 +79,22 @@ impl Broker {
         }
     }
 
-    /// Checks an order as [`Self::provision`] does, and accepts nothing. What becomes of an order can still differ: its account may
-    /// have enough instances a moment later.
-    pub async fn check_order(&self, caller: &Caller, request: &Provision) -> Result<(), Error> {
+    /// Checks an order as [`Self::provision`] does, accepts nothing, and returns the runtime that it would make. What becomes of an
+    /// order can still differ: its account may have enough instances a moment later, and zones are drawn for each order.
+    pub async fn check_order(
+        &self,
+        caller: &Caller,
+        request: &Provision,
+    ) -> Result<ResolvedOrder, Error> {
         let order = self.orderable(caller, request).await?;
         let digest = comparable(&order)?;
         let new = new_instance(&order)?;
         let plan = self.plan(&order.plan_id)?;
         let answer = self.parts().store.would_accept(&new, &digest, &limits::of(plan)).await?;
         match answer {
-            AcceptedInstance::Accepted => Ok(()),
+            AcceptedInstance::Accepted => Ok(order.resolved),
             AcceptedInstance::Same { operation } => {
-                self.repeated(operation, &order).await.map(drop)
+                self.repeated(operation, &order).await.map(|_| order.resolved)
             }
             obstacle => Err(self.refused_order(caller, &new, plan, obstacle).await?),
         }

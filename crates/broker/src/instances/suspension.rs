@@ -31,7 +31,7 @@ pub(super) const DEPROVISIONED: &str = "Unable to process an update of a deprovi
 pub(super) const FAILED: &str = "Unable to process an update of a failed instance";
 
 /// Where its operations lead an instance.
-pub(super) enum Course {
+pub(crate) enum Course {
     /// It has a cluster, or gets one.
     Made(Snapshot),
     /// Its cluster is gone for a time, or goes.
@@ -203,17 +203,8 @@ impl Broker {
     }
 
     /// Where its operations lead an instance. One that was stopped before it began leads nowhere.
-    pub(super) async fn course(&self, instance: &str) -> Result<Option<Course>, Error> {
-        let Some(mut newest) = self.newest(instance, Some(&KINDS)).await? else { return Ok(None) };
-        if is_void(&newest) {
-            let all = self.parts().operations.of_instances(&[instance]).await?;
-            let counts = |it: &&Snapshot| KINDS.contains(&it.kind.as_str()) && !is_void(it);
-            if let Some(other) = all.iter().rev().find(counts)
-                && let Some(read) = self.snapshot(other.id).await?
-            {
-                newest = read;
-            }
-        }
+    pub(crate) async fn course(&self, instance: &str) -> Result<Option<Course>, Error> {
+        let Some(newest) = self.newest_effective(instance, &KINDS).await? else { return Ok(None) };
         Ok(Some(if newest.kind == PROVISION {
             Course::Made(newest)
         } else if stored::is_suspension(&newest)? {
@@ -230,13 +221,6 @@ impl Broker {
             Error::NotFound(format!("Cannot find Instance for instanceID:'{instance}'"))
         })
     }
-}
-
-/// Whether an operation ended, or will, before it began.
-fn is_void(operation: &Snapshot) -> bool {
-    let ended = matches!(operation.state, State::Failed | State::Canceled);
-    let stopped = ended || operation.cancel.is_some();
-    stopped && operation.started_at.is_none()
 }
 
 /// Whether an operation has done what it was asked to do, or is about to.

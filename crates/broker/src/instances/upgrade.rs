@@ -32,7 +32,7 @@ pub struct Upgrade {
     pub orchestration: Option<Uuid>,
     /// Whether nothing outside is to change.
     pub dry_run: bool,
-    /// Whether the customer is told.
+    /// Whether the customer is notified.
     pub notify: bool,
     /// The target of the upgrade.
     pub target: UpgradeTarget,

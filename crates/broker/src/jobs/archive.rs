@@ -116,9 +116,9 @@ async fn archive(
     now: Moment,
 ) -> Result<ActionResult, ActionError> {
     let parts = env.broker.parts();
-    let told = |error: &dyn std::error::Error| ActionError::Told(error.to_string());
+    let failed = |error: &dyn std::error::Error| ActionError::Failed(error.to_string());
     let read = parts.operations.of_instances(&[removal.instance.as_str()]).await?;
-    let last = parts.operations.read(removal.operation).await.map_err(|error| told(&error))?;
+    let last = parts.operations.read(removal.operation).await.map_err(|error| failed(&error))?;
     let Some(last) = last else { return Ok(ActionResult::skipped("archived already")) };
     let of = |kind: &str| {
         read.iter().filter(|one| one.kind == kind).map(|one| one.id).collect::<Vec<_>>()
@@ -132,7 +132,7 @@ async fn archive(
     let first = read.iter().find(|one| removals.contains(&one.id)).unwrap_or(&last);
     let provisioning = read.iter().find(|one| one.kind == PROVISION);
     let times = Times { provisioning, first, last: &last, now };
-    let archived = archived(&times).map_err(|error| told(&error))?;
+    let archived = archived(&times).map_err(|error| failed(&error))?;
     if parts.store.archive(&archived).await? {
         return Ok(ActionResult::done("archived"));
     }

@@ -41,7 +41,7 @@ impl Job for BindingCleanUp {
                 match bindings.remove_due(binding).await {
                     Ok(true) => Ok(ActionResult::done("removed")),
                     Ok(false) => Ok(ActionResult::skipped("another process removes it")),
-                    Err(error) => Err(ActionError::Told(chain(&error))),
+                    Err(error) => Err(ActionError::Failed(chain(&error))),
                 }
             });
             let change = Change {

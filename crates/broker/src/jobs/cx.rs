@@ -71,26 +71,30 @@ pub(super) type Action<'a> =
 /// Why a candidate could not be acted on.
 pub(super) enum ActionError {
     /// For the report; the next run tries again.
-    Told(String),
+    Failed(String),
     /// The run ends here: another replica has it, or this one stops.
     NotHeld,
 }
 
 impl From<clients::Error> for ActionError {
     fn from(error: clients::Error) -> Self {
-        if error.kind == clients::Kind::NotHeld { Self::NotHeld } else { Self::Told(chain(&error)) }
+        if error.kind == clients::Kind::NotHeld {
+            Self::NotHeld
+        } else {
+            Self::Failed(chain(&error))
+        }
     }
 }
 
 impl From<crate::instances::Error> for ActionError {
     fn from(error: crate::instances::Error) -> Self {
-        Self::Told(chain(&error))
+        Self::Failed(chain(&error))
     }
 }
 
 impl From<store::Error> for ActionError {
     fn from(error: store::Error) -> Self {
-        Self::Told(chain(&error))
+        Self::Failed(chain(&error))
     }
 }
 
@@ -98,7 +102,7 @@ impl From<StepError> for ActionError {
     fn from(error: StepError) -> Self {
         match error {
             StepError::NotHeld => Self::NotHeld,
-            error => Self::Told(error.to_string()),
+            error => Self::Failed(error.to_string()),
         }
     }
 }
@@ -159,7 +163,7 @@ impl PageCx<'_> {
         let (outcome, text) = match acted {
             Ok(ActionResult::Done(text)) => (Outcome::Done, text),
             Ok(ActionResult::Skipped(text)) => (Outcome::Skipped, text),
-            Err(ActionError::Told(text)) => (Outcome::Failed, text),
+            Err(ActionError::Failed(text)) => (Outcome::Failed, text),
             Err(ActionError::NotHeld) => return Err(StepError::NotHeld),
         };
         self.audit.finish(entry, outcome, &text).await;

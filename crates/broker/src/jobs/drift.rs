@@ -126,7 +126,7 @@ fn compare(reading: &ShootReading, settled: Duration, row: &Instance) -> Option<
     }
 }
 
-/// Notes in what the BTP operator's Secret in a runtime differs from the order. A runtime that does not answer is told, and looked into
+/// Notes in what the BTP operator's Secret in a runtime differs from the order. A runtime that does not answer is listed, and looked into
 /// by the next run.
 async fn look_inside(cx: &mut PageCx<'_>, row: &Instance) {
     let runtime = settled_runtime(row, cx.now - cx.env.settings.settled);

@@ -33,7 +33,7 @@ impl Job for Retrigger {
         for row in &page.instances {
             let action = Box::pin(async {
                 let again = retrigger(&parts.operations, &parts.store, &row.id).await;
-                match again.map_err(|error| ActionError::Told(base::failure::chain(&error)))? {
+                match again.map_err(|error| ActionError::Failed(base::failure::chain(&error)))? {
                     RetriggerResult::Begun(id) => {
                         Ok(ActionResult::done(format!("continued, operation {id}")))
                     }

@@ -127,7 +127,7 @@ struct Credentials(Secret);
 
 impl Credentials {
     async fn read(env: &Env, pool: &Pool, binding: &Binding) -> Result<Self, ActionError> {
-        let missing = || ActionError::Told("the account names no Secret".into());
+        let missing = || ActionError::Failed("the account names no Secret".into());
         let (namespace, name) = pool.secret_of(binding).ok_or_else(missing)?;
         let secrets = env.gardener.cluster().objects::<Secret>(SECRETS, Some(namespace));
         Ok(Self(secrets.get(name).await?))
@@ -135,7 +135,7 @@ impl Credentials {
 
     fn value(&self, key: &str) -> Result<String, ActionError> {
         let found = self.0.texts()?.into_iter().find(|(name, _)| *name == key);
-        let missing = || ActionError::Told(format!("the account's Secret has no {key}"));
+        let missing = || ActionError::Failed(format!("the account's Secret has no {key}"));
         found.map(|(_, text)| text).ok_or_else(missing)
     }
 }

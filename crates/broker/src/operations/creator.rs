@@ -22,7 +22,6 @@ pub(super) use runtime_version::{major, runtime_version};
 use std::collections::{BTreeMap, BTreeSet};
 
 use clients::releases::ListedComponent;
-use uuid::Uuid;
 
 use crate::{Order, order::OperatorCredentials, overrides::Overrides};
 
@@ -91,14 +90,14 @@ impl Creator {
     }
 
     /// Has the operator for the Service Manager in, with these credentials. The Service Manager knows the cluster by its id.
-    pub fn connect_operator(&mut self, given: &OperatorCredentials, cluster: Uuid) {
+    pub fn connect_operator(&mut self, given: &OperatorCredentials, cluster: &str) {
         let values = [
             ("manager.secret.clientid", given.clientid.as_str(), true),
             ("manager.secret.clientsecret", given.clientsecret.expose(), true),
             ("manager.secret.url", &given.sm_url, false),
             ("manager.secret.sm_url", &given.sm_url, false),
             ("manager.secret.tokenurl", &given.url, false),
-            ("cluster.id", &cluster.to_string(), false),
+            ("cluster.id", cluster, false),
             ("manager.priorityClassName", "kyma-system", false),
         ];
         for (key, value, secret) in values {

@@ -77,7 +77,7 @@ pub struct Data {
     pub left: BTreeSet<String>,
     /// The provisioner's operations that were begun to remove the cluster, the newest last.
     pub removals: Vec<String>,
-    /// Since when the cluster's services have been told to go.
+    /// Since when the removal of the cluster's services has been requested.
     pub services_going_since: Option<Timestamp>,
     /// Since when the cluster cannot be removed; legacy.
     pub removal_failing_since: Option<Timestamp>,

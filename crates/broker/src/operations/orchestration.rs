@@ -53,16 +53,16 @@ pub struct Input {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Data {
-    /// Whether customers have to be told that it was canceled.
+    /// Whether customers have to be notified that it was canceled.
     pub canceled: bool,
     /// When its runtimes were last looked for.
     pub resolved_at: Option<Timestamp>,
-    /// Instances that came to it or left it since customers were told.
+    /// Instances that came to it or left it since customers were notified.
     pub untold: BTreeSet<String>,
     /// Instances that have left it: those that come back are announced anew.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub left: BTreeSet<String>,
-    /// Since when they cannot be told, while it is time to begin.
+    /// Since when they cannot be notified, while it is time to begin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub telling_since: Option<Timestamp>,
 }
@@ -124,7 +124,7 @@ fn stored(error: &(dyn std::error::Error + 'static)) -> StepError {
 
 const fn is_first() -> Condition<Orchestrating> {
     Condition::new("nothing is tried again", |cx| {
-        Applies::when(!cx.input.retry, "customers were told at the first try")
+        Applies::when(!cx.input.retry, "customers were notified at the first try")
     })
 }
 

@@ -1,5 +1,6 @@
 //! Shared by the steps of several plans: conditions, and access to clients and data.
 
+pub(super) mod cluster_id;
 pub(super) mod cluster_state;
 pub(super) mod evaluations;
 pub(super) mod event_hubs;
@@ -246,7 +247,7 @@ pub(super) fn on_runtime_error<O: InRuntime>(cx: &mut Cx<'_, O>, error: Error) -
     in_cluster(error)
 }
 
-/// A failed call into a cluster that the order brings. What it answered is not told: an order could make it speak for any host that
+/// A failed call into a cluster that the order brings. Its answer is not passed on: an order could make it speak for any host that
 /// this process reaches.
 fn theirs<O: InRuntime>(cx: &Cx<'_, O>, error: Error) -> StepError {
     tracing::warn!(operation.id = %cx.operation, error = chain(&error), "a cluster that an order brings cannot be used");

@@ -58,7 +58,7 @@ pub struct Input {
     /// Whether nothing outside is to change.
     #[serde(default)]
     pub dry_run: bool,
-    /// Whether the customer is told.
+    /// Whether the customer is notified.
     #[serde(default)]
     pub notify: bool,
     /// The version of Kubernetes; the catalog's without.

@@ -5,10 +5,13 @@
 //! chore, whatever becomes of the operation.
 
 mod apply_cluster_configuration;
+mod apply_kyma;
 mod btp_operator_overrides;
 mod busola_migrator_overrides;
 mod check_cluster_configuration;
+mod init_kyma_template;
 mod overrides_from_secrets_and_config_step;
+mod sync_kubeconfig;
 mod upgrade_kyma_initialisation;
 
 use std::time::Duration;
@@ -86,7 +89,7 @@ pub struct Input {
     /// Whether nothing outside is to change.
     #[serde(default)]
     pub dry_run: bool,
-    /// Whether the customer is told.
+    /// Whether the customer is notified.
     #[serde(default)]
     pub notify: bool,
     /// The version of Kyma; that of the account, or everybody's, without.
@@ -131,7 +134,15 @@ pub fn plan(limits: &UpgradeKymaLimits, systems: Systems) -> Plan<UpgradingKyma>
                 .waiting_for(limits.reconciler)
                 .failing_for(limits.reconciler),
         )
+        .step(init_kyma_template::InitKymaTemplate.weight(1))
         .step(<GetKubeconfig as Step<UpgradingKyma>>::weight(GetKubeconfig, 2))
+        .step(
+            sync_kubeconfig::SyncKubeconfig
+                .weight(2)
+                .when(is_no_dry_run())
+                .needs(System::LifecycleManager),
+        )
+        .step(apply_kyma::ApplyKyma.weight(2).when(is_no_dry_run()).needs(System::LifecycleManager))
         .step(
             btp_operator_overrides::BtpOperatorOverrides.weight(3).when(has_operator_credentials()),
         )

@@ -76,10 +76,10 @@ impl Orchestrations {
             }
             match self.progress(&id.to_string()).await {
                 Ok(read) => {
-                    let changed = |told: &mut Arc<Progress>| {
-                        let changed = !told.is_as_far_as(&read);
+                    let changed = |published: &mut Arc<Progress>| {
+                        let changed = !published.is_as_far_as(&read);
                         if changed {
-                            *told = Arc::new(read);
+                            *published = Arc::new(read);
                         }
                         changed
                     };

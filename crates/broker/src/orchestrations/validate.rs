@@ -39,7 +39,7 @@ pub(super) fn validate(
     }
     if strategy.schedule.is_empty() && strategy.schedule_time != no_time() {
         return Err(
-            "strategy.ScheduleTime is only told; a time is asked for by strategy.schedule".into()
+            "strategy.ScheduleTime is read-only; a time is requested by strategy.schedule".into()
         );
     }
     strategy.schedule_time = schedule(&strategy.schedule, now)?;
@@ -183,7 +183,7 @@ mod tests {
             ),
             (
                 json!({ "/strategy/schedule": null, "/strategy/ScheduleTime": "2027-01-01T00:00:00Z" }),
-                "strategy.ScheduleTime is only told",
+                "strategy.ScheduleTime is read-only",
             ),
             (json!({ "/strategy/canary": -1 }), "strategy.canary must not"),
             (json!({ "/strategy/failureBudget": "some" }), "strategy.failureBudget must be"),

@@ -110,7 +110,7 @@ impl Parts {
         row: Orchestration,
         counts: Option<&Counts>,
     ) -> Result<StatusItem, Error> {
-        let (kind, parameters) = (kind(&row), self.told(&row)?);
+        let (kind, parameters) = (kind(&row), self.effective_parameters(&row)?);
         Ok(StatusItem {
             orchestration_id: row.id,
             kind,
@@ -126,24 +126,24 @@ impl Parts {
     }
 
     /// The parameters of an orchestration, with the versions that it uses where none was requested.
-    fn told(&self, row: &Orchestration) -> Result<Parameters, Error> {
-        let mut told = parameters(row)?;
+    fn effective_parameters(&self, row: &Orchestration) -> Result<Parameters, Error> {
+        let mut parameters = parameters(row)?;
         match kind(row) {
             Kind::UpgradeKyma => {
-                let version = &mut told.kyma.get_or_insert_default().version;
+                let version = &mut parameters.kyma.get_or_insert_default().version;
                 if version.is_empty() {
                     version.clone_from(&self.kyma_version);
                 }
             }
             Kind::UpgradeCluster => {
-                let asked: &mut KubernetesVersion = told.kubernetes.get_or_insert_default();
+                let asked: &mut KubernetesVersion = parameters.kubernetes.get_or_insert_default();
                 if asked.kubernetes_version.is_empty() {
                     let catalog = &self.broker.parts().catalog;
                     asked.kubernetes_version.clone_from(&catalog.defaults().kubernetes_version);
                 }
             }
         }
-        Ok(told)
+        Ok(parameters)
     }
 
     /// What was sent for the runtime; until then, what is asked for.
@@ -152,23 +152,23 @@ impl Parts {
         row: &Orchestration,
         member: Member,
     ) -> Result<OperationDetail, Error> {
-        let told = self.told(row)?;
+        let parameters = self.effective_parameters(row)?;
         let sent = async |holding: &'static str| {
             self.store().runtime_state_of(member.runtime_id, member.operation, holding).await
         };
         let (kyma_config, cluster_config) = match kind(row) {
             Kind::UpgradeKyma => {
                 let sent = sent("kyma-version").await?.as_ref().and_then(configs::kyma);
-                let asked = || json!(told.kyma.clone().unwrap_or_default());
+                let asked = || json!(parameters.kyma.clone().unwrap_or_default());
                 (Some(sent.map_or_else(asked, |(_, config)| config)), None)
             }
             Kind::UpgradeCluster => {
                 let sent = sent("cluster-config").await?.as_ref().and_then(configs::cluster);
-                let asked = || json!(told.kubernetes.clone().unwrap_or_default());
+                let asked = || json!(parameters.kubernetes.clone().unwrap_or_default());
                 (None, Some(sent.map_or_else(asked, |(_, config)| config)))
             }
         };
-        Ok(OperationDetail { item: item(member, told.dry_run), kyma_config, cluster_config })
+        Ok(OperationDetail { item: item(member, parameters.dry_run), kyma_config, cluster_config })
     }
 }
 

@@ -1,7 +1,7 @@
 //! All runtimes that are asked for, a few at a time: for exports.
 //!
 //! What a reader would get wrong: it is no snapshot. What is ordered meanwhile may be in it or not; everything else is in it once,
-//! but for what is removed meanwhile, which may be told twice where removed runtimes are asked for. Nothing is left out: a row that
+//! but for what is removed meanwhile, which may be listed twice where removed runtimes are asked for. Nothing is left out: a row that
 //! cannot be read is an error.
 
 use std::collections::VecDeque;
@@ -67,7 +67,7 @@ impl Export {
                 Section::End => return Ok(None),
             };
             if !known.is_empty() {
-                return self.broker.runtimes_told(&self.ask, known, self.reader).await.map(Some);
+                return self.broker.runtime_items(&self.ask, known, self.reader).await.map(Some);
             }
         }
     }

@@ -37,7 +37,7 @@ struct OrderInput {
     order: Order,
 }
 
-/// The fields of an order that are told of an instance whose row is there; the row has the others.
+/// The fields of an order that are listed for an instance whose row is there; the row has the others.
 #[derive(Deserialize)]
 struct OrderOfRow {
     parameters: Provisioning,
@@ -52,7 +52,7 @@ struct ContextOfRow {
     user_id: String,
 }
 
-/// The fields of an instance's details that are told.
+/// The fields of an instance's details that are listed.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct DetailsOfRow {
@@ -93,17 +93,17 @@ impl RuntimeRecord {
         }
     }
 
-    /// As it is told, with its operations, oldest first.
-    pub(super) fn told(self, telling: ItemContext<'_>, own: &[OperationRecord]) -> Runtime {
+    /// The listed item, with its operations, oldest first.
+    pub(super) fn into_item(self, telling: ItemContext<'_>, own: &[OperationRecord]) -> Runtime {
         let ItemContext { broker, ask, configs, reader } = telling;
         let mut runtime = match self {
             Self::Row(row) => {
-                let mut told = from_row(broker, &row);
+                let mut item = from_row(broker, &row);
                 if let Some(id) = row.runtime_id {
-                    told.kyma_config = configs.kyma.get(&id).cloned();
-                    told.cluster_config = configs.cluster.get(&id).cloned();
+                    item.kyma_config = configs.kyma.get(&id).cloned();
+                    item.cluster_config = configs.cluster.get(&id).cloned();
                 }
-                told
+                item
             }
             Self::Removed(removed) => from_removed(broker, &removed, own),
         };
@@ -121,7 +121,7 @@ impl RuntimeRecord {
 }
 
 fn from_row(broker: &Broker, row: &Instance) -> Runtime {
-    // What cannot be read is not told: one row must not hide a page of runtimes.
+    // What cannot be read is left out: one row must not hide a page of runtimes.
     let order: Option<OrderOfRow> = serde_json::from_slice(&row.order).ok();
     let details: DetailsOfRow = serde_json::from_slice(&row.details).unwrap_or_default();
     let mut runtime = Runtime {

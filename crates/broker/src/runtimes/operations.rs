@@ -1,7 +1,7 @@
-//! Operations as the list of runtimes tells them.
+//! Operations as the list of runtimes has them.
 //!
-//! What a reader would get wrong: input and data of an operation are opened only where something of them is told, and each of them is read
-//! once. Dry runs of upgrades are not told at all: they change nothing.
+//! What a reader would get wrong: input and data of an operation are opened only where something of them is listed, and each of them is read
+//! once. Dry runs of upgrades are not listed at all: they change nothing.
 
 use std::collections::HashMap;
 
@@ -16,16 +16,16 @@ use crate::{
     instances::pairs::{DEPROVISION, PROVISION, UPDATE, UPGRADE_CLUSTER, UPGRADE_KYMA},
 };
 
-/// How many updates and upgrades are told.
+/// How many updates and upgrades are listed.
 pub(super) const NEWEST: usize = 2;
 
-/// An operation, with what is told of its input and data.
+/// An operation, with the listed part of its input and data.
 pub(super) struct OperationRecord {
     pub(super) snapshot: Snapshot,
     pub(super) known: Known,
 }
 
-/// What is told of an operation's input and data; nothing where they were not opened, or cannot be read.
+/// The listed part of an operation's input and data; empty where they were not opened, or cannot be read.
 #[derive(Default)]
 pub(super) struct Known {
     /// Of a removal: whether it was a suspension.
@@ -40,7 +40,7 @@ pub(super) struct Known {
     pub(super) version: Option<String>,
 }
 
-/// The fields of an operation's input that are told.
+/// The fields of an operation's input that are listed.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Input {
@@ -50,7 +50,7 @@ struct Input {
     imported: Option<ImportNote>,
 }
 
-/// The fields of an operation's data that are told: a removal has them one level deeper.
+/// The fields of an operation's data that are listed: a removal has them one level deeper.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Data {
@@ -66,7 +66,7 @@ impl OperationRecord {
         Self { snapshot, known: Known { dry_run, ..Known::default() } }
     }
 
-    /// Keeps what is told of its input and data. What cannot be read is not told, so that one operation does not hide a page of runtimes.
+    /// Keeps the listed part of its input and data. What cannot be read is left out, so that one operation does not hide a page of runtimes.
     pub(super) fn open(&mut self, content: Content) {
         let input: Input = serde_json::from_slice(&content.input).unwrap_or_default();
         let data: Data = serde_json::from_slice(&content.data).unwrap_or_default();
@@ -96,18 +96,18 @@ impl OperationRecord {
         }
     }
 
-    /// Whether it is told.
-    pub(super) fn is_told(&self) -> bool {
+    /// Whether it is listed: dry runs are not.
+    pub(super) fn is_shown(&self) -> bool {
         !(is_upgrade(&self.snapshot) && self.known.dry_run == Some(true))
     }
 
     /// Whether it says which version of Kyma the runtime has: an order, or an upgrade that was worked on.
     pub(super) fn sets_kyma(&self) -> bool {
         let worked_on = self.has_begun() && self.snapshot.state != State::Canceled;
-        self.kind() == PROVISION || (self.kind() == UPGRADE_KYMA && self.is_told() && worked_on)
+        self.kind() == PROVISION || (self.kind() == UPGRADE_KYMA && self.is_shown() && worked_on)
     }
 
-    /// Whether only its input says that it is told.
+    /// Whether only its input says that it is listed.
     fn is_in_doubt(&self) -> bool {
         is_upgrade(&self.snapshot) && self.known.dry_run.is_none()
     }
@@ -118,17 +118,17 @@ pub(super) fn is_upgrade(operation: &Snapshot) -> bool {
     [UPGRADE_KYMA, UPGRADE_CLUSTER].contains(&operation.kind.as_str())
 }
 
-/// The newest of those that are told and have begun, or the newest of those that are told.
+/// The newest of those that are listed and have begun, or the newest of those that are listed.
 pub(super) fn last(own: &[OperationRecord]) -> Option<&OperationRecord> {
-    let told = || own.iter().rev().filter(|it| it.is_told() && is_listed(it.kind()));
-    told().find(|it| it.has_begun()).or(told().next())
+    let shown = || own.iter().rev().filter(|it| it.is_shown() && is_listed(it.kind()));
+    shown().find(|it| it.has_begun()).or(shown().next())
 }
 
 fn is_listed(kind: &str) -> bool {
     [PROVISION, DEPROVISION, UPDATE, UPGRADE_KYMA, UPGRADE_CLUSTER].contains(&kind)
 }
 
-/// The operations of an instance whose input and data are worth opening: those that are told, and the one that tells the version of
+/// The operations of an instance whose input and data are worth opening: those that are listed, and the one that has the version of
 /// Kyma; without `all`, only those of the kind of the last one.
 pub(super) fn worth_opening(own: &[OperationRecord], all: bool) -> Vec<Uuid> {
     let all = all || own.iter().any(OperationRecord::is_in_doubt);
@@ -136,7 +136,7 @@ pub(super) fn worth_opening(own: &[OperationRecord], all: bool) -> Vec<Uuid> {
     let kinds = [PROVISION, DEPROVISION, UPDATE, UPGRADE_KYMA, UPGRADE_CLUSTER].into_iter();
     let kinds = kinds.filter(|kind| only.is_none_or(|only| only == *kind));
     let of_kind = |kind: &'static str| {
-        let newest_first = own.iter().rev().filter(move |it| it.kind() == kind && it.is_told());
+        let newest_first = own.iter().rev().filter(move |it| it.kind() == kind && it.is_shown());
         let kyma = own.iter().rev().find(|it| it.kind() == UPGRADE_KYMA && it.sets_kyma());
         let kyma = kyma.map(|it| it.snapshot.id);
         newest_first.enumerate().filter(move |(number, it)| {

@@ -35,11 +35,11 @@ pub struct RuntimesQuery {
     pub states: Vec<StateWord>,
     /// Only those that have expired.
     pub expired: bool,
-    /// Which operations are told.
+    /// Which operations are listed.
     pub detail: Detail,
-    /// Whether the Kyma that each shall have is told.
+    /// Whether the wanted Kyma of each is listed.
     pub kyma_config: bool,
-    /// Whether the cluster that each shall be is told.
+    /// Whether the wanted cluster of each is listed.
     pub cluster_config: bool,
 }
 
@@ -64,7 +64,7 @@ impl Default for RuntimesQuery {
     }
 }
 
-/// Which operations are told.
+/// Which operations are listed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Detail {
     /// All of them, of updates and upgrades the newest two.

@@ -38,7 +38,7 @@ impl Shoots {
             .size_limit(LARGEST)
             .dfa_size_limit(LARGEST)
             .build();
-        // What is wrong is told in several lines, the last of which says it.
+        // The error has several lines; the last one says what is wrong.
         pattern.map(|pattern| Self::Fitting(pattern, prefix(values))).map_err(|error| {
             let said = error.to_string();
             let why = said.lines().last().unwrap_or_default().trim_start_matches("error: ");

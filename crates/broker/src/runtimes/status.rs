@@ -66,7 +66,7 @@ pub(super) fn fill(
 fn sorts(own: &[OperationRecord]) -> Vec<Option<Sort>> {
     let mut order = None;
     let sort = |operation: &OperationRecord| match operation.kind() {
-        _ if !operation.is_told() => None,
+        _ if !operation.is_shown() => None,
         // The order itself, and what operators did to continue it.
         PROVISION if *order.get_or_insert(operation.snapshot.root) == operation.snapshot.root => {
             Some(Sort::Provisioning)

@@ -123,7 +123,7 @@ pub struct Group {
     pub data: Vec<OperationItem>,
     /// How many there are.
     pub total_count: u64,
-    /// How many are told.
+    /// How many are listed.
     pub count: u64,
 }
 

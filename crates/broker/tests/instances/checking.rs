@@ -13,7 +13,10 @@ pub(crate) async fn an_order_that_is_checked_is_not_stored(world: World) {
     let caller = Caller::default();
     let check = async |request: Provision| world.broker.check_order(&caller, &request).await;
 
-    check(request("i-1", AWS)).await.unwrap();
+    let runtime = check(request("i-1", AWS)).await.unwrap();
+    let cluster = runtime.cluster.expect("a cluster to create");
+    assert_eq!((cluster.provider.as_str(), cluster.region.as_str()), ("aws", "eu-central-1"));
+    assert!(!cluster.kubernetes_version.is_empty(), "defaults are filled in");
     check(request("i-1", TRIAL)).await.unwrap();
     assert_eq!(world.operations().await, 0);
     assert!(world.store.find("i-1").await.unwrap().is_none());

@@ -93,9 +93,9 @@ impl Client {
             body["parameters"] = json!({"expiration_seconds": seconds});
         }
         let request = versioned(self.http.put(&binding_path(instance, binding)?)).json(&body);
-        let answer = self.http.send(&format!("binding instance {instance}"), request).await;
+        let answer = self.send_order(&format!("binding instance {instance}"), request).await;
         let lost = matches!(&answer, Err(error) if error.kind == Kind::AnswerLost);
-        let answer = self.reached(answer.and_then(|answer| answer.json()));
+        let answer = self.order_answered(answer.and_then(|answer| answer.json())).await;
         if lost {
             let hint = || format!("it may be made: the same command with --id {binding} tells");
             return answer.with_context(hint);
@@ -109,11 +109,11 @@ impl Client {
         let query = [("service_id", service_id.as_str()), ("plan_id", plan_id.as_str())];
         let path = binding_path(instance, binding)?;
         let request = versioned(self.http.delete(&path)).query(&query);
-        let answer = self.http.send(&format!("removing binding {binding}"), request).await;
+        let answer = self.send_order(&format!("removing binding {binding}"), request).await;
         if matches!(&answer, Err(error) if error.kind == Kind::NotFound) {
             bail!("there is no binding {binding} of instance {instance}");
         }
-        self.reached(answer).map(drop)
+        self.order_answered(answer).await.map(drop)
     }
 
     /// The bindings of an instance, without their credentials.

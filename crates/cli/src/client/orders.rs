@@ -109,7 +109,8 @@ impl Client {
     /// The same as it is answered.
     pub(crate) async fn whole_catalog(&self, region: Option<&str>) -> anyhow::Result<Value> {
         let request = self.http.get(&format!("{}/v2/catalog", prefix(region)?));
-        self.send("reading the catalog", versioned(request)).await
+        let answer = self.send_order("reading the catalog", versioned(request)).await;
+        self.order_answered(answer.and_then(|answer| answer.json())).await
     }
 
     /// Orders an instance. The same order again is harmless.
@@ -122,9 +123,9 @@ impl Client {
         let path = order_path(region, instance)?;
         let request = versioned(self.http.put(&path)).query(&[("accepts_incomplete", "true")]);
         let doing = format!("ordering instance {instance}");
-        let answer = self.http.send(&doing, request.json(order)).await;
+        let answer = self.send_order(&doing, request.json(order)).await;
         let lost = matches!(&answer, Err(error) if error.kind == Kind::AnswerLost);
-        let answer = self.reached(answer.and_then(|answer| answer.json()));
+        let answer = self.order_answered(answer.and_then(|answer| answer.json())).await;
         if lost {
             let hint =
                 || format!("it may be accepted: the same command with --id {instance} tells");
@@ -143,8 +144,9 @@ impl Client {
         let path = order_path(None, instance)?;
         let request = versioned(self.http.request(Method::PATCH, &path));
         let request = request.query(&[("accepts_incomplete", "true")]).json(&body);
-        let answer = self.http.send(&format!("changing instance {instance}"), request).await;
-        let UpdateResponse { operation } = self.reached(answer.and_then(|answer| answer.json()))?;
+        let answer = self.send_order(&format!("changing instance {instance}"), request).await;
+        let answer = self.order_answered(answer.and_then(|answer| answer.json())).await;
+        let UpdateResponse { operation } = answer?;
         Ok(operation)
     }
 
@@ -176,13 +178,13 @@ impl Client {
         let path = format!("{}/dry_run", order_path(region, instance)?);
         let request = versioned(self.http.request(method, &path)).json(body);
         let request = request.query(&[("accepts_incomplete", "true")]);
-        let answer = self.http.send(&format!("checking instance {instance}"), request).await;
+        let answer = self.send_order(&format!("checking instance {instance}"), request).await;
         match answer {
             // A path of its own, so that a broker that does not know it does nothing.
             Err(error) if matches!(error.kind, Kind::NotFound | Kind::Refused { status: 405 }) => {
                 Ok(None)
             }
-            answer => Ok(Some(self.reached(answer.and_then(|answer| answer.json()))?)),
+            answer => Ok(Some(self.order_answered(answer.and_then(|answer| answer.json())).await?)),
         }
     }
 
@@ -217,12 +219,12 @@ impl Client {
     /// Removes an instance; gives the operation that does.
     pub(crate) async fn remove(&self, instance: &str) -> anyhow::Result<OperationId> {
         let request = versioned(self.http.delete(&self.removal_path(instance).await?));
-        let answer = self.http.send(&format!("removing instance {instance}"), request).await;
+        let answer = self.send_order(&format!("removing instance {instance}"), request).await;
         if matches!(&answer, Err(error) if error.kind == Kind::NotFound) {
             bail!("there is no instance {instance}");
         }
-        let RemovalResponse { operation } =
-            self.reached(answer.and_then(|answer| answer.json()))?;
+        let answer = self.order_answered(answer.and_then(|answer| answer.json())).await;
+        let RemovalResponse { operation } = answer?;
         Ok(operation)
     }
 

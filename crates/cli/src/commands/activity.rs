@@ -53,7 +53,7 @@ impl Suspend {
             return change.unsent(&client, &instance).await;
         }
         if change.checked(&client, &instance).await?.is_some_and(|it| it["changes"] != "activity") {
-            return change.told(&instance, None);
+            return change.show(&instance, None);
         }
         self.confirmation.ask(&format!("Remove the cluster of {called} until it is resumed"))?;
         change.send(&client, &instance).await
@@ -93,7 +93,7 @@ impl Resume {
         if !self.confirmation.is_given() {
             let checked = change.checked(&client, &instance).await?;
             if checked.is_some_and(|it| it["changes"] != "activity") {
-                return change.told(&instance, None);
+                return change.show(&instance, None);
             }
         }
         self.confirmation.ask(&format!("Make a new cluster for {called}"))?;
@@ -128,11 +128,11 @@ impl Change {
         client.check(Method::PATCH, None, instance, &body).await
     }
 
-    /// Tells what was begun.
-    fn told(&self, instance: &str, operation: Option<&OperationId>) -> anyhow::Result<ExitCode> {
+    /// Shows what was begun.
+    fn show(&self, instance: &str, operation: Option<&OperationId>) -> anyhow::Result<ExitCode> {
         let shown = operation.map_or_else(|| self.unchanged(), ToString::to_string);
-        let told = json!({"instance": instance, "operation": operation});
-        follow::begin(self.output, self.watch, &told, instance, || {
+        let document = json!({"instance": instance, "operation": operation});
+        follow::begin(self.output, self.watch, &document, instance, || {
             format!("Instance   {instance}\nOperation  {shown}\n")
         })?;
         Ok(ExitCode::SUCCESS)
@@ -143,12 +143,12 @@ impl Change {
         client.change_instance(instance, &self.body()).await?;
         let newest = newest_operation(client, instance).await?;
         let operation = newest.filter(|it| Some(it) != before.as_ref());
-        let told = self.told(instance, operation.as_ref())?;
+        let code = self.show(instance, operation.as_ref())?;
         match operation {
             Some(operation) if self.watch => {
                 follow::follow_as(client, &operation, self.output).await
             }
-            _ => Ok(told),
+            _ => Ok(code),
         }
     }
 

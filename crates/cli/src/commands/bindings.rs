@@ -83,16 +83,16 @@ impl Bind {
         let bound = client.bind(&instance, &binding, self.expires_in).await?;
         let expires_at = &bound.metadata.expires_at;
         if let Some(format) = format {
-            let told = json!({
+            let document = json!({
                 "instance": instance, "binding": binding, "expires_at": expires_at,
                 "kubeconfig": bound.credentials.kubeconfig,
             });
-            format.show(&told, &binding, String::new)?;
+            format.show(&document, &binding, String::new)?;
             return Ok(ExitCode::SUCCESS);
         }
         // Not on standard output, which belongs to the kubeconfig.
-        let told = format!("Binding {binding} of instance {instance} expires at {expires_at}");
-        eprintln!("{}", output::harmless(&told, ""));
+        let line = format!("Binding {binding} of instance {instance} expires at {expires_at}");
+        eprintln!("{}", output::harmless(&line, ""));
         file.write(&bound.credentials.kubeconfig)?;
         Ok(ExitCode::SUCCESS)
     }
@@ -156,8 +156,8 @@ impl Unbind {
         self.confirmation
             .ask(&format!("End binding {binding} of {called} with its credentials"))?;
         client.unbind(&instance, &binding).await?;
-        let told = json!({"instance": instance, "binding": binding, "removed": true});
-        self.output.show(&told, &binding, || format!("Binding {binding} is removed\n"))?;
+        let document = json!({"instance": instance, "binding": binding, "removed": true});
+        self.output.show(&document, &binding, || format!("Binding {binding} is removed\n"))?;
         Ok(ExitCode::SUCCESS)
     }
 

@@ -128,6 +128,7 @@ impl New {
             client_id: self.client_id,
             client_secret: self.client_secret,
             scopes: self.scopes,
+            orders: None,
         })
     }
 }

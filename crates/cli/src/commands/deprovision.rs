@@ -62,8 +62,8 @@ impl Deprovision {
         }
         self.confirmation.ask(&format!("Remove {called} with its cluster"))?;
         let operation = client.remove(&instance).await?;
-        let told = json!({"instance": instance, "operation": operation});
-        follow::begin(self.output, self.watch, &told, &instance, || {
+        let document = json!({"instance": instance, "operation": operation});
+        follow::begin(self.output, self.watch, &document, &instance, || {
             format!("Instance   {instance}\nOperation  {operation}\n")
         })?;
         if self.watch {

@@ -50,20 +50,61 @@ pub(super) struct UnsentRequest<'a> {
 impl UnsentRequest<'_> {
     /// Shows it.
     pub(super) fn show(&self, format: Format) -> anyhow::Result<ExitCode> {
+        self.show_with(format, &Value::Null)
+    }
+
+    /// Shows it with the runtime that it would make, if the broker says so.
+    pub(super) fn show_with(&self, format: Format, runtime: &Value) -> anyhow::Result<ExitCode> {
         let Self { checked, method, path, body } = self;
-        let checked_by = checked.word();
-        let told = json!({
-            "dry_run": true, "checked": checked_by, "method": method, "path": path, "body": body,
+        let mut shown = json!({
+            "dry_run": true, "checked": checked.word(), "method": method, "path": path, "body": body,
         });
-        format.show(&told, path, || {
+        if !runtime.is_null() {
+            shown["runtime"] = runtime.clone();
+        }
+        format.show(&shown, path, || {
             let body = body.map(|body| format!("{body:#}\n")).unwrap_or_default();
-            format!("{method} {path}\n{body}")
+            format!("{method} {path}\n{body}{}", described(runtime))
         })?;
         if format == Format::Table {
             eprintln!("\nDry run: nothing was sent; {}.", checked.sentence());
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// A runtime that was not ordered, a line for each value that has one.
+fn described(runtime: &Value) -> String {
+    let mut lines = Vec::new();
+    for (name, value) in runtime.as_object().into_iter().flatten() {
+        match value.as_object() {
+            Some(inner) => {
+                lines.extend(inner.iter().filter_map(|(name, value)| line(name, value)));
+            }
+            None => lines.extend(line(name, value)),
+        }
+    }
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("\nThe runtime would have:\n{}\n", lines.join("\n"))
+}
+
+fn line(name: &str, value: &Value) -> Option<String> {
+    let text = match value {
+        Value::Null | Value::Object(_) => return None,
+        Value::String(text) if text.is_empty() => return None,
+        Value::String(text) => text.clone(),
+        Value::Array(values) if values.is_empty() => return None,
+        Value::Array(values) => {
+            let texts = values.iter().map(|value| {
+                value["name"].as_str().or(value.as_str()).map_or(value.to_string(), str::to_owned)
+            });
+            texts.collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    };
+    Some(format!("  {name:<24} {}", output::harmless(&text, "")))
 }
 
 /// Refuses parameters that the schema of the plan does not allow, as far as a schema says it in so many words.
@@ -151,5 +192,30 @@ mod tests {
             assert!(refused(parameters.clone()).contains(problem), "{}", refused(parameters));
         }
         assert!(check(&Value::Null, &good).is_ok());
+    }
+
+    #[test]
+    fn a_runtime_that_was_not_ordered_is_a_line_for_each_value() {
+        let runtime = json!({
+            "platformRegion": "", "euAccess": false, "licenceType": null,
+            "cluster": {"machineType": "m5.xlarge", "zones": [{"name": "eu-central-1a"}, {"name": "eu-central-1b"}], "autoScalerMax": 3},
+        });
+        let lines: Vec<String> = described(&runtime)
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect();
+
+        assert_eq!(
+            lines,
+            [
+                "",
+                "The runtime would have:",
+                "autoScalerMax 3",
+                "machineType m5.xlarge",
+                "zones eu-central-1a, eu-central-1b",
+                "euAccess false",
+            ]
+        );
+        assert_eq!(described(&Value::Null), "");
     }
 }

@@ -1,4 +1,4 @@
-//! What the simulated garden plays, as `kcp up` and `kcp landscape serve` are told.
+//! The options of the simulated garden, for `kcp up` and `kcp landscape serve`.
 
 use clap::Args;
 use server::up::{GardenOptions, GardenerVersion};

@@ -64,7 +64,7 @@ impl Import {
         };
         let source = origin.source()?;
         let config = origin.config.as_deref();
-        // Settings that cannot be used are told before anything is asked.
+        // Settings that cannot be used are reported before any question.
         let report = if into_broker {
             let settings = settings::load(config)?;
             origin.ask("broker")?;

@@ -59,7 +59,7 @@ impl Job {
             return self.print_report(&client).await;
         }
         if !self.dry_run {
-            // A job that is not there is told before anything is asked.
+            // A job that is not there is reported before any question.
             client.job(&self.name).await?;
             self.confirmation.ask(&format!("Run job {} now, for all instances", self.name))?;
         }

@@ -82,17 +82,18 @@ impl Provision {
             "parameters": self.order_parameters()?,
         });
         if self.dry_run {
-            let checked = match client.check(Method::PUT, region, &instance, &order).await? {
-                Some(_) => CheckLevel::ByBroker,
+            let answer = client.check(Method::PUT, region, &instance, &order).await?;
+            let (checked, runtime) = match answer {
+                Some(mut answer) => (CheckLevel::ByBroker, answer["runtime"].take()),
                 None => {
                     let schema = client.schema(region, &self.plan, "create").await?;
                     dry_run::check(&schema, &order["parameters"])?;
-                    CheckLevel::BySchema
+                    (CheckLevel::BySchema, Value::Null)
                 }
             };
             let path = format!("{}?accepts_incomplete=true", order_path(region, &instance)?);
             let unsent = UnsentRequest { checked, method: "PUT", path, body: Some(&order) };
-            return unsent.show(self.output);
+            return unsent.show_with(self.output, &runtime);
         }
         if !self.confirmation.is_given() {
             client.check(Method::PUT, region, &instance, &order).await?;
@@ -103,10 +104,10 @@ impl Provision {
         let operation = ordered.operation;
         let dashboard = ordered.dashboard_url.unwrap_or_default();
         let shown = operation.as_ref().map_or("none: it is complete".into(), ToString::to_string);
-        let told = json!({
+        let document = json!({
             "instance": instance, "operation": operation, "dashboard_url": dashboard,
         });
-        follow::begin(self.output, self.watch, &told, &instance, || {
+        follow::begin(self.output, self.watch, &document, &instance, || {
             format!("Instance   {instance}\nOperation  {shown}\nDashboard  {dashboard}\n")
         })?;
         let code = match &operation {

@@ -159,24 +159,25 @@ fn pool(status: &Value) -> Vec<String> {
 }
 
 fn jobs(status: &Value, now: Timestamp) -> Vec<String> {
-    let told: Vec<String> = list(&status["jobs"])
+    let jobs: Vec<String> = list(&status["jobs"])
         .map(|job| {
             let when = time(&job["next_run_at"]).map(|at| relative(at, now));
             format!("{} {}", text(&job["name"]), when.unwrap_or_else(|| "runs".into()))
         })
         .collect();
-    vec![if told.is_empty() { "none".into() } else { told.join(", ") }]
+    vec![if jobs.is_empty() { "none".into() } else { jobs.join(", ") }]
 }
 
 fn replicas(status: &Value, now: Timestamp) -> Vec<String> {
-    let told: Vec<String> = list(&status["replicas"])
+    let replicas: Vec<String> = list(&status["replicas"])
         .map(|it| {
             let since = time(&it["joined_at"]).map(|at| span(now.duration_since(at)));
             format!("{} (for {})", text(&it["name"]), since.unwrap_or_default())
         })
         .collect();
-    let names = if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) };
-    vec![format!("{} alive{names}", told.len())]
+    let names =
+        if replicas.is_empty() { String::new() } else { format!(": {}", replicas.join(", ")) };
+    vec![format!("{} alive{names}", replicas.len())]
 }
 
 /// The first lines, and how many there are besides.

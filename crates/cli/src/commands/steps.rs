@@ -87,7 +87,7 @@ fn list(all: &[NamedPlan], form: Form) -> anyhow::Result<()> {
             output::print(&text)
         }
         Form::Usual(format) => {
-            let told = all.iter().map(|plan| {
+            let documents = all.iter().map(|plan| {
                 json!({
                     "name": plan.name,
                     "service": plan.service.as_str(),
@@ -96,14 +96,14 @@ fn list(all: &[NamedPlan], form: Form) -> anyhow::Result<()> {
                     "limit": plans::span(plan.shape.limit),
                 })
             });
-            let told: Vec<Value> = told.collect();
+            let documents: Vec<Value> = documents.collect();
             let rows: Vec<Vec<String>> = rows.collect();
             let layout = Layout { head: &HEAD, name: "/name", empty: "" };
             let row = |item: &Value| {
                 let name = item["name"].as_str().unwrap_or_default();
                 rows.iter().find(|row| row[0] == name).cloned().unwrap_or_default()
             };
-            format.list(&Value::Array(told.clone()), &told, &layout, row)
+            format.list(&Value::Array(documents.clone()), &documents, &layout, row)
         }
     }
 }

@@ -99,7 +99,7 @@ impl Taskrun {
         let kubeconfigs = if self.no_kubeconfig {
             None
         } else {
-            // Settings that cannot be used are told before anything runs.
+            // Settings that cannot be used are reported before anything runs.
             Client::connect_to_kubeconfigs(data)?;
             let folder = self.kubeconfig_dir.as_deref();
             Some(Kubeconfigs::new(data, folder, self.keep_kubeconfig)?)
@@ -131,7 +131,7 @@ impl Taskrun {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Versions are told with all operations only.
+    /// Versions are listed with all operations only.
     fn query(&self) -> Vec<(&'static str, String)> {
         let mut targets = self.target.iter().chain(&self.target_exclude);
         let versions = targets.any(|it| it.0.get("kymaVersion").is_some());

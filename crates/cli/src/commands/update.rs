@@ -78,8 +78,8 @@ impl Update {
         }
         let operation = client.change_instance(&instance, &change).await?;
         let shown = operation.as_ref().map_or("none: it is stored".into(), ToString::to_string);
-        let told = json!({"instance": instance, "operation": operation});
-        follow::begin(self.output, self.watch, &told, &instance, || {
+        let document = json!({"instance": instance, "operation": operation});
+        follow::begin(self.output, self.watch, &document, &instance, || {
             format!("Instance   {instance}\nOperation  {shown}\n")
         })?;
         match operation {
@@ -91,7 +91,7 @@ impl Update {
     }
 }
 
-/// The parts of an instance that a change is about. Values may be secret and are not told.
+/// The parts of an instance that a change is about. Values may be secret and are not shown.
 fn changed(change: &InstanceChange) -> String {
     let parameters = change.parameters.as_ref().and_then(Value::as_object);
     let names = parameters.into_iter().flatten().map(|(name, _)| name.clone());

@@ -95,7 +95,7 @@ struct Common {
     /// Do not tell customers.
     #[arg(long)]
     no_notification: bool,
-    /// Tell customers, as the known client says it; where that is configured, they are told without it.
+    /// Tell customers, as the known client says it; where that is configured, they are notified without it.
     #[arg(long, hide = true, conflicts_with = "no_notification")]
     notification: bool,
     /// Change nothing.

@@ -9,6 +9,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
+use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -31,7 +32,7 @@ pub(crate) struct Config {
 }
 
 /// A control plane elsewhere.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Context {
     pub(crate) name: String,
@@ -55,6 +56,18 @@ pub(crate) struct Context {
     /// The scopes of the login. With scopes of an API, the access token is sent, otherwise the ID token.
     #[serde(default = "scopes")]
     pub(crate) scopes: String,
+    /// Speaks for nobody where instances are ordered; only from the known client's settings, which keep its secret.
+    #[serde(skip)]
+    pub(crate) orders: Option<OrderClient>,
+}
+
+/// A client of the platforms' issuer, whose tokens have the scope for orders. The login of a person has groups, and no group orders.
+#[derive(Debug, Clone)]
+pub(crate) struct OrderClient {
+    /// Where it gets its tokens.
+    pub(crate) tokens: Url,
+    pub(crate) id: String,
+    pub(crate) secret: SecretString,
 }
 
 fn client() -> String {
@@ -71,7 +84,8 @@ impl Context {
         let issuer = Url::parse(&self.issuer)
             .with_context(|| format!("the issuer \"{}\" is no address", self.issuer))?;
         let others = [&self.provisioner, &self.mothership, &self.kubeconfigs];
-        let others = others.into_iter().flatten();
+        let orders = self.orders.as_ref().map(|orders| &orders.tokens);
+        let others = others.into_iter().flatten().chain(orders);
         for url in [&self.server, &issuer].into_iter().chain(others) {
             if let Some(url) = Some(url).filter(|url| !super::is_safe(url)) {
                 bail!("tokens are sent over https, or inside of this machine: not to {url}");

@@ -12,7 +12,7 @@ use clap::Args;
 use serde_json::Value;
 use url::Url;
 
-use super::config::{CLIENT, Context, SCOPES};
+use super::config::{CLIENT, Context, OrderClient, SCOPES};
 
 /// Options of the known client on the command line, so that its scripts work. They are not in the help: contexts are.
 #[derive(Args, Debug, Default)]
@@ -37,10 +37,10 @@ pub(crate) struct Flags {
     gardener_kubeconfig: Option<String>,
     #[arg(long, global = true, hide = true, value_name = "NAME")]
     gardener_namespace: Option<String>,
-    /// Upgrades are not told to Slack.
+    /// Slack is not notified of upgrades.
     #[arg(long, global = true, hide = true, value_name = "URL")]
     slack_api_url: Option<String>,
-    /// One login is enough to remove a runtime: there is no second issuer.
+    /// Where the client for orders gets its tokens: the whole address.
     #[arg(long, global = true, hide = true, value_name = "URL")]
     oauth2_issuer_url: Option<String>,
     #[arg(long, global = true, hide = true, value_name = "ID")]
@@ -71,6 +71,9 @@ impl Flags {
             "oidc-client-secret" => self.oidc_client_secret.clone(),
             "mothership-api-url" => self.mothership_api_url.clone(),
             "kubeconfig-api-url" => self.kubeconfig_api_url.clone(),
+            "oauth2-issuer-url" => self.oauth2_issuer_url.clone(),
+            "oauth2-client-id" => self.oauth2_client_id.clone(),
+            "oauth2-client-secret" => self.oauth2_client_secret.clone(),
             _ => None,
         }
     }
@@ -104,7 +107,20 @@ fn from(option: impl Fn(&str) -> Option<String>) -> anyhow::Result<Option<Contex
         client_id: option("oidc-client-id").unwrap_or_else(|| CLIENT.to_owned()),
         client_secret: option("oidc-client-secret"),
         scopes: SCOPES.to_owned(),
+        orders: order_client(option)?,
     }))
+}
+
+/// The client for orders; none unless all three options are there.
+pub(super) fn order_client(
+    option: impl Fn(&str) -> Option<String>,
+) -> anyhow::Result<Option<OrderClient>> {
+    const ISSUER: &str = "oauth2-issuer-url";
+    let option = |name: &str| option(name).filter(|value| !value.is_empty());
+    let all = (option(ISSUER), option("oauth2-client-id"), option("oauth2-client-secret"));
+    let (Some(issuer), Some(id), Some(secret)) = all else { return Ok(None) };
+    let tokens = address(ISSUER, &issuer)?;
+    Ok(Some(OrderClient { tokens, id, secret: secret.into() }))
 }
 
 /// The address that an option has.
@@ -151,9 +167,28 @@ mod tests {
             })
         };
 
-        assert_eq!(value(1).unwrap(), None);
+        assert!(value(1).unwrap().is_none());
         let context = value(4).unwrap().unwrap();
+        assert!(context.orders.is_none());
         assert_eq!(context.server.as_str(), "https://keb.test/");
         assert_eq!((context.client_id.as_str(), context.client_secret), ("cli", None));
+    }
+
+    #[test]
+    fn a_client_for_orders_needs_its_address_its_id_and_its_secret() {
+        let values = [
+            ("oauth2-issuer-url", "https://oauth2.test/oauth2/token"),
+            ("oauth2-client-id", "orders"),
+            ("oauth2-client-secret", "hunter2"),
+        ];
+        let client = |most: usize| {
+            let find = |name: &str| values[..most].iter().find(|(known, _)| *known == name);
+            order_client(|name| find(name).map(|(_, value)| (*value).to_owned())).unwrap()
+        };
+
+        assert!(client(2).is_none());
+        let all = client(3).unwrap();
+        assert_eq!((all.tokens.as_str(), all.id.as_str()), (values[0].1, "orders"));
+        assert!(!format!("{all:?}").contains("hunter2"));
     }
 }

@@ -234,6 +234,7 @@ mod tests {
             client_id: "kcp".into(),
             client_secret: None,
             scopes: scopes.into(),
+            orders: None,
         };
         let name = |scopes: &str| {
             let path = file(&context(scopes)).unwrap();

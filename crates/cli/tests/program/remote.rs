@@ -294,6 +294,53 @@ fn the_known_clients_settings_are_read_and_its_folder_is_left_alone() {
 }
 
 #[test]
+fn orders_go_under_the_client_that_the_known_settings_name_and_a_refusal_names_the_scope() {
+    let elsewhere = RemoteControlPlane::new();
+    let (user, password) = elsewhere.person();
+    let folder = elsewhere.home.path().join(".kcp");
+    fs::create_dir(&folder).unwrap();
+    let (server, issuer) = (elsewhere.server(), elsewhere.issuer());
+    let people = format!("oidc-issuer-url: {issuer}\noidc-client-id: kcp\nkeb-api-url: {server}\n");
+    let configure = |text: &str| fs::write(folder.join("config.yaml"), text).unwrap();
+    configure(&people);
+    elsewhere.prints(&["login", "-u", &user, "-p", &password]);
+    let mut order = Command::new(KCP);
+    order.arg("--data").arg(elsewhere.data());
+    order.args(["provision", "--yes", "--plan", "aws", "--name", "one", "--watch"]);
+    assert!(order.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success());
+    let shoot = elsewhere.prints(&["rt", "-o", "custom=S:shootName"]);
+    let shoot = shoot.lines().nth(1).unwrap();
+
+    // The group of an administrator of runtimes does not order.
+    for words in [&["d", "-c", shoot, "--yes"][..], &["bind", "one", "--yes"], &["catalog"]] {
+        let refused = elsewhere.fails(words);
+        assert!(refused.contains("the login lacks the scope broker:write"), "{refused}");
+        assert!(refused.contains("\nNext: kcp COMMAND --oauth2-issuer-url URL "), "{refused}");
+    }
+    let text = fs::read(elsewhere.data().join("credentials.json")).unwrap();
+    let secrets: Value = serde_json::from_slice(&text).unwrap();
+    let secret = secrets["client_secret"].as_str().unwrap();
+    let client = |secret: &str| {
+        format!(
+            "{people}oauth2-issuer-url: {issuer}/oauth2/token\noauth2-client-id: kcp-broker\n\
+             oauth2-client-secret: {secret}\n"
+        )
+    };
+    configure(&client("hunter2"));
+    let refused = elsewhere.fails(&["d", "-c", shoot, "--yes"]);
+    assert!(refused.contains("the client \"kcp-broker\" of oauth2-client-id gets no token"));
+    assert!(!refused.contains("login") && !refused.contains("hunter2"), "{refused}");
+
+    configure(&client(secret));
+    let bound = elsewhere.prints(&["bind", "one", "--yes", "-o", "name", "--id", "ci"]);
+    assert_eq!(bound, "ci\n");
+    elsewhere.prints(&["update", "one", "--param", "autoScalerMax=9", "--dry-run"]);
+    let removed = elsewhere.prints(&["d", "-c", shoot, "--yes", "-o", "json"]);
+    let removed: Value = serde_json::from_str(&removed).unwrap();
+    assert!(removed["operation"].is_string(), "{removed}");
+}
+
+#[test]
 fn tokens_are_not_sent_in_clear() {
     let elsewhere = RemoteControlPlane::new();
     let words = ["context", "add", "far", "--issuer", "https://id.test", "--server"];

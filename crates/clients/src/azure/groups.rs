@@ -39,7 +39,7 @@ impl Group {
 }
 
 /// The name of an instance's group, and of the namespace in it. Azure's names have 6 to 50 letters, digits and hyphens and
-/// end with no hyphen; an id that does not fit is told by its hash.
+/// end with no hyphen; an id that does not fit is replaced by its hash.
 pub fn name_for(instance: &str) -> String {
     let name = format!("k{}", instance.to_lowercase());
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';

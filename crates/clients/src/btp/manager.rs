@@ -116,13 +116,18 @@ impl Btp {
         })
     }
 
+    /// The id of the cluster that the runtime's ConfigMap has.
+    pub async fn stored_cluster_id(&self) -> Result<Option<String>, Error> {
+        let maps = self.cluster.objects::<ConfigMap>(CONFIG_MAPS, Some(NAMESPACE));
+        Ok(maps.find(CLUSTER_INFO).await?.and_then(id))
+    }
+
     /// The id of the cluster: the one that stands in the runtime, or `wanted`, which then does.
     pub async fn cluster_id(&self, wanted: &str) -> Result<String, Error> {
-        let maps = self.cluster.objects::<ConfigMap>(CONFIG_MAPS, Some(NAMESPACE));
-        let id = |map: ConfigMap| map.data.unwrap_or_default().remove("id");
-        if let Some(found) = maps.find(CLUSTER_INFO).await?.and_then(id) {
+        if let Some(found) = self.stored_cluster_id().await? {
             return Ok(found);
         }
+        let maps = self.cluster.objects::<ConfigMap>(CONFIG_MAPS, Some(NAMESPACE));
         let object = json!({"metadata": {"name": CLUSTER_INFO}, "data": {"id": wanted}});
         let made = match maps.create(CLUSTER_INFO, &object).await {
             Err(error) if error.kind == Kind::NotFound => {
@@ -144,4 +149,9 @@ impl Btp {
         }
         Ok(wanted.to_owned())
     }
+}
+
+/// The id in the ConfigMap; an empty one is none.
+fn id(map: ConfigMap) -> Option<String> {
+    map.data.unwrap_or_default().remove("id").filter(|id| !id.is_empty())
 }

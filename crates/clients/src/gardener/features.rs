@@ -248,7 +248,7 @@ impl Gardener {
 
     async fn read_features(&self) -> Result<Features, Error> {
         let features = self.described().await?;
-        Ok(Features { version: self.version_told().await?, ..features })
+        Ok(Features { version: self.published_version().await?, ..features })
     }
 
     async fn described(&self) -> Result<Features, Error> {
@@ -269,7 +269,7 @@ impl Gardener {
     }
 
     /// From the garden's own `ConfigMap`, or from the first Shoot that says who made it.
-    async fn version_told(&self) -> Result<Option<String>, Error> {
+    async fn published_version(&self) -> Result<Option<String>, Error> {
         let maybe = |read: Result<Value, Error>| match read {
             Ok(found) => Ok(Some(found)),
             Err(error) if matches!(error.kind, Kind::NotFound | Kind::Unauthorized) => Ok(None),
@@ -279,11 +279,11 @@ impl Gardener {
         let path = CONFIG_MAPS.path(Some(INFO.0)).unwrap_or_default();
         let info = self.cluster.document(doing, &format!("{path}/{}", INFO.1)).await;
         let info = maybe(info)?;
-        let told = info.as_ref().and_then(|info| info["data"]["gardenerAPIServer"].as_str());
-        let told = told.and_then(|text| {
+        let published = info.as_ref().and_then(|info| info["data"]["gardenerAPIServer"].as_str());
+        let published = published.and_then(|text| {
             text.lines().find_map(|line| line.trim().strip_prefix("version:")).map(str::trim)
         });
-        if let Some(version) = told.filter(|version| !version.is_empty()) {
+        if let Some(version) = published.filter(|version| !version.is_empty()) {
             return Ok(Some(version.to_owned()));
         }
         let path = SHOOTS.path(Some(&self.namespace)).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! One watch over all Shoots of a project, and signals to everyone who waits for one of them.
 //!
 //! What a reader would get wrong: a signal is a hint to look again, not news. It may come twice, and a
-//! gap in the watch is told as [`Signal::Any`].
+//! gap in the watch is sent as [`Signal::Any`].
 
 use futures::StreamExt;
 use kube::{
@@ -20,7 +20,7 @@ use tokio::{
 use super::SHOOTS;
 use crate::kubernetes::Cluster;
 
-/// How many signals a slow listener may be behind before it is told to look at everything.
+/// How many signals a slow listener may be behind before it gets `Signal::Any`.
 const BEHIND: usize = 4_096;
 
 /// Something happened.
@@ -83,7 +83,7 @@ async fn follow(shoots: Api<DynamicObject>, signals: Sender<Signal>) {
             Ok(Event::Apply(shoot) | Event::Delete(shoot)) => {
                 shoot.metadata.name.map(Signal::Shoot)
             }
-            // What happened while nobody watched is not told one by one.
+            // Changes while nobody watched are not sent one by one.
             Ok(Event::InitDone) => Some(Signal::Any),
             Ok(Event::Init | Event::InitApply(_)) => None,
             Err(error) => {

@@ -5,8 +5,8 @@
 
 use crate::error::{Error, Kind};
 
-/// The same failure, told apart.
-pub(super) fn told_apart(error: Error) -> Error {
+/// The same failure, with the kind that its text says.
+pub(super) fn classified(error: Error) -> Error {
     let said = error.said.as_deref().unwrap_or_default();
     if error.kind != Kind::Unauthorized || !is_refusal(said) {
         return error;
@@ -37,7 +37,7 @@ mod tests {
     use crate::error::Component;
 
     fn kind(said: &str) -> Kind {
-        told_apart(Error::new(Component::GARDENER, Kind::Unauthorized, "trying").saying(said)).kind
+        classified(Error::new(Component::GARDENER, Kind::Unauthorized, "trying").saying(said)).kind
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl Cluster {
             let body = serde_json::to_vec(object).unwrap_or_default();
             let content_type = "application/apply-patch+yaml";
             let ask = RequestHead { method: Method::PATCH, path: &path, content_type, body };
-            self.send::<Value>(&doing, ask).await.map_err(admission::told_apart)?;
+            self.send::<Value>(&doing, ask).await.map_err(admission::classified)?;
         }
         Ok(())
     }

@@ -108,7 +108,7 @@ impl<T> Objects<T> {
         let body = serde_json::to_vec(body).map_err(|_| self.unusable(doing, "it is no JSON"))?;
         let ask = RequestHead { method, path, content_type, body };
         let sent = self.cluster.send_warned(doing, ask).await;
-        sent.map_err(|error| admission::told_apart(self.outage(error)))
+        sent.map_err(|error| admission::classified(self.outage(error)))
     }
 
     async fn read<R: DeserializeOwned>(&self, doing: &str, path: &str) -> Result<R, Error> {

@@ -107,7 +107,7 @@ pub struct Installation {
 pub enum InstallState {
     /// There is none.
     Missing,
-    /// It was never started, or the installer has not begun what it was told last.
+    /// It was never started, or the installer has not begun what was written last.
     Idle,
     /// The installer is at it.
     InProgress,

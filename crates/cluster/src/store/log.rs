@@ -40,7 +40,7 @@ pub(crate) struct Log {
     sync: bool,
     compact_after: u64,
     open: Mutex<Open>,
-    /// Told when the newest file has grown enough to be worth a snapshot.
+    /// Notified when the newest file has grown enough to be worth a snapshot.
     pub(crate) grown: Notify,
     /// A disk without room, in tests.
     full: AtomicBool,

@@ -42,7 +42,7 @@ pub(crate) struct State {
     limit: History,
 }
 
-/// How much a cluster remembers for watchers; one who is further behind is told to list again.
+/// How much a cluster remembers for watchers; one who is further behind has to list again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct History {
     /// The highest number of changes.

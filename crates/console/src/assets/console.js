@@ -157,11 +157,11 @@
     standing = state;
     const shown = document.querySelector(".line");
     if (!shown) return;
-    const told = lostAt ? "lost" : state;
-    shown.hidden = !told;
-    shown.dataset.line = told;
+    const status = lostAt ? "lost" : state;
+    shown.hidden = !status;
+    shown.dataset.line = status;
     const since = () => `cannot be reached since ${new Date(lostAt + skew).toISOString().slice(11, 19)} UTC`;
-    write(shown, lostAt ? since() : words[told] || "connecting");
+    write(shown, lostAt ? since() : words[status] || "connecting");
   }
 
   // A text that is the same stays, and what is selected in it.
@@ -205,7 +205,7 @@
     const own = new EventSource("/console/events");
     events = own;
     document.documentElement.dataset.stream = "open";
-    // What happened between the load and now was told to nobody.
+    // Events between the load and now were sent to nobody.
     own.addEventListener("open", () => {
       line("live");
       // The server is back: whatever was waited for is over.
@@ -221,7 +221,7 @@
       if (!refused) miss();
       if (!refused || events !== own) return;
       close();
-      // Whether it is the server or the session is told by the page.
+      // Whether it is the server or the session, the page says.
       if (lostAt) soon();
       setTimeout(listen, 15000);
     });

@@ -51,8 +51,8 @@ fn summary(timeline: &Timeline) -> String {
         (of(|it| it == Mark::ToCome), "to come"),
         (of(|it| it == Mark::NotReached), "not reached"),
     ];
-    let told = parts.iter().filter(|(number, _)| *number > 0);
-    told.map(|(number, word)| format!("{number} {word}")).collect::<Vec<_>>().join(" · ")
+    let words = parts.iter().filter(|(number, _)| *number > 0);
+    words.map(|(number, word)| format!("{number} {word}")).collect::<Vec<_>>().join(" · ")
 }
 
 fn axis(timeline: &Timeline) -> Markup {

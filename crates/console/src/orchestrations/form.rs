@@ -194,7 +194,7 @@ fn target(console: &Console, fields: &Fields, list: &str, row: usize) -> Markup 
 }
 
 fn pace(fields: &Fields) -> Markup {
-    let told = [("", "where SPC is configured"), ("yes", "yes"), ("no", "no")];
+    let choices = [("", "where SPC is configured"), ("yes", "yes"), ("no", "no")];
     html! {
         section.card aria-labelledby="pace" {
             header { h2 #pace { "4. How" } span { "all of it can be changed or stopped later" } }
@@ -211,7 +211,7 @@ fn pace(fields: &Fields) -> Markup {
                     div.field {
                         label for="notification" { "Notify customers" }
                         select #notification name="notification" {
-                            @for (word, name) in told { option value=(word) selected[fields.get("notification") == word] { (name) } }
+                            @for (word, name) in choices { option value=(word) selected[fields.get("notification") == word] { (name) } }
                         }
                     }
                 }

@@ -54,12 +54,12 @@ impl History {
         let most = self.columns.iter().map(|(good, bad)| good + bad).max().unwrap_or(0).max(1);
         let (good, bad) = self.columns.iter().fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
         let length = span(self.length);
-        let told = format!("{good} operations succeeded and {bad} failed in the last {length}");
+        let label = format!("{good} operations succeeded and {bad} failed in the last {length}");
         html! {
             section.card aria-labelledby="history" {
                 header { h2 #history { "Throughput and success" } span { (good) " succeeded · " (bad) " failed" } }
                 div.body {
-                    svg.chart viewBox="0 0 960 104" preserveAspectRatio="none" role="img" aria-label=(told) {
+                    svg.chart viewBox="0 0 960 104" preserveAspectRatio="none" role="img" aria-label=(label) {
                         line x1="0" x2="960" y1="100" y2="100" {}
                         @for (at, (good, bad)) in self.columns.iter().enumerate() {
                             @let (tall, taller) = (good * HEIGHT / most, bad * HEIGHT / most);

@@ -97,14 +97,14 @@ fn columns(endings: &Endings) -> Markup {
     let most = endings.days.iter().map(|(good, bad)| good + bad).max().unwrap_or(0).max(1);
     let step = WIDTH / endings.days.len().max(1);
     let wide = step.saturating_sub(1).clamp(1, 14);
-    let told = format!(
+    let label = format!(
         "{} succeeded and {} failed in {} days, at most {most} on one day",
         endings.succeeded,
         endings.failed,
         endings.days.len()
     );
     html! {
-        svg.days viewBox={ "0 0 " (WIDTH) " 24" } preserveAspectRatio="none" role="img" aria-label=(told) {
+        svg.days viewBox={ "0 0 " (WIDTH) " 24" } preserveAspectRatio="none" role="img" aria-label=(label) {
             line x1="0" x2=(WIDTH) y1="23.5" y2="23.5" {}
             @for (at, (good, bad)) in endings.days.iter().enumerate() {
                 @let tall = (good * HEIGHT / most).max(i64::from(*good > 0) * 2);

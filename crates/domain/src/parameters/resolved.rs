@@ -102,7 +102,7 @@ pub struct Cluster {
 pub struct Zone {
     /// The provider's name for it.
     pub name: String,
-    /// Its networks, where the provider wants to be told.
+    /// Its networks, where the provider requires them.
     pub subnets: Option<Subnets>,
 }
 

@@ -40,7 +40,7 @@ pub struct Unfinished {
     pub admitted: bool,
     /// The digest of its request.
     pub digest: Option<Vec<u8>>,
-    /// Whether it was told to end.
+    /// Whether it was requested to end.
     pub canceling: bool,
 }
 

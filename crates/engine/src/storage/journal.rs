@@ -55,7 +55,7 @@ pub enum Outcome {
     Skipped,
     /// It was given up at its limit: executed but not completed.
     GivenUp,
-    /// The operation reached its limit, or was told to end, before the step ran.
+    /// The operation reached its limit, or was requested to end, before the step ran.
     Ended,
 }
 

@@ -1,6 +1,6 @@
-//! Tells the Director when a runtime could not be made.
+//! Reports to the Director when a runtime could not be made.
 //!
-//! What a reader would get wrong: that it was told is stored, so that neither a crash nor a Director that is away loses
+//! What a reader would get wrong: that it was reported is stored, so that neither a crash nor an outage of the Director loses
 //! it. The engine's events only make it soon.
 
 use std::{sync::Arc, time::Duration};
@@ -32,7 +32,7 @@ pub async fn keep(provisioner: Provisioner) {
     loop {
         if let Err(error) = tell(&provisioner).await {
             let error = base::failure::chain(&error);
-            tracing::warn!(error, "the Director is not told of failures");
+            tracing::warn!(error, "director: reporting failed runtimes failed");
         }
         tokio::select! {
             () = clock.sleep(EVERY) => {}
@@ -57,17 +57,17 @@ async fn failure(events: &mut Receiver<Arc<Event>>) {
     }
 }
 
-/// Tells the Director of all failures that it does not know of; how many it was told of.
+/// Reports all failures to the Director that it does not know of; how many were reported.
 pub async fn tell(provisioner: &Provisioner) -> Result<usize, Error> {
     let parts = provisioner.parts();
-    let (mut told, mut after) = (0, None);
+    let (mut reported, mut after) = (0, None);
     loop {
         let page = parts.store.not_provisioned(after, MOST).await?;
-        let Some((last, _)) = page.last() else { return Ok(told) };
+        let Some((last, _)) = page.last() else { return Ok(reported) };
         after = Some(*last);
         for (runtime, tenant) in page {
             if is_failed(parts, runtime).await? && mark(parts, runtime, &tenant).await? {
-                told += 1;
+                reported += 1;
             }
         }
     }
@@ -88,7 +88,7 @@ async fn mark(parts: &Parts, runtime: Uuid, tenant: &str) -> Result<bool, Error>
         Err(error) if error.kind == Kind::NotFound => {}
         Err(error) => {
             let error = base::failure::chain(&error);
-            tracing::warn!(runtime.id = %runtime, error, "the Director does not know of a failure yet");
+            tracing::warn!(runtime.id = %runtime, error, "director: reporting a failed runtime failed, retrying later");
             return Ok(false);
         }
     }

@@ -15,7 +15,7 @@ pub async fn follow(gardener: Gardener, engine: Engine<EngineStore>) {
         let Signal::Shoot(name) = signal else { continue };
         if let Err(error) = engine.signal(&shoot_signal(&name)).await {
             let error = base::failure::chain(&error);
-            tracing::warn!(shoot = name, error, "nobody could be told about a Shoot");
+            tracing::warn!(shoot = name, error, "Shoot event: waking operations failed");
         }
     }
 }

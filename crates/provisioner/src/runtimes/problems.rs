@@ -11,11 +11,11 @@ use crate::{
     status::LastError,
 };
 
-/// How many errors are told at most: the newest ones.
+/// How many errors are listed at most: the newest ones.
 const MOST: usize = 100;
 /// The text that clients of the reference know.
 const TIME_IS_UP: &str = "error: timeout while processing operation";
-/// The reason of a call that was not made because the ones before it failed: what failed is told by those.
+/// The reason of a call that was not made because the ones before it failed: those say what failed.
 const PAUSED: &str = "paused";
 
 /// The errors of an operation.
@@ -30,12 +30,12 @@ impl Problems<'_> {
     pub(super) fn last(&self) -> Option<LastError> {
         let failure = self.snapshot.failure.as_ref()?;
         if failure.reason != PAUSED {
-            return Some(self.told(failure));
+            return Some(self.last_error(failure));
         }
         let failures = self.journal.iter().rev().filter_map(|entry| entry.failure.as_ref());
         let cause = failures.into_iter().find(|other| other.reason != PAUSED);
-        let Some(cause) = cause.map(|cause| self.told(cause)) else {
-            return Some(self.told(failure));
+        let Some(cause) = cause.map(|cause| self.last_error(cause)) else {
+            return Some(self.last_error(failure));
         };
         let message = if self.snapshot.state.is_final() {
             format!("{}; what failed before: {}", failure.message, cause.message)
@@ -45,12 +45,13 @@ impl Problems<'_> {
         Some(LastError { message, ..cause })
     }
 
-    /// Everything that went wrong, the newest last; what went wrong in the same way several times in a row is told
+    /// Everything that went wrong, the newest last; what went wrong in the same way several times in a row is listed
     /// once.
     pub(super) fn all(&self, last: Option<&LastError>) -> Vec<String> {
         let failures = self.journal.iter().filter_map(|entry| entry.failure.as_ref());
         let failures = failures.filter(|failure| failure.reason != PAUSED);
-        let mut texts: Vec<String> = failures.map(|failure| self.told(failure).message).collect();
+        let mut texts: Vec<String> =
+            failures.map(|failure| self.last_error(failure).message).collect();
         if let Some(last) = last.filter(|last| texts.last() != Some(&last.message)) {
             texts.push(last.message.clone());
         }
@@ -71,7 +72,7 @@ impl Problems<'_> {
     }
 
     /// The engine's own failures are the provisioner's to its clients.
-    fn told(&self, failure: &Failure) -> LastError {
+    fn last_error(&self, failure: &Failure) -> LastError {
         let message = failure.message.as_str();
         let (message, reason, component) =
             match (failure.component.as_str(), failure.reason.as_str()) {

@@ -1,4 +1,4 @@
-//! Metrics of calls to outside systems, told by the gates.
+//! Metrics of calls to outside systems, reported by the gates.
 
 use clients::{CallReport, Component, Observer};
 use prometheus_client::{

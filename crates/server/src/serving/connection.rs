@@ -49,7 +49,7 @@ impl Connections {
     pub(super) async fn serve(self, stream: TcpStream, seat: Seat) {
         // Answers are written whole: there is nothing to wait for before they leave.
         let _ = stream.set_nodelay(true);
-        // Without an address nobody could be told from anybody else; the connection is gone by now.
+        // Without an address clients could not be distinguished; the connection is gone by now.
         let Ok(address) = stream.peer_addr() else { return };
         let remote = Remote { address: address.ip(), certificate: Vec::new() };
         match self.wrapper {

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ConnectionLimits;
 
-/// How many connections there may be beyond the limits, for health and for being told to come back later.
+/// How many connections there may be beyond the limits, for health and for answers that say to come back later.
 const RESERVE: usize = 16;
 /// Marks a time that is not running.
 const NONE: u64 = u64::MAX;

@@ -68,7 +68,7 @@ impl Picture {
         *self.0.entry(line).or_default() += 1;
     }
 
-    /// What is in it and not in the other, and the other way round. Of what is refused only the refusal is told.
+    /// What is in it and not in the other, and the other way round. Of what is refused only the refusal is listed.
     fn beside(&self, usual: &Self) -> String {
         let mut text = String::new();
         let refused = self.0.keys().any(|line| line.starts_with("refused: "));

@@ -128,7 +128,7 @@ pub struct AnswerSettings {
     /// The broker's own address, when instances are to be labelled with where their kubeconfig is.
     #[config(env = "KCP_BROKER_ADDRESS")]
     pub address: Option<String>,
-    /// Where the end of trials is explained. Owners of trials are told about the end only with it.
+    /// Where the end of trials is explained. Owners of trials are notified of the end only with it.
     #[config(env = "KCP_BROKER_TRIAL_DOCUMENTATION")]
     pub trial_documentation: Option<String>,
     /// Whether orders, changes and removals without `accepts_incomplete=true` are accepted as if they had it, against the Open Service

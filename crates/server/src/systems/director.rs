@@ -25,7 +25,7 @@ pub(super) const ABOUT: About = About {
     name: Component::DIRECTOR.0,
     purpose: "is the registry of runtimes: each has an entry with labels, and a token to connect with",
     usage: Usage::StepsAndMore {
-        called: "provisionRuntime registers the runtime before it answers, and the FAILED condition of a runtime is told until it has arrived",
+        called: "provisionRuntime registers the runtime before it answers, and the FAILED condition of a runtime is sent until it has arrived",
         when_down: "provisionRuntime answers with the error and leaves nothing behind; a registration whose answer was lost is found again by its label",
     },
     settings: &[Setting::Section(&provisioner::Director::META), Setting::Section(&Section::META)],

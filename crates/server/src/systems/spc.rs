@@ -15,10 +15,10 @@ pub(super) type Client = Spc;
 
 pub(super) const ABOUT: About = About {
     name: spc::COMPONENT.0,
-    purpose: "tells customers about maintenance of their runtimes",
+    purpose: "notifies customers of maintenance of their runtimes",
     usage: Usage::StepsAndMore {
-        called: "after an upgrade has ended, well or not: the customer is told that the maintenance is over",
-        when_down: "the customer is told later: it is tried again every 2 minutes",
+        called: "after an upgrade has ended, well or not: the customer is notified that the maintenance is over",
+        when_down: "the customer is notified later: it is tried again every 2 minutes",
     },
     settings: &[Setting::Section(&Section::META)],
 };

@@ -148,7 +148,7 @@ impl Cis {
             }
             "delete-subaccount" => {
                 let subaccount = before.ok_or_else(unknown)?;
-                let mut happening = told(&subaccount, "Subaccount_Deletion", now);
+                let mut happening = happening_of(&subaccount, "Subaccount_Deletion", now);
                 happening.created_at = now + self.pace.scaled(self.settings.deletion_event);
                 Event::Deleted { guid, happening }
             }
@@ -177,11 +177,11 @@ fn set(mut subaccount: Subaccount, kind: &str, with: &OrderFields, now: Timestam
         subaccount.production.clone_from(production);
     }
     subaccount.modified_at = with.at.unwrap_or(now);
-    let happening = told(&subaccount, kind, subaccount.modified_at);
+    let happening = happening_of(&subaccount, kind, subaccount.modified_at);
     Event::Set(subaccount, happening)
 }
 
-fn told(subaccount: &Subaccount, kind: &str, at: Timestamp) -> Happening {
+fn happening_of(subaccount: &Subaccount, kind: &str, at: Timestamp) -> Happening {
     Happening {
         kind: kind.into(),
         subaccount: subaccount.guid.clone(),

@@ -1,6 +1,6 @@
 //! Which calls changed something: the innermost layer around the clusters' routes.
 //!
-//! What a reader would get wrong: the ledger is told after the cluster has kept the change, and outside
+//! What a reader would get wrong: the ledger is written after the cluster has stored the change, and outside
 //! of its lock. So a kill between the two loses the line that says `applied` (the call's `received` is
 //! there), and changes of *different* objects may be entered in another order than they were made.
 //! Writes to the same object take turns here, the landscape's own included, so what is entered is exact.

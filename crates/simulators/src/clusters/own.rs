@@ -1,7 +1,7 @@
 //! The landscape's own clients of its clusters: clients whose calls are in no ledger and meet no trouble.
 //!
 //! What a reader would get wrong: they go through the same port and the same API as everybody. They are
-//! told apart by a header whose value is made up at every start and leaves the process only to itself.
+//! distinguished by a header whose value is made up at every start and leaves the process only to itself.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use cluster::Server;

@@ -310,11 +310,11 @@ impl System for Runtimes {
                 json!({"agent": format!("disconnect={}", Uuid::new_v4().simple())})
             }
             _ => {
-                let told = ACTORS.into_iter().filter(|(actor, _)| !with[*actor].is_null());
-                let told = told.map(|(actor, known)| {
+                let chosen = ACTORS.into_iter().filter(|(actor, _)| !with[*actor].is_null());
+                let chosen = chosen.map(|(actor, known)| {
                     Ok((actor.to_owned(), scenario(with, actor, known)?.into()))
                 });
-                Value::Object(told.collect::<Result<_, OrderError>>()?)
+                Value::Object(chosen.collect::<Result<_, OrderError>>()?)
             }
         };
         let object = json!({

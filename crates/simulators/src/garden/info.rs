@@ -23,10 +23,10 @@ const ENTRIES: [(&str, &str); 9] = [
     ("maintenanceEnd", "/spec/maintenance/timeWindow/end"),
 ];
 
-/// The version of Kubernetes that a runtime was told.
+/// The version of Kubernetes in a runtime's `ConfigMap`.
 pub(crate) fn version_of(server: &Server, runtime: &str) -> Option<String> {
-    let told = server.get(runtime, "configmaps", "kube-system", NAME)?;
-    Some(told["data"][VERSION].as_str()?.to_owned())
+    let info = server.get(runtime, "configmaps", "kube-system", NAME)?;
+    Some(info["data"][VERSION].as_str()?.to_owned())
 }
 
 /// The data.

@@ -44,12 +44,12 @@ impl Issuer {
         groups: &[String],
     ) -> Claims {
         let now = self.clock.now().as_second();
-        let told = self.known.read(|known| known.audience.clone());
+        let audience = self.known.read(|known| known.audience.clone());
         let lifetime = i64::try_from(self.lifetime().as_secs()).unwrap_or(i64::MAX);
         Claims {
             iss: self.settings.url.clone(),
             sub: subject.into(),
-            aud: told.unwrap_or_else(|| self.settings.audience.clone()),
+            aud: audience.unwrap_or_else(|| self.settings.audience.clone()),
             exp: now.saturating_add(lifetime),
             iat: now,
             nbf: now,

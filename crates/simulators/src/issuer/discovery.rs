@@ -13,7 +13,7 @@ use url::Url;
 
 use super::Issuer;
 
-/// The discovery document. Who comes by another name of this machine is told the right one: tokens name the issuer
+/// The discovery document. Requests by another name of this machine are answered with the right one: tokens name the issuer
 /// exactly, and a client would refuse them later with fewer words.
 pub(super) async fn document(State(issuer): State<Arc<Issuer>>, headers: HeaderMap) -> Response {
     let url = issuer.url();

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use super::{Landscape, error::Error};
 use crate::ledger::{Entry, Filter, Page, Phase, follow};
 
-/// How many lines a page holds unless told otherwise.
+/// How many lines a page holds by default.
 const PAGE: usize = 100;
 
 /// Which lines are wanted.

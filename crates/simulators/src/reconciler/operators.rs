@@ -139,7 +139,7 @@ pub(super) async fn list(
                 && wanted("status", status.as_str().unwrap_or(""))
                 && between(round.began_at)
         });
-        rounds.take(last).map(|round| told(known, round)).collect()
+        rounds.take(last).map(|round| round_json(known, round)).collect()
     })))
 }
 
@@ -157,11 +157,11 @@ pub(super) async fn info(
     reconciler.settle()?;
     reconciler.known.read(|known| {
         let round = round(known, &scheduling)?;
-        let mut told = told(known, round);
-        told["configVersion"] = json!(round.config);
-        told["operations"] =
+        let mut answer = round_json(known, round);
+        answer["configVersion"] = json!(round.config);
+        answer["operations"] =
             correlations(round).map(|(part, id)| operation(round, part, &id)).collect();
-        Ok(Json(told))
+        Ok(Json(answer))
     })
 }
 
@@ -255,7 +255,7 @@ fn ending(round: &Round) -> Status {
     round.ended.map_or(Status::Reconciling, |(_, status)| status)
 }
 
-fn told(known: &Records, round: &Round) -> Value {
+fn round_json(known: &Records, round: &Round) -> Value {
     let shoot = known.clusters.get(&round.runtime).map(|cluster| &cluster.metadata["shootName"]);
     json!({
         "schedulingID": round.id, "runtimeID": round.runtime, "shootName": shoot,

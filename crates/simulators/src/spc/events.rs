@@ -1,4 +1,4 @@
-//! The maintenance that customers are told about.
+//! The maintenance that customers are notified of.
 
 use std::collections::BTreeMap;
 

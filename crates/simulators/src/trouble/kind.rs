@@ -116,8 +116,8 @@ impl Kind {
         }
     }
 
-    /// The status that callers are told, if it is one of trouble.
-    pub(super) fn told(&self) -> Option<u16> {
+    /// The status that callers get, if it is one of trouble.
+    pub(super) fn status(&self) -> Option<u16> {
         match self {
             Self::Status { status, .. } => Some(*status),
             Self::LostAnswer { status } | Self::Partial { status, .. } => *status,

@@ -12,7 +12,7 @@ use axum::{
 };
 use jiff::{Timestamp, fmt::rfc2822::DateTimePrinter};
 
-/// An answer as gateways give it, unless told otherwise.
+/// An answer as gateways give it by default.
 pub(super) fn error(status: u16, body: Option<String>) -> Response {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let json = body.as_deref().is_some_and(|body| body.trim_start().starts_with(['{', '[']));

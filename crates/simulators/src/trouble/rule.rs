@@ -155,7 +155,7 @@ impl Rule {
         }
         // A proxy may well answer 200 with a page of its own, or send callers elsewhere.
         let least = if matches!(self.trouble, Kind::Status { .. }) { 200 } else { 400 };
-        if self.trouble.told().is_some_and(|status| !(least..600).contains(&status)) {
+        if self.trouble.status().is_some_and(|status| !(least..600).contains(&status)) {
             return Err(RuleError::Status);
         }
         if self.nth == Some(0) {

@@ -23,7 +23,7 @@ use tokio::{
     sync::watch,
 };
 
-/// A connection that can be told to end with a reset.
+/// A connection that can be made to end with a reset.
 pub trait Resettable {
     /// From now on, closing it is a reset.
     fn reset_on_close(&self);

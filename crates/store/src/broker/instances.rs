@@ -22,6 +22,11 @@ pub(super) const LAST_OPERATION: &str = "
 sql!(LAST_OF_KINDS = "
     SELECT id FROM operations WHERE instance = $1 AND " (any "kind" "$2") "
     ORDER BY instance DESC, created_at DESC, id DESC LIMIT 1");
+// One that was stopped before it began, or will be, has changed nothing.
+sql!(LAST_EFFECTIVE = "
+    SELECT id FROM operations WHERE instance = $1 AND " (any "kind" "$2") "
+    AND (started_at IS NOT NULL OR state NOT IN ('failed', 'canceled') AND cancel_state IS NULL)
+    ORDER BY instance DESC, created_at DESC, id DESC LIMIT 1");
 const BELONGS: &str = "SELECT instance FROM operations WHERE id = $1";
 
 const COUNT: &str = "
@@ -38,7 +43,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     (COUNT, "instances_of_plan"),
 ];
 #[cfg(test)]
-pub(super) const LISTS: &[(crate::sql::Text, &str)] = &[(LAST_OF_KINDS, "operations_of_instance")];
+pub(super) const LISTS: &[(crate::sql::Text, &str)] =
+    &[(LAST_OF_KINDS, "operations_of_instance"), (LAST_EFFECTIVE, "operations_of_instance")];
 
 /// How many instances of one plan there are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,6 +104,24 @@ impl BrokerStore {
             }),
         };
         Ok(last?)
+    }
+
+    /// The newest operation of an instance, of one of these kinds, that was not stopped before it began; the newest if all of them were.
+    pub async fn last_effective_operation(
+        &self,
+        instance: &str,
+        kinds: &[&str],
+    ) -> Result<Option<Uuid>, Error> {
+        if !can_be(instance) {
+            return Ok(None);
+        }
+        let last: Option<Uuid> = on!(self.database().reader(), LAST_EFFECTIVE, |text, pool| {
+            sqlx::query_scalar(text).bind(instance).bind(list(kinds)).fetch_optional(pool).await
+        })?;
+        match last {
+            Some(last) => Ok(Some(last)),
+            None => self.last_operation(instance, Some(kinds)).await,
+        }
     }
 
     /// The instance that an operation is of, also when the instance is gone.

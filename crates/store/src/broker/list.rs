@@ -7,6 +7,7 @@ mod all;
 mod fitting;
 mod marks;
 mod merged;
+mod newest;
 
 use base::failure::chain;
 use jiff::Timestamp;
@@ -95,8 +96,8 @@ macro_rules! chosen {
         )
     };
 }
-/// A page, how many there are on all pages, the names of Shoots by which some are chosen afterwards, and where every so many
-/// instances end.
+/// A page, how many there are on all pages, the names of Shoots by which some are chosen afterwards, the keys from the newest back, and
+/// where every so many instances end.
 macro_rules! pages {
     ($way:tt) => {
         Pages {
@@ -115,6 +116,11 @@ macro_rules! pages {
                 $way,
                 " AND (created_at, id) > ($12, $13) ORDER BY created_at, id LIMIT $14"
             ),
+            newest: chosen!(
+                "created_at, id, shoot_name",
+                $way,
+                " AND (created_at, id) < ($12, $13) ORDER BY created_at DESC, id DESC LIMIT $14"
+            ),
             marks: chosen!(
                 "created_at, id FROM (
                  SELECT created_at, id, row_number() OVER (ORDER BY created_at, id) AS number",
@@ -130,6 +136,7 @@ struct Pages {
     page: Text,
     total: Text,
     names: Text,
+    newest: Text,
     marks: Text,
 }
 
@@ -154,30 +161,37 @@ pub(super) const LISTS: &[(Text, &str)] = &[
     (ALL.page, "instances_by_age"),
     (ALL.total, "instances_by_age"),
     (ALL.names, "instances_by_age"),
+    (ALL.newest, "instances_by_age"),
     (ALL.marks, "instances_by_age"),
     (LEFT_OVER.page, "instances_left_over"),
     (LEFT_OVER.total, "instances_left_over"),
     (LEFT_OVER.names, "instances_left_over"),
+    (LEFT_OVER.newest, "instances_left_over"),
     (LEFT_OVER.marks, "instances_left_over"),
     (OF_ACCOUNT.page, "instances_of_account"),
     (OF_ACCOUNT.total, "instances_of_account"),
     (OF_ACCOUNT.names, "instances_of_account"),
+    (OF_ACCOUNT.newest, "instances_of_account"),
     (OF_ACCOUNT.marks, "instances_of_account"),
     (OF_SUBACCOUNT.page, "instances_of_subaccount"),
     (OF_SUBACCOUNT.total, "instances_of_subaccount"),
     (OF_SUBACCOUNT.names, "instances_of_subaccount"),
+    (OF_SUBACCOUNT.newest, "instances_of_subaccount"),
     (OF_SUBACCOUNT.marks, "instances_of_subaccount"),
     (OF_PLAN.page, "instances_of_plan_name"),
     (OF_PLAN.total, "instances_of_plan_name"),
     (OF_PLAN.names, "instances_of_plan_name"),
+    (OF_PLAN.newest, "instances_of_plan_name"),
     (OF_PLAN.marks, "instances_of_plan_name"),
     (OF_REGION.page, "instances_of_region"),
     (OF_REGION.total, "instances_of_region"),
     (OF_REGION.names, "instances_of_region"),
+    (OF_REGION.newest, "instances_of_region"),
     (OF_REGION.marks, "instances_of_region"),
     (OF_STANDING.page, "instances_of_standing"),
     (OF_STANDING.total, "instances_of_standing"),
     (OF_STANDING.names, "instances_of_standing"),
+    (OF_STANDING.newest, "instances_of_standing"),
     (OF_STANDING.marks, "instances_of_standing"),
     (all::ALL, ""),
     (all::OF_STANDINGS, "instances_of_standing"),

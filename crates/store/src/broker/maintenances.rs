@@ -1,4 +1,4 @@
-//! What upgrades have told others about a runtime and have to take back: written down before it is told, forgotten after it was taken back.
+//! What upgrades have announced outside about a runtime and have to take back: written down before it is sent, deleted after it was taken back.
 //!
 //! What a reader would get wrong: the operation does not take it back itself. Whether it succeeds, fails or is stopped, a chore does,
 //! once the operation has ended.
@@ -80,7 +80,7 @@ pub struct Maintenance {
     pub instance: String,
     /// The operation's kind.
     pub kind: String,
-    /// The event by which customers were told, if they were.
+    /// The orchestration in whose name customers were notified, if they were.
     pub orchestration: Option<Uuid>,
     /// The evaluations that are in maintenance mode.
     pub evaluations: Vec<SuspendedEvaluation>,
@@ -120,7 +120,7 @@ fn evaluations(text: &str) -> Result<Vec<SuspendedEvaluation>, Error> {
 }
 
 impl BrokerStore {
-    /// Writes down that customers are about to be told under an orchestration that an upgrade has begun. Gives when that was written
+    /// Writes down that customers are about to be notified of an upgrade of an orchestration. Gives when that was written
     /// first.
     pub async fn announce_maintenance(
         &self,

@@ -57,6 +57,11 @@ const PAGE: Text = removed!(
     "(created_at, id) > ($3, $4)",
     " ORDER BY created_at, id LIMIT $5 OFFSET $6"
 );
+const NEWEST: Text = removed!(
+    "instance, lane, id, created_at, ended_at",
+    "(created_at, id) < ($3, $4)",
+    " ORDER BY created_at DESC, id DESC LIMIT $5 OFFSET $6"
+);
 const TOTAL: Text = removed!(
     "count(*) FROM (SELECT 1",
     "(created_at, id) > ($3, $4)",
@@ -74,6 +79,7 @@ const FEW: Text = removed!("instance, lane, id, created_at, ended_at", (any "ins
 #[cfg(test)]
 pub(super) const LISTS: &[(Text, &str)] = &[
     (PAGE, "operations_removals"),
+    (NEWEST, "operations_removals"),
     (TOTAL, "operations_removals"),
     (MARKS, "operations_removals"),
     (FEW, "operations_of_instance"),
@@ -115,6 +121,21 @@ impl BrokerStore {
     ) -> Result<Vec<RemovedInstance>, Error> {
         let rows: Vec<Row> = on!(self.database().reader(), PAGE, |text, pool| {
             let query = bound!(sqlx::query_as(text), accounts, after);
+            query.bind(i64::from(most)).bind(i64::from(skip)).fetch_all(pool).await
+        })?;
+        Ok(rows.into_iter().map(RemovedInstance::from).collect())
+    }
+
+    /// Some of them from the newest back, the one whose removal was asked for last first.
+    pub async fn removed_newest(
+        &self,
+        accounts: &[String],
+        skip: u32,
+        most: u32,
+    ) -> Result<Vec<RemovedInstance>, Error> {
+        let end: Option<RemovedKey> = Some((Timestamp::MAX, Uuid::nil()));
+        let rows: Vec<Row> = on!(self.database().reader(), NEWEST, |text, pool| {
+            let query = bound!(sqlx::query_as(text), accounts, end);
             query.bind(i64::from(most)).bind(i64::from(skip)).fetch_all(pool).await
         })?;
         Ok(rows.into_iter().map(RemovedInstance::from).collect())

@@ -71,7 +71,7 @@ pub(crate) async fn instance_of(
     instance.ok_or_else(|| Error::Refused(format!("there is no operation {operation}")))
 }
 
-/// Reads a change strictly. Only the name of a wrong field is told, because its value may be a secret.
+/// Reads a change strictly. The error names only the wrong field, because its value may be a secret.
 pub(crate) fn read_change<T: DeserializeOwned>(what: &str, body: &Value) -> Result<T, Error> {
     let refused = |why: &str| Error::Refused(format!("{what} has {why}"));
     let fields = body.as_object().ok_or_else(|| refused("no fields"))?;

@@ -4,15 +4,24 @@ use ::engine::{
     OperationId,
     storage::{Acceptance, NewOperation, Pairs},
 };
+use base::Failure;
+use sqlx_macros::FromRow;
 use uuid::Uuid;
 
-use super::{EngineStore, accept::Candidate};
+use super::{EngineStore, accept::Candidate, refusal, rows};
 use crate::Error;
 
 const DIGEST: &str = "SELECT digest FROM operations WHERE id = $1";
-const NEWEST_BESIDES: &str = "
-    SELECT id FROM operations WHERE instance = $1 AND id <> $2
-    ORDER BY instance DESC, created_at DESC, id DESC LIMIT 1";
+// $2: the old one. $3: the new one. Those that were stopped before they began have changed nothing.
+const NEWER: &str = "
+    SELECT id, CASE WHEN state = 'failed' THEN failure END AS failure FROM operations
+    WHERE instance = $1 AND (created_at, id) > (SELECT created_at, id FROM operations WHERE id = $2)
+      AND id <> $3 AND (started_at IS NOT NULL OR state NOT IN ('failed', 'canceled'))
+    ORDER BY instance DESC, created_at DESC, id DESC";
+
+/// The statement with texts of its own, with the index it goes by.
+#[cfg(test)]
+pub(crate) const TEXTS: &[(&str, &str)] = &[(NEWER, "operations_of_instance")];
 
 /// The result of a retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,8 +32,14 @@ pub enum RetryResult {
     Older(OperationId),
 }
 
+#[derive(FromRow)]
+struct NewerRow {
+    id: Uuid,
+    failure: Option<String>,
+}
+
 impl EngineStore {
-    /// Continues a final operation if it is the newest one of its instance.
+    /// Continues a final operation if it is the newest one of its instance; those that have changed nothing do not count.
     pub async fn continue_newest(
         &self,
         old: OperationId,
@@ -36,14 +51,18 @@ impl EngineStore {
         let mut transaction = self.database.begin().await?;
         let acceptance = self.decide_in(&mut transaction, &candidate, pairs).await?;
         // Looked at once the new one is stored: what is accepted from here on waits for it.
-        let newest: Option<Uuid> = on!(transaction.connection(), |connection| {
-            sqlx::query_scalar(NEWEST_BESIDES)
-                .bind(&instance)
-                .bind(new)
-                .fetch_optional(connection)
-                .await
+        let newer: Vec<NewerRow> = on!(transaction.connection(), |connection| {
+            sqlx::query_as(NEWER).bind(&instance).bind(old).bind(new).fetch_all(connection).await
         })?;
-        match (newest.filter(|newest| *newest != old), acceptance) {
+        let mut newest = None;
+        for row in newer {
+            let failure: Option<Failure> = rows::parsed(row.failure.as_deref())?;
+            if !failure.is_some_and(|failure| refusal::is_one(&failure)) {
+                newest = Some(row.id);
+                break;
+            }
+        }
+        match (newest, acceptance) {
             (_, Acceptance::Refused(_) | Acceptance::Same(_)) => {
                 transaction.rollback().await?;
                 Ok(RetryResult::Yes(acceptance))

@@ -219,7 +219,9 @@ pub(super) fn names(joined: &str) -> Vec<String> {
     joined.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-fn parsed<T: serde::de::DeserializeOwned>(text: Option<&str>) -> Result<Option<T>, Error> {
+pub(super) fn parsed<T: serde::de::DeserializeOwned>(
+    text: Option<&str>,
+) -> Result<Option<T>, Error> {
     text.map(serde_json::from_str).transpose().map_err(|error| Error::Unreadable(error.to_string()))
 }
 

@@ -106,7 +106,7 @@ impl Operations {
     }
 }
 
-/// An orchestration without its driver would have ended while its upgrades go on, and its customers would not be told.
+/// An orchestration without its driver would have ended while its upgrades go on, and its customers would not be notified.
 fn not_a_driver(operation: &Snapshot) -> Result<(), OperationsError> {
     if operation.kind != DRIVER || operation.state.is_final() {
         return Ok(());

@@ -91,7 +91,7 @@ impl ProvisionerStore {
     ) -> Result<bool, Error> {
         let runtime = &one.runtime;
         let sealed = seal_document(&self.sealer, runtime.id, &runtime.document);
-        // The Director was told by the other program what became of those that it could not make.
+        // The other program has notified the Director of those that it could not make.
         let failed = one.provisioned_at.is_none().then(|| Moment::from(one.created_at));
         let stored = on!(connection, |connection| {
             sqlx::query(STORE)

@@ -177,7 +177,7 @@ impl ProvisionerStore {
         .map_err(Error::writing)
     }
 
-    /// At most `most` runtimes by id that are not made yet and whose failure the Director was not told
+    /// At most `most` runtimes by id that are not made yet and whose failure the Director was not notified of
     /// of, with the tenants under which the Director has them. The next page comes `after` the last id of the one before.
     pub async fn not_provisioned(
         &self,

@@ -13,8 +13,8 @@ const USUAL: &str = "/usr/lib/postgresql";
 
 /// The folder that holds `initdb` and `postgres`.
 pub(super) fn find() -> io::Result<PathBuf> {
-    let told = env::var_os(SETTING).map(PathBuf::from);
-    if let Some(folder) = told {
+    let chosen = env::var_os(SETTING).map(PathBuf::from);
+    if let Some(folder) = chosen {
         return if complete(&folder) {
             Ok(folder)
         } else {

@@ -1,7 +1,7 @@
 //! Instances are found by what is known of them, page by page, and counted.
 
 use serde_json::json;
-use store::broker::{InstanceCount, InstanceFilter, NewInstance};
+use store::broker::{InstanceCount, InstanceFilter, NewInstance, Standing};
 use uuid::Uuid;
 
 use crate::bench::{Bench, instance, operation, queue};
@@ -92,6 +92,46 @@ pub(crate) async fn pages_follow_each_other_without_gaps(b: Bench) {
         assert_eq!(found, expected);
         let third = InstanceFilter { skip: 6, most: 3, ..filter };
         let third = b.store.list(&third).await.unwrap();
+        assert_eq!(third.next, None);
+        let third: Vec<_> = third.instances.into_iter().map(|instance| instance.id).collect();
+        assert_eq!(third, expected[6..]);
+    }
+}
+
+pub(crate) async fn pages_from_the_newest_back_follow_each_other_without_gaps(b: Bench) {
+    // Three at a time are of the same age; among them the id decides, byte by byte.
+    let ids = ["B", "a", "ä", "A", "b", "c", "d", "e", "f"];
+    for (n, id) in ids.iter().enumerate() {
+        b.insert(id, "account", "subaccount", "aws").await;
+        if n % 3 == 2 {
+            b.wait(1);
+        }
+    }
+    b.execute("UPDATE instances SET standing = 'failed' WHERE id <> 'f'").await;
+    b.execute("UPDATE instances SET standing = 'suspended' WHERE id = 'f'").await;
+    let expected = ["f", "e", "d", "c", "b", "A", "ä", "a", "B"];
+    let standings = Some(vec![Standing::Failed, Standing::Suspended]);
+    let ways = [
+        all(),
+        InstanceFilter { accounts: texts(&["account"]), ..all() },
+        InstanceFilter { subaccounts: texts(&["subaccount"]), ..all() },
+        InstanceFilter { standings, ..all() },
+        InstanceFilter { ids: texts(&ids), ..all() },
+    ];
+
+    for filter in ways {
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let filter = InstanceFilter { after, most: 2, ..filter.clone() };
+            let page = b.store.newest(&filter).await.unwrap();
+            found.extend(page.instances.into_iter().map(|instance| instance.id));
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(found, expected);
+        let third = b.store.newest(&InstanceFilter { skip: 6, most: 3, ..filter }).await.unwrap();
         assert_eq!(third.next, None);
         let third: Vec<_> = third.instances.into_iter().map(|instance| instance.id).collect();
         assert_eq!(third, expected[6..]);

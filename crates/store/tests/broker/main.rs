@@ -69,6 +69,7 @@ store::promises! { bench::Bench on sqlite, postgres: {
         a_job_is_known_since_it_was_first_asked_for;
     listing:
         pages_follow_each_other_without_gaps,
+        pages_from_the_newest_back_follow_each_other_without_gaps,
         every_condition_chooses,
         conditions_hold_together_whichever_index_leads,
         names_that_fit_are_found_by_the_letters_they_begin_with,

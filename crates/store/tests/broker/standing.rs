@@ -151,6 +151,12 @@ pub(crate) async fn what_has_no_row_is_found_by_the_operation_that_removed_it(b:
     assert!(page(&["other"], 0, 10).await.is_empty());
     assert_eq!(among(&[], &["three", "one", "there"]).await, ["one", "three"]);
     assert!(among(&["other"], &["one"]).await.is_empty());
+    let newest = async |accounts: &[&str], skip: u32, most: u32| {
+        names(b.store.removed_newest(&texts(accounts), skip, most).await.unwrap())
+    };
+    assert_eq!(newest(&[], 0, 10).await, ["three", "two", "one"]);
+    assert_eq!(newest(&["account"], 1, 1).await, ["two"]);
+    assert!(newest(&["other"], 0, 10).await.is_empty());
     let marks = b.store.removed_marks(&[], 2).await.unwrap();
     let behind = b.store.removed_page(&[], marks.last().copied(), 0, 10).await.unwrap();
     assert_eq!((marks.len(), names(behind)), (1, texts(&["three"])));

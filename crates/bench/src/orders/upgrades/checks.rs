@@ -73,9 +73,13 @@ pub(super) async fn upgraded_once(caller: &Caller, runtimes: usize) -> anyhow::R
     Ok(())
 }
 
-/// Customers were told once that it is scheduled, and for each runtime once that it begins and once that it is over; no evaluation
+/// Customers were notified once that it is scheduled, and for each runtime once that it begins and once that it is over; no evaluation
 /// is in maintenance mode any more.
-pub(super) async fn told_once(caller: &Caller, id: &str, runtimes: usize) -> anyhow::Result<()> {
+pub(super) async fn notified_once(
+    caller: &Caller,
+    id: &str,
+    runtimes: usize,
+) -> anyhow::Result<()> {
     let (clock, began) = (Clock::running(), Instant::now());
     loop {
         let left = in_maintenance(caller, id, runtimes).await?;
@@ -91,18 +95,18 @@ pub(super) async fn told_once(caller: &Caller, id: &str, runtimes: usize) -> any
         match entry["object"].as_str().and_then(|object| object.strip_suffix(&suffix)) {
             Some("create") => created += 1,
             Some("update") => updated += 1,
-            Some(other) => anyhow::bail!("customers were told that it is {other}"),
+            Some(other) => anyhow::bail!("customers were notified that it is {other}"),
             None => {}
         }
     }
     ensure!(
         (created, updated) == (1, 2 * runtimes),
-        "customers were told {created} times that it is scheduled and {updated} times how far a runtime is"
+        "customers were notified {created} times that it is scheduled and {updated} times how far a runtime is"
     );
     Ok(())
 }
 
-/// How many of the runtimes customers were not told of that they are finished, and how many evaluations are in maintenance mode.
+/// How many of the runtimes customers were not notified of the end of, and how many evaluations are in maintenance mode.
 async fn in_maintenance(caller: &Caller, id: &str, runtimes: usize) -> anyhow::Result<usize> {
     let events = caller.objects("spc", "event").await?;
     let event = events.iter().find(|event| event["id"] == id);

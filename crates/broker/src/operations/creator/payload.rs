@@ -52,7 +52,7 @@ impl Creator {
         })
     }
 
-    /// The operator for the Service Manager as the Reconciler is told about it; none where the version of Kyma has none.
+    /// The operator for the Service Manager as it is sent to the Reconciler; none where the version of Kyma has none.
     pub fn operator(&self, order: &Order) -> Result<Option<KymaComponent>, CreatorError> {
         let listed = self.wanted().find(|it| it.name == BTP_OPERATOR);
         let made: Vec<_> = listed.map(|it| self.component(order, it)).into_iter().collect();
@@ -116,7 +116,7 @@ fn metadata(order: &Order) -> Metadata {
     }
 }
 
-/// Without one of these the operator starts and connects to nothing, and nobody is told.
+/// Without one of these the operator starts and connects to nothing, without an error.
 fn check_operator(components: &[KymaComponent]) -> Result<(), CreatorError> {
     let Some(operator) = components.iter().find(|it| it.component == BTP_OPERATOR) else {
         return Ok(());

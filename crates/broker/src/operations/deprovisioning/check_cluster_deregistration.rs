@@ -33,7 +33,7 @@ impl Step<Deprovisioning> for CheckClusterDeregistration {
         match state.status {
             Status::Deleted => gone(cx),
             Status::DeleteError | Status::Error => {
-                // Told again, it begins again.
+                // Requested again, it begins again.
                 cx.data.details.cluster_configuration_deleted = false;
                 let text = format!("the Reconciler has given up: {}", state.status);
                 Err(StepError::transient(Failure::new("reconciler", state.status.word(), text)))

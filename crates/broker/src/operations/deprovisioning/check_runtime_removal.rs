@@ -50,7 +50,7 @@ impl Step<Deprovisioning> for CheckRuntimeRemoval {
             RemovalOrder::NotYet(reason) => wait(reason),
             RemovalOrder::Yes => match failed {
                 Some(status) => Err(StepError::transient(failure(status))),
-                None => wait("the provisioner removes the cluster: it was told to"),
+                None => wait("the provisioner removes the cluster: the removal was requested"),
             },
         }
     }

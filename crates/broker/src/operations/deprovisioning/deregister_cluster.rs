@@ -17,7 +17,7 @@ impl Step<Deprovisioning> for DeregisterCluster {
     }
 }
 
-/// Tells the Reconciler to let go. It is told even if it was never seen to have the cluster: the answer that said
+/// Deletes the cluster in the Reconciler. It is asked even if it was never seen to have the cluster: the answer that said
 /// so may have been lost, and what it does not have is removed.
 pub(super) async fn deregister(cx: &mut Cx<'_, Deprovisioning>) -> Result<(), StepError> {
     let env = cx.env;

@@ -22,7 +22,7 @@ use crate::{
     orchestrations::{parameters, signal},
 };
 
-/// How long runtimes are looked for in vain when it is time to begin, and how long customers are then tried to be told. Both together are
+/// How long runtimes are looked for in vain when it is time to begin, and how long notifying customers is then tried. Both together are
 /// the longest that a begin is put off.
 const LOOKING: Duration = mins(5);
 const TELLING: Duration = mins(5);
@@ -118,7 +118,7 @@ async fn refresh(
         return Ok(Some(found));
     }
     // Written down first: a run that dies behind the change has customers to tell.
-    let told_before = cx.data.untold.clone();
+    let untold_before = cx.data.untold.clone();
     cx.data.untold.extend(changed(&before, &found));
     let stays = |it: &&Member| found.iter().any(|new| new.instance == it.instance);
     let left = before.iter().filter(|it| !stays(it)).map(|it| it.instance.clone());
@@ -131,7 +131,7 @@ async fn refresh(
     };
     let replaced = cx.env.store().replace_members(cx.operation, &resolution, &found).await;
     if !replaced.map_err(|error| stored(&error))? {
-        cx.data.untold = told_before;
+        cx.data.untold = untold_before;
         return Ok(None);
     }
     cx.note(description);
@@ -216,7 +216,7 @@ async fn tell_last(cx: &mut Cx<'_, Orchestrating>, row: &Orchestration) -> StepR
     done()
 }
 
-const UNTOLD: &str = "customers not told of other targets";
+const UNTOLD: &str = "customers not notified of other targets";
 
 fn warn(row: &Orchestration, what: &str, failure: &Failure) {
     let message = &failure.message;

@@ -14,7 +14,7 @@ impl Step<Orchestrating> for SendNotification {
 
     async fn run(&self, cx: &mut Cx<'_, Orchestrating>) -> StepResult {
         let row = orchestration(cx).await?;
-        // Nobody need be told of what was canceled before it began.
+        // What was canceled before it began needs no notification.
         if row.state == "canceling" {
             return done();
         }

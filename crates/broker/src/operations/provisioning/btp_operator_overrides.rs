@@ -18,8 +18,9 @@ impl Step<Provisioning> for BtpOperatorOverrides {
         let given = cx.input.order.context.sm_operator_credentials.as_ref();
         let given = given.ok_or_else(|| missing_data("the order brings no credentials"))?;
         // Made once: the Service Manager knows the cluster by it.
-        let cluster = *cx.data.sm_cluster_id.get_or_insert_with(Uuid::new_v4);
-        creator(cx)?.connect_operator(given, cluster);
+        let made = || Uuid::new_v4().to_string();
+        let cluster = cx.data.sm_cluster_id.get_or_insert_with(made).clone();
+        creator(cx)?.connect_operator(given, &cluster);
         update_instance(cx, InstanceChange::default())?;
         done()
     }

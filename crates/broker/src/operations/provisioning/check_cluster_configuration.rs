@@ -1,5 +1,5 @@
-//! Waits until the Reconciler has installed Kyma. If that takes too long, the Reconciler is told to let go of the
-//! cluster before the operation fails: it would go on trying for ever.
+//! Waits until the Reconciler has installed Kyma. If that takes too long, the cluster is deleted in the
+//! Reconciler before the operation fails: it would go on trying for ever.
 
 use clients::reconciler::Reconciler;
 use engine::step::Waiting;

@@ -20,16 +20,17 @@ impl Step<Provisioning> for InjectBtpOperatorCredentials {
     async fn run(&self, cx: &mut Cx<'_, Provisioning>) -> StepResult {
         let given = cx.input.order.context.sm_operator_credentials.as_ref();
         let given = given.ok_or_else(|| missing_data("the order brings no credentials"))?;
-        let cluster_id = match cx.data.sm_cluster_id {
-            Some(kept) => kept,
+        let cluster_id = match &cx.data.sm_cluster_id {
+            Some(kept) => kept.clone(),
             None => {
-                let made = *cx.data.sm_cluster_id.insert(Uuid::new_v4());
+                let made = Uuid::new_v4().to_string();
+                cx.data.sm_cluster_id = Some(made.clone());
                 update_instance(cx, InstanceChange::default())?;
                 cx.save().await?;
                 made
             }
         };
-        let credentials = given.for_cluster(cluster_id);
+        let credentials = given.for_cluster(&cluster_id);
         let Some(kubeconfig) = kubeconfig(cx).await? else {
             return Err(missing_data("the runtime has no kubeconfig any more"));
         };

@@ -2,6 +2,7 @@
 
 use base::Failure;
 use engine::{Operation, State, StepError, Storage};
+use store::engine::refusal::{COMPONENT, INSTANCE_GONE, NOT_PROVISIONED, SUSPENDED};
 
 use crate::{
     Details, Order,
@@ -17,11 +18,11 @@ pub(in crate::operations) async fn current(
 ) -> Result<(Order, Details), StepError> {
     let row = env.store.find(instance).await.map_err(|error| StepError::internal(&error))?;
     let Some(row) = row.filter(|row| row.deleted_at.is_none()) else {
-        return Err(refused("instance_gone", "the instance was removed"));
+        return Err(refused(INSTANCE_GONE, "the instance was removed"));
     };
     if !was_made(env, instance).await? {
         let text = format!("the instance could not be provisioned, so it was not {done}");
-        return Err(refused("not_provisioned", &text));
+        return Err(refused(NOT_PROVISIONED, &text));
     }
     let order: Order = read(&row.order)?;
     let mut details: Details = match row.details.as_slice() {
@@ -31,16 +32,17 @@ pub(in crate::operations) async fn current(
     details.runtime_id = row.runtime_id.or(details.runtime_id);
     if details.runtime_id.is_none() {
         let text = format!("the instance has no runtime: it is suspended, so it was not {done}");
-        return Err(refused("suspended", &text));
+        return Err(refused(SUSPENDED, &text));
     }
     // That of the operation before.
     details.target_operation_id = None;
     Ok((order, details))
 }
 
-/// Whether the newest order for the runtime has ended well.
+/// Whether the newest order for the runtime has ended well. One that was stopped before it began, as a return from suspension can be, does
+/// not count.
 async fn was_made(env: &Env, instance: &str) -> Result<bool, StepError> {
-    let made_by = env.store.last_operation(instance, Some(&[Provisioning::KIND])).await;
+    let made_by = env.store.last_effective_operation(instance, &[Provisioning::KIND]).await;
     let Some(made_by) = made_by.map_err(|error| StepError::internal(&error))? else {
         return Ok(true);
     };
@@ -51,7 +53,7 @@ async fn was_made(env: &Env, instance: &str) -> Result<bool, StepError> {
 
 /// A failure that no further run can help with.
 pub(in crate::operations) fn refused(reason: &str, text: &str) -> StepError {
-    StepError::fatal(Failure::new("broker", reason, text))
+    StepError::fatal(Failure::new(COMPONENT, reason, text))
 }
 
 fn read<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, StepError> {

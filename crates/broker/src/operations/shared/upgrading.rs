@@ -31,7 +31,7 @@ pub(crate) struct Request {
     pub(crate) orchestration: Option<Uuid>,
     /// Whether nothing outside is to change.
     pub(crate) dry_run: bool,
-    /// Whether the customer is told.
+    /// Whether the customer is notified.
     pub(crate) notify: bool,
 }
 
@@ -47,7 +47,7 @@ pub struct Data {
     pub order: Option<Order>,
     /// The version of Kyma that the runtime gets.
     pub version: Option<RuntimeVersion>,
-    /// Whether the customer was told that it has begun.
+    /// Whether the customer was notified that it has begun.
     pub announced: bool,
     /// Whether the runtime's evaluations are in maintenance mode.
     pub in_maintenance: bool,
@@ -106,12 +106,12 @@ pub(crate) const fn is_no_dry_run<O: Upgrading>() -> Condition<O> {
     })
 }
 
-/// Only where customers are told.
+/// Only where customers are notified.
 pub(crate) const fn is_announced<O: Upgrading>() -> Condition<O> {
-    Condition::new("the orchestration tells customers", |cx| {
+    Condition::new("the orchestration notifies customers", |cx| {
         let request = O::request(cx.input);
-        let told = request.notify && request.orchestration.is_some();
-        Applies::when(told, "customers are not told about this upgrade")
+        let announced = request.notify && request.orchestration.is_some();
+        Applies::when(announced, "customers are not notified of this upgrade")
     })
 }
 

@@ -1,20 +1,23 @@
 //! Gives the BTP operator its credentials in the configuration that the Reconciler has.
 
 use clients::reconciler::KymaComponent;
-use uuid::Uuid;
 
 use super::{Updating, changed};
 use crate::operations::{
     creator::{self, BTP_OPERATOR, Creator},
     prelude::*,
-    shared::missing_data,
+    shared::{
+        cluster_id::{self, IfMissing},
+        missing_data,
+    },
 };
 
 pub(super) struct BtpOperatorOverrides;
 
 impl Step<Updating> for BtpOperatorOverrides {
     const NAME: &'static str = "BTPOperatorOverrides";
-    const CALLS: &'static [&'static str] = &["control plane", "kyma releases"];
+    const CALLS: &'static [&'static str] =
+        &["provisioner", "btp operator", "control plane", "kyma releases"];
     const RETRY: Retry = Retry::DEFAULT.backing_off(secs(2), secs(30)).failing_for(mins(5));
 
     async fn run(&self, cx: &mut Cx<'_, Updating>) -> StepResult {
@@ -22,9 +25,14 @@ impl Step<Updating> for BtpOperatorOverrides {
         if cx.memory.configuration.is_none() {
             return done();
         }
-        // Made once: the Service Manager knows the cluster by it.
-        let cluster = *cx.data.details.sm_cluster_id.get_or_insert_with(Uuid::new_v4);
-        let operator = operator(cx, cluster).await?;
+        let cluster = match &cx.data.details.sm_cluster_id {
+            Some(kept) => kept.clone(),
+            None => {
+                let found = cluster_id::in_runtime(cx, IfMissing::Create).await?;
+                cx.data.details.sm_cluster_id.insert(found).clone()
+            }
+        };
+        let operator = operator(cx, &cluster).await?;
         let said = cx.input.context.sm_operator_credentials.is_some();
         let Some(configuration) = &mut cx.memory.configuration else { return done() };
         let components = &mut configuration.kyma_config.components;
@@ -36,7 +44,7 @@ impl Step<Updating> for BtpOperatorOverrides {
 }
 
 /// The operator as the Reconciler shall have it.
-async fn operator(cx: &Cx<'_, Updating>, cluster: Uuid) -> Result<KymaComponent, StepError> {
+async fn operator(cx: &Cx<'_, Updating>, cluster: &str) -> Result<KymaComponent, StepError> {
     let order = changed(cx)?;
     let given = order.context.sm_operator_credentials.as_ref();
     let given = given.ok_or_else(|| missing_data("the order has no credentials"))?;

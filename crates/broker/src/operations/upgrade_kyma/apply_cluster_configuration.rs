@@ -33,6 +33,7 @@ impl Step<UpgradingKyma> for ApplyClusterConfiguration {
         }
         let state = reconciler.apply_cluster(&cluster).await?;
         let details = &mut cx.data.details;
+        details.runtime_version.clone_from(&cx.data.version);
         details.cluster_configuration_version = Some(state.configuration_version);
         details.cluster_configuration_at = Some(cx.now);
         details.cluster_configuration_deleted = false;

@@ -15,7 +15,13 @@ const TABLE: [(u32, &str); 7] = [
     (10, "Apply_Cluster_Configuration"),
 ];
 /// What the plan has besides: the documents tell of the first one in their text.
-const BESIDES: [(u32, &str); 2] = [(1, "Upgrade_Kyma_Initialisation"), (9, "AVS_Maintenance")];
+const BESIDES: [(u32, &str); 5] = [
+    (1, "Upgrade_Kyma_Initialisation"),
+    (1, "Init_Kyma_Template"),
+    (2, "Sync_Kubeconfig"),
+    (2, "Apply_Kyma"),
+    (9, "AVS_Maintenance"),
+];
 /// Steps that other plans have too.
 const SHARED: [&str; 3] = ["Send_Notification", "AVS_Maintenance", "Get_Kubeconfig"];
 
@@ -43,7 +49,13 @@ fn without_outside_systems_their_steps_are_not_in_the_plan() {
     let shape = shape(Systems::NONE);
     let names: Vec<&str> = shown(&shape).into_iter().map(|(_, step)| step).collect();
 
-    for step in ["Send_Notification", "AVS_Maintenance", "Check_Cluster_Configuration"] {
+    for step in [
+        "Send_Notification",
+        "AVS_Maintenance",
+        "Check_Cluster_Configuration",
+        "Sync_Kubeconfig",
+        "Apply_Kyma",
+    ] {
         assert!(!names.contains(&step), "{names:?}");
     }
     assert!(names.contains(&"Get_Kubeconfig"));

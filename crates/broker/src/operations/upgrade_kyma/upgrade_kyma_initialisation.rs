@@ -48,7 +48,6 @@ impl Step<UpgradingKyma> for UpgradeKymaInitialisation {
         let mut creator = Creator::new(order, &version.version, components.to_vec(), plan);
         creator.disable(BTP_OPERATOR);
         cx.memory.creator = Some(creator);
-        cx.data.details.runtime_version = Some(version.clone());
         cx.data.version = Some(version);
         done()
     }

@@ -25,14 +25,14 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub(crate) fn begin(
     format: Format,
     watch: bool,
-    told: &Value,
+    document: &Value,
     name: &str,
     text: impl FnOnce() -> String,
 ) -> anyhow::Result<()> {
     if watch && format.is_documents() {
-        return format.document(told);
+        return format.document(document);
     }
-    format.show(told, name, text)
+    format.show(document, name, text)
 }
 
 /// Shows what happens until the operation ends, for people; fails when it does not succeed.
@@ -152,7 +152,7 @@ impl FollowOutput {
         }
     }
 
-    /// How it ended, and why if not well: a failure is told on standard error.
+    /// How it ended, and why if not well: a failure is written to standard error.
     fn end(&self, whole: &Value, operation: &Operation, took: &str) -> anyhow::Result<ExitCode> {
         let good = operation.state == "succeeded";
         let code = if good { ExitCode::SUCCESS } else { ExitCode::FAILURE };

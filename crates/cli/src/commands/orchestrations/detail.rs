@@ -54,7 +54,7 @@ pub(super) const OPERATIONS: [Head; 7] = [
     Head::Text("DESCRIPTION"),
 ];
 
-/// An orchestration in these columns. A dry run changes nothing, and is told apart.
+/// An orchestration in these columns. A dry run changes nothing, and is marked.
 pub(super) fn row(it: &Value, now: Timestamp) -> Vec<String> {
     let parameters = &it["parameters"];
     let (kind, version) = kind(it);

@@ -89,7 +89,7 @@ impl Kubeconfigs {
         self.given.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the access to all runtimes that was given for this run. What cannot be ended is told: it ends by itself after its time.
+    /// Ends the access to all runtimes that was given for this run. What cannot be ended is reported: it ends by itself after its time.
     pub(super) async fn end_access(&self) {
         let all = std::mem::take(&mut *self.given());
         if all.is_empty() {

@@ -1,7 +1,7 @@
 //! Gives the Shoot the wanted settings, and stores them once Gardener has accepted them.
 //!
 //! What a reader would get wrong: a Shoot that has them already is not left alone. Gardener may have failed with them
-//! before, so it is told to try once more. The issuer in a `ConfigMap` that is in force comes last: what Gardener refuses
+//! before, so it is made to try once more. The issuer in a `ConfigMap` that is in force comes last: what Gardener refuses
 //! leaves it as it was.
 
 use std::collections::BTreeMap;

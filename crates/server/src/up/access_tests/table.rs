@@ -120,7 +120,7 @@ const PLATFORMS: [(&str, &str); 12] = [
     ("get", "/v2/service_instances/{instance_id}/service_bindings/{binding_id}/last_operation"),
 ];
 
-/// The console of `kcp up`: open to this machine. What a form lacks is told with 400.
+/// The console of `kcp up`: open to this machine. A form with missing fields is answered with 400.
 pub(crate) const CONSOLE: [Row; 39] = [
     ("get", "/", "", Open),
     ("get", "/console/assets/{name}", "", Open),

@@ -20,7 +20,7 @@ const CREATED_BY: &str = "gardener.cloud/created-by";
 const WITHOUT_PASSWORDS: u32 = 71;
 /// The first Gardener whose Shoots have no `allowPrivilegedContainers` any more.
 const WITHOUT_POLICIES: u32 = 91;
-/// How many Pods a node has unless told otherwise.
+/// How many Pods a node has by default.
 pub(super) const PODS: i64 = 110;
 
 /// Fills it in.

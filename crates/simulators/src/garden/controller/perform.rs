@@ -249,7 +249,7 @@ impl Shared {
         let metadata = json!({"annotations": {CONFIRMATION: "true"}, "finalizers": []});
         self.change(object, json!({"metadata": metadata})).await?;
         self.shoots.delete(&object.name_any(), &DeleteParams::default()).await?;
-        // Nobody is left to be told of a failure.
+        // Nobody is left who could be notified of a failure.
         let _ = self.remove(object).await?;
         Ok(None)
     }

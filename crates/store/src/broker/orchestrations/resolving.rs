@@ -123,7 +123,7 @@ impl BrokerStore {
         members: &[NewMember],
     ) -> Result<bool, Error> {
         let mut transaction = self.database().begin().await?;
-        if !self.told(&mut transaction, BEGIN, driver, resolution, None).await? {
+        if !self.store_resolution(&mut transaction, BEGIN, driver, resolution, None).await? {
             transaction.rollback().await?;
             return Ok(false);
         }
@@ -143,7 +143,7 @@ impl BrokerStore {
         let mut transaction = self.database().begin().await?;
         // What starts at the same time has the lock: without waiting for it first, REPLACE would not see it.
         self.lock_orchestration(&mut transaction, resolution.orchestration).await?;
-        if !self.told(&mut transaction, REPLACE, driver, resolution, None).await? {
+        if !self.store_resolution(&mut transaction, REPLACE, driver, resolution, None).await? {
             transaction.rollback().await?;
             return Ok(false);
         }
@@ -176,8 +176,10 @@ impl BrokerStore {
         };
         let parameters = with_fields(&locked.parameters, fields)?;
         let description = format!("{}{}", locked.description, resolution.description);
-        let told = Resolution { description: &description, ..resolution.clone() };
-        let mut lands = self.told(&mut transaction, RETRY, id, &told, Some(&parameters)).await?;
+        let described = Resolution { description: &description, ..resolution.clone() };
+        let mut lands = self
+            .store_resolution(&mut transaction, RETRY, id, &described, Some(&parameters))
+            .await?;
         for (failed, _) in members {
             lands = lands
                 && on!(transaction.connection(), |connection| {
@@ -209,7 +211,7 @@ impl BrokerStore {
         super::changed!(self, RETRIED, orchestration, Moment::from(self.clock.now()))
     }
 
-    async fn told(
+    async fn store_resolution(
         &self,
         transaction: &mut Transaction,
         text: &'static str,

@@ -16,9 +16,9 @@ use super::{
     stuck::{self, StuckOperation},
 };
 
-/// How many groups of waiting operations are told.
+/// How many groups of waiting operations are listed.
 const GROUPS: usize = 20;
-/// How many stuck operations are told.
+/// How many stuck operations are listed.
 const MOST_STUCK: usize = 200;
 
 /// The current work, waits and failures.

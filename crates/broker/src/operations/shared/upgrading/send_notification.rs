@@ -31,9 +31,9 @@ impl<O: Upgrading> Step<O> for SendNotification {
             event_type: O::EVENT,
             tenants: vec![Tenant::begun(cx.instance, began)],
         };
-        // Whatever it says: an upgrade does not fail because customers cannot be told. At the limit it goes on.
-        let told = spc.update(&event).await;
-        told.map_err(|error| StepError::transient(error.failure()))?;
+        // Whatever it says: an upgrade does not fail because customers cannot be notified. At the limit it goes on.
+        let sent = spc.update(&event).await;
+        sent.map_err(|error| StepError::transient(error.failure()))?;
         cx.data.announced = true;
         done()
     }
