@@ -38,6 +38,8 @@ pub(super) struct Known {
     pub(super) runtime_id: Option<Uuid>,
     /// The version of Kyma that it was about.
     pub(super) version: Option<String>,
+    /// The version of Kyma that the runtime has after it: an upgrade that has not ordered its version yet leaves the one of before.
+    pub(super) applied_version: Option<String>,
 }
 
 /// The fields of an operation's input that are listed.
@@ -55,6 +57,9 @@ struct Input {
 #[serde(default)]
 struct Data {
     runtime_id: Option<Uuid>,
+    /// The version that an upgrade is to install.
+    version: Option<RuntimeVersion>,
+    /// The version that was ordered.
     runtime_version: Option<RuntimeVersion>,
     details: Option<Box<Data>>,
 }
@@ -71,6 +76,7 @@ impl OperationRecord {
         let input: Input = serde_json::from_slice(&content.input).unwrap_or_default();
         let data: Data = serde_json::from_slice(&content.data).unwrap_or_default();
         let deeper = data.details.map(|details| *details).unwrap_or_default();
+        let applied = data.runtime_version.or(deeper.runtime_version).map(|it| it.version);
         let of_original = input.imported.as_ref().and_then(|imported| imported.orchestration_id);
         self.known = Known {
             temporary: input.temporary,
@@ -78,7 +84,8 @@ impl OperationRecord {
             orchestration: input.orchestration.or(of_original),
             imported: input.imported,
             runtime_id: data.runtime_id.or(deeper.runtime_id),
-            version: data.runtime_version.or(deeper.runtime_version).map(|it| it.version),
+            version: data.version.map(|it| it.version).or_else(|| applied.clone()),
+            applied_version: applied,
         };
         (self.snapshot.input, self.snapshot.data) = (content.input, content.data);
     }

@@ -24,7 +24,7 @@ enum Sort {
 /// The version of Kyma that the newest order was about, or an upgrade since then that was worked on.
 pub(super) fn kyma_version(own: &[OperationRecord]) -> Option<String> {
     let mut newest = own.iter().rev().filter(|it| it.sets_kyma());
-    newest.find_map(|it| it.known.version.clone())
+    newest.find_map(|it| it.known.applied_version.clone())
 }
 
 /// The last cluster that operations worked on, of an instance whose row is gone.

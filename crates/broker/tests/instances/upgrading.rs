@@ -99,6 +99,26 @@ pub(crate) async fn dry_runs_are_not_told_and_canceled_upgrades_do_not_set_the_v
     assert_eq!(told(Detail::Last).await.status.upgrading_kyma.total_count, 2);
 }
 
+pub(crate) async fn an_upgrade_that_has_not_ordered_its_version_leaves_the_one_of_before(
+    world: World,
+) {
+    let order = world.ordered("i-1").await;
+    let version = |text: &str| json!({"version": text, "origin": "defaults", "major": 2});
+    world.end_knowing(&order, &json!({"runtime_version": version("2.10.0")}), vec![]).await;
+    world.clock.advance(Duration::from_secs(1));
+
+    let failed = upgrade(&world, kyma()).await.unwrap();
+    let known =
+        json!({"version": version("2.11.0"), "details": {"runtime_version": version("2.10.0")}});
+    world.end_with(&failed, State::Failed, &known).await;
+
+    let ask = RuntimesQuery { detail: Detail::All, ..RuntimesQuery::default() };
+    let page = world.broker.runtimes(&Caller::default(), &ask).await.unwrap();
+    let runtime = &page.data[0];
+    assert_eq!(runtime.kyma_version.as_deref(), Some("2.10.0"));
+    assert_eq!(runtime.status.upgrading_kyma.data[0].runtime_version, "2.11.0");
+}
+
 pub(crate) async fn an_upgrade_under_the_same_id_is_begun_once(world: World) {
     world.made("i-1").await;
     let id = OperationId::new();

@@ -210,10 +210,10 @@ mod tests {
             [
                 "",
                 "The runtime would have:",
-                "autoScalerMax 3",
+                "euAccess false",
                 "machineType m5.xlarge",
                 "zones eu-central-1a, eu-central-1b",
-                "euAccess false",
+                "autoScalerMax 3",
             ]
         );
         assert_eq!(described(&Value::Null), "");

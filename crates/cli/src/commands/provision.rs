@@ -84,7 +84,10 @@ impl Provision {
         if self.dry_run {
             let answer = client.check(Method::PUT, region, &instance, &order).await?;
             let (checked, runtime) = match answer {
-                Some(mut answer) => (CheckLevel::ByBroker, answer["runtime"].take()),
+                Some(mut answer) => {
+                    let runtime = answer.get_mut("runtime").map(Value::take).unwrap_or_default();
+                    (CheckLevel::ByBroker, runtime)
+                }
                 None => {
                     let schema = client.schema(region, &self.plan, "create").await?;
                     dry_run::check(&schema, &order["parameters"])?;

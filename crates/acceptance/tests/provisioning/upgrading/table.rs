@@ -17,12 +17,15 @@ const UNTOLD: [&str; 5] = [""; 5];
 /// An evaluation that is gone needs no maintenance mode.
 const AVS: [&str; 5] = ["avs", "avs", "", "avs", "avs"];
 
-const KYMA: [Line; 10] = [
+const KYMA: [Line; 13] = [
     (("Upgrade_Kyma_Initialisation", "control-plane", "GET"), ["control plane"; 5]),
     (("Upgrade_Kyma_Initialisation", "kyma-releases", "GET"), ["kyma releases"; 5]),
     (("Get_Kubeconfig", "provisioner", "POST"), ["provisioner"; 5]),
     (("Get_Kubeconfig", "runtimes", "GET"), ["runtime"; 5]),
     (("Overrides_From_Secrets_And_Config_Step", "control-plane", "GET"), ["control plane"; 5]),
+    (("Sync_Kubeconfig", "control-plane", "GET"), ["control plane"; 5]),
+    (("Sync_Kubeconfig", "control-plane", "PUT"), ["control plane"; 5]),
+    (("Apply_Kyma", "control-plane", "GET"), ["control plane"; 5]),
     (("Send_Notification", "spc", "PATCH"), UNTOLD),
     (("AVS_Maintenance", "avs", "GET"), AVS),
     (("AVS_Maintenance", "avs", "PUT"), ["avs"; 5]),

@@ -5,9 +5,12 @@ use engine::plan::Shape;
 use super::*;
 
 /// Weight and step, as the documents list them.
-const TABLE: [(u32, &str); 7] = [
+const TABLE: [(u32, &str); 10] = [
     (1, "Check_Cluster_Configuration"),
+    (1, "Init_Kyma_Template"),
     (2, "Get_Kubeconfig"),
+    (2, "Sync_Kubeconfig"),
+    (2, "Apply_Kyma"),
     (3, "BTPOperatorOverrides"),
     (4, "Overrides_From_Secrets_And_Config_Step"),
     (6, "BusolaMigratorOverrides"),
@@ -15,13 +18,7 @@ const TABLE: [(u32, &str); 7] = [
     (10, "Apply_Cluster_Configuration"),
 ];
 /// What the plan has besides: the documents tell of the first one in their text.
-const BESIDES: [(u32, &str); 5] = [
-    (1, "Upgrade_Kyma_Initialisation"),
-    (1, "Init_Kyma_Template"),
-    (2, "Sync_Kubeconfig"),
-    (2, "Apply_Kyma"),
-    (9, "AVS_Maintenance"),
-];
+const BESIDES: [(u32, &str); 2] = [(1, "Upgrade_Kyma_Initialisation"), (9, "AVS_Maintenance")];
 /// Steps that other plans have too.
 const SHARED: [&str; 3] = ["Send_Notification", "AVS_Maintenance", "Get_Kubeconfig"];
 
