@@ -15,7 +15,7 @@ use tempfile::TempDir;
 pub(crate) const TENANT: &str = TENANTS[0];
 
 /// Long enough for a busy machine, short enough to wait for.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(4);
 
 pub(crate) struct World {
     pub(crate) running: Running,

@@ -2,7 +2,7 @@
 //!
 //! What a reader would get wrong: the clock runs. Certificates are checked by the machine's time.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use base::Clock;
 use clients::{
@@ -21,10 +21,10 @@ use simulators::{
 use tempfile::TempDir;
 
 use super::faults::{Expected, Fault, Row, Speaks};
+use crate::world::PATIENCE;
 
 pub(crate) const NAMESPACE: &str = "kcp-system";
 pub(crate) const RUNTIME: &str = "runtime";
-pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
 pub(crate) struct World {
     pub(crate) running: Running,
