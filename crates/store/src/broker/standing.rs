@@ -1,7 +1,7 @@
 //! How an instance stands: in the words that operators filter by, from its row and its newest operation.
 //!
 //! What a reader would get wrong: it is a column of `instances` that triggers keep up to date, in the transaction that
-//! changes the operation (`migrations/broker/*/0003_standing.sql`). Deriving it for each row of a list would read the
+//! changes the operation (`migrations/broker/*/0065_standing_of_dry_runs.sql`). Dry runs of upgrades do not count. Deriving it for each row of a list would read the
 //! operations of every instance.
 
 use std::str::FromStr;

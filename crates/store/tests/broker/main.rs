@@ -77,6 +77,7 @@ store::promises! { bench::Bench on sqlite, postgres: {
         instances_are_counted_by_plan;
     standing:
         instances_are_chosen_by_their_newest_operation_that_counts,
+        a_dry_run_of_an_upgrade_does_not_change_how_an_instance_stands,
         lists_of_several_states_are_put_together_by_age,
         what_has_no_row_is_found_by_the_operation_that_removed_it,
         operations_of_many_instances_are_read_together,

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::bench::{Bench, operation, queue};
 
 /// A runtime with every field filled, each with a value of its own.
-fn member(name: &str, wave: i64) -> NewMember {
+pub(crate) fn member(name: &str, wave: i64) -> NewMember {
     NewMember {
         operation: Uuid::now_v7(),
         wave,
@@ -31,7 +31,7 @@ async fn orchestrated(b: &Bench, members: &[NewMember]) -> Uuid {
     orchestrated_with(b, members, "{}").await
 }
 
-async fn orchestrated_with(b: &Bench, members: &[NewMember], parameters: &str) -> Uuid {
+pub(crate) async fn orchestrated_with(b: &Bench, members: &[NewMember], parameters: &str) -> Uuid {
     let id = Uuid::now_v7();
     let new = NewOrchestration {
         id,

@@ -1,11 +1,20 @@
 //! How instances stand by their operations, and what is read for many of them at once.
 
-use engine::storage::NewOperation;
-use serde_json::json;
-use store::broker::{InstanceFilter, NewRuntimeState, RemovedInstance, Standing};
+use engine::{
+    State,
+    storage::{CommitResult, NewOperation},
+};
+use serde_json::{Value, json};
+use store::{
+    broker::{InstanceFilter, NewRuntimeState, RemovedInstance, Standing, StartResult},
+    testing::ManualReplica,
+};
 use uuid::Uuid;
 
-use crate::bench::{Bench, operation, queue};
+use crate::{
+    bench::{Bench, operation, queue},
+    members::{member, orchestrated_with},
+};
 
 impl Bench {
     /// An instance whose second operation is of this kind, and has ended or not.
@@ -87,6 +96,62 @@ pub(crate) async fn instances_are_chosen_by_their_newest_operation_that_counts(b
     assert_eq!(b.standing(&[Standing::Error], true).await, ["broken", "left"]);
     assert_eq!(b.standing(&[], false).await, Vec::<String>::new());
     assert_eq!(b.standing(&Standing::ALL, false).await.len(), 10);
+}
+
+/// How an instance stands before an upgrade by an orchestration, while it waits, while it runs and after it has ended.
+async fn upgraded(b: &Bench, id: &str, upgrade: (&'static str, &str, State)) -> [Standing; 4] {
+    let (kind, parameters, end) = upgrade;
+    let before = b.find(id).await.standing;
+    let new = member(id, 1);
+    let operation = NewOperation { id: new.operation, kind: kind.into(), ..operation(id) };
+    let orchestration = orchestrated_with(b, &[new], parameters).await;
+    b.wait(1);
+    let started = b.store.start_member(orchestration, operation, &queue, "accepted").await;
+    assert_eq!(started.unwrap(), StartResult::Yes);
+    let waiting = b.find(id).await.standing;
+    let hands = ManualReplica { kind, ..b.hands.clone() };
+    let replica = hands.join().await;
+    let mut held = hands.claim(replica, id).await;
+    hands.commit(replica, hands.done(&held, Value::Null)).await;
+    let running = b.find(id).await.standing;
+    (held.serial, held.runs) = (held.serial + 1, held.runs + 1);
+    let mut commit = hands.ends(&held, Value::Null);
+    commit.position.state = end;
+    let landed = hands.commit(replica, commit).await;
+    assert!(matches!(landed, CommitResult::Yes { .. }), "{landed:?}");
+    [before, waiting, running, b.find(id).await.standing]
+}
+
+pub(crate) async fn a_dry_run_of_an_upgrade_does_not_change_how_an_instance_stands(b: Bench) {
+    const DRY: &str = r#"{"dryRun":true}"#;
+    const REAL: &str = r#"{"dryRun":false}"#;
+    b.made("made", json!({})).await;
+    b.second("broken", "update", true).await;
+    b.ended_as("broken", "failed").await;
+
+    for kind in ["upgradeKyma", "upgradeCluster"] {
+        for (id, standing) in [("made", Standing::Succeeded), ("broken", Standing::Error)] {
+            for end in [State::Failed, State::Succeeded, State::Canceled] {
+                let stood = upgraded(&b, id, (kind, DRY, end)).await;
+                assert_eq!(stood, [standing; 4], "{id} {kind} {end:?}");
+            }
+        }
+    }
+    assert_eq!(b.standing(&[Standing::Succeeded], false).await, ["made"]);
+    for (kind, end, standing) in [
+        ("upgradeKyma", State::Failed, Standing::Error),
+        ("upgradeCluster", State::Succeeded, Standing::Succeeded),
+    ] {
+        let [_, waiting, running, after] = upgraded(&b, "broken", (kind, REAL, end)).await;
+        assert_eq!(waiting, Standing::Error, "{kind}");
+        assert_eq!((running, after), (Standing::Upgrading, standing), "{kind}");
+        // The end of an instance is written by a trigger of its own.
+        let dry = upgraded(&b, "broken", (kind, DRY, State::Failed)).await;
+        assert_eq!(dry, [standing; 4], "{kind}");
+        b.execute("UPDATE instances SET deleted_at = created_at WHERE id = 'broken'").await;
+        assert_eq!(b.find("broken").await.standing, standing, "{kind}");
+        b.execute("UPDATE instances SET deleted_at = NULL WHERE id = 'broken'").await;
+    }
 }
 
 pub(crate) async fn lists_of_several_states_are_put_together_by_age(b: Bench) {

@@ -1,12 +1,16 @@
 //! Orchestrations that another program has ended, with their runtimes.
 //!
 //! What a reader would get wrong: an upgrade belongs to an imported orchestration only when its operation is here. So the upgrades of an
-//! instance that was left out at first are added by a later import.
+//! instance that was left out at first are added by a later import. Only their orchestration says whether they were dry runs.
 
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use crate::{Error, Moment, broker::BrokerStore};
+use crate::{
+    Error, Moment,
+    broker::BrokerStore,
+    sql::{Text, list},
+};
 
 // No operation of ours drives it.
 const ORCHESTRATION: &str = "
@@ -21,7 +25,31 @@ const MEMBER: &str = "
       AND EXISTS (SELECT 1 FROM orchestrations WHERE id = $2 AND driver = $19)
     ON CONFLICT DO NOTHING";
 
-/// Every statement; they go by primary keys.
+// How instances stand once it is known which of their upgrades were dry runs. It sorts the few operations of each instance.
+macro_rules! settle {
+    ($any:literal, $standing:literal) => {
+        concat!(
+            "UPDATE instances SET standing = ",
+            $standing,
+            " WHERE id ",
+            $any,
+            " AND standing <> ",
+            $standing
+        )
+    };
+}
+const SETTLE: Text = Text {
+    postgres: settle!(
+        "= ANY(ARRAY(SELECT jsonb_array_elements_text($1::jsonb)))",
+        "standing_of_instance(instances)"
+    ),
+    sqlite: settle!(
+        "IN (SELECT value FROM json_each($1))",
+        "(SELECT s.standing FROM standing_of_instances s WHERE s.id = instances.id)"
+    ),
+};
+
+/// The statements that go by primary keys alone.
 #[cfg(test)]
 pub(in crate::broker) const TEXTS: &[(&str, &str)] = &[(ORCHESTRATION, ""), (MEMBER, "")];
 
@@ -131,6 +159,10 @@ impl BrokerStore {
                     .map(drop)
             })?;
         }
+        let instances: Vec<&str> = all.iter().map(|one| one.instance.as_str()).collect();
+        on!(transaction.connection(), SETTLE, |text, connection| {
+            sqlx::query(text).bind(list(&instances)).execute(connection).await.map(drop)
+        })?;
         transaction.commit().await
     }
 }
