@@ -147,8 +147,12 @@ async fn to_its_end<T: Send + 'static>(
 fn is_usable(binding: &Binding, row: &Instance, now: Timestamp) -> bool {
     binding.credentials.is_some()
         && binding.expires_at > now
-        && row.runtime_id == Some(binding.runtime)
-        && row.deleted_at.is_none()
+        && !is_of_another_runtime(binding, row)
+}
+
+/// Whether the runtime of a binding is not the instance's any more.
+fn is_of_another_runtime(binding: &Binding, row: &Instance) -> bool {
+    row.runtime_id != Some(binding.runtime) || row.deleted_at.is_some()
 }
 
 /// The credentials of a binding that can be used.

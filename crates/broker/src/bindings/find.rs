@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use store::broker::{Binding, BindingState, Instance};
 
-use super::{BindingCredentials, Bindings, bound, is_usable, operator};
+use super::{BindingCredentials, Bindings, bound, is_of_another_runtime, is_usable, operator};
 use crate::instances::{Caller, Error, Progress};
 
 /// How far a binding is.
@@ -20,7 +20,7 @@ pub struct LastBindingOperation {
 pub struct BindingSummary {
     /// As the platform calls it.
     pub id: String,
-    /// `creating`, `active`, `expired` or `removing`.
+    /// `creating`, `active`, `expired`, `removing`, or `gone`: it was for a runtime that the instance does not have any more.
     pub state: &'static str,
     /// For how long it was asked for.
     pub expiration_seconds: u64,
@@ -100,6 +100,7 @@ impl Bindings {
         let summary = |it: Binding| BindingSummary {
             state: match it.state {
                 BindingState::Active if it.expires_at <= now => "expired",
+                BindingState::Active if is_of_another_runtime(&it, &row) => "gone",
                 state => state.as_str(),
             },
             id: it.binding,

@@ -10,6 +10,7 @@ use clients::Kind;
 use secrecy::ExposeSecret;
 
 use super::{BoundRuntime, anybody, bindings, opens};
+use crate::suspension::{settled, use_cases};
 
 on_both_databases! {
     credentials_open_the_runtime_until_they_are_given_back,
@@ -18,6 +19,7 @@ on_both_databases! {
     a_successor_has_its_predecessors_lifetime_and_both_work_until_each_ends,
     what_has_expired_is_neither_given_out_nor_left_behind_and_replicas_share_the_work,
     bindings_go_with_their_instance,
+    a_binding_of_a_former_runtime_is_listed_as_gone,
 }
 
 async fn credentials_open_the_runtime_until_they_are_given_back(runtime: BoundRuntime) {
@@ -134,4 +136,30 @@ async fn bindings_go_with_their_instance(runtime: BoundRuntime) {
     assert!(matches!(runtime.find("b-1").await, Err(Error::NotFound(_))));
     assert!(matches!(runtime.unbind("b-1").await, Err(Error::Gone)));
     assert!(matches!(runtime.bind("b-2").await, Err(Error::NotFound(_))));
+}
+
+async fn a_binding_of_a_former_runtime_is_listed_as_gone(runtime: BoundRuntime) {
+    let (outside, broker, order) = (&runtime.outside, &runtime.broker, &runtime.order);
+    let (cases, id) = (use_cases(outside, broker), order.instance_id.as_str());
+    let listed = async || {
+        let all = runtime.bindings.list(&anybody(), id).await.unwrap();
+        all.into_iter().map(|it| (it.id, it.state)).collect::<Vec<_>>()
+    };
+    let one = |id: &str, state| (id.to_owned(), state);
+    runtime.bind_for("b-1", 7_200).await.unwrap();
+    assert_eq!(listed().await, [one("b-1", "active")]);
+
+    cases.suspend(&anybody(), id).await.unwrap();
+    settled(outside, broker, order).await;
+    assert_eq!(listed().await, [one("b-1", "gone")]);
+    cases.unsuspend(&anybody(), id).await.unwrap().unwrap();
+    settled(outside, broker, order).await;
+    runtime.bind_for("b-2", 7_200).await.unwrap();
+
+    let mut both = listed().await;
+    both.sort();
+    assert_eq!(both, [one("b-1", "gone"), one("b-2", "active")]);
+    assert!(matches!(runtime.find("b-1").await, Err(Error::NotFound(_))));
+    runtime.unbind("b-1").await.unwrap();
+    assert_eq!(listed().await, [one("b-2", "active")]);
 }
