@@ -21,7 +21,7 @@ pub(crate) const KUBERNETES: &str = "1.33.2";
 const ORCHESTRATION: Uuid = Uuid::from_u128(0x0bce);
 
 /// An upgrade of Kyma that customers are told of.
-fn kyma(order: Order) -> upgrade_kyma::Input {
+pub(crate) fn kyma(order: Order) -> upgrade_kyma::Input {
     upgrade_kyma::Input {
         order,
         orchestration: Some(ORCHESTRATION),
