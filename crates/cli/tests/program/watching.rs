@@ -127,7 +127,13 @@ fn the_login_is_renewed_when_its_token_ends_while_something_is_watched() {
     let before = login["refresh_token"].clone();
     // {"exp":1}
     login["id_token"] = "x.eyJleHAiOjF9.x".into();
-    fs::write(file, login.to_string()).unwrap();
+    // At once, so that it is never read half written.
+    let written = file.with_extension("new");
+    fs::write(&written, login.to_string()).unwrap();
+    fs::rename(&written, file).unwrap();
+    // An answer to a request that was sent before may have come with the old token. What is asked behind this line is not.
+    here(&["orchestrations", id.trim(), "pause", "--yes"]);
+    assert!(lines.any(|line| line.ends_with(" paused: paused on request")));
     here(&["orchestrations", id.trim(), "cancel", "--yes"]);
 
     assert!(lines.any(|line| line.starts_with("canceled: ")));

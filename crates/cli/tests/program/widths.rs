@@ -112,6 +112,7 @@ impl Steady {
             (r"\b\d+(\.\d+)? ?(ms|s|m|h|d)\b", "AGE"),
             (r"\b\d+ (running|waiting|failing|queued|due)\b", "N $1"),
             (r"entries \d+ to \d+", "entries N to N"),
+            (r"\bzones +[a-z0-9-]+(, [a-z0-9-]+)*", "zones  ZONES"),
             (r"  +", "  "),
         ];
         Self(patterns.map(|(pattern, word)| (Regex::new(pattern).unwrap(), word)).into())
