@@ -4,25 +4,24 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::client::Client;
+use crate::{client::Client, output::Format};
 
 /// How many runtimes are asked for by id at once: as many as fit an address.
 const AT_ONCE: usize = 50;
 /// How many are asked for at all: of more than these, lists show the Shoots.
 const MOST: usize = 500;
-/// The length of an instance id that stands for a runtime without a name.
-const SHORT: usize = 8;
 
 /// Names by instance.
 pub(super) struct Names(BTreeMap<String, String>);
 
 impl Names {
-    /// The names of the instances in this field. A list without names is better than none, so that failures do not count.
-    pub(super) async fn of(client: &Client, items: &[Value], field: &str) -> Self {
+    /// The names of the instances in this field, unless only ids are printed. A list without names is better than none, so that
+    /// failures do not count.
+    pub(super) async fn of(client: &Client, items: &[Value], field: &str, format: Format) -> Self {
         let instances: BTreeSet<&str> = items.iter().filter_map(|it| it[field].as_str()).collect();
         let instances: Vec<&str> = instances.into_iter().collect();
         let mut names = BTreeMap::new();
-        if !client.has_runtimes() || instances.len() > MOST {
+        if format == Format::Name || !client.has_runtimes() || instances.len() > MOST {
             return Self(names);
         }
         for part in instances.chunks(AT_ONCE) {
@@ -35,12 +34,45 @@ impl Names {
         Self(names)
     }
 
-    /// The name of an instance, or another word for it, or the beginning of its id.
+    /// The name of an instance, or another word for it, or its whole id, which the next command takes.
     pub(super) fn name(&self, instance: &str, otherwise: &str) -> String {
-        match self.0.get(instance) {
-            Some(name) => name.clone(),
-            None if !otherwise.is_empty() => otherwise.to_owned(),
-            None => instance.chars().take(SHORT).collect(),
+        let otherwise = if otherwise.is_empty() { instance } else { otherwise };
+        self.0.get(instance).map_or(otherwise, String::as_str).to_owned()
+    }
+
+    /// The items with the names of the instances in this field, where they have one: programs read what the table shows.
+    pub(super) fn added_to(&self, items: &[Value], field: &str) -> Vec<Value> {
+        let mut items = items.to_vec();
+        for item in &mut items {
+            let name = item[field].as_str().and_then(|instance| self.0.get(instance)).cloned();
+            if let (Some(name), Some(fields)) = (name, item.as_object_mut()) {
+                fields.insert("name".to_owned(), name.into());
+            }
         }
+        items
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const NAMED: &str = "01a1e15b-0000-7000-8000-000000000001";
+    const NAMELESS: &str = "01a1e15b-0000-7000-8000-000000000002";
+
+    #[test]
+    fn a_runtime_without_a_name_is_listed_by_its_whole_id_and_programs_read_the_names_too() {
+        let names = Names(BTreeMap::from([(NAMED.to_owned(), "payments".to_owned())]));
+
+        let shown = [NAMED, NAMELESS].map(|instance| names.name(instance, ""));
+        let items = [json!({ "instance": NAMED }), json!({ "instance": NAMELESS })];
+        let items = names.added_to(&items, "instance");
+
+        assert_eq!(shown, ["payments", NAMELESS]);
+        assert_eq!(names.name(NAMELESS, "c-1234567"), "c-1234567");
+        let named = json!({ "instance": NAMED, "name": "payments" });
+        assert_eq!(items, [named, json!({ "instance": NAMELESS })]);
     }
 }

@@ -229,12 +229,11 @@ impl Orchestrations {
         if self.output == Format::Known {
             return output::print(&detail::known_operations(all));
         }
-        let for_people = matches!(self.output, Format::Table | Format::Wide);
-        let named = if for_people { all } else { &[] };
-        let names = Names::of(client, named, "instanceID").await;
+        let names = Names::of(client, all, "instanceID", self.output).await;
+        let all = names.added_to(all, "instanceID");
         let empty = "no operations";
         let layout = Layout { head: &detail::OPERATIONS, name: "/operationID", empty };
-        self.output.list(&counted(all), all, &layout, |it| detail::operation_row(it, &names))
+        self.output.list(&counted(&all), &all, &layout, |it| detail::operation_row(it, &names))
     }
 }
 

@@ -92,6 +92,8 @@ fn list(all: &[NamedPlan], form: Form) -> anyhow::Result<()> {
                     "name": plan.name,
                     "service": plan.service.as_str(),
                     "kind": plan.shape.kind,
+                    "stages": plan.shape.stages.len(),
+                    "steps": plan.shape.steps(),
                     "about": plan.about,
                     "limit": plans::span(plan.shape.limit),
                 })

@@ -204,9 +204,11 @@ async fn show(client: &Client, preview: &Value, format: Format) -> anyhow::Resul
     let layout = Layout { head: &HEAD, name: "/shootName", empty: "" };
     let runtimes = preview["runtimes"].as_array().map(Vec::as_slice).unwrap_or_default();
     let for_people = matches!(format, Format::Table | Format::Wide | Format::Known);
-    let named = if for_people { runtimes } else { &[] };
-    let names = Names::of(client, named, "instanceID").await;
-    format.list(preview, runtimes, &layout, |it| {
+    let names = Names::of(client, runtimes, "instanceID", format).await;
+    let runtimes = names.added_to(runtimes, "instanceID");
+    let mut preview = preview.clone();
+    preview["runtimes"] = json!(runtimes);
+    format.list(&preview, &runtimes, &layout, |it| {
         let wave = if it["canary"] == true { "canary" } else { "all" };
         let shoot = text(it, "shootName");
         vec![

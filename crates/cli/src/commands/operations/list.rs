@@ -4,7 +4,7 @@ use base::Clock;
 use clap::Args;
 use jiff::Timestamp;
 use serde::Deserialize as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::super::{
@@ -64,12 +64,14 @@ impl List {
             };
             query.push(("instance", found.unwrap_or(instance)));
         }
-        let answer = client.list(&query).await?;
+        let mut answer = client.list(&query).await?;
         let items = answer["operations"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let names = Names::of(client, items, "instance").await;
+        let names = Names::of(client, items, "instance", format).await;
+        let items = names.added_to(items, "instance");
+        answer["operations"] = json!(items);
         let now = Clock::running().now();
         let layout = Layout { head: &HEAD, name: "/id", empty: "no operations" };
-        format.list(&answer, items, &layout, |value| row(value, &names, now))?;
+        format.list(&answer, &items, &layout, |value| row(value, &names, now))?;
         if let Some(next) = answer["next"].as_str() {
             eprintln!("there are more: --after {}", output::harmless(next, ""));
         }
