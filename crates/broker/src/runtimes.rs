@@ -8,6 +8,7 @@ mod csv;
 mod export;
 mod info;
 mod item;
+mod newest;
 mod operations;
 mod page_marks;
 mod query;

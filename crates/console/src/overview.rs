@@ -1,5 +1,6 @@
 //! The overview: current work, operations that need attention, health, slow steps.
 
+mod counts;
 mod history;
 mod slowest;
 
@@ -18,9 +19,10 @@ use crate::{
     names, operations,
     words::{ago, count, kind, since},
 };
+use counts::Counts;
 use history::History;
 
-/// How many of the newest operations the numbers are made of.
+/// How many of the newest operations the charts are made of.
 const NEWEST: u32 = 200;
 /// How many are listed.
 const LISTED: usize = 8;
@@ -37,6 +39,7 @@ pub(crate) async fn page(
         PageRequest { state: Some(OperationState::InProgress), limit: NEWEST, ..newest.clone() };
     let view = &console.parts().operations;
     let (newest, running) = tokio::try_join!(view.list(newest), view.list(running))?;
+    let counts = Counts::read(&console, &running.operations, running.next.is_some()).await?;
     let more = newest.next.is_some();
     let (newest, mut active) = (newest.operations, running.operations);
     active.extend(newest.iter().filter(|it| it.state == OperationState::Pending).cloned());
@@ -52,9 +55,9 @@ pub(crate) async fn page(
             span.push {}
             @if person.may(BROKER_WRITE) { a.button.first href="/console/order" { "Order a runtime" } }
         }
-        p.sub { span { (summary(&active)) } }
+        p.sub { span { (counts.summary()) } }
         div.stack {
-            (numbers(&active, &newest))
+            (numbers(&counts, &newest))
             @if newest.is_empty() {
                 (welcome(&person))
             } @else {
@@ -74,22 +77,7 @@ pub(crate) async fn page(
     Ok(layout::page(&console, &person, &frame, &body))
 }
 
-fn summary(active: &[Snapshot]) -> String {
-    let waiting = active.iter().filter(|it| standing(it).1 == "waiting").count();
-    let retrying = active.iter().filter(|it| standing(it).1 == "retrying").count();
-    match (active.len(), retrying) {
-        (0, _) => "Nothing is being worked on.".into(),
-        (all, 0) => format!("{} in progress, {waiting} of them waiting.", count(all, "operation")),
-        (all, some) => {
-            format!("{} in progress, {some} retrying after an error.", count(all, "operation"))
-        }
-    }
-}
-
-fn numbers(active: &[Snapshot], newest: &[Snapshot]) -> Markup {
-    let of = |state| newest.iter().filter(|it| it.state == state).count();
-    let (good, bad) = (of(OperationState::Succeeded), of(OperationState::Failed));
-    let retrying = active.iter().filter(|it| standing(it).1 == "retrying").count();
+fn numbers(counts: &Counts, newest: &[Snapshot]) -> Markup {
     let mut times: Vec<_> = newest
         .iter()
         .filter(|it| it.kind == "provision" && it.state == OperationState::Succeeded)
@@ -97,54 +85,16 @@ fn numbers(active: &[Snapshot], newest: &[Snapshot]) -> Markup {
         .collect();
     times.sort_unstable();
     let usual = times.get(times.len() / 2).copied();
-    let share = |part: usize, all: usize| match (all, part) {
-        (0, _) => "–".to_owned(),
-        (all, part) if all == part => "100 %".to_owned(),
-        (all, part) => format!("{}.{} %", part * 100 / all, part * 1000 / all % 10),
-    };
     html! {
         section.four aria-label="In numbers" {
-            div.card.number { span { a href="/console/operations?state=in+progress" { "Working now" } } b { (active.len()) } span { (kinds(active)) } }
-            div.card.number {
-                span { a href="/console/operations?state=failed" { "Need attention" } }
-                b.bad[bad + retrying > 0] { (bad + retrying) }
-                span { (bad) " failed · " (retrying) " retrying" }
-            }
-            div.card.number {
-                span { a href="/console/pool" { "Succeeded" } }
-                b { (share(good, good + bad)) }
-                span { (good) " of " (count(good + bad, "operation")) }
-            }
+            (counts.cards())
             div.card.number {
                 span { "A runtime takes" }
                 b { (usual.map_or("–".into(), crate::words::span)) }
-                span { "median of " (count(times.len(), "order")) }
+                span { "median of the newest " (count(times.len(), "order")) }
             }
         }
     }
-}
-
-/// How many there are of each kind.
-fn kinds(active: &[Snapshot]) -> String {
-    let mut counts: Vec<(&str, usize)> = Vec::new();
-    for operation in active {
-        match counts.iter_mut().find(|(kind, _)| *kind == operation.kind) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((&operation.kind, 1)),
-        }
-    }
-    if counts.is_empty() {
-        return "nothing to do".into();
-    }
-    let words = counts.iter().map(|(word, count)| {
-        // Only the first letter: Kyma is a name.
-        let mut name = kind(word);
-        if let Some(first) = name.get_mut(..1) {
-            first.make_ascii_lowercase();
-        }
-        format!("{count} {name}")
-    });
-    words.collect::<Vec<_>>().join(" · ")
 }
 
 fn active_card(console: &Console, active: &[Snapshot], names: &HashMap<String, String>) -> Markup {

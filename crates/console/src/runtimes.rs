@@ -205,14 +205,21 @@ pub(crate) fn or_dash(text: &str) -> &str {
 }
 
 fn pages(wanted: &RuntimesPageQuery, found: &SearchResult) -> Markup {
-    let last = found.pages;
+    let (page, last) = (found.page, found.pages);
+    let to = |page| address(&RuntimesPageQuery { page, ..wanted.clone() });
     html! {
         @if found.searched.is_none() && last > 1 {
             div.pages {
-                span { "Page " (wanted.page) " of " (last) }
+                span { "Page " (page) " of " (last) }
                 div.acts {
-                    @if wanted.page > 1 { a.button.tiny href=(address(&RuntimesPageQuery { page: wanted.page - 1, ..wanted.clone() })) { "Newer" } }
-                    @if wanted.page < last { a.button.tiny href=(address(&RuntimesPageQuery { page: wanted.page + 1, ..wanted.clone() })) { "Older" } }
+                    @if page > 1 {
+                        a.button.tiny href=(to(1)) { "Newest" }
+                        a.button.tiny href=(to(page - 1)) { "Newer" }
+                    }
+                    @if page < last {
+                        a.button.tiny href=(to(page + 1)) { "Older" }
+                        a.button.tiny href=(to(last)) { "Oldest" }
+                    }
                 }
             }
         }

@@ -16,7 +16,7 @@ use tokio::sync::broadcast;
 use crate::{
     EngineStore, Error,
     audit::AuditLog,
-    engine::{Filter, PageKey},
+    engine::{Filter, OperationCount, PageKey},
     error::Trouble,
     history::{self, HistoryEvent},
 };
@@ -114,6 +114,11 @@ impl Operations {
         let filter = Filter { instance, state, kind: None, after, most: limit };
         let page = self.0.storage().list(&filter).await?;
         Ok(Page { operations: page.operations, next: page.next.map(|key| key.id) })
+    }
+
+    /// How many unfinished operations of each kind are in each state.
+    pub async fn unfinished(&self) -> Result<Vec<OperationCount>, OperationsError> {
+        Ok(self.0.storage().count().await?)
     }
 
     /// One operation.

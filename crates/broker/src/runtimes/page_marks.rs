@@ -41,6 +41,13 @@ enum Content {
     Removed(Vec<String>),
 }
 
+impl Content {
+    /// The list that has this page of rows.
+    fn of(page: &InstanceFilter) -> Self {
+        Self::Rows(Box::new(InstanceFilter { after: None, skip: 0, most: 0, ..page.clone() }))
+    }
+}
+
 /// Where every thousand runtimes of a list end.
 enum Marks {
     Rows(Vec<PageKey>),
@@ -149,12 +156,18 @@ impl Broker {
     /// A page by its number, and how many there are on all pages.
     pub(super) async fn numbered_page(&self, page: &InstanceFilter) -> Result<(Page, u64), Error> {
         let store = &self.parts().store;
-        let filter = InstanceFilter { after: None, skip: 0, most: 0, ..page.clone() };
-        let content = Content::Rows(Box::new(filter));
-        match self.sized(content, page.skip.into()).await? {
+        match self.sized(Content::of(page), page.skip.into()).await? {
             Size::Short(total) => Ok((store.list(page).await?, total)),
             Size::Long(counted) => Ok((store.list(&counted.near(page)).await?, counted.total)),
         }
+    }
+
+    /// How many runtimes with rows are on all pages.
+    pub(super) async fn numbered_total(&self, page: &InstanceFilter) -> Result<u64, Error> {
+        Ok(match self.sized(Content::of(page), 0).await? {
+            Size::Short(total) => total,
+            Size::Long(counted) => counted.total,
+        })
     }
 
     /// Some of the removed runtimes of a list, and how many there are.

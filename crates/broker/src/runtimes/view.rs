@@ -10,7 +10,7 @@ use uuid::Uuid;
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Page {
-    /// The runtimes, oldest first.
+    /// The runtimes, in the order that was asked for.
     pub data: Vec<Runtime>,
     /// How many are on this page.
     pub count: u64,

@@ -153,5 +153,6 @@ store::promises! { world::World on sqlite, postgres: {
         a_pattern_finds_shoots_page_by_page,
         steps_that_were_not_completed_are_told_by_their_names_alone;
     paging:
-        removed_runtimes_behind_a_long_list_are_not_passed_over_while_it_grows;
+        removed_runtimes_behind_a_long_list_are_not_passed_over_while_it_grows,
+        from_the_newest_every_runtime_is_on_one_page_and_a_new_one_on_the_first;
 }}

@@ -3,12 +3,10 @@
 //! What a reader would get wrong: names are in sealed rows, so that no database finds them. Ids, accounts and Shoots are looked up among
 //! all runtimes; parts of names among the newest ones only, and the page says how many.
 
-use std::ops::Range;
-
-use broker::runtimes::{Detail, LARGEST_PAGE, Runtime, RuntimesQuery};
+use broker::runtimes::{Detail, LARGEST_PAGE, Page, Runtime, RuntimesQuery};
 
 use super::{RuntimesPageQuery, states};
-use crate::{Console, access::Person, error::PageError, names, pages};
+use crate::{Console, access::Person, error::PageError, names};
 
 const PAGE: u32 = 50;
 /// How many pages of the largest size are searched for names.
@@ -19,6 +17,8 @@ pub(super) struct SearchResult {
     pub(super) runtimes: Vec<Runtime>,
     /// How many fit the filters, whatever was searched for.
     pub(super) total: u64,
+    /// Which page it is, from 1.
+    pub(super) page: u32,
     pub(super) pages: u32,
     /// Among how many the name was searched; none without a search.
     pub(super) searched: Option<u64>,
@@ -35,47 +35,45 @@ pub(super) async fn find(
         detail: Detail::Last,
         ..RuntimesQuery::default()
     };
-    let total = count(console, person, &ask).await?;
     if wanted.q.is_empty() {
-        let pages = u32::try_from(total.div_ceil(u64::from(PAGE))).unwrap_or(u32::MAX).max(1);
-        let rows = pages::newest(total, wanted.page.min(pages), PAGE);
-        let runtimes = read(console, person, &ask, rows, PAGE).await?;
-        return Ok(SearchResult { runtimes, total, pages, searched: None });
+        let mut number = wanted.page;
+        let mut page = newest(console, person, &ask, number, PAGE).await?;
+        let pages =
+            u32::try_from(page.total_count.div_ceil(PAGE.into())).unwrap_or(u32::MAX).max(1);
+        if number > pages {
+            number = pages;
+            page = newest(console, person, &ask, number, PAGE).await?;
+        }
+        let Page { data: runtimes, total_count: total, .. } = page;
+        return Ok(SearchResult { runtimes, total, page: number, pages, searched: None });
     }
     let mut runtimes = looked_up(console, person, &ask, &wanted.q).await?;
-    let rows = pages::newest(total, 1, SEARCHED * LARGEST_PAGE);
-    let newest = read(console, person, &ask, rows, LARGEST_PAGE).await?;
-    let searched = newest.len() as u64;
     let words = wanted.q.to_lowercase();
-    for runtime in newest.into_iter().filter(|it| fits(it, &words)) {
-        if runtimes.iter().all(|known| known.instance_id != runtime.instance_id) {
-            runtimes.push(runtime);
+    let (mut searched, mut total) = (0, 0);
+    for number in 1..=SEARCHED {
+        let page = newest(console, person, &ask, number, LARGEST_PAGE).await?;
+        (searched, total) = (searched + page.count, page.total_count);
+        for runtime in page.data.into_iter().filter(|it| fits(it, &words)) {
+            if runtimes.iter().all(|known| known.instance_id != runtime.instance_id) {
+                runtimes.push(runtime);
+            }
+        }
+        if u64::from(number * LARGEST_PAGE) >= total {
+            break;
         }
     }
-    Ok(SearchResult { runtimes, total, pages: 1, searched: Some(searched) })
+    Ok(SearchResult { runtimes, total, page: 1, pages: 1, searched: Some(searched) })
 }
 
-/// How many runtimes fit the filters. One row comes along, which is the fewest that can be asked for.
-async fn count(console: &Console, person: &Person, ask: &RuntimesQuery) -> Result<u64, PageError> {
-    let ask = RuntimesQuery { page_size: 1, ..ask.clone() };
-    Ok(console.parts().broker.runtimes(&person.caller(), &ask).await?.total_count)
-}
-
-/// Rows by their places from the oldest, newest first, read in the store's pages of this size.
-async fn read(
+async fn newest(
     console: &Console,
     person: &Person,
     ask: &RuntimesQuery,
-    rows: Range<u64>,
-    size: u32,
-) -> Result<Vec<Runtime>, PageError> {
-    let mut runtimes = Vec::new();
-    for piece in pages::pieces(rows, size) {
-        let ask = RuntimesQuery { page: piece.page, page_size: size, ..ask.clone() };
-        let page = console.parts().broker.runtimes(&person.caller(), &ask).await?;
-        runtimes.extend(piece.cut(page.data));
-    }
-    Ok(runtimes)
+    page: u32,
+    page_size: u32,
+) -> Result<Page, PageError> {
+    let ask = RuntimesQuery { page, page_size, ..ask.clone() };
+    Ok(console.parts().broker.newest_runtimes(&person.caller(), &ask).await?)
 }
 
 /// Runtimes that are found by a whole id, account or name of a Shoot.
