@@ -132,7 +132,7 @@ impl Console {
 pub fn router(console: Console) -> Router {
     let mut routes = Router::new()
         .route("/", get(overview::page))
-        .route("/console/events", get(events::stream))
+        .route("/console/events", get(events::events))
         .route("/console/runtimes", get(runtimes::page))
         .route("/console/runtimes/export", get(runtimes::export))
         .route("/console/runtimes/{instance}", get(runtime::page))

@@ -16,7 +16,7 @@ use tokio::sync::broadcast;
 use crate::{
     EngineStore, Error,
     audit::AuditLog,
-    engine::{Filter, OperationCount, PageKey},
+    engine::{ChangedElsewhere, Filter, OperationCount, PageKey},
     error::Trouble,
     history::{self, HistoryEvent},
 };
@@ -168,6 +168,11 @@ impl Operations {
     /// Events of this process from now on, each after its commit. Slow readers miss some.
     pub fn events(&self) -> broadcast::Receiver<Arc<Event>> {
         self.0.events()
+    }
+
+    /// Changes of other processes from now on, a moment after each commit. Slow readers miss some.
+    pub fn changed_elsewhere(&self) -> broadcast::Receiver<Arc<ChangedElsewhere>> {
+        self.0.storage().changed_elsewhere()
     }
 }
 

@@ -10,7 +10,7 @@ pub use engine::{
 pub use store::audit::{
     AuditEntry, AuditFilter, AuditLog, AuditPage, AuditResult, NewAuditEntry, Verification,
 };
-pub use store::engine::OperationCount;
+pub use store::engine::{ChangedElsewhere, ChangedOperation, OperationCount};
 pub use store::history::HistoryEvent;
 pub use store::operations::{
     LARGEST_PAGE, MOST_DAYS, MOST_HOURS, Operations, OperationsError, Page, PageRequest, StepOrder,

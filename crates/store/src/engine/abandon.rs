@@ -144,9 +144,11 @@ impl EngineStore {
                 .await
                 .map(drop)
         })?;
-        self.admit_next(transaction.connection(), &[ended.instance]).await?;
+        let instance = ended.instance;
+        self.admit_next(transaction.connection(), std::slice::from_ref(&instance)).await?;
         transaction.commit().await?;
         self.wakes.ring(Wake::Due);
+        self.wakes.changed([(id, Some(instance.as_str()))]);
         Ok(true)
     }
 }

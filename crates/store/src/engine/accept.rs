@@ -138,6 +138,7 @@ impl EngineStore {
         let stored = self.store(connection, candidate, AcceptMode::ALONE).await.map_err(alone)?;
         if stored {
             self.wakes.ring(Wake::Due);
+            self.wakes.changed([(candidate.new.id, Some(candidate.new.instance.as_str()))]);
         }
         Ok(stored)
     }
@@ -151,8 +152,12 @@ impl EngineStore {
     ) -> Result<Acceptance, Error> {
         let acceptance = self.decide(transaction.connection(), candidate, pairs).await?;
         if matches!(acceptance, Acceptance::Started | Acceptance::Queued) {
-            let wakes = self.wakes.clone();
-            transaction.afterwards(move || wakes.ring(Wake::Due));
+            let (wakes, id) = (self.wakes.clone(), candidate.new.id);
+            let instance = candidate.new.instance.clone();
+            transaction.afterwards(move || {
+                wakes.ring(Wake::Due);
+                wakes.changed([(id, Some(instance.as_str()))]);
+            });
         }
         Ok(acceptance)
     }

@@ -58,6 +58,7 @@ impl EngineStore {
         if requested {
             transaction.commit().await?;
             self.wakes.ring(Wake::Due);
+            self.wakes.changed([(id, None)]);
             return Ok(true);
         }
         transaction.rollback().await?;
@@ -73,6 +74,9 @@ impl EngineStore {
         let mut transaction = self.database.begin().await?;
         let withdrawn = self.request(transaction.connection(), WITHDRAW, id, &cancel).await?;
         transaction.commit().await?;
+        if withdrawn {
+            self.wakes.changed([(id, None)]);
+        }
         Ok(withdrawn)
     }
 

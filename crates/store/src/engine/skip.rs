@@ -34,6 +34,7 @@ impl EngineStore {
         .map_err(Error::writing)?;
         if requested == 1 {
             self.wakes.ring(Wake::Due);
+            self.wakes.changed([(id, None)]);
         }
         Ok(requested == 1)
     }

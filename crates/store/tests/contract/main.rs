@@ -163,7 +163,8 @@ mod every_database {
                 p29_heartbeats_and_looks_do_not_wait_for_a_full_pool;
             waking:
                 accepting_and_signalling_wake_the_process,
-                another_process_is_woken;
+                another_process_is_woken,
+                another_process_gets_the_operations_that_have_changed;
             timing:
                 p12_everything_works_by_the_databases_own_time;
             planted:

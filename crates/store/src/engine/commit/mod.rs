@@ -99,6 +99,9 @@ impl EngineStore {
             }
             _ => self.write_in_transaction(fence, part, &lines).await?,
         };
+        let changed =
+            |commit: &Commit| Some((commit.id, Some(passed.get(&commit.id)?.instance.as_str())));
+        self.wakes.changed(part.iter().filter_map(changed));
         Ok(answers(part, passed))
     }
 
