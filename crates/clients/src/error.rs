@@ -173,7 +173,7 @@ pub struct Error {
     /// The kind of failure: what the caller can do about it.
     pub kind: Kind,
     /// The attempted action, as a phrase: "deregistering runtime 8f21".
-    pub doing: String,
+    pub doing: Box<str>,
     /// The status of the refusal, if there was an answer: 401 and 403 are one kind.
     pub status: Option<u16>,
     /// The description the other side gave, if it gave one.

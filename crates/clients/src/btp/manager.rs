@@ -116,7 +116,7 @@ impl Btp {
         })
     }
 
-    /// The id of the cluster that the runtime's ConfigMap has.
+    /// The id of the cluster that the runtime's `ConfigMap` has.
     pub async fn stored_cluster_id(&self) -> Result<Option<String>, Error> {
         let maps = self.cluster.objects::<ConfigMap>(CONFIG_MAPS, Some(NAMESPACE));
         Ok(maps.find(CLUSTER_INFO).await?.and_then(id))
@@ -151,7 +151,7 @@ impl Btp {
     }
 }
 
-/// The id in the ConfigMap; an empty one is none.
+/// The id in the `ConfigMap`; an empty one is none.
 fn id(map: ConfigMap) -> Option<String> {
     map.data.unwrap_or_default().remove("id").filter(|id| !id.is_empty())
 }

@@ -150,7 +150,7 @@ async fn codes_and_envelopes_are_classified() {
         let error = director.one_time_token("ga", "r-1").await.unwrap_err();
 
         assert_eq!((error.kind, error.reason.as_deref().unwrap_or_default()), (kind, reason));
-        assert_eq!(error.doing, "getting a one-time token for runtime r-1");
+        assert_eq!(&*error.doing, "getting a one-time token for runtime r-1");
     }
 }
 

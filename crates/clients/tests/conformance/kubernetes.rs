@@ -71,7 +71,7 @@ async fn every_status_has_one_meaning() {
 
         assert_eq!((error.kind, error.kind.is_retryable()), (kind, retryable), "{code} {reason}");
         assert_eq!(error.failure().reason, reason);
-        assert_eq!(error.doing, "creating ConfigMap one");
+        assert_eq!(&*error.doing, "creating ConfigMap one");
         assert_eq!(api.journal.len(), 1, "{code} is not tried again");
     }
 }

@@ -173,7 +173,7 @@ fn what_a_broker_calls_depends_on_whether_it_follows_the_legacy_plans() {
 
     assert!(newer.contains("provisioner") && newer.contains("gardener"), "{newer:?}");
     assert!(newer.contains("btp operator") && !newer.contains("lms"), "{newer:?}");
-    assert!(older.contains("azure") && !older.contains("btp operator"), "{older:?}");
+    assert!(older.contains("ias") && !newer.contains("ias"), "{older:?}");
     let told = called("[systems.spc]\nurl = \"https://spc.example.test\"\n");
     assert!(told.contains("spc") && !newer.contains("spc") && !older.contains("spc"));
 }

@@ -80,6 +80,7 @@ async fn features_and_config_maps(garden: &Gardener) -> Result<Option<String>, E
         Err(error) => {
             let namespace = garden.namespace();
             let doing = format!("reading a ConfigMap in {namespace}, for structuredAuthentication");
+            let doing = doing.into();
             Err(Error { doing, ..error })
         }
     }
