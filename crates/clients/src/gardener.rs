@@ -34,6 +34,10 @@ pub use self::{
 
 /// Marks a Shoot as the one of a runtime.
 pub const RUNTIME_ANNOTATION: &str = "kcp.provisioner.kyma-project.io/runtime-id";
+/// Names the global account that a Shoot belongs to.
+pub const ACCOUNT_LABEL: &str = "account";
+/// Names the subaccount that a Shoot belongs to.
+pub const SUBACCOUNT_LABEL: &str = "subaccount";
 /// Makes Gardener do something once: `reconcile`, or `retry` after it has given up.
 pub const OPERATION_ANNOTATION: &str = "gardener.cloud/operation";
 /// Without this annotation Gardener does not delete.

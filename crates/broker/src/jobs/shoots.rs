@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use clients::gardener::{RUNTIME_ANNOTATION, Shoot};
+use clients::gardener::{ACCOUNT_LABEL, RUNTIME_ANNOTATION, Shoot};
 use engine::StepError;
 use jiff::Timestamp;
 use store::broker::InstanceFilter;
@@ -15,8 +15,6 @@ use super::{Env, cursor::store_failed};
 
 /// How many instances are looked for at once.
 const CHUNK: usize = 100;
-/// The label with the global account.
-const ACCOUNT: &str = "account";
 
 /// The Shoots by their names.
 pub(super) type ShootList = BTreeMap<String, ShootEntry>;
@@ -65,8 +63,7 @@ impl ShootEntry {
 
 impl Removal {
     fn of(shoot: &Shoot) -> Self {
-        let labels = shoot.metadata.labels.as_ref();
-        let account = labels.and_then(|labels| labels.get(ACCOUNT)).cloned();
+        let account = shoot.label(ACCOUNT_LABEL).map(str::to_owned);
         Self { uid: shoot.metadata.uid.clone(), account }
     }
 }

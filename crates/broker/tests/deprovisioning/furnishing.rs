@@ -167,7 +167,7 @@ impl Landscape {
 
     async fn make_cluster(&self, env: &Env, order: &Order, details: &Details, id: Uuid) {
         let account = details.target_secret.as_deref().unwrap_or("aws-free-1");
-        let shoot: Shoot = serde_json::from_value(shoot(&order.shoot_name, account, id)).unwrap();
+        let shoot: Shoot = serde_json::from_value(shoot(order, account, id)).unwrap();
         env.gardener.create(&shoot).await.unwrap();
         let name = &order.shoot_name;
         self.until(|| async {
@@ -283,11 +283,15 @@ fn cluster_configuration(order: &Order, id: Uuid, kubeconfig: SecretString) -> r
     }
 }
 
-fn shoot(name: &str, account: &str, id: Uuid) -> Value {
+fn shoot(order: &Order, account: &str, id: Uuid) -> Value {
     let version = "aws.provider.extensions.gardener.cloud/v1alpha1";
     json!({
         "metadata": {
-            "name": name,
+            "name": order.shoot_name,
+            "labels": {
+                "account": order.context.globalaccount_id,
+                "subaccount": order.context.subaccount_id,
+            },
             "annotations": {"kcp.provisioner.kyma-project.io/runtime-id": id.to_string()},
         },
         "spec": {

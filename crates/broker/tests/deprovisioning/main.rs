@@ -5,6 +5,7 @@
 mod creating;
 mod event_hubs;
 mod faults;
+mod foreign;
 mod furnishing;
 mod generated;
 mod holes;

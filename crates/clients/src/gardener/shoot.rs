@@ -194,6 +194,11 @@ impl Shoot {
         self.metadata.annotations.as_ref()?.get(key).map(String::as_str)
     }
 
+    /// One of its labels.
+    pub fn label(&self, key: &str) -> Option<&str> {
+        self.metadata.labels.as_ref()?.get(key).map(String::as_str)
+    }
+
     /// Whether it is being deleted.
     pub fn is_going(&self) -> bool {
         self.metadata.deletion_timestamp.is_some()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use clients::gardener::RUNTIME_ANNOTATION;
+use clients::gardener::{ACCOUNT_LABEL, RUNTIME_ANNOTATION, SUBACCOUNT_LABEL};
 
 use super::Owner;
 use crate::configuration::Cluster;
@@ -19,7 +19,7 @@ pub const LICENCE_ANNOTATION: &str = "kcp.provisioner.kyma-project.io/licence-ty
 pub const EU_ACCESS_ANNOTATION: &str = "support.gardener.cloud/eu-access-for-cluster-nodes";
 
 pub(super) fn labels(owner: &Owner<'_>) -> BTreeMap<String, String> {
-    let labels = [("account", owner.tenant), ("subaccount", owner.subaccount)];
+    let labels = [(ACCOUNT_LABEL, owner.tenant), (SUBACCOUNT_LABEL, owner.subaccount)];
     labels.into_iter().map(|(key, value)| (key.into(), value.into())).collect()
 }
 

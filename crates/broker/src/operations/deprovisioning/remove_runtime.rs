@@ -8,7 +8,7 @@
 use base::Failure;
 use clients::{
     Kind,
-    gardener::RUNTIME_ANNOTATION,
+    gardener::{RUNTIME_ANNOTATION, SUBACCOUNT_LABEL},
     provisioner::{OperationType, Tenant},
 };
 use engine::{StepError, wait};
@@ -131,15 +131,36 @@ async fn look_in_the_director(cx: &Cx<'_, Deprovisioning>) -> Result<Option<Uuid
     Ok(found.and_then(|id| id.parse().ok()))
 }
 
-/// The Shoot's name was chosen before it was ordered.
+/// The Shoot's name was chosen before it was ordered. A name alone says nothing: another one's cluster must not be removed for it.
 async fn look_in_the_garden(cx: &Cx<'_, Deprovisioning>) -> Result<Option<Uuid>, StepError> {
-    let name = &cx.input.order.shoot_name;
-    let found = cx.env.gardener.shoot(name).await.map_err(as_transient)?;
+    let order = &cx.input.order;
+    let found = cx.env.gardener.shoot(&order.shoot_name).await.map_err(as_transient)?;
     let Some(shoot) = found else { return Ok(None) };
-    let id = shoot.annotation(RUNTIME_ANNOTATION).and_then(|id| id.parse().ok());
-    if id.is_none() {
-        let text = format!("Shoot {name} does not say which runtime it is");
-        return Err(StepError::transient(Failure::new("gardener", "foreign_shoot", text)));
+    match shoot.label(SUBACCOUNT_LABEL).filter(|label| !label.is_empty()) {
+        Some(label) if label == order.context.subaccount_id => {}
+        Some(_) => return Ok(not_ours(cx, "it belongs to another subaccount")),
+        None => return Err(foreign(&order.shoot_name, "which subaccount it belongs to")),
     }
-    Ok(id)
+    let id: Option<Uuid> = shoot.annotation(RUNTIME_ANNOTATION).and_then(|id| id.parse().ok());
+    let Some(id) = id else { return Err(foreign(&order.shoot_name, "which runtime it is")) };
+    let owner = cx.env.store.find_by_runtime(id).await;
+    match owner.map_err(|error| StepError::internal(&error))? {
+        Some(owner) if owner.id != cx.instance => {
+            Ok(not_ours(cx, "it is the cluster of another instance"))
+        }
+        _ => Ok(Some(id)),
+    }
+}
+
+/// A Shoot that has the name of the instance's cluster and is certainly another one: the name was free, so the instance has none.
+fn not_ours(cx: &Cx<'_, Deprovisioning>, why: &str) -> Option<Uuid> {
+    let (instance, shoot) = (cx.instance, &cx.input.order.shoot_name);
+    tracing::warn!(instance.id = instance, shoot, why, "a Shoot is left alone");
+    None
+}
+
+/// A Shoot of which nobody can tell whether it is the instance's cluster: neither removed nor forgotten.
+fn foreign(name: &str, what: &str) -> StepError {
+    let text = format!("Shoot {name} does not say {what}");
+    StepError::transient(Failure::new("gardener", "foreign_shoot", text))
 }
