@@ -1,6 +1,7 @@
 //! Shoots that have the name of an instance's cluster, whose id was never learnt, and may be another one's.
 
 use broker::{Details, Order};
+use serde_json::{Value, json};
 use store::broker::{ImportOutcome, ImportedInstance};
 use uuid::Uuid;
 
@@ -102,4 +103,31 @@ async fn a_cluster_that_the_row_of_the_instance_names_is_removed() {
 
     assert_eq!(incomplete(&ended), NOTHING);
     assert_eq!(world.there(&made).await, NOTHING);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_of_which_nobody_can_tell_is_neither_removed_nor_forgotten() {
+    let annotation = clients::gardener::RUNTIME_ANNOTATION;
+    let unmarked: [Value; 3] = [
+        json!({"labels": {"subaccount": null}}),
+        json!({"labels": {"subaccount": ""}}),
+        json!({"annotations": {annotation: null}}),
+    ];
+    let world = World::new().await;
+
+    for change in unmarked {
+        let order = world.next_order("aws");
+        let cluster = world.cluster_of(&order).await;
+        let name = &order.shoot_name;
+        world.eyes.gardener.merge(name, &json!({"metadata": change})).await.unwrap();
+        let made = world.knows_nothing(&order).await;
+
+        let ended = world.removed(&made).await;
+
+        let left =
+            ["Remove_Runtime", "Check_Runtime_Removal", "Release_Subscription", "Remove_Instance"];
+        assert_eq!(incomplete(&ended), left, "{change}");
+        assert_eq!(world.there(&cluster).await, ["cluster", "row, marked"], "{change}");
+    }
+    assert_eq!(world.landscape.provisioner.heard("deprovisionRuntime"), 0);
 }
