@@ -162,7 +162,8 @@ struct Components {
     schemas: BTreeMap<String, Schema>,
 }
 
-/// Fails unless the text is a document whose references lead somewhere and whose operations answer at least with these statuses.
+/// Fails unless the text is a document whose references lead somewhere and whose operations answer at least with these statuses
+/// and with those of the layers around all routes.
 ///
 /// # Panics
 /// With what is wrong.
@@ -221,8 +222,12 @@ fn check_operation(
     for media in operation.request_body.iter().flat_map(|body| body.content.values()) {
         check_schema(&media.schema, components);
     }
-    for status in always {
-        let known = operation.responses.contains_key(*status);
+    let with_body = operation.request_body.iter().flat_map(|_| ["408", "413"]);
+    // Health is answered even when everything else is sent away.
+    let shed = (path != "/healthz").then_some("503");
+    let shield = ["431", "500", "504"].into_iter().chain(shed).chain(with_body);
+    for status in shield.chain(always.iter().copied()) {
+        let known = operation.responses.contains_key(status);
         assert!(known, "{} does not say what {status} means", operation.id);
     }
     operation.responses.values().for_each(|response| check_response(response, components));
