@@ -123,3 +123,47 @@ async fn an_order_without_a_key_goes_on_where_the_one_before_it_died() {
     world.success_of(&begun.id).await;
     assert_eq!(world.landscape.running.landscape.director().objects().len(), 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_stands_for_its_order_even_when_the_runtime_is_gone() {
+    let world = World::sqlite().await;
+    let order = async || world.provisioner.provision(&keyed("k"), aws("once")).await.unwrap();
+
+    let first = order().await;
+    world.success_of(&first.id).await;
+    let removed = world.provisioner.deprovision(&caller(), &first.runtime_id, false).await.unwrap();
+    world.success_of(&removed.id).await;
+    let again = order().await;
+
+    assert_eq!((again.id, again.state), (first.id, OperationState::Succeeded));
+    assert!(world.env().gardener.shoot("once").await.unwrap().is_none(), "none is made again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_is_free_again_when_the_order_was_refused_for_its_account() {
+    let world = World::sqlite().await;
+    let mut wrong = aws("free");
+    wrong.cluster.target_secret = "no-such-binding".into();
+
+    let refused = world.provisioner.provision(&keyed("k"), wrong).await.unwrap_err();
+    let begun = world.provisioner.provision(&keyed("k"), aws("free")).await.unwrap();
+
+    assert!(refused.message.contains("no-such-binding"), "{refused}");
+    world.success_of(&begun.id).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_has_begun_is_not_forgotten_when_its_account_is_gone() {
+    let world = World::sqlite().await;
+    let store = &world.provisioner.parts().store;
+    let mut request = aws("gone");
+    request.cluster.target_secret = "no-such-binding".into();
+    let asked = serde_json::to_vec(&request).unwrap();
+    let begun = store.begin_intent("ga-1", Some("k"), &asked).await.unwrap();
+
+    let refused = world.provisioner.provision(&keyed("k"), request).await.unwrap_err();
+
+    assert!(refused.message.contains("no-such-binding"), "{refused}");
+    let found = store.begin_intent("ga-1", Some("k"), &asked).await.unwrap();
+    assert_eq!((found.id, found.new), (begun.id, false));
+}
