@@ -1,11 +1,10 @@
 //! Shoots: made once, adopted, changed, deleted on purpose, watched.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use axum::{Json, http::StatusCode, response::IntoResponse};
-use base::Clock;
 use clients::{
-    CallLimits, Component, Gate, Kind,
+    CallLimits, Kind,
     gardener::{
         CONFIRMATION_ANNOTATION, Deletion, Gardener, RUNTIME_ANNOTATION, Shoot, Signal, Signals,
     },
@@ -13,14 +12,11 @@ use clients::{
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
-use crate::{
-    kube_api::{KubeApi, said, status},
-    support::CallLog,
-};
+use crate::kube_api::{KubeApi, said, status};
 
 const ROOT: &str = "/apis/core.gardener.cloud/v1beta1/namespaces/garden-kyma/shoots";
 
-async fn garden(api: &KubeApi) -> Gardener {
+pub(crate) async fn garden(api: &KubeApi) -> Gardener {
     Gardener::new(api.cluster(CallLimits::DEFAULT).await, "kyma", "kcp-provisioner")
 }
 
@@ -256,44 +252,6 @@ async fn a_field_that_gardener_does_not_keep_is_a_failure_that_names_it() {
     let patch = json!({"spec": {"networking": {"type": "calico"}, "purpose": null}});
     let error = garden.merge("c-1", &patch).await.unwrap_err();
     assert_eq!(error.kind, Kind::Dropped);
-}
-
-#[tokio::test]
-async fn warnings_of_gardener_come_with_the_shoot_and_are_counted() {
-    let (api, told) = (KubeApi::default(), CallLog::default());
-    let observer = Arc::new(told.clone());
-    let gate = Gate::observed(Component::GARDENER, CallLimits::DEFAULT, Clock::running(), observer);
-    let garden = Gardener::new(api.cluster_through(gate).await, "kyma", "kcp-provisioner");
-    let warned = || told.all().iter().filter(|line| *line == "gardener warned").count();
-    garden.shoot("c-1").await.unwrap();
-    assert_eq!(warned(), 0);
-    api.instead(|_| {
-        let made = json!({"metadata": {"name": "c-1"}, "spec": {"region": "eu", "networking": {"type": "calico"}}});
-        let warning = [("warning", r#"299 - "you are setting an old field""#)];
-        Some((StatusCode::CREATED, warning, Json(made)).into_response())
-    });
-
-    let made = garden.create(&shoot("c-1", "r-1")).await.unwrap();
-
-    assert_eq!(made.warnings, ["you are setting an old field"]);
-    assert_eq!(warned(), 1);
-}
-
-#[tokio::test]
-async fn what_gardener_warns_of_when_a_shoot_is_deleted_comes_with_the_answer() {
-    let api = KubeApi::default();
-    let garden = garden(&api).await;
-    let there = || json!({"metadata": {"name": "c-1", "uid": "u-1"}, "spec": {}});
-    api.instead(move |heard| {
-        let text = format!("299 - \"{} of an old Shoot\"", heard.method);
-        let warning = [("warning", text)];
-        Some((StatusCode::OK, warning, Json(there())).into_response())
-    });
-
-    let (deletion, warnings) = garden.delete_warned("c-1", Some("u-1")).await.unwrap();
-
-    assert_eq!(deletion, Deletion::Going);
-    assert_eq!(warnings, ["PATCH of an old Shoot", "DELETE of an old Shoot"]);
 }
 
 #[tokio::test]

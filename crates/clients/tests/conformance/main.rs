@@ -15,3 +15,4 @@ mod runtime;
 mod support;
 mod tls;
 mod transport;
+mod warnings;
