@@ -29,7 +29,20 @@ pub(super) fn described(features: &Features) -> String {
     } else {
         "cloudProfileName and secretBindingName"
     };
-    format!("Gardener {version} ({range}); {issuers}; {names}")
+    let refused = refused(features);
+    format!("Gardener {version} ({range}); {issuers}; {names}; {refused}")
+}
+
+/// What is said about the old ways in: a static token and passwords.
+fn refused(features: &Features) -> String {
+    let first = Dialect::of(features, "1.26.0");
+    let token = match (first.static_token, Dialect::of(features, "1.27.0").static_token) {
+        (true, true) => "false",
+        (true, false) => "false up to Kubernetes 1.26, then not sent",
+        _ => "not sent",
+    };
+    let passwords = if first.basic_authentication { "false" } else { "not sent" };
+    format!("enableStaticTokenKubeconfig {token}; enableBasicAuthentication {passwords}")
 }
 
 /// The number behind `1.`.
@@ -43,15 +56,34 @@ mod tests {
 
     #[test]
     fn the_version_its_range_and_what_follows_from_it_are_told() {
-        let today = Features::new(Some("v1.117.0"), Field::ALL);
+        let without_passwords = |field: &Field| *field != Field::BasicAuthentication;
+        let fields = Field::ALL.into_iter().filter(without_passwords);
+        let today = Features::new(Some("v1.117.0"), fields);
         let beyond = Features::new(Some("v1.200.0"), [Field::StructuredAuthentication]);
 
         assert_eq!(
             described(&today),
             "Gardener v1.117.0 (supported are 1.65 to 1.149); issuers in oidcConfig up to Kubernetes 1.31, in \
-             structuredAuthentication from 1.32; cloudProfile and credentialsBindingName from Kubernetes 1.34"
+             structuredAuthentication from 1.32; cloudProfile and credentialsBindingName from Kubernetes 1.34; \
+             enableStaticTokenKubeconfig false up to Kubernetes 1.26, then not sent; enableBasicAuthentication not sent"
         );
         assert!(described(&beyond).contains("newer than 1.149"), "{}", described(&beyond));
         assert!(described(&Features::oldest()).starts_with("Gardener of unknown version"));
+    }
+
+    #[test]
+    fn a_garden_is_asked_to_refuse_static_tokens_and_passwords_where_it_has_the_fields() {
+        let newest = Features::new(Some("v1.149.0"), [Field::StructuredAuthentication]);
+
+        for (features, expected) in [
+            (
+                Features::oldest(),
+                "enableStaticTokenKubeconfig false; enableBasicAuthentication false",
+            ),
+            (newest, "enableStaticTokenKubeconfig not sent; enableBasicAuthentication not sent"),
+        ] {
+            let said = described(&features);
+            assert!(said.ends_with(expected), "{said}");
+        }
     }
 }
