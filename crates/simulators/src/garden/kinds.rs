@@ -19,13 +19,16 @@ pub(super) const CREDENTIALS_BINDINGS: &str = "credentialsbindings.security.gard
 
 /// All of them, with the fields of a version of Gardener.
 pub(super) fn all(version: Version) -> Vec<Kind> {
-    let core = |plural: &str, kind: &str| Kind::new(CORE, "v1beta1", plural, kind);
+    let core = |plural: &str, kind: &str| {
+        let kind = Kind::new(CORE, "v1beta1", plural, kind);
+        kind.strategic(merge_keys(plural))
+    };
     vec![
         shoot(version),
         with(core("projects", "Project").subresource("status"), columns::project()),
         uncounted(with(
             described(
-                core("secretbindings", "SecretBinding").namespaced().short("sb").strategic(&[]),
+                core("secretbindings", "SecretBinding").namespaced().short("sb"),
                 &schema::secret_binding(),
             ),
             columns::secret_binding(),
@@ -43,12 +46,37 @@ pub(super) fn all(version: Version) -> Vec<Kind> {
         with(
             described(
                 Kind::new(SECURITY, "v1alpha1", "credentialsbindings", "CredentialsBinding")
-                    .namespaced(),
+                    .namespaced()
+                    .strategic(&[]),
                 &schema::credentials_binding(),
             ),
             columns::credentials_binding(),
         ),
     ]
+}
+
+/// The lists of a kind that merges go through item by item, each with the field that tells its items. Those of Shoots are in
+/// the schema.
+fn merge_keys(plural: &str) -> &'static [(&'static str, &'static str)] {
+    match plural {
+        "projects" => &[
+            ("spec.tolerations.defaults", "key"),
+            ("spec.tolerations.whitelist", "key"),
+            ("status.conditions", "type"),
+        ],
+        "seeds" => &[("status.conditions", "type"), ("status.constraints", "type")],
+        "cloudprofiles" => &[
+            ("spec.kubernetes.versions", "version"),
+            ("spec.machineImages", "name"),
+            ("spec.machineImages.versions", "version"),
+            ("spec.machineTypes", "name"),
+            ("spec.regions", "name"),
+            ("spec.regions.zones", "name"),
+            ("spec.volumeTypes", "name"),
+        ],
+        "exposureclasses" => &[("scheduling.tolerations", "key")],
+        _ => &[],
+    }
 }
 
 fn with(kind: Kind, columns: Vec<Column>) -> Kind {
