@@ -162,6 +162,7 @@ impl Up {
         )?;
         let token = landscape::token(landscape.issuer(), &credentials)?;
         let connection = Connection::new(port, token, &credentials);
+        landscape::open_runtimes(&mut settings.catalog, &connection.landscape)?;
         let mut serving = Serving::new(&clock);
         let routes = landscape::router(&landscape);
         serving.add("the landscape", landscape_port, routes, landscape::ACCEPTANCE);

@@ -41,7 +41,8 @@ pub struct CatalogSettings {
     /// Whether orders may choose the version of Kyma.
     #[config(env = "KCP_BROKER_CATALOG_ON_DEMAND_VERSIONS", default = false)]
     pub on_demand_versions: bool,
-    /// The issuer whose people may enter clusters, unless an order names another one.
+    /// The issuer whose people may enter clusters, unless an order names another one. With `kcp up` it is the landscape's if nothing
+    /// is said.
     #[config(env = "KCP_BROKER_CATALOG_OIDC_ISSUER_URL")]
     pub oidc_issuer_url: Option<Url>,
     /// The client under which they do.

@@ -25,7 +25,10 @@ use crate::{
     Settings, Speed,
     readiness::Always,
     serving::{Acceptance, ConnectionLimits, Stream},
-    settings::access::{Audience, IssuerSettings},
+    settings::{
+        access::{Audience, IssuerSettings},
+        orders::CatalogSettings,
+    },
 };
 
 /// The public client under which people log in.
@@ -177,6 +180,19 @@ pub(super) fn trusted(url: &str) -> IssuerSettings {
     IssuerSettings { audience: Some(Audience::Any), any_tenant: true, ..IssuerSettings::at(url) }
 }
 
+/// People of the landscape's issuer enter runtimes that are ordered without an issuer, unless the settings name another one or bring
+/// defaults of their own. Shoots name issuers by https only, and simulated runtimes do not compare the scheme.
+pub(super) fn open_runtimes(catalog: &mut CatalogSettings, landscape: &str) -> anyhow::Result<()> {
+    let CatalogSettings { folder, oidc_issuer_url, oidc_client_id, .. } = catalog;
+    if folder.is_some() || oidc_issuer_url.is_some() || oidc_client_id.is_some() {
+        return Ok(());
+    }
+    let issuer = landscape.replacen("http://", "https://", 1);
+    *oidc_issuer_url = Some(issuer.parse().context("the landscape has no address")?);
+    *oidc_client_id = Some(PEOPLE.into());
+    Ok(())
+}
+
 /// A token that opens every door for a day.
 pub(super) fn token(issuer: &Issuer, credentials: &Credentials) -> anyhow::Result<SecretString> {
     let claims = issuer.claims(PEOPLE, &credentials.user, &every_scope(), &groups());
@@ -193,4 +209,28 @@ fn every_scope() -> Vec<String> {
 
 fn groups() -> Vec<String> {
     ["runtimeAdmin", "runtimeOperator", "orchestrationsAdmin"].map(str::to_owned).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_of_the_landscape_enter_runtimes_unless_the_settings_name_an_issuer() {
+        let opened = |change: fn(&mut CatalogSettings)| {
+            let mut catalog = crate::settings::load(None).unwrap().catalog;
+            change(&mut catalog);
+            open_runtimes(&mut catalog, "http://127.0.0.1:8082").unwrap();
+            let issuer = catalog.oidc_issuer_url.map(|url| url.to_string());
+            (issuer.unwrap_or_default(), catalog.oidc_client_id.unwrap_or_default())
+        };
+        let pair = |issuer: &str, client: &str| (issuer.to_owned(), client.to_owned());
+
+        assert_eq!(opened(|_| {}), pair("https://127.0.0.1:8082/", "kcp"));
+        let other = opened(|it| it.oidc_issuer_url = "https://id.test".parse().ok());
+        assert_eq!(other, pair("https://id.test/", ""));
+        let client = opened(|it| it.oidc_client_id = Some("people".into()));
+        assert_eq!(client, pair("", "people"));
+        assert_eq!(opened(|it| it.folder = Some("catalog".into())), pair("", ""));
+    }
 }

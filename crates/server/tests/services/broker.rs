@@ -321,3 +321,48 @@ async fn settings_of_requests_take_effect_and_calls_outside_are_counted() {
     }
     up.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn people_of_the_landscape_enter_a_runtime_that_was_ordered_without_an_issuer() {
+    let data = tempfile::tempdir().unwrap();
+    let up = start(data.path(), settings::load(None).unwrap()).await;
+    let platform = Platform::of(&up).await;
+    let path = instance("aws", None);
+    let order = platform.order("aws", &json!({}));
+    let asked = format!("{path}?accepts_incomplete=true");
+    assert_eq!(platform.ask(Method::PUT, &asked, Some(&order)).await.0, 202);
+    platform.succeeded(&path).await;
+
+    let kubeconfig = format!("{}/kubeconfig/instance-of-aws", up.connection.broker);
+    let token = up.connection.token.expose_secret();
+    let kubeconfig = platform.http.get(kubeconfig).bearer_auth(token).send().await.unwrap();
+    let kubeconfig = kubeconfig.error_for_status().unwrap().text().await.unwrap();
+    let of = |name: &str| {
+        let line = kubeconfig.lines().find_map(|line| line.trim().strip_prefix(name));
+        line.unwrap_or_else(|| panic!("{name} is not in {kubeconfig}")).trim().to_owned()
+    };
+    let issuer = up.connection.landscape.replace("http://", "https://");
+    assert!(kubeconfig.contains(&format!("--oidc-issuer-url={issuer}\n")), "{kubeconfig}");
+    let pem = BASE64_STANDARD.decode(of("certificate-authority-data:")).unwrap();
+    let trusted = reqwest::Certificate::from_pem(&pem).unwrap();
+    let runtime = reqwest::Client::builder().add_root_certificate(trusted).build().unwrap();
+    let enter = async |token: &str| {
+        let namespaces = format!("{}/api/v1/namespaces", of("server:"));
+        runtime.get(namespaces).bearer_auth(token).send().await.unwrap().status().as_u16()
+    };
+    let (user, password) = (&up.connection.user, up.connection.password.expose_secret());
+    let login = [
+        ("grant_type", "password"),
+        ("client_id", "kcp"),
+        ("scope", "openid"),
+        ("username", user),
+        ("password", password),
+    ];
+    let tokens = platform.http.post(format!("{}/oauth2/token", up.connection.landscape));
+    let tokens: serde_json::Value = tokens.form(&login).send().await.unwrap().json().await.unwrap();
+    let person = tokens["id_token"].as_str().unwrap();
+
+    assert_eq!(enter(person).await, 200);
+    assert_eq!(enter(&format!("{person}x")).await, 401);
+    up.stop().await;
+}
