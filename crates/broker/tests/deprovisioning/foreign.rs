@@ -56,8 +56,8 @@ impl World {
 
 /// Another order, whose cluster has the same name.
 fn namesake(order: &Order, mut other: Order) -> Order {
-    other.shoot_name = order.shoot_name.clone();
-    other.context.globalaccount_id = order.context.globalaccount_id.clone();
+    other.shoot_name.clone_from(&order.shoot_name);
+    other.context.globalaccount_id.clone_from(&order.context.globalaccount_id);
     other
 }
 

@@ -95,7 +95,7 @@ async fn a_change_of_an_instance_that_is_being_made_is_applied_after_the_order()
     for database in on_both_databases().await {
         let outside = Outside::start(&["aws"], 1).await;
         let broker = Broker::start_on(&outside, database).await;
-        let queued = Queued::begin(&outside, &broker, "early").await;
+        let queued = Box::pin(Queued::begin(&outside, &broker, "early")).await;
 
         queued.order_ends(&outside, &broker, State::Succeeded).await;
 
@@ -115,7 +115,7 @@ async fn a_change_of_an_instance_that_could_not_be_made_fails_and_changes_nothin
         let refusal = Kind::Status { status: 422, body: None };
         outside.meet(Rule::next(1_000_000, refusal).of("gardener").from_step("Create_Shoot"));
         let broker = Broker::start_on(&outside, database).await;
-        let queued = Queued::begin(&outside, &broker, "refused").await;
+        let queued = Box::pin(Queued::begin(&outside, &broker, "refused")).await;
 
         queued.order_ends(&outside, &broker, State::Failed).await;
 
@@ -128,7 +128,7 @@ async fn a_change_that_waits_for_an_order_that_is_canceled_fails_and_changes_not
     for database in on_both_databases().await {
         let outside = Outside::start(&["aws"], 1).await;
         let broker = Broker::start_on(&outside, database).await;
-        let queued = Queued::begin(&outside, &broker, "stopped").await;
+        let queued = Box::pin(Queued::begin(&outside, &broker, "stopped")).await;
 
         assert!(broker.engine.cancel(queued.ordering, "called off by a test").await.unwrap());
         let canceled = broker.end_of(queued.ordering).await;
@@ -143,7 +143,7 @@ async fn a_change_that_is_canceled_while_it_waits_for_the_order_changes_nothing(
     for database in on_both_databases().await {
         let outside = Outside::start(&["aws"], 1).await;
         let broker = Broker::start_on(&outside, database).await;
-        let queued = Queued::begin(&outside, &broker, "withdrawn").await;
+        let queued = Box::pin(Queued::begin(&outside, &broker, "withdrawn")).await;
 
         assert!(broker.engine.cancel(queued.change, "called off by a test").await.unwrap());
         queued.order_ends(&outside, &broker, State::Succeeded).await;
@@ -159,7 +159,7 @@ async fn a_removal_stops_an_order_and_the_change_that_waits_for_it() {
     for database in on_both_databases().await {
         let outside = Outside::start(&["aws"], 1).await;
         let broker = Broker::start_on(&outside, database).await;
-        let queued = Queued::begin(&outside, &broker, "unwanted").await;
+        let queued = Box::pin(Queued::begin(&outside, &broker, "unwanted")).await;
 
         let removal = broker.remove(&queued.order).await;
         outside.calm();

@@ -1,6 +1,6 @@
-//! The id under which the Service Manager knows a runtime's cluster, where the broker has stored none: that of the runtime's ConfigMap.
+//! The id under which the Service Manager knows a runtime's cluster, where the broker has stored none: that of the runtime's `ConfigMap`.
 //!
-//! What a reader would get wrong: nothing has to be saved before the ConfigMap is created. A run that lost the answer finds the id there.
+//! What a reader would get wrong: nothing has to be saved before the `ConfigMap` is created. A run that lost the answer finds the id there.
 
 use clients::{Error, btp::Btp};
 use secrecy::SecretString;
@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::{InRuntime, kubeconfig, missing_data, on_runtime_error, open};
 use crate::operations::prelude::*;
 
-/// Whether the ConfigMap is created where there is none.
+/// Whether the `ConfigMap` is created where there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::operations) enum IfMissing {
     /// With a new id.
