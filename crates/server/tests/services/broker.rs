@@ -342,7 +342,7 @@ async fn people_of_the_landscape_enter_a_runtime_that_was_ordered_without_an_iss
         line.unwrap_or_else(|| panic!("{name} is not in {kubeconfig}")).trim().to_owned()
     };
     let issuer = up.connection.landscape.replace("http://", "https://");
-    assert!(kubeconfig.contains(&format!("--oidc-issuer-url={issuer}\n")), "{kubeconfig}");
+    assert!(kubeconfig.contains(&format!("--oidc-issuer-url={issuer}\"")), "{kubeconfig}");
     let pem = BASE64_STANDARD.decode(of("certificate-authority-data:")).unwrap();
     let trusted = reqwest::Certificate::from_pem(&pem).unwrap();
     let runtime = reqwest::Client::builder().add_root_certificate(trusted).build().unwrap();
