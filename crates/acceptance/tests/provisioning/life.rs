@@ -3,8 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use broker::operations::{Env, ProvisioningLimits};
+use broker::{
+    ContextChange,
+    operations::{Env, ProvisioningLimits, update::Input},
+};
+use domain::parameters::{Oidc, Update};
 use serde_json::{Value, json};
+use simulators::garden::Version;
 
 use crate::{
     orders::{OrderSpec, own_cluster},
@@ -75,6 +80,44 @@ async fn an_order_of_every_plan_succeeds_and_changes_everything_once() {
     // The tags of one evaluation are three changes of it.
     times.retain(|(_, _, object), times| *times > 1 && !object.contains("tag"));
     assert!(times.is_empty(), "{times:#?}");
+}
+
+/// The issuers of the users of a runtime, as the garden has them.
+fn issuers(outside: &Outside, runtime: &str) -> Option<String> {
+    let name = format!("kcp-oidc-{runtime}");
+    let maps = outside.running.clusters().server().list("garden", "configmaps");
+    let map = maps.iter().find(|map| map["metadata"]["name"] == *name)?;
+    Some(map["data"]["config.yaml"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_of_every_plan_is_changed_and_removed_on_a_garden_of_today() {
+    assert_eq!(Version::default(), Version::V1_117, "what the landscape plays");
+    let outside = Outside::start(&["aws", "azure", "gcp", "openstack"], 3).await;
+    let broker = Broker::start(&outside).await;
+    let issuer = "https://people.example.test";
+
+    for wish in wishes() {
+        let made = broker.provision(&outside, &wish).await.completed();
+        let ordered = issuers(&outside, &made.runtime()).unwrap();
+        assert!(!ordered.contains(issuer), "{}: {ordered}", wish.plan);
+        let oidc =
+            Oidc { client_id: "people".into(), issuer_url: issuer.into(), ..Oidc::default() };
+        let change = Input {
+            order: made.order.clone(),
+            parameters: Update { oidc: Some(oidc), ..Update::default() },
+            context: ContextChange::default(),
+            plan_id: None,
+        };
+        Box::pin(broker.update(change)).await.completed();
+        let changed = issuers(&outside, &made.runtime()).unwrap();
+        assert!(changed.contains(issuer), "{}: {changed}", wish.plan);
+
+        broker.deprovision(&made.order).await.completed();
+        assert_eq!(issuers(&outside, &made.runtime()), None, "{}", wish.plan);
+        let left = View::of(&outside, &broker.store, &made.order).left().await;
+        assert_eq!(left, Vec::<String>::new(), "{}", wish.plan);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
