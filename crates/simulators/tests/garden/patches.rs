@@ -147,6 +147,7 @@ async fn lists_without_keys_are_replaced_by_a_strategic_merge() {
     let binding = serde_json::from_value(binding).unwrap();
     bindings.create(&PostParams::default(), &binding).await.unwrap();
     let binding = merged(&bindings, "bound", json!({"metadata": {"labels": {"b": "2"}}})).await;
-    assert_eq!(binding["metadata"]["labels"], json!({"a": "1", "b": "2"}));
+    let labels = json!({"a": "1", "b": "2", "provider.extensions.gardener.cloud/aws": "true"});
+    assert_eq!(binding["metadata"]["labels"], labels);
     assert_eq!(binding["provider"], json!({"type": "aws"}));
 }
