@@ -132,6 +132,28 @@ async fn an_imported_orchestration_is_told_as_the_original_told_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_imported_dry_run_that_failed_leaves_its_runtime_as_it_stood() {
+    for (dry, word) in [(true, "succeeded"), (false, "error")] {
+        let (from, all) = database(1).await;
+        let mut ended = orchestration(ENDED, "failed");
+        let mut parameters: Value =
+            serde_json::from_str(ended["parameters"].as_str().unwrap()).unwrap();
+        parameters["dryRun"] = json!(dry);
+        ended["parameters"] = parameters.to_string().into();
+        from.insert("orchestrations", &[ended]).await;
+        let mut failed = upgrade(&all[0], ENDED, (FIRST_TRY, "failed", 1));
+        failed["data"]["runtime_operation"]["dryRun"] = json!(dry);
+        from.insert("operations", &[failed]).await;
+        for world in World::both().await {
+            world.import(&from, Mode::Apply).await;
+
+            let shown = &world.runtimes("all").await[0];
+            assert_eq!(shown.status.state, word, "dry run: {dry}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_failed_in_an_imported_orchestration_can_be_tried_again() {
     let (from, all) = with_failed_orchestration().await;
     for world in World::both().await {
