@@ -56,10 +56,7 @@ fn read(
         "instance_id" => ask.instances.push(value),
         "region" => ask.regions.push(value),
         "plan" => ask.plans.push(value),
-        "runtime_id" => {
-            let id = value.parse().map_err(|_| format!("runtime_id \"{value}\" is not a UUID"))?;
-            ask.runtimes.push(id);
-        }
+        "runtime_id" => ask.runtimes.push(value),
         "shoot" => ask.shoots.push(value),
         "state" => ask.states.push(state(&value)?),
         "op_detail" => match value.as_str() {

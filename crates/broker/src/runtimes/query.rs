@@ -23,8 +23,8 @@ pub struct RuntimesQuery {
     pub subaccounts: Vec<String>,
     /// Instances.
     pub instances: Vec<String>,
-    /// Runtimes.
-    pub runtimes: Vec<Uuid>,
+    /// Runtimes. A text that is no UUID is no runtime's id.
+    pub runtimes: Vec<String>,
     /// The provider's regions.
     pub regions: Vec<String>,
     /// Names of Shoots, or regular expressions that fit them.
@@ -123,6 +123,10 @@ impl RuntimesQuery {
             Some(_) => return Ok(None),
             None => self.accounts.clone(),
         };
+        let runtimes: Vec<Uuid> = self.runtimes.iter().filter_map(|id| id.parse().ok()).collect();
+        if runtimes.is_empty() && !self.runtimes.is_empty() {
+            return Ok(None);
+        }
         let only_incomplete = matches!(self.states.as_slice(), [StateWord::DeprovisionIncomplete]);
         Ok(Some(InstanceFilter {
             accounts,
@@ -130,7 +134,7 @@ impl RuntimesQuery {
             plans: self.plans.clone(),
             regions: self.regions.clone(),
             shoots: Vec::new(),
-            runtimes: self.runtimes.clone(),
+            runtimes,
             ids: self.instances.clone(),
             deleted: only_incomplete.then_some(true),
             expired: self.expired.then_some(true),
