@@ -14,15 +14,12 @@ use jiff::Timestamp;
 use tracing::error;
 use uuid::Uuid;
 
-use super::{
-    BrokerStore, Instance,
-    rows::{Row, can_be},
-    standing::Standing,
-};
+use super::{BrokerStore, Instance, rows::Row, standing::Standing};
 use crate::{
     Error, Moment,
     sql::{Text, ids, list, sql},
 };
+use merged::MOST_LISTS;
 
 /// Which instances to list. What is empty does not choose; what has several values means any of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -142,6 +139,7 @@ struct Pages {
 
 const ALL: Pages = pages!("true");
 const LEFT_OVER: Pages = pages!("deleted_at IS NOT NULL");
+const EXPIRED: Pages = pages!("expired_at IS NOT NULL");
 const OF_ACCOUNT: Pages = pages!((first "global_account" "$1"));
 const OF_SUBACCOUNT: Pages = pages!((first "subaccount" "$2"));
 const OF_PLAN: Pages = pages!((first "plan_name" "$3"));
@@ -168,6 +166,11 @@ pub(super) const LISTS: &[(Text, &str)] = &[
     (LEFT_OVER.names, "instances_left_over"),
     (LEFT_OVER.newest, "instances_left_over"),
     (LEFT_OVER.marks, "instances_left_over"),
+    (EXPIRED.page, "instances_expired"),
+    (EXPIRED.total, "instances_expired"),
+    (EXPIRED.names, "instances_expired"),
+    (EXPIRED.newest, "instances_expired"),
+    (EXPIRED.marks, "instances_expired"),
     (OF_ACCOUNT.page, "instances_of_account"),
     (OF_ACCOUNT.total, "instances_of_account"),
     (OF_ACCOUNT.names, "instances_of_account"),
@@ -216,17 +219,27 @@ struct Lists([Option<String>; 7]);
 
 impl InstanceFilter {
     fn way(&self) -> ListStrategy {
-        match (self.subaccounts.as_slice(), self.accounts.as_slice()) {
-            _ if !self.ids.is_empty() => ListStrategy::Few(BY_ID),
-            _ if !self.runtimes.is_empty() => ListStrategy::Few(BY_RUNTIME),
-            _ if !self.shoots.is_empty() => ListStrategy::Few(BY_SHOOT),
-            ([one], _) if can_be(one) => ListStrategy::Paged(OF_SUBACCOUNT),
-            (_, [one]) if can_be(one) => ListStrategy::Paged(OF_ACCOUNT),
-            _ if self.deleted == Some(true) => ListStrategy::Paged(LEFT_OVER),
-            _ if only(&self.regions) => ListStrategy::Paged(OF_REGION),
-            _ if only(&self.plans) => ListStrategy::Paged(OF_PLAN),
-            _ if self.is_of_one_standing() => ListStrategy::Paged(OF_STANDING),
-            _ => self.by_standing().map_or(ListStrategy::Paged(ALL), ListStrategy::Merged),
+        let chooses = |values: &[String]| (1..=MOST_LISTS).contains(&values.len());
+        match () {
+            () if !self.ids.is_empty() => ListStrategy::Few(BY_ID),
+            () if !self.runtimes.is_empty() => ListStrategy::Few(BY_RUNTIME),
+            () if !self.shoots.is_empty() => ListStrategy::Few(BY_SHOOT),
+            () if chooses(&self.subaccounts) => {
+                self.by_value(&self.subaccounts, OF_SUBACCOUNT, |list, one| list.subaccounts = one)
+            }
+            () if chooses(&self.accounts) => {
+                self.by_value(&self.accounts, OF_ACCOUNT, |list, one| list.accounts = one)
+            }
+            () if self.deleted == Some(true) => ListStrategy::Paged(LEFT_OVER),
+            () if self.expired == Some(true) => ListStrategy::Paged(EXPIRED),
+            () if chooses(&self.regions) => {
+                self.by_value(&self.regions, OF_REGION, |list, one| list.regions = one)
+            }
+            () if chooses(&self.plans) => {
+                self.by_value(&self.plans, OF_PLAN, |list, one| list.plans = one)
+            }
+            () if self.is_of_one_standing() => ListStrategy::Paged(OF_STANDING),
+            () => self.by_standing().map_or(ListStrategy::Paged(ALL), ListStrategy::Merged),
         }
     }
 
@@ -255,11 +268,6 @@ impl InstanceFilter {
         let (created_at, id) = start.unwrap_or((Timestamp::UNIX_EPOCH, ""));
         (created_at.into(), id)
     }
-}
-
-/// Whether one word chooses.
-fn only(words: &[String]) -> bool {
-    matches!(words, [one] if can_be(one))
 }
 
 /// The conditions, bound.

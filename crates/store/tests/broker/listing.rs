@@ -63,17 +63,23 @@ pub(crate) async fn pages_follow_each_other_without_gaps(b: Bench) {
     // Three at a time are of the same age; among them the id decides, byte by byte.
     let ids = ["B", "a", "ä", "A", "b", "c", "d", "e", "f"];
     for (n, id) in ids.iter().enumerate() {
-        b.insert(id, "account", "subaccount", "aws").await;
+        b.insert(id, "account", "subaccount", ["aws", "gcp"][n % 2]).await;
         if n % 3 == 2 {
             b.wait(1);
         }
     }
+    b.execute("UPDATE instances SET region = 'eu' WHERE id IN ('a', 'd', 'f')").await;
+    b.execute("UPDATE instances SET expired_at = created_at").await;
     let expected = ["B", "a", "ä", "A", "b", "c", "d", "e", "f"];
     let ways = [
+        InstanceFilter { expired: Some(true), ..all() },
         all(),
         InstanceFilter { accounts: texts(&["account"]), ..all() },
         InstanceFilter { subaccounts: texts(&["subaccount"]), ..all() },
         InstanceFilter { accounts: texts(&["account", "other"]), ..all() },
+        InstanceFilter { subaccounts: texts(&["subaccount", "other"]), ..all() },
+        InstanceFilter { plans: texts(&["gcp", "aws", "gcp"]), ..all() },
+        InstanceFilter { regions: texts(&["", "eu"]), ..all() },
         InstanceFilter { ids: texts(&ids), ..all() },
     ];
 
@@ -90,6 +96,14 @@ pub(crate) async fn pages_follow_each_other_without_gaps(b: Bench) {
             }
         }
         assert_eq!(found, expected);
+        if filter.ids.is_empty() {
+            let marks = b.store.marks(&filter, 3).await.unwrap();
+            let marks: Vec<_> = marks.into_iter().map(|mark| mark.id).collect();
+            assert_eq!(marks, ["ä", "c", "f"], "{filter:?}");
+        }
+        let (of_even, total) =
+            b.store.list_fitting(&filter, None, |name| "Aace".contains(&name[2..])).await.unwrap();
+        assert_eq!((of_even.instances.len(), total), (0, 4), "{filter:?}");
         let third = InstanceFilter { skip: 6, most: 3, ..filter };
         let third = b.store.list(&third).await.unwrap();
         assert_eq!(third.next, None);
@@ -116,6 +130,8 @@ pub(crate) async fn pages_from_the_newest_back_follow_each_other_without_gaps(b:
         InstanceFilter { accounts: texts(&["account"]), ..all() },
         InstanceFilter { subaccounts: texts(&["subaccount"]), ..all() },
         InstanceFilter { standings, ..all() },
+        InstanceFilter { accounts: texts(&["account", "other"]), ..all() },
+        InstanceFilter { plans: texts(&["gcp", "aws"]), ..all() },
         InstanceFilter { ids: texts(&ids), ..all() },
     ];
 
@@ -152,6 +168,10 @@ pub(crate) async fn every_condition_chooses(b: Bench) {
         (InstanceFilter { accounts: texts(&["a"]), ..all() }, &["1", "2"][..]),
         (InstanceFilter { accounts: texts(&["a", "b", "\0"]), ..all() }, &["1", "2", "3"]),
         (InstanceFilter { accounts: texts(&["\0"]), ..all() }, &[]),
+        (InstanceFilter { accounts: texts(&["\0", "\0\0"]), ..all() }, &[]),
+        (InstanceFilter { accounts: texts(&["none", "b", "b"]), ..all() }, &["3"]),
+        (InstanceFilter { regions: texts(&["eu", ""]), ..all() }, &["1", "2", "3", "4"]),
+        (InstanceFilter { regions: texts(&[""]), ..all() }, &["1", "2", "3"]),
         (InstanceFilter { subaccounts: texts(&["t"]), ..all() }, &["2"]),
         (InstanceFilter { subaccounts: texts(&["t", "u"]), ..all() }, &["2", "3"]),
         (InstanceFilter { plans: texts(&["gcp", "azure"]), ..all() }, &["2", "3"]),

@@ -1,7 +1,9 @@
 //! Instances whose Shoot has a name that fits. What fits is found out here, over names alone and some at a time: no database has the
 //! same patterns as another.
 
-use super::{BY_ID, BY_PREFIX, BrokerStore, InstanceFilter, Page, PageKey, bound, list};
+use super::{
+    BY_ID, BY_PREFIX, BrokerStore, InstanceFilter, ListStrategy, Page, PageKey, bound, list,
+};
 use crate::{Error, Moment, sql::Text};
 
 /// How many names of Shoots are read at a time.
@@ -44,15 +46,12 @@ impl BrokerStore {
     ) -> Result<(Page, u64), Error> {
         let mut counted =
             PageCounter { skip: filter.skip.into(), most: filter.most as usize, total: 0 };
-        let pages = match filter.way().pages() {
-            Ok(pages) => pages,
-            Err(text) => {
-                let mut rows = self.few(filter, text).await?;
-                rows.retain(|row| fits(&row.shoot_name));
-                rows.retain(|_| counted.is_on_the_page());
-                return Ok((self.opened(rows), counted.total));
-            }
-        };
+        if let ListStrategy::Few(text) = filter.way() {
+            let mut rows = self.few(filter, text).await?;
+            rows.retain(|row| fits(&row.shoot_name));
+            rows.retain(|_| counted.is_on_the_page());
+            return Ok((self.opened(rows), counted.total));
+        }
         let (mut ids, mut from) = (Vec::new(), filter.clone());
         let few = match prefix {
             Some(prefix) => self.names_with(filter, prefix).await?,
@@ -60,7 +59,7 @@ impl BrokerStore {
         };
         let (mut names, mut more) = match few {
             Some(names) => (names, false),
-            None => (self.names(&from, pages.names, NAMES).await?, true),
+            None => (self.keys(&from, NAMES).await?, true),
         };
         loop {
             let fitting = names.iter().filter(|name| fits(&name.shoot_name));
@@ -68,7 +67,7 @@ impl BrokerStore {
             more = more && names.len() == NAMES;
             let Some(last) = names.last().filter(|_| more) else { break };
             from.after = Some(PageKey { created_at: last.created_at.into(), id: last.id.clone() });
-            names = self.names(&from, pages.names, NAMES).await?;
+            names = self.keys(&from, NAMES).await?;
         }
         if ids.is_empty() {
             return Ok((Page::default(), counted.total));
@@ -84,15 +83,12 @@ impl BrokerStore {
         filter: &InstanceFilter,
         fits: impl Fn(&str) -> bool + Send,
     ) -> Result<(Vec<String>, Option<PageKey>), Error> {
-        let pages = match filter.way().pages() {
-            Ok(pages) => pages,
-            Err(text) => {
-                let mut rows = self.few(filter, text).await?;
-                rows.retain(|row| fits(&row.shoot_name));
-                return Ok((rows.into_iter().map(|row| row.id).collect(), None));
-            }
-        };
-        let names = self.names(filter, pages.names, NAMES).await?;
+        if let ListStrategy::Few(text) = filter.way() {
+            let mut rows = self.few(filter, text).await?;
+            rows.retain(|row| fits(&row.shoot_name));
+            return Ok((rows.into_iter().map(|row| row.id).collect(), None));
+        }
+        let names = self.keys(filter, NAMES).await?;
         let last = names.last().filter(|_| names.len() == NAMES);
         let next =
             last.map(|last| PageKey { created_at: last.created_at.into(), id: last.id.clone() });

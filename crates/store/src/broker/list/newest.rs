@@ -39,7 +39,7 @@ impl BrokerStore {
         };
         let mut keys = Vec::new();
         for list in &lists {
-            let Ok(pages) = list.way().pages() else { continue };
+            let ListStrategy::Paged(pages) = list.way() else { continue };
             keys.extend(self.newest_keys(list, pages.newest, wanted).await?);
         }
         keys.sort_by(|one, other| (other.created_at, &other.id).cmp(&(one.created_at, &one.id)));
