@@ -5,7 +5,7 @@
 
 use base::failure::chain;
 use engine::{OperationId, StepError};
-use serde_json::json;
+use serde_json::{Value, json};
 use store::audit::{AuditLog, AuditResult, NewAuditEntry};
 use uuid::Uuid;
 
@@ -41,6 +41,21 @@ impl JobAudit {
         item: &str,
         instance: Option<&str>,
     ) -> Result<Uuid, StepError> {
+        let details = json!({ "item": item, "requested_by": self.requested_by });
+        self.begin_entry(action, instance, details).await
+    }
+
+    /// Stores that a run begins which was started by the clock. The word is that of an operator's request for one.
+    pub(super) async fn begin_run(&self, dry_run: bool) -> Result<Uuid, StepError> {
+        self.begin_entry("runJob", None, json!({ "job": self.job, "dry_run": dry_run })).await
+    }
+
+    async fn begin_entry(
+        &self,
+        action: &str,
+        instance: Option<&str>,
+        details: Value,
+    ) -> Result<Uuid, StepError> {
         let entry = NewAuditEntry {
             action: action.to_owned(),
             subject: self.job.to_owned(),
@@ -48,7 +63,7 @@ impl JobAudit {
             agent: Some(format!("kcp-job/{}", self.job)),
             instance: instance.map(str::to_owned),
             operation: Some(self.run),
-            details: json!({ "item": item, "requested_by": self.requested_by }),
+            details,
             ..NewAuditEntry::default()
         };
         self.log.begin(&entry).await.map_err(|error| store_failed(&error))

@@ -14,6 +14,7 @@ use super::{
     audited::JobAudit,
     cx::{Next, PageCx},
     find,
+    report::Outcome,
     shoots::ShootReading,
 };
 
@@ -55,6 +56,8 @@ pub struct Data {
     pub cursor: Option<String>,
     /// The report so far.
     pub report: Report,
+    /// Whether the audit has the run, where it was started by the clock.
+    pub audited: bool,
 }
 
 /// Memory between pages; never stored.
@@ -85,6 +88,15 @@ impl Step<JobRun> for RunJob {
         if let Some(obstacle) = job.obstacle(cx.env) {
             return Err(refused(obstacle.to_owned()));
         }
+        let requested_by = cx.input.requested_by.as_deref();
+        let audit = JobAudit::new(cx.env, job.name(), cx.operation, requested_by);
+        // A run that an operator has started has the entry of the request.
+        if requested_by.is_none() && !cx.data.audited {
+            let entry = audit.begin_run(cx.input.dry_run).await?;
+            cx.data.audited = true;
+            cx.save().await?;
+            audit.finish(entry, Outcome::Done, "it was due").await;
+        }
         // What a page that fails has noted is noted again by the next try.
         let mut report = cx.data.report.clone();
         let mut page = PageCx {
@@ -95,12 +107,7 @@ impl Step<JobRun> for RunJob {
             memory: cx.memory,
             report: &mut report,
             job: job.name(),
-            audit: JobAudit::new(
-                cx.env,
-                job.name(),
-                cx.operation,
-                cx.input.requested_by.as_deref(),
-            ),
+            audit,
             acted: 0,
         };
         let next = job.page(&mut page).await?;

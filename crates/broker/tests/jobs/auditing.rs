@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use broker::jobs::{ArchiveSettings, EnvironmentSettings, Settings};
+use broker::jobs::{ArchiveSettings, EnvironmentSettings, JobSettings, Settings};
 use domain::OperationId;
 use serde_json::{Value, json};
 use store::audit::{AuditEntry, AuditLog};
@@ -64,6 +64,37 @@ async fn every_action_of_a_job_is_an_entry_and_dry_runs_have_none() {
             assert_eq!(entry.agent.as_deref(), Some(format!("kcp-job/{job}").as_str()));
             let details: Value = serde_json::from_str(&entry.details).unwrap();
             assert_eq!(details, json!({"item": item, "requested_by": "jo"}));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_by_the_clock_is_one_entry_and_its_actions_have_their_own() {
+    for (dry_run, actions) in [(false, &["runJob", "expire", "expire"][..]), (true, &["runJob"])] {
+        let job = JobSettings { dry_run, ..JobSettings::default() };
+        let settings = || Settings { jobs: [("expiry", job)].into(), ..Settings::default() };
+        for world in World::both(settings).await {
+            for instance in ["old", "older"] {
+                order(&world.days_ago(20), instance, TRIAL, "sa-1").await;
+            }
+            let late = world.clock.now() + Duration::from_hours(10);
+            assert_eq!(world.jobs.start_due("expiry", late).await.unwrap(), None);
+
+            let run = world.ended("expiry", dry_run).await;
+
+            assert_eq!(run.requested_by, None);
+            let found = entries(&world, run.operation).await;
+            let told: Vec<&str> = found.iter().map(|entry| entry.action.as_str()).collect();
+            assert_eq!(told, actions, "{found:#?}");
+            let entry = &found[0];
+            assert_eq!((entry.subject.as_str(), entry.issuer.as_str()), ("expiry", "job"));
+            assert_eq!(entry.agent.as_deref(), Some("kcp-job/expiry"));
+            assert_eq!(entry.result.as_deref(), Some("accepted"));
+            assert_eq!(entry.reason.as_deref(), Some("it was due"));
+            let instance = if dry_run { "job/expiry/dry-run" } else { "job/expiry" };
+            assert_eq!(entry.instance.as_deref(), Some(instance));
+            let details: Value = serde_json::from_str(&entry.details).unwrap();
+            assert_eq!(details, json!({"job": "expiry", "dry_run": dry_run}));
         }
     }
 }
