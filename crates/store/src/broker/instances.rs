@@ -22,10 +22,12 @@ pub(super) const LAST_OPERATION: &str = "
 sql!(LAST_OF_KINDS = "
     SELECT id FROM operations WHERE instance = $1 AND " (any "kind" "$2") "
     ORDER BY instance DESC, created_at DESC, id DESC LIMIT 1");
-// One that was stopped before it began, or will be, has changed nothing.
+// One that was stopped before it began, or will be, has changed nothing. One that was abandoned in its first step has no beginning,
+// but may have changed something: its step was on its way.
 sql!(LAST_EFFECTIVE = "
     SELECT id FROM operations WHERE instance = $1 AND " (any "kind" "$2") "
-    AND (started_at IS NOT NULL OR state NOT IN ('failed', 'canceled') AND cancel_state IS NULL)
+    AND (started_at IS NOT NULL OR step_gone_at IS NOT NULL
+         OR state NOT IN ('failed', 'canceled') AND cancel_state IS NULL)
     ORDER BY instance DESC, created_at DESC, id DESC LIMIT 1");
 const BELONGS: &str = "SELECT instance FROM operations WHERE id = $1";
 

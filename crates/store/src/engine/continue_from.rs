@@ -12,11 +12,13 @@ use super::{EngineStore, accept::Candidate, refusal, rows};
 use crate::Error;
 
 const DIGEST: &str = "SELECT digest FROM operations WHERE id = $1";
-// $2: the old one. $3: the new one. Those that were stopped before they began have changed nothing.
+// $2: the old one. $3: the new one. Those that were stopped before they began have changed nothing. One that was abandoned in its
+// first step has no beginning, but may have changed something: its step was on its way.
 const NEWER: &str = "
     SELECT id, CASE WHEN state = 'failed' THEN failure END AS failure FROM operations
     WHERE instance = $1 AND (created_at, id) > (SELECT created_at, id FROM operations WHERE id = $2)
-      AND id <> $3 AND (started_at IS NOT NULL OR state NOT IN ('failed', 'canceled'))
+      AND id <> $3
+      AND (started_at IS NOT NULL OR step_gone_at IS NOT NULL OR state NOT IN ('failed', 'canceled'))
     ORDER BY instance DESC, created_at DESC, id DESC";
 
 /// The statement with texts of its own, with the index it goes by.

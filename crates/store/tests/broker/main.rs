@@ -80,6 +80,7 @@ store::promises! { bench::Bench on sqlite, postgres: {
         a_dry_run_of_an_upgrade_does_not_change_how_an_instance_stands,
         lists_of_several_states_are_put_together_by_age,
         what_has_no_row_is_found_by_the_operation_that_removed_it,
+        an_operation_stopped_before_it_began_does_not_count_and_one_abandoned_in_its_first_step_does,
         operations_of_many_instances_are_read_together,
         the_latest_state_of_each_runtime_is_found;
     states:

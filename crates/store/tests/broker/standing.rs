@@ -1,7 +1,7 @@
 //! How instances stand by their operations, and what is read for many of them at once.
 
 use engine::{
-    State,
+    State, Storage as _,
     storage::{CommitResult, NewOperation},
 };
 use serde_json::{Value, json};
@@ -227,6 +227,34 @@ pub(crate) async fn what_has_no_row_is_found_by_the_operation_that_removed_it(b:
     assert_eq!((marks.len(), names(behind)), (1, texts(&["three"])));
     assert_eq!([total(&[], None, 9).await, total(&["account"], None, 2).await], [3, 2]);
     assert_eq!([total(&[], Some(marks[0]), 9).await, total(&["other"], None, 9).await], [1, 0]);
+}
+
+pub(crate) async fn an_operation_stopped_before_it_began_does_not_count_and_one_abandoned_in_its_first_step_does(
+    b: Bench,
+) {
+    let made = b.made("one", json!({})).await;
+    let failure = base::Failure::new("engine", "abandoned", "it hangs");
+    let accepted = async || {
+        b.wait(1);
+        let new = operation("one");
+        let id = new.id;
+        b.store.accept("one", 0, new, &queue, None).await.unwrap();
+        id
+    };
+    let counts = async || {
+        let newest = b.store.last_effective_operation("one", &["provision"]).await.unwrap();
+        newest.unwrap()
+    };
+
+    let unbegun = accepted().await;
+    assert_eq!(counts().await, unbegun, "it will begin");
+    assert!(b.engine.abandon(unbegun, &failure).await.unwrap());
+    assert_eq!(counts().await, made);
+
+    let begun = accepted().await;
+    b.hands.claim(b.hands.join().await, "one").await;
+    assert!(b.engine.abandon(begun, &failure).await.unwrap());
+    assert_eq!(counts().await, begun);
 }
 
 pub(crate) async fn operations_of_many_instances_are_read_together(b: Bench) {

@@ -2,13 +2,14 @@
 
 use std::ops::Deref;
 
+use base::Failure;
 use engine::{
     OperationId, State, Storage, StorageError,
     storage::{Acceptance, Unfinished, Verdict},
 };
 use store::engine::RetryResult;
 
-use crate::bench::{Bench, after, queue};
+use crate::bench::{Bench, after, landed, queue};
 
 pub(crate) async fn a_continuation_runs_only_what_was_not_completed<S: Storage>(
     bench: impl Deref<Target = Bench<S>>,
@@ -93,6 +94,48 @@ pub(crate) async fn only_the_newest_operation_of_an_instance_is_retried(
     assert_eq!(newest, RetryResult::Yes(Acceptance::Started));
     assert!(matches!(again, RetryResult::Yes(Acceptance::Refused(_))), "{again:?}");
     assert_eq!(bench.claim(replica, 10).await.len(), 1, "one continuation is stored");
+}
+
+pub(crate) async fn newer_operations_that_changed_nothing_do_not_stand_in_the_way_of_a_retry(
+    bench: impl Deref<Target = Bench<store::EngineStore>>,
+) {
+    let replica = bench.join("r").await;
+    let old = bench.held(replica, "i").await;
+    bench.commit(replica, bench.ends(&old, State::Failed)).await;
+    // Ended before anybody had it in hand.
+    let unbegun = bench.accept("i").await;
+    assert!(bench.store.abandon(unbegun, &abandoned()).await.unwrap());
+    // Failed because it found nothing to work on.
+    let refused = bench.held(replica, "i").await;
+    let mut end = bench.ends(&refused, State::Failed);
+    end.position.started_at = Some(bench.later(0));
+    end.position.failure = Some(Failure::new("broker", "suspended", "it is suspended"));
+    assert!(landed(&bench.commit(replica, end).await));
+
+    let retry = bench.store.continue_newest(old.id, OperationId::now_v7(), &refuse).await.unwrap();
+
+    assert_eq!(retry, RetryResult::Yes(Acceptance::Started));
+}
+
+pub(crate) async fn an_operation_abandoned_in_its_first_step_may_have_changed_something(
+    bench: impl Deref<Target = Bench<store::EngineStore>>,
+) {
+    let replica = bench.join("r").await;
+    let old = bench.held(replica, "i").await;
+    bench.commit(replica, bench.ends(&old, State::Failed)).await;
+    let begun = bench.held(replica, "i").await;
+    assert!(bench.store.abandon(begun.id, &abandoned()).await.unwrap());
+    assert_eq!(bench.read(begun.id).await.started_at, None, "its step has brought no result");
+
+    let older = bench.store.continue_newest(old.id, OperationId::now_v7(), &refuse).await.unwrap();
+    let newest = bench.store.continue_newest(begun.id, OperationId::now_v7(), &refuse).await;
+
+    assert_eq!(older, RetryResult::Older(begun.id));
+    assert_eq!(newest.unwrap(), RetryResult::Yes(Acceptance::Started));
+}
+
+fn abandoned() -> Failure {
+    Failure::new("engine", "abandoned", "it hangs")
 }
 
 fn refuse(unfinished: &[Unfinished]) -> Verdict {

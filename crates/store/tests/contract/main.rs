@@ -131,7 +131,9 @@ mod every_database {
                 the_newest_operations_of_each_instance_are_read_and_no_more,
                 a_history_is_of_instances_or_operations_and_with_both_of_what_fits_both;
             continuing:
-                only_the_newest_operation_of_an_instance_is_retried;
+                only_the_newest_operation_of_an_instance_is_retried,
+                newer_operations_that_changed_nothing_do_not_stand_in_the_way_of_a_retry,
+                an_operation_abandoned_in_its_first_step_may_have_changed_something;
             changes:
                 a_change_lands_with_its_commit,
                 a_fenced_commit_changes_nothing_else,
