@@ -37,6 +37,10 @@ pub(crate) struct AuditContext {
     entry: NewAuditEntry,
 }
 
+/// What a handler adds to the result in the audit, on its response: what the answer does not say.
+#[derive(Clone)]
+pub(crate) struct AuditNote(pub(crate) String);
+
 /// Runs a request, with an entry in the audit if it changes something and there is an audit.
 pub(crate) async fn around(mut request: Request, next: Next) -> Response {
     let Some(log) = request.extensions().get::<AuditLog>().cloned() else {
@@ -103,7 +107,10 @@ impl AuditContext {
                 return Error::Unavailable.into_response();
             }
         };
-        let (response, result) = judged(work.await, &self.entry).await;
+        let (response, mut result) = judged(work.await, &self.entry).await;
+        if let Some(AuditNote(note)) = response.extensions().get() {
+            result.reason = Some(note.clone());
+        }
         if let Err(error) = self.log.finish(id, &result).await {
             tracing::warn!(error = chain(&error), audit.id = %id, "audit result not stored");
         }
@@ -178,6 +185,11 @@ fn details(body: &[u8], binding: Option<String>, entry: Option<String>) -> Value
         if let Some(text) = body[name].as_str() {
             details.insert(name.into(), text.chars().take(500).collect::<String>().into());
         }
+    }
+    // Whose instance it is to be.
+    if let Some(account) = body["context"]["globalaccount_id"].as_str() {
+        let account: String = account.chars().take(500).collect();
+        details.insert("globalaccount_id".into(), account.into());
     }
     if let Some(active) = body["context"]["active"].as_bool() {
         details.insert("active".into(), active.into());
@@ -288,14 +300,17 @@ mod tests {
     #[test]
     fn of_a_body_only_names_and_harmless_fields_are_kept() {
         let body = json!({
-            "plan_id": "p", "context": {"active": false, "sm_operator_credentials": {"clientid": "x"}},
+            "plan_id": "p",
+            "context": {"active": false, "globalaccount_id": "ga-1", "sm_operator_credentials": {"clientid": "x"}},
             "parameters": {"name": "secret-name", "administrators": ["a@b.c"]},
         });
 
         let kept = details(body.to_string().as_bytes(), None, None);
 
-        let expected =
-            json!({"plan_id": "p", "active": false, "parameters": ["administrators", "name"]});
+        let expected = json!({
+            "plan_id": "p", "active": false, "globalaccount_id": "ga-1",
+            "parameters": ["administrators", "name"],
+        });
         assert_eq!(kept, expected);
         assert_eq!(details(b"no json", Some("b-1".into()), None), json!({"binding": "b-1"}));
     }

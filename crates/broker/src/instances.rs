@@ -54,7 +54,7 @@ pub use provision::AcceptedOrder;
 pub(crate) use provision::comparable;
 pub use requests::{Caller, Deprovision, Provision, Update};
 pub(crate) use suspension::Course;
-pub use update::{AcceptedUpdate, Effect};
+pub use update::{AcceptedUpdate, AccountMove, Effect};
 pub use upgrade::{Upgrade, UpgradeTarget};
 
 /// The broker. Clones are the same one.

@@ -1,13 +1,14 @@
 //! `PATCH /v2/service_instances/{instance_id}`: a change of an instance.
 
 use axum::{body::Bytes, extract::State, http::StatusCode, response::Response};
-use broker::instances::{Broker, Update};
+use broker::instances::{AccountMove, Broker, Update};
 use serde_json::json;
 
 use super::{
     extract::{Authenticated, Body, PathParams, QueryParams},
     respond::{Refusal, answer, without_empty_fields},
 };
+use crate::audit::AuditNote;
 
 pub(super) async fn serve(
     State(broker): State<Broker>,
@@ -24,7 +25,12 @@ pub(super) async fn serve(
         "operation": updated.operation,
         "metadata": {"labels": updated.labels},
     });
-    Ok(answer(status, &without_empty_fields(body)))
+    let mut response = answer(status, &without_empty_fields(body));
+    if let Some(AccountMove { from, to }) = updated.moved {
+        let note = format!("moved from global account {from} to {to}");
+        response.extensions_mut().insert(AuditNote(note));
+    }
+    Ok(response)
 }
 
 /// `PATCH …/dry_run`: the same checks, and nothing is changed.

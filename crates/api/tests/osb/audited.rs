@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use store::testing::TestDatabase;
 
 use crate::{
-    real::{Real, order},
+    real::{Real, SERVICE, order},
     service::WAITING,
 };
 
@@ -40,4 +40,37 @@ async fn the_identity_that_a_platform_acts_for_is_in_the_audit() {
         ("i-3", Value::Null),
     ];
     assert_eq!(told, expected.map(|(instance, identity)| (instance.to_owned(), identity)));
+}
+
+#[tokio::test]
+async fn a_move_to_another_account_names_both_accounts_in_the_audit() {
+    let real = Real::on(TestDatabase::sqlite(), true).await;
+    real.make("i-1").await;
+    let path = format!("/oauth/v2/service_instances/i-1?{WAITING}");
+
+    for account in ["ga-1", "ga-2", "ga-2", "ga-3"] {
+        let change = json!({"service_id": SERVICE, "context": {"globalaccount_id": account}});
+        let request = real.service.request("PATCH", &path).body(Body::from(change.to_string()));
+        let reply = real.service.send(request.unwrap()).await;
+        assert_eq!(reply.status, 200, "{}", reply.text);
+    }
+
+    let mut entries = real.audited().await;
+    entries.retain(|entry| entry.action == "update");
+    entries.sort_by_key(|entry| entry.id);
+    let found: Vec<(Value, Option<String>)> = entries
+        .into_iter()
+        .map(|entry| {
+            let details: Value = serde_json::from_str(&entry.details).unwrap();
+            (details["globalaccount_id"].clone(), entry.reason)
+        })
+        .collect();
+    let moved = |from: &str, to: &str| Some(format!("moved from global account {from} to {to}"));
+    let expected = [
+        (json!("ga-1"), None),
+        (json!("ga-2"), moved("ga-1", "ga-2")),
+        (json!("ga-2"), None),
+        (json!("ga-3"), moved("ga-2", "ga-3")),
+    ];
+    assert_eq!(found, expected);
 }

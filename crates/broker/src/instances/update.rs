@@ -37,6 +37,17 @@ pub struct AcceptedUpdate {
     pub dashboard_url: String,
     /// Labels for its owner.
     pub labels: Labels,
+    /// Whose it was and whose it is, if that changed.
+    pub moved: Option<AccountMove>,
+}
+
+/// An instance that changed its global account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccountMove {
+    /// The account that it was found in.
+    pub from: String,
+    /// The account that it belongs to now.
+    pub to: String,
 }
 
 /// What a change would do.
@@ -103,6 +114,7 @@ impl Broker {
                 operation,
                 dashboard_url: order.dashboard_url.clone(),
                 labels: labels::of(&self.parts().settings, order),
+                moved: account_move(row, context),
             });
         }
         Err(Error::Busy)
@@ -259,6 +271,11 @@ fn changeable(course: Option<&Course>) -> Result<(), Error> {
         Some(Course::Made(_) | Course::Suspended(_)) | None => return Ok(()),
     };
     Err(Error::Unchangeable(text.into()))
+}
+
+fn account_move(row: &Instance, context: &ContextChange) -> Option<AccountMove> {
+    let to = context.globalaccount_id.clone().filter(|account| *account != row.global_account)?;
+    Some(AccountMove { from: row.global_account.clone(), to })
 }
 
 fn named_service(request: &Update) -> Result<(), Error> {
