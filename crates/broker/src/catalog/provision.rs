@@ -7,7 +7,7 @@ mod form;
 mod rules;
 
 pub(super) use form::form;
-pub(super) use rules::{administrators, auto_scaler, nodes};
+pub(super) use rules::{administrators, auto_scaler, nodes, nodes_of};
 
 use domain::{
     parameters::Provisioning,

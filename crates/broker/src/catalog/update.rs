@@ -1,14 +1,14 @@
 //! Whether a change of an instance can be accepted.
 
 use domain::{
-    parameters::{Provisioning, ResolvedOrder, Update},
+    parameters::{Cluster, Provisioning, ResolvedOrder, Update},
     plan::Kind,
 };
 use serde_json::Value;
 
 use super::{
     Catalog, Offer, Plan, PlatformRegion, Refusal, Rule, bounds, kubeconfig, oidc,
-    provision::{administrators, auto_scaler, form, nodes},
+    provision::{administrators, auto_scaler, form, nodes, nodes_of},
     resolve::{is_unfiltered, once_each},
     validate::validate,
 };
@@ -20,6 +20,8 @@ pub struct Change<'a> {
     pub place: &'a PlatformRegion,
     /// The instance's parameters so far.
     pub stored: &'a Provisioning,
+    /// The cluster that the instance has, or gets; none when it brings its own.
+    pub cluster: Option<&'a Cluster>,
     /// The parameters of the change; none when it is about the context alone.
     pub parameters: Option<&'a Value>,
     /// `active` in the context of the update.
@@ -38,7 +40,7 @@ impl Catalog {
         let mut update: Update = form(raw, "while unmarshaling update parameters")?;
         expiration(&update, change.active)?;
         oidc::check(update.oidc.as_ref())?;
-        self.merge(plan, change.place, change.stored, &update)?;
+        self.merge(plan, change.place, change.stored, change.cluster, &update)?;
         let provider = self.provider(plan, change.place, change.stored)?;
         bounds::check(raw)?;
         if !raw.is_null() {
@@ -57,17 +59,21 @@ impl Catalog {
         Ok(update)
     }
 
-    /// The parameters after a change, if they can be together.
+    /// The parameters after a change, if they can be together, and fit the cluster.
     pub fn merge(
         &self,
         plan: &Plan,
         place: &PlatformRegion,
         stored: &Provisioning,
+        cluster: Option<&Cluster>,
         update: &Update,
     ) -> Result<Provisioning, Refusal> {
         let merged = stored.changed_by(update);
         let range = self.nodes(plan, self.provider(plan, place, stored)?);
-        auto_scaler(range, merged.auto_scaler_min, merged.auto_scaler_max)?;
+        match cluster {
+            Some(cluster) => nodes_of(cluster, range, update)?,
+            None => auto_scaler(range, merged.auto_scaler_min, merged.auto_scaler_max)?,
+        }
         nodes(&merged)?;
         Ok(merged)
     }

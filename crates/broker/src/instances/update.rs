@@ -220,6 +220,7 @@ impl Broker {
         let change = Change {
             place: &place(&order),
             stored: &stored,
+            cluster: resolved.cluster.as_ref(),
             parameters: request.parameters.as_ref(),
             active: context.active,
         };

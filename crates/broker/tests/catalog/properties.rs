@@ -153,7 +153,7 @@ proptest! {
     ) {
         let (place, stored) = (SHOP.place("cf-eu10"), domain::parameters::Provisioning::default());
         let change = broker::catalog::Change {
-            place: &place, stored: &stored, parameters: Some(&parameters), active: None,
+            place: &place, stored: &stored, cluster: None, parameters: Some(&parameters), active: None,
         };
         if let Err(refusal) = SHOP.catalog.check_update(&SHOP.offer, SHOP.plan(plan), &change) {
             prop_assert!(!refusal.fields.is_empty(), "{}", refusal);

@@ -1,7 +1,7 @@
 //! Which changes are accepted, and what the others are told.
 
 use broker::catalog::{Change, Orderer, Refusal, Rule};
-use domain::parameters::{Provisioning, Update};
+use domain::parameters::{Cluster, Provisioning, Update};
 use serde_json::{Value, json};
 
 use crate::support::Shop;
@@ -14,7 +14,7 @@ fn change(
     active: Option<bool>,
 ) -> Result<Update, Refusal> {
     let place = shop.place("cf-eu10");
-    let change = Change { place: &place, stored, parameters, active };
+    let change = Change { place: &place, stored, cluster: None, parameters, active };
     shop.catalog.check_update(&shop.offer, shop.plan(plan), &change)
 }
 
@@ -46,6 +46,77 @@ fn the_number_of_nodes_is_judged_together_with_what_is_stored() {
         refusal.description.starts_with("AutoScalerMax 15 should be larger than AutoScalerMin 16")
     );
     assert!(change(&shop, "aws", &stored, Some(&json!({"autoScalerMin": 15})), None).is_ok());
+}
+
+#[test]
+fn the_numbers_of_nodes_that_a_change_names_fit_the_runtime_that_there_is() {
+    let shop = Shop::new();
+    let place = shop.place("cf-eu10");
+    let orderer = Orderer { user_id: "jo@example.test", license_type: None };
+    let mut stored = Provisioning { name: "a".into(), ..Provisioning::default() };
+    let plan = shop.plan("aws");
+    let resolved = shop.catalog.resolve(plan, &place, &stored, &orderer, [1; 16]).unwrap();
+    let usual = resolved.cluster.unwrap();
+    let zones = vec![usual.zones[0].clone(); 4];
+    let other = Cluster { auto_scaler_min: 5, auto_scaler_max: 30, zones, ..usual.clone() };
+    let ask = |stored: &Provisioning, cluster: &Cluster, parameters: &Value| {
+        let (cluster, parameters) = (Some(cluster), Some(parameters));
+        let change = Change { place: &place, stored, cluster, parameters, active: None };
+        shop.catalog.check_update(&shop.offer, plan, &change)
+    };
+    let text = |min: &str, max: &str, low: u32, high: u32, there: &str| {
+        format!(
+            "AutoScalerMax {high} should be larger than AutoScalerMin {low}. User provided values \
+             min:{min}, max:{max}; {there}"
+        )
+    };
+    let has = "the runtime has min:5, max:30";
+    let few = "autoScalerMax: 3 nodes are too few for 4 zones, each zone needs room for one";
+    for (cluster, parameters, rule, field, expected) in [
+        (
+            &usual,
+            json!({"autoScalerMin": 21}),
+            Rule::AutoScaler,
+            "/autoScalerMin",
+            text("21", "<nil>", 21, 20, "plan defaults min:3, max:20"),
+        ),
+        (
+            &other,
+            json!({"autoScalerMin": 31}),
+            Rule::AutoScaler,
+            "/autoScalerMin",
+            text("31", "<nil>", 31, 30, has),
+        ),
+        (
+            &other,
+            json!({"autoScalerMax": 4}),
+            Rule::AutoScaler,
+            "/autoScalerMax",
+            text("<nil>", "4", 5, 4, has),
+        ),
+        (
+            &other,
+            json!({"autoScalerMin": 3, "autoScalerMax": 3}),
+            Rule::Nodes,
+            "/autoScalerMax",
+            few.to_owned(),
+        ),
+    ] {
+        let refusal = ask(&stored, cluster, &parameters).unwrap_err();
+
+        assert_eq!((refusal.rule, refusal.fields), (rule, vec![field.to_owned()]), "{parameters}");
+        assert_eq!(refusal.description, expected);
+    }
+    // Not by the plan's usual numbers, nor by what was once asked for: the runtime has others.
+    stored.auto_scaler_max = Some(7);
+    for parameters in [
+        json!({"autoScalerMin": 25}),
+        json!({"autoScalerMax": 5}),
+        json!({"autoScalerMin": 3, "autoScalerMax": 4}),
+        json!({"machineType": "m6i.xlarge"}),
+    ] {
+        assert!(ask(&stored, &other, &parameters).is_ok(), "{parameters}");
+    }
 }
 
 #[test]

@@ -104,6 +104,7 @@ store::promises! { world::World on sqlite, postgres: {
         a_context_alone_is_stored_without_an_operation,
         a_change_that_says_nothing_changes_nothing,
         what_is_wrong_with_a_change_is_told_and_nothing_is_stored,
+        more_zones_than_nodes_are_refused_before_anything_is_stored,
         unknown_parameters_and_wrong_types_are_told,
         an_instance_that_is_not_there_cannot_be_changed,
         an_instance_that_failed_or_is_removed_cannot_be_changed,

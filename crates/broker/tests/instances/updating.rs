@@ -120,6 +120,27 @@ pub(crate) async fn what_is_wrong_with_a_change_is_told_and_nothing_is_stored(wo
     assert_eq!(world.store.find("i-1").await.unwrap().unwrap().revision, before);
 }
 
+pub(crate) async fn more_zones_than_nodes_are_refused_before_anything_is_stored(world: World) {
+    let zones = ["a", "b", "c"].map(|zone| format!("eu-central-1{zone}"));
+    let mut order = request("i-1", AWS);
+    order.parameters = Some(json!({"name": "dev", "region": "eu-central-1", "zones": zones}));
+    let made = world.broker.provision(&Caller::default(), order).await.unwrap();
+    world.end(&made.operation.unwrap(), State::Succeeded, vec![]).await;
+    let row = world.store.find("i-1").await.unwrap().unwrap();
+    let mut order: Value = serde_json::from_slice(&row.order).unwrap();
+    let zone = order["resolved"]["cluster"]["zones"][0].clone();
+    order["resolved"]["cluster"]["zones"].as_array_mut().unwrap().push(zone);
+    let bytes = serde_json::to_vec(&order).unwrap();
+    assert!(world.store.change_order("i-1", row.revision, &bytes, None).await.unwrap());
+
+    let refused = ask(&world, |it| it.parameters = Some(json!({"autoScalerMax": 3}))).await;
+
+    let text = "autoScalerMax: 3 nodes are too few for 4 zones, each zone needs room for one";
+    assert_eq!(refused.unwrap_err().to_string(), text);
+    assert_eq!(world.operations().await, 1);
+    changes(&world, json!({"autoScalerMax": 4})).await;
+}
+
 pub(crate) async fn unknown_parameters_and_wrong_types_are_told(world: World) {
     world.made("i-1").await;
 

@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
-use domain::{parameters::Provisioning, plan::Provider};
+use domain::{
+    parameters::{Cluster, Provisioning, Update},
+    plan::Provider,
+};
 
 use crate::catalog::{
     Catalog, Plan, PlatformRegion, Refusal, Rule,
@@ -12,6 +15,8 @@ use crate::catalog::{
 
 /// AWS networks are cut for this many zones.
 const MOST_ZONES: usize = 4;
+/// Where numbers of nodes come from that neither the order nor the runtime says.
+const PLAN: &str = "plan defaults";
 
 /// No administrator is empty: the Reconciler would refuse it after the cluster was made.
 pub(in crate::catalog) fn administrators(named: Option<&[String]>) -> Result<(), Refusal> {
@@ -33,30 +38,62 @@ pub(in crate::catalog) fn nodes(parameters: &Provisioning) -> Result<(), Refusal
     Ok(())
 }
 
+/// The numbers of nodes that a change names fit the runtime that there is: the number that it leaves out, and the zones.
+pub(in crate::catalog) fn nodes_of(
+    cluster: &Cluster,
+    plan: Range,
+    update: &Update,
+) -> Result<(), Refusal> {
+    let (min, max) = (update.auto_scaler_min, update.auto_scaler_max);
+    if min.is_none() && max.is_none() {
+        return Ok(());
+    }
+    let there = Range { min: cluster.auto_scaler_min, max: cluster.auto_scaler_max };
+    let is_plan = (there.min, there.max) == (plan.min, plan.max);
+    between(there, if is_plan { PLAN } else { "the runtime has" }, min, max)?;
+    max.map_or(Ok(()), |most| room_in_zones(most, cluster.zones.len()))
+}
+
 /// The fewest nodes are not more than the most; what is left out comes from the plan.
 pub(in crate::catalog) fn auto_scaler(
     plan: Range,
     min: Option<i64>,
     max: Option<i64>,
 ) -> Result<(), Refusal> {
-    let lowest = min.unwrap_or_else(|| i64::from(plan.min));
-    let highest = max.unwrap_or_else(|| i64::from(plan.max));
+    between(plan, PLAN, min, max)
+}
+
+/// The same; what is left out comes from `range`, which is called `named`.
+fn between(range: Range, named: &str, min: Option<i64>, max: Option<i64>) -> Result<(), Refusal> {
+    let lowest = min.unwrap_or_else(|| i64::from(range.min));
+    let highest = max.unwrap_or_else(|| i64::from(range.max));
     if lowest <= highest {
         return Ok(());
     }
     let word = |value: Option<i64>| value.map_or("<nil>".to_owned(), |value| value.to_string());
     let text = format!(
         "AutoScalerMax {highest} should be larger than AutoScalerMin {lowest}. User provided values \
-         min:{}, max:{}; plan defaults min:{}, max:{}",
+         min:{}, max:{}; {named} min:{}, max:{}",
         word(min),
         word(max),
-        plan.min,
-        plan.max
+        range.min,
+        range.max
     );
     let given = [("/autoScalerMin", min), ("/autoScalerMax", max)];
     let fields =
         given.into_iter().filter(|(_, value)| value.is_some()).map(|(field, _)| field.to_owned());
     Err(Refusal { rule: Rule::AutoScaler, fields: fields.collect(), description: text })
+}
+
+/// Gardener needs room for one node in every zone.
+fn room_in_zones(most: i64, zones: usize) -> Result<(), Refusal> {
+    if usize::try_from(most).is_ok_and(|most| most >= zones) {
+        return Ok(());
+    }
+    let text = format!(
+        "autoScalerMax: {most} nodes are too few for {zones} zones, each zone needs room for one"
+    );
+    Err(Refusal::new(Rule::Nodes, "/autoScalerMax", text))
 }
 
 /// A plan of fixed size takes no other size; saying the plan's own is harmless.
@@ -158,7 +195,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Gardener needs room for one node in every zone. Plans of fixed size have it.
+    /// There is room for one node in every zone. Plans of fixed size have it.
     pub(super) fn node_per_zone(
         &self,
         plan: &Plan,
@@ -174,13 +211,6 @@ impl Catalog {
         // The random number decides which zones are drawn, not how many.
         let zones = self.zones_of(place, provider, cluster, parameters, &region, [0; 16]).len();
         let default = i64::from(self.nodes(plan, Some(provider)).max);
-        let most = parameters.auto_scaler_max.unwrap_or(default);
-        if usize::try_from(most).is_ok_and(|most| most >= zones) {
-            return Ok(());
-        }
-        let text = format!(
-            "autoScalerMax: {most} nodes are too few for {zones} zones, each zone needs room for one"
-        );
-        Err(Refusal::new(Rule::Nodes, "/autoScalerMax", text))
+        room_in_zones(parameters.auto_scaler_max.unwrap_or(default), zones)
     }
 }

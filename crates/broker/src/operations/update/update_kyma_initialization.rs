@@ -47,7 +47,8 @@ fn change(cx: &Cx<'_, Updating>, order: &Order) -> Result<Order, StepError> {
         order.plan_kind = plan.kind();
     }
     let said = &cx.input.parameters;
-    let merged = catalog.merge(plan, &place, &order.parameters, said);
+    let cluster = order.resolved.cluster.as_ref();
+    let merged = catalog.merge(plan, &place, &order.parameters, cluster, said);
     let parameters =
         merged.map_err(|refusal| refused("invalid_parameters", &refusal.description))?;
     let context = cx.input.context.applied_to(&order.context);
