@@ -152,6 +152,14 @@ impl Template {
         &self.namespace
     }
 
+    /// The same in another namespace.
+    #[must_use]
+    pub fn in_namespace(mut self, namespace: &str) -> Self {
+        self.object["metadata"]["namespace"] = json!(namespace);
+        namespace.clone_into(&mut self.namespace);
+        self
+    }
+
     /// The same on another channel.
     #[must_use]
     pub fn on_channel(mut self, channel: &str) -> Self {

@@ -1,4 +1,5 @@
-//! Marks the Kyma resource, or makes it for a runtime that has none: one from a time without the Lifecycle Manager.
+//! Marks the Kyma resource, or makes it for a runtime that has none: one from a time without the Lifecycle Manager, or one whose
+//! resource was removed. Where it was noted to be, there it is made again.
 
 use clients::lifecycle_manager::Template;
 use store::broker::InstanceChange;
@@ -27,13 +28,11 @@ impl Step<UpgradingKyma> for ApplyKyma {
         let name =
             kyma::name(details).ok_or_else(|| missing_data("the runtime was never ordered"))?;
         let marks = kyma::marks(upgrading::order(cx)?, details, &name);
-        let namespace = details.kyma_namespace.as_deref().unwrap_or(template.namespace());
-        let applied = if namespace == template.namespace() {
-            manager.apply(&template, &name, &marks).await
-        } else {
-            manager.set_marks(namespace, &name, &marks).await
+        let template = match &details.kyma_namespace {
+            Some(kept) => template.in_namespace(kept),
+            None => template,
         };
-        applied.map_err(in_cluster)?;
+        manager.apply(&template, &name, &marks).await.map_err(in_cluster)?;
         if cx.data.details.kyma_name.as_ref() != Some(&name) {
             // A removal that comes before the end has to know the resource.
             cx.data.details.kyma_name = Some(name);

@@ -4,9 +4,10 @@
 //! runtime would get a second one.
 
 use clients::lifecycle_manager::Template;
+use store::broker::InstanceChange;
 
 use super::{UpgradingKyma, creator};
-use crate::operations::prelude::*;
+use crate::operations::{prelude::*, shared::document};
 
 pub(super) struct InitKymaTemplate;
 
@@ -22,10 +23,16 @@ impl Step<UpgradingKyma> for InitKymaTemplate {
         };
         let template = Template::parse(&text).map_err(|why| unusable(&why))?;
         let details = &mut cx.data.details;
-        if details.kyma_name.is_none() || details.kyma_namespace.is_none() {
+        let is_new = details.kyma_name.is_none();
+        if is_new || details.kyma_namespace.is_none() {
             details.kyma_namespace = Some(template.namespace().to_owned());
         }
         details.kyma_template = Some(text);
+        if is_new && !cx.input.dry_run && cx.env.lifecycle_manager.is_some() {
+            // A removal that comes while the resource is being made has to know where it is.
+            let details = Some(document(&cx.data.details)?);
+            cx.change(&InstanceChange { details, ..InstanceChange::default() })?;
+        }
         done()
     }
 }
