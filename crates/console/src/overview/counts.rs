@@ -1,6 +1,9 @@
 //! The numbers at the top of the overview: counted by the store, however many operations there are.
 
-use broker::operations::view::{OperationCount, Snapshot, Success};
+use broker::{
+    answers::plan_of,
+    operations::view::{OperationCount, Snapshot, Success},
+};
 use maud::{Markup, html};
 
 use crate::{
@@ -33,8 +36,8 @@ impl Counts {
         more: bool,
     ) -> Result<Self, PageError> {
         let (operations, answers) = (&console.parts().operations, &console.parts().answers);
-        // What has ended just now is counted as well.
-        answers.count_ended().await;
+        // What has ended just now is counted as well. Of many, or where that fails, the background task adds the rest.
+        let _ = operations.count_ended(plan_of).await;
         let unfinished = operations.unfinished().await?;
         let ended = operations.success(DAYS).await?;
         let (waiting, retrying) = if more {

@@ -98,9 +98,7 @@ async fn looked_up(
         if words.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
             asks.push(RuntimesQuery { shoots: word(), ..ask.clone() });
         }
-        if let Ok(id) = words.parse() {
-            asks.push(RuntimesQuery { runtimes: vec![id], ..ask.clone() });
-        }
+        asks.push(RuntimesQuery { runtimes: word(), ..ask.clone() });
     }
     let mut found: Vec<Runtime> = Vec::new();
     for ask in asks {
