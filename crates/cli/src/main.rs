@@ -193,7 +193,7 @@ async fn run(command: Command, data: Option<&Path>) -> anyhow::Result<ExitCode> 
         Command::Status(command) => command.run(data).await,
         Command::Leftovers(command) => command.run(data).await,
         Command::Job(command) => command.run(data).await,
-        Command::Operations(command) => command.run(data).await,
+        Command::Operations(command) => Box::pin(command.run(data)).await,
         Command::Events(command) => command.run(data).await,
         Command::Orchestrations(command) => command.run(data).await,
         Command::Upgrade(command) => command.run(data).await,
