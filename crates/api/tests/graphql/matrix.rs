@@ -58,6 +58,11 @@ async fn where_there_is_no_operation_the_answer_is_200_and_says_so() {
         let error = json!({"message": "operation  not found"});
         assert_eq!(reply.json(), json!({"errors": [error], "data": null}));
     }
+    let unknown = json!({"query": "query A { __typename }", "operationName": "B"});
+    let reply = service.post(&unknown).await;
+    assert_eq!(reply.status, StatusCode::OK);
+    let error = json!({"message": "operation B not found"});
+    assert_eq!(reply.json(), json!({"errors": [error], "data": null}));
 }
 
 #[tokio::test]

@@ -122,6 +122,7 @@ store::promises! { world::World on sqlite, postgres: {
         an_upgrade_is_stored_with_what_is_asked_for_and_told_as_upgrading,
         dry_runs_are_not_told_and_canceled_upgrades_do_not_set_the_version,
         an_upgrade_that_has_not_ordered_its_version_leaves_the_one_of_before,
+        what_operators_upgrade_is_not_the_last_operation_of_the_platform,
         an_upgrade_under_the_same_id_is_begun_once,
         upgrades_wait_for_what_runs_and_are_stopped_by_a_removal,
         what_has_no_runtime_cannot_be_upgraded,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use broker::{
-    instances::{Caller, Error, Upgrade, UpgradeTarget},
+    instances::{Caller, Error, Progress, Upgrade, UpgradeTarget},
     runtimes::{Detail, RuntimesQuery},
 };
 use domain::OperationId;
@@ -117,6 +117,21 @@ pub(crate) async fn an_upgrade_that_has_not_ordered_its_version_leaves_the_one_o
     let runtime = &page.data[0];
     assert_eq!(runtime.kyma_version.as_deref(), Some("2.10.0"));
     assert_eq!(runtime.status.upgrading_kyma.data[0].runtime_version, "2.11.0");
+}
+
+pub(crate) async fn what_operators_upgrade_is_not_the_last_operation_of_the_platform(world: World) {
+    let order = world.made("i-1").await;
+    let upgrade = upgrade(&world, cluster()).await.unwrap();
+    world.begin(&upgrade).await;
+
+    let during = world.follow("i-1", None).await.unwrap();
+    world.end(&upgrade, State::Failed, vec![]).await;
+    let after = world.follow("i-1", None).await.unwrap();
+
+    assert_eq!(during.progress, Progress::Succeeded);
+    assert_eq!(after, world.follow("i-1", Some(&order)).await.unwrap());
+    let named = world.follow("i-1", Some(&upgrade)).await.unwrap();
+    assert_eq!(named.progress, Progress::Failed);
 }
 
 pub(crate) async fn an_upgrade_under_the_same_id_is_begun_once(world: World) {

@@ -74,8 +74,8 @@ async fn a_run_by_the_clock_is_one_entry_and_its_actions_have_their_own() {
         let job = JobSettings { dry_run, ..JobSettings::default() };
         let settings = || Settings { jobs: [("expiry", job)].into(), ..Settings::default() };
         for world in World::both(settings).await {
-            for instance in ["old", "older"] {
-                order(&world.days_ago(20), instance, TRIAL, "sa-1").await;
+            for (instance, subaccount) in [("old", "sa-1"), ("older", "sa-2")] {
+                order(&world.days_ago(20), instance, TRIAL, subaccount).await;
             }
             let late = world.clock.now() + Duration::from_hours(10);
             assert_eq!(world.jobs.start_due("expiry", late).await.unwrap(), None);

@@ -1,7 +1,7 @@
 //! Which runtime or operation a command is about: by id, by a part of it, or by name.
 //!
 //! What a reader would get wrong: only what fits one thing alone is taken, and a change that is not asked about takes no part of an id. A
-//! whole id is never looked for among names.
+//! whole id is looked for among operations first, then among runtimes.
 
 use anyhow::{Context as _, bail};
 use clients::Kind;
@@ -157,7 +157,14 @@ pub(crate) async fn operation(
     enough: IdMatch,
 ) -> anyhow::Result<OperationId> {
     if let Ok(id) = Uuid::parse_str(which) {
-        return id.to_string().parse().context("it is no operation");
+        let operation = id.to_string().parse().context("it is no operation")?;
+        return match client.find(&operation).await {
+            Err(error) if kind(&error) == Some(Kind::NotFound) => {
+                newest_of(client, which, enough).await?.ok_or(error)
+            }
+            // What else is wrong is told by the command itself.
+            _ => Ok(operation),
+        };
     }
     let newest = client.list(&[("limit", OPERATIONS.to_string())]).await?;
     let part = |id: &&str| id.starts_with(which) || id.ends_with(which);
@@ -175,13 +182,24 @@ pub(crate) async fn operation(
         [] => {}
         several => bail!("several operations fit \"{which}\": say which, {}", several.join(", ")),
     }
-    let Some(worked_on) = worked_on(client, which, enough).await? else {
-        bail!("there is no operation \"{which}\", and no runtime of this name or Shoot");
-    };
+    match newest_of(client, which, enough).await? {
+        Some(operation) => Ok(operation),
+        None => bail!("there is no operation \"{which}\", and no runtime of this name or Shoot"),
+    }
+}
+
+/// The newest operation of the only runtime that fits. None where nothing fits.
+async fn newest_of(
+    client: &Client,
+    which: &str,
+    enough: IdMatch,
+) -> anyhow::Result<Option<OperationId>> {
+    let Some(worked_on) = worked_on(client, which, enough).await? else { return Ok(None) };
     let query = [("instance", worked_on), ("limit", "1".to_owned())];
     let of_runtime = client.list(&query).await?;
     let first = ids(&of_runtime).next();
-    first.with_context(|| format!("\"{which}\" has no operation"))?.parse().context("no id")
+    let first = first.with_context(|| format!("\"{which}\" has no operation"))?;
+    Ok(Some(first.parse().context("no id")?))
 }
 
 /// What operations of the only runtime that fits work on: at the broker its instance, at the provisioner the runtime itself. None where

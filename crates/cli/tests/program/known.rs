@@ -292,6 +292,12 @@ fn names_and_beginnings_are_taken_wherever_an_id_is() {
     let operation = landscape.prints(&["operations", "--instance", instance, "-o", "name"]);
     let only = format!("{instance}\n");
 
+    let newest = operation.lines().next().unwrap();
+    for word in [instance, runtime, "one", newest] {
+        assert!(landscape.prints(&["operations", word]).contains(newest), "{word}");
+        let ended = landscape.fails(&["operations", "cancel", word, "--reason", "test", "--yes"]);
+        assert!(ended.contains("ended"), "{word}: {ended}");
+    }
     for word in [&instance[..8], &runtime[..8], "one", text("shootName")] {
         assert_eq!(landscape.prints(&["rt", "-i", word, "-o", "name"]), only, "{word}");
         assert_eq!(landscape.prints(&["rt", "-r", word, "-o", "name"]), only, "{word}");
