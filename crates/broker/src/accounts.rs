@@ -7,7 +7,6 @@ use std::{
     collections::HashMap,
     fmt,
     future::Future,
-    pin::Pin,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -91,22 +90,6 @@ impl fmt::Display for Need<'_> {
     }
 }
 
-/// Knows what is in the pool.
-pub trait Accounts: Send + Sync {
-    /// Whether there certainly is no account for the order.
-    fn are_exhausted<'a>(
-        &'a self,
-        need: Need<'a>,
-    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
-
-    /// Whether the account that this secret stands for certainly is not the tenant's own.
-    fn are_not_own<'a>(
-        &'a self,
-        secret: &'a str,
-        need: Need<'a>,
-    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
-}
-
 /// The pool in the garden, looked at now and then.
 pub struct PooledAccounts {
     pool: Pool,
@@ -125,6 +108,20 @@ impl PooledAccounts {
     /// The accounts of `pool`.
     pub fn new(pool: Pool, clock: Clock) -> Self {
         Self { pool, clock, looks: Mutex::default() }
+    }
+
+    /// Whether there certainly is no account for the order.
+    pub async fn are_exhausted(&self, need: Need<'_>) -> bool {
+        if self.has_some(need).await != Some(false) {
+            return false;
+        }
+        need.shared
+            || within_patience(self.pool.has_own(need.tenant, need.wanted())).await == Some(false)
+    }
+
+    /// Whether the account that this secret stands for certainly is not the tenant's own.
+    pub async fn are_not_own(&self, secret: &str, need: Need<'_>) -> bool {
+        within_patience(self.pool.is_own(secret, need.tenant, need.wanted())).await == Some(false)
     }
 
     /// Whether there is something in the order's part of the pool that is nobody's, or everybody's.
@@ -146,31 +143,6 @@ impl PooledAccounts {
         };
         *look = Some((self.clock.monotonic(), found));
         found
-    }
-}
-
-impl Accounts for PooledAccounts {
-    fn are_exhausted<'a>(
-        &'a self,
-        need: Need<'a>,
-    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
-        Box::pin(async move {
-            if self.has_some(need).await != Some(false) {
-                return false;
-            }
-            need.shared
-                || within_patience(self.pool.has_own(need.tenant, need.wanted())).await
-                    == Some(false)
-        })
-    }
-
-    fn are_not_own<'a>(
-        &'a self,
-        secret: &'a str,
-        need: Need<'a>,
-    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
-        let look = self.pool.is_own(secret, need.tenant, need.wanted());
-        Box::pin(async move { within_patience(look).await == Some(false) })
     }
 }
 

@@ -24,7 +24,7 @@ pub mod windows;
 
 use std::sync::Arc;
 
-use clients::spc::Spc;
+use clients::{releases::ComponentLists, spc::Spc};
 use domain::orchestration::{Kind, Parameters};
 use engine::Storage as _;
 use store::{BrokerStore, broker::Orchestration};
@@ -38,7 +38,6 @@ pub use preview::{Preview, PreviewItem, SkippedItem};
 pub use progress::{Failures, Progress, Slow, Wave};
 pub use retry::{Retry, RetryReport};
 pub use source::WindowSource;
-pub use versions::KymaVersions;
 pub(crate) use view::operation_count;
 pub use view::{OperationDetail, OperationItem, StatusItem};
 pub use waking::wake_drivers;
@@ -56,7 +55,7 @@ pub struct Parts {
     /// The version of Kyma that is reported when none was requested.
     pub kyma_version: String,
     /// Where versions of Kyma are found; none is looked for without.
-    pub versions: Option<Arc<dyn KymaVersions>>,
+    pub versions: Option<ComponentLists>,
     /// Reads the progress of orchestrations for followers.
     pub followers: Followers,
 }

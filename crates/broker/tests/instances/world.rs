@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use base::{Clock, Failure};
 use broker::{
-    accounts::Accounts,
+    accounts::PooledAccounts,
     catalog::{Catalog, Offer},
     instances::{
         AcceptedOrder, Broker, Caller, Deprovision, Error, LastOperation, Parts, Provision,
@@ -86,11 +86,11 @@ impl World {
     }
 
     /// A broker with these provider accounts.
-    pub(crate) async fn paid_from(accounts: Arc<dyn Accounts>) -> Self {
+    pub(crate) async fn paid_from(accounts: Arc<PooledAccounts>) -> Self {
         Self::on(TestDatabase::sqlite(), Some(accounts)).await
     }
 
-    async fn on(test: TestDatabase, accounts: Option<Arc<dyn Accounts>>) -> Self {
+    async fn on(test: TestDatabase, accounts: Option<Arc<PooledAccounts>>) -> Self {
         let clock = Clock::held_at(Timestamp::from_second(1_767_268_800).unwrap());
         let database = test.database().await;
         database.migrate(Set::Engine).await.unwrap();

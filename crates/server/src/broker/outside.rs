@@ -194,7 +194,7 @@ pub(super) fn orchestrations(
         }),
         spc: env.spc.clone(),
         kyma_version: env.settings.default_kyma_version.clone(),
-        versions: Some(env.clone()),
+        versions: Some(env.components.clone()),
         followers: orchestrations::Followers::default(),
     }
 }
