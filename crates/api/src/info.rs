@@ -3,7 +3,7 @@
 use axum::{
     Json, Router,
     extract::State,
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
     routing::get,
 };
@@ -16,6 +16,7 @@ use serde_json::json;
 
 use crate::{
     auth::{RequireScope, scope},
+    error::with_retry_after,
     osb::Authenticated,
     runtimes::Parts,
     streaming::{self, Writer},
@@ -78,9 +79,9 @@ fn failed(error: &Error, headers: &HeaderMap) -> Response {
         "requestId": request.unwrap_or_default(),
         "message": "Something went very wrong. Please try again.",
     });
-    let mut response = (status, Json(body)).into_response();
+    let response = (status, Json(body)).into_response();
     if status == StatusCode::SERVICE_UNAVAILABLE {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        return with_retry_after(response);
     }
     response
 }

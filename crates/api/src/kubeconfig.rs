@@ -23,6 +23,7 @@ use serde_json::json;
 use crate::{
     audit::AuditContext,
     auth::{Principal, RequireScope, Verifier, scope},
+    error::with_retry_after,
     origins::Origins,
     osb::Authenticated,
 };
@@ -234,9 +235,9 @@ impl From<Error> for ErrorResponse {
 impl IntoResponse for ErrorResponse {
     fn into_response(self) -> Response {
         let Self(status, text) = self;
-        let mut response = (status, Json(json!({ "Error": text }))).into_response();
+        let response = (status, Json(json!({ "Error": text }))).into_response();
         if status == StatusCode::SERVICE_UNAVAILABLE {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+            return with_retry_after(response);
         }
         response
     }
