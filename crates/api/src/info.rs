@@ -18,12 +18,12 @@ use crate::{
     auth::{RequireScope, scope},
     error::with_retry_after,
     osb::Authenticated,
-    runtimes::Parts,
+    runtimes::RuntimesParts,
     streaming::{self, Writer},
 };
 
 /// The route behind its door.
-pub(crate) fn routes(parts: Parts) -> Router {
+pub(crate) fn routes(parts: RuntimesParts) -> Router {
     let routes = Router::new().route("/info/runtimes", get(list));
     RequireScope::new(parts.verifier, scope::CLD_READ).around(routes).with_state(parts.broker)
 }

@@ -30,7 +30,7 @@ use crate::{
 
 /// The services behind the API.
 #[derive(Clone)]
-pub struct Parts {
+pub struct KubeconfigParts {
     /// The use cases.
     pub bindings: Bindings,
     /// Checks tokens.
@@ -40,7 +40,7 @@ pub struct Parts {
 }
 
 /// The routes, each behind its door.
-pub(crate) fn routes(parts: Parts) -> Router {
+pub(crate) fn routes(parts: KubeconfigParts) -> Router {
     let reading = Router::new().route("/bindings/{instance_id}", get(list));
     let reading = RequireScope::new(parts.verifier.clone(), scope::RUNTIMES_READ).around(reading);
     let kubeconfigs = Router::new()

@@ -21,7 +21,7 @@ use extract::RuntimesParams;
 
 /// The services behind the API.
 #[derive(Clone)]
-pub struct Parts {
+pub struct RuntimesParts {
     /// The broker.
     pub broker: Broker,
     /// Checks tokens.
@@ -29,7 +29,7 @@ pub struct Parts {
 }
 
 /// The route behind its door.
-pub(crate) fn routes(parts: Parts) -> Router {
+pub(crate) fn routes(parts: RuntimesParts) -> Router {
     let routes =
         Router::new().route("/runtimes", get(list)).route("/runtimes/export", get(export::export));
     RequireScope::new(parts.verifier, scope::RUNTIMES_READ).around(routes).with_state(parts.broker)

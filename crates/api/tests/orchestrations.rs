@@ -26,7 +26,8 @@ use broker::{
     catalog::{Catalog, Offer},
     instances::{Broker, Caller, Parts as BrokerParts, Provision, Settings, SuspensionPlans},
     orchestrations::{
-        Followers, Orchestrations, Parts, WindowSource, policy::Policy, source::WindowFacts,
+        Followers, OrchestrationEnv, Orchestrations, WindowSource, policy::Policy,
+        source::WindowFacts,
     },
 };
 use engine::PlantedBug;
@@ -88,7 +89,7 @@ impl Service {
             },
             clock: clock.clone(),
         });
-        let orchestrations = Orchestrations::new(Arc::new(Parts {
+        let orchestrations = Orchestrations::new(Arc::new(OrchestrationEnv {
             broker: broker.clone(),
             windows: Arc::new(AlwaysOpen),
             spc: None,

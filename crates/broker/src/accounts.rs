@@ -62,7 +62,7 @@ impl<'a> Need<'a> {
     }
 
     /// In the words of the pool.
-    pub fn wanted(self) -> AccountNeed<'a> {
+    pub fn account_need(self) -> AccountNeed<'a> {
         AccountNeed { hyperscaler: self.hyperscaler, eu_access: self.eu_access }
     }
 }
@@ -116,12 +116,14 @@ impl PooledAccounts {
             return false;
         }
         need.shared
-            || within_patience(self.pool.has_own(need.tenant, need.wanted())).await == Some(false)
+            || within_patience(self.pool.has_own(need.tenant, need.account_need())).await
+                == Some(false)
     }
 
     /// Whether the account that this secret stands for certainly is not the tenant's own.
     pub async fn are_not_own(&self, secret: &str, need: Need<'_>) -> bool {
-        within_patience(self.pool.is_own(secret, need.tenant, need.wanted())).await == Some(false)
+        within_patience(self.pool.is_own(secret, need.tenant, need.account_need())).await
+            == Some(false)
     }
 
     /// Whether there is something in the order's part of the pool that is nobody's, or everybody's.
@@ -137,9 +139,9 @@ impl PooledAccounts {
             _ => {}
         }
         let found = if need.shared {
-            within_patience(self.pool.has_shared(need.wanted())).await
+            within_patience(self.pool.has_shared(need.account_need())).await
         } else {
-            within_patience(self.pool.has_free(need.wanted())).await
+            within_patience(self.pool.has_free(need.account_need())).await
         };
         *look = Some((self.clock.monotonic(), found));
         found

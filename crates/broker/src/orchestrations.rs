@@ -45,7 +45,7 @@ pub use waking::wake_drivers;
 use crate::instances::{Broker, Error, Upgrade, UpgradeTarget};
 
 /// The services and settings of orchestrations; also the environment of their driver.
-pub struct Parts {
+pub struct OrchestrationEnv {
     /// The broker: instances, operations, the clock.
     pub broker: Broker,
     /// Where maintenance windows are found.
@@ -62,16 +62,16 @@ pub struct Parts {
 
 /// The use cases. Clones are the same ones.
 #[derive(Clone)]
-pub struct Orchestrations(Arc<Parts>);
+pub struct Orchestrations(Arc<OrchestrationEnv>);
 
 impl Orchestrations {
     /// Orchestrations of these parts.
-    pub fn new(parts: Arc<Parts>) -> Self {
+    pub fn new(parts: Arc<OrchestrationEnv>) -> Self {
         Self(parts)
     }
 
     /// Their services and settings.
-    pub fn parts(&self) -> &Arc<Parts> {
+    pub fn parts(&self) -> &Arc<OrchestrationEnv> {
         &self.0
     }
 
@@ -98,7 +98,7 @@ impl Orchestrations {
     }
 }
 
-impl Parts {
+impl OrchestrationEnv {
     pub(crate) fn store(&self) -> &BrokerStore {
         &self.broker.parts().store
     }

@@ -50,7 +50,7 @@ use crate::{
     settings::OperationSettings,
     shutdown,
     sign_in::{self, SignIn},
-    systems::{SystemSettings, Systems},
+    systems::{SystemClients, SystemSettings},
 };
 
 /// How long requests may go on after the order to stop.
@@ -93,7 +93,8 @@ impl Service {
         let limits = outside::limits(settings, systems)?;
         let metrics = Arc::new(Metrics::default());
         let gates = Gates::observed(clock, settings.transport.hosts(), metrics.calls());
-        let reached = Systems::open(systems, &gates).await.context("the settings are not valid")?;
+        let reached =
+            SystemClients::open(systems, &gates).await.context("the settings are not valid")?;
         let engine = place.store("broker", settings.database.tables(), Set::Broker).await?;
         let store = BrokerStore::new(engine, clock.clone());
         let operations = store.engine().clone();
@@ -165,7 +166,7 @@ impl Service {
         let (jobs, answers) = (self.jobs.clone(), self.answers.clone());
         let metrics = RequireScope::of_operators(verifier.clone(), scope::METRICS_READ)
             .around(metrics::of_broker(counted, self.engine.clone(), jobs, answers));
-        let orders = platforms(osb::Parts {
+        let orders = platforms(osb::OsbParts {
             broker: self.broker.clone(),
             bindings: self.bindings.clone(),
             verifier: verifier.clone(),
@@ -185,11 +186,11 @@ impl Service {
         .merge(fleet(self.orchestrations.clone(), verifier.clone()))
         .merge(job_routes(self.jobs.clone(), verifier.clone()))
         .merge(answer_routes(self.answers.clone(), verifier.clone()))
-        .merge(runtimes(api::runtimes::Parts {
+        .merge(runtimes(api::runtimes::RuntimesParts {
             broker: self.broker.clone(),
             verifier: verifier.clone(),
         }))
-        .merge(kubeconfigs(api::kubeconfig::Parts {
+        .merge(kubeconfigs(api::kubeconfig::KubeconfigParts {
             bindings: self.bindings.clone(),
             verifier: verifier.clone(),
             origins: self.origins.clone(),

@@ -19,7 +19,7 @@ use broker::{
         orchestration::{self, Data, Input, Orchestrating},
     },
     orchestrations::{
-        Followers, Parts, WindowSource,
+        Followers, OrchestrationEnv, WindowSource,
         policy::Runtime,
         source::{GardenWindows, WindowFacts},
     },
@@ -143,7 +143,7 @@ impl Scenario for InGarden {
         } else {
             Arc::new(windows)
         };
-        let parts = Parts {
+        let parts = OrchestrationEnv {
             broker: world.broker.clone(),
             windows,
             spc: Some(self.0.spc(clock)),

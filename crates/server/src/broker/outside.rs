@@ -38,7 +38,7 @@ use crate::{
             AnswerSettings, Bindings, CatalogSettings, RuntimeSettings, ServiceManagerSettings,
         },
     },
-    systems::{SystemSettings, Systems, releases},
+    systems::{SystemClients, SystemSettings, releases},
 };
 
 /// The shortest password that platforms may have.
@@ -182,9 +182,9 @@ pub(super) fn orchestrations(
     broker: Broker,
     env: &Arc<Env>,
     settings: &RuntimeSettings,
-) -> orchestrations::Parts {
+) -> orchestrations::OrchestrationEnv {
     let (namespace, name) = maintenance_policy(settings);
-    orchestrations::Parts {
+    orchestrations::OrchestrationEnv {
         broker,
         windows: Arc::new(GardenWindows {
             gardener: env.gardener.clone(),
@@ -249,7 +249,7 @@ pub(super) fn platforms(access: &AccessSettings) -> anyhow::Result<Vec<Credentia
 /// The environment of the steps.
 pub(super) fn env(
     settings: &Settings,
-    systems: Systems,
+    systems: SystemClients,
     catalog: Arc<Catalog>,
     store: &BrokerStore,
     gates: &Gates,
