@@ -44,7 +44,7 @@ macro_rules! systems {
         services { $($(#[doc = $about:literal])* $service:ident,)* }
         others { $($other:ident,)* }
     ) => {
-        /// The outside systems. A section of which nothing is given is a system that is not called.
+        /// The outside systems. An empty section leaves the system out.
         #[derive(Debug, Config)]
         #[config(layer_attr(serde(deny_unknown_fields)))]
         pub struct SystemSettings {

@@ -199,7 +199,7 @@ impl Broker {
     fn possible(&self, plan: &Plan, context: &Context) -> Result<(), Error> {
         let Some(needs) = self.parts().settings.legacy else { return Ok(()) };
         if plan.kind() == Kind::OwnCluster {
-            let text = "own_cluster cannot be ordered: this broker provisions by the older plan (runtimes.legacy), which makes clusters itself";
+            let text = "own_cluster cannot be ordered: this broker provisions by the legacy plan (runtimes.legacy), which makes clusters itself";
             return Err(Error::Bad(text.into()));
         }
         if needs.service_manager && context.sm_operator_credentials.is_none() {

@@ -77,7 +77,7 @@ impl Aws {
         let mut failed = None;
         for (region, volume) in found.iter().filter(|(_, volume)| volume.state != "deleting") {
             if let Err(error) = self.delete_volume(region, &volume.id).await {
-                tracing::warn!(volume = volume.id, region, %error, "a volume stays");
+                tracing::warn!(volume = volume.id, region, %error, "volume not deleted");
                 failed = failed.or(Some(error));
             }
         }

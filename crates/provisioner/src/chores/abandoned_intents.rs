@@ -22,7 +22,7 @@ pub async fn keep(provisioner: Provisioner) {
         clock.sleep(EVERY).await;
         if let Err(error) = clean(&provisioner).await {
             let error = base::failure::chain(&error);
-            tracing::warn!(error, "abandoned requests are not cleaned up after");
+            tracing::warn!(error, "cannot clean up abandoned requests");
         }
     }
 }

@@ -65,7 +65,7 @@ impl IntoResponse for Refusal {
 
 impl From<store::Error> for Refusal {
     fn from(error: store::Error) -> Self {
-        tracing::error!(%error, "ec2 cannot keep what it knows");
+        tracing::error!(%error, "ec2 simulator: cannot store state");
         Self::new(500, "InternalError", "An internal error has occurred")
     }
 }
