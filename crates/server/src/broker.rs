@@ -1,7 +1,7 @@
 //! The environment broker as a service: its database, its engine, what it reaches, what it answers.
 
+pub(crate) mod from_settings;
 mod job_clients;
-pub(crate) mod outside;
 
 use std::{sync::Arc, time::Duration};
 
@@ -87,10 +87,10 @@ impl Service {
         place: ServiceContext,
         clock: &Clock,
     ) -> anyhow::Result<Self> {
-        let (catalog, offer) = outside::catalog(settings)?;
+        let (catalog, offer) = from_settings::catalog(settings)?;
         let origins = settings.bindings.origins()?;
         settings.jobs.check(&catalog, &settings.catalog.expiring_plans)?;
-        let limits = outside::limits(settings, systems)?;
+        let limits = from_settings::limits(settings, systems)?;
         let metrics = Arc::new(Metrics::default());
         let gates = Gates::observed(clock, settings.transport.hosts(), metrics.calls());
         let reached =
@@ -98,7 +98,8 @@ impl Service {
         let engine = place.store("broker", settings.database.tables(), Set::Broker).await?;
         let store = BrokerStore::new(engine, clock.clone());
         let operations = store.engine().clone();
-        let (env, cleaned) = outside::env(settings, reached, catalog.clone(), &store, &gates)?;
+        let (env, cleaned) =
+            from_settings::env(settings, reached, catalog.clone(), &store, &gates)?;
         let env = Arc::new(env);
         let pool = env.gardener.pool(env.settings.account_bindings);
         let accounts = PooledAccounts::new(pool, clock.clone());
@@ -107,7 +108,7 @@ impl Service {
         let (provisioner, follower) = (env.provisioner.clone(), env.follower.clone());
         let runtimes = RuntimeReach {
             provisioner: provisioner.clone(),
-            clusters: gates.clusters(Component::RUNTIME, outside::CLIENTS),
+            clusters: gates.clusters(Component::RUNTIME, from_settings::CLIENTS),
         };
         let ending = MaintenanceEnding::new(&env, clock.clone(), Times::default());
         let parts = |shapes, accounts| Parts {
@@ -117,12 +118,12 @@ impl Service {
             shapes,
             catalog: catalog.clone(),
             offer: offer.clone(),
-            settings: outside::answers(settings),
+            settings: from_settings::answers(settings),
             clock: clock.clone(),
         };
         // The driver of orchestrations prepares upgrades: it needs neither plans nor accounts.
         let driving = Broker::new(parts(Vec::new(), None));
-        let driving = Arc::new(outside::orchestrations(driving, &env, &settings.runtimes));
+        let driving = Arc::new(from_settings::orchestrations(driving, &env, &settings.runtimes));
         let engine = serve(engine, &limits, &env, settings)?;
         let engine =
             engine.serve(orchestration::plan(steps::Systems::of(&env)), driving.clone())?;
@@ -236,18 +237,18 @@ fn serve(
     settings: &Settings,
 ) -> anyhow::Result<Builder<EngineStore>> {
     let systems = steps::Systems::of(env);
-    let removal = outside::removal_limits(settings);
+    let removal = from_settings::removal_limits(settings);
     let (making, removing) = if settings.runtimes.legacy {
         let making = provisioning::legacy::plan(limits, systems);
         (making, deprovisioning::legacy::plan(&removal, systems))
     } else {
         (provisioning::plan(limits, systems), deprovisioning::plan(&removal, systems))
     };
-    let changing = update::plan(&outside::update_limits(settings), systems);
+    let changing = update::plan(&from_settings::update_limits(settings), systems);
     let engine = engine.serve(making, env.clone())?.serve(removing, env.clone())?;
     let engine = engine.serve(changing, env.clone())?;
-    let kyma = upgrade_kyma::plan(&outside::kyma_limits(settings), systems);
-    let cluster = upgrade_cluster::plan(&outside::cluster_limits(settings), systems);
+    let kyma = upgrade_kyma::plan(&from_settings::kyma_limits(settings), systems);
+    let cluster = upgrade_cluster::plan(&from_settings::cluster_limits(settings), systems);
     Ok(engine.serve(kyma, env.clone())?.serve(cluster, env.clone())?)
 }
 
@@ -289,10 +290,10 @@ async fn unfinished(operations: &EngineStore) -> anyhow::Result<u64> {
 
 /// Checks everything that a start would refuse, as far as that is possible without outside systems.
 pub(crate) fn check(settings: &Settings) -> anyhow::Result<()> {
-    let (catalog, _) = outside::catalog(settings)?;
+    let (catalog, _) = from_settings::catalog(settings)?;
     settings.jobs.check(&catalog, &settings.catalog.expiring_plans)?;
-    outside::limits(settings, &settings.systems)?;
-    outside::platforms(&settings.access)?;
+    from_settings::limits(settings, &settings.systems)?;
+    from_settings::platforms(&settings.access)?;
     sign_in::check(settings)
 }
 
@@ -300,7 +301,7 @@ pub(crate) fn check(settings: &Settings) -> anyhow::Result<()> {
 pub async fn run(settings: Settings) -> anyhow::Result<()> {
     let clock = Clock::running();
     let access = &settings.access;
-    let known = outside::platforms(access)?;
+    let known = from_settings::platforms(access)?;
     ensure!(
         !(known.is_empty() && access.doors().is_empty()),
         "no way to authenticate: set access.issuers, or access.platform_user and access.platform_password"

@@ -1,6 +1,6 @@
 //! The runtime provisioner as a service: its database, its engine, what it reaches, what it answers.
 
-mod outside;
+mod from_settings;
 
 use std::sync::Arc;
 
@@ -33,9 +33,9 @@ use crate::{
     settings::provisioner::{Operations, ProvisionerSettings},
     shutdown,
 };
-pub(crate) use outside::ProvisionerAddresses;
+pub(crate) use from_settings::ProvisionerAddresses;
 #[cfg(test)]
-pub(crate) use outside::defaults;
+pub(crate) use from_settings::defaults;
 
 /// How long requests may go on after the order to stop.
 const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
@@ -79,7 +79,7 @@ impl Service {
             store,
             engine: engine.clone(),
             env: env.clone(),
-            defaults: outside::defaults(settings),
+            defaults: from_settings::defaults(settings),
             limits,
             clock: clock.clone(),
         });
