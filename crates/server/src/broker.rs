@@ -36,10 +36,11 @@ use clients::{Component, provisioner::Provisioner};
 use console::{Console, Landscape, Service as Shown};
 use engine::{Builder, Engine};
 use store::{BrokerStore, EngineStore, Set, operations::Operations};
-use tokio::{net::TcpListener, task::JoinSet};
+use tokio::net::TcpListener;
 
 use crate::{
     Settings, Speed, auditing,
+    chores::Chores,
     gates::Gates,
     keys,
     metrics::{self, Metrics},
@@ -66,7 +67,7 @@ pub(crate) struct Service {
     orchestrations: Orchestrations,
     jobs: Jobs,
     answers: Answers,
-    chores: JoinSet<()>,
+    pub(crate) chores: Chores,
     /// Wakes the steps that wait for the provisioner.
     follower: Option<Follower>,
     metrics: Arc<Metrics>,
@@ -133,13 +134,14 @@ impl Service {
         let engine = engine.serve(jobs::plan(), job_env.clone())?.start();
         let jobs = Jobs::new(job_env.clone());
         let answers = Answers::new(Operations::new(engine.clone()), jobs.clone(), &job_env);
-        let mut chores = JoinSet::new();
-        let audit = Operations::new(engine.clone()).audit();
-        chores.spawn(auditing::keep(audit, clock.clone(), settings.operations.times().keep_audit));
-        chores.spawn(maintenance::keep(ending));
-        chores.spawn(orchestrations::wake_drivers(orchestrations.clone(), engine.events()));
-        chores.spawn(jobs::keep(jobs.clone()));
-        chores.spawn(answers.clone().keep());
+        let mut chores = Chores::default();
+        let (audit, keep) = (Operations::new(engine.clone()).audit(), settings.operations.times());
+        chores.start("audit", auditing::keep(audit, clock.clone(), keep.keep_audit));
+        chores.start("maintenance", maintenance::keep(ending));
+        let waking = orchestrations::wake_drivers(orchestrations.clone(), engine.events());
+        chores.start("orchestrations", waking);
+        chores.start("jobs", jobs::keep(jobs.clone()));
+        chores.start("answers", answers.clone().keep());
         let assume_async = settings.answers.assume_async;
         Ok(Self {
             engine,
@@ -218,7 +220,7 @@ impl Service {
 
     /// Finishes what runs, hands back the rest, closes everything.
     pub(crate) async fn stop(mut self, drain: Duration) {
-        self.chores.abort_all();
+        self.chores.stop();
         if let Some(follower) = &self.follower {
             follower.stop();
         }

@@ -30,6 +30,7 @@ store::promises! { world::World on sqlite, postgres: {
         the_first_thing_that_is_wrong_is_told_and_nothing_is_stored,
         a_tenant_orders_for_itself_alone,
         what_can_only_fail_later_is_refused,
+        a_cluster_that_an_order_brings_has_no_kubeconfig_of_ours,
         the_plan_of_the_older_documents_takes_what_it_can_provision;
     checking:
         an_order_that_is_checked_is_not_stored,
@@ -135,6 +136,7 @@ store::promises! { world::World on sqlite, postgres: {
     following:
         a_new_order_is_in_progress,
         a_waiting_step_tells_its_place_its_reason_and_its_time,
+        platforms_come_back_within_a_minute_however_long_a_step_sleeps,
         earlier_runs_tell_how_long_it_usually_takes,
         a_failure_is_told_in_short_with_an_error_id_and_whole_to_operators,
         texts_that_are_written_for_those_who_order_are_told_as_they_are,

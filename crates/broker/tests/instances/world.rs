@@ -234,10 +234,20 @@ impl World {
         .await;
     }
 
-    /// Lets a step say something: it is done, or it waits for a minute.
+    /// Lets a step say something: it is done, or it waits for half a minute.
     pub(crate) async fn say(&self, operation: &OperationId, said: &StepReport) {
+        self.say_until(operation, said, Duration::from_secs(30)).await;
+    }
+
+    /// The same for so long.
+    pub(crate) async fn say_until(
+        &self,
+        operation: &OperationId,
+        said: &StepReport,
+        wait: Duration,
+    ) {
         let now = self.clock.now();
-        let then = AfterCommit::Sleep { until: now + Duration::from_secs(30), awaits: None };
+        let then = AfterCommit::Sleep { until: now + wait, awaits: None };
         let run = Run {
             stage: "work".into(),
             step: said.step.into(),

@@ -143,8 +143,20 @@ impl World {
         self.remove(instance, json!({ "deleted": true })).await;
     }
 
+    /// The same that this user had ordered.
+    pub(crate) async fn removed_of_user(&self, instance: &str, user: &str) {
+        let broker = self.days_ago(1);
+        order_as(&broker, instance, AWS, "sa-1", user).await;
+        end(&broker, "provision", instance, Value::Null).await;
+        self.remove_made(instance, json!({ "removed": true })).await;
+    }
+
     async fn remove(&self, instance: &str, change: Value) {
         self.made(1, instance, None).await;
+        self.remove_made(instance, change).await;
+    }
+
+    async fn remove_made(&self, instance: &str, change: Value) {
         let request = Deprovision {
             instance_id: instance.into(),
             service_id: SERVICE.into(),
@@ -269,13 +281,18 @@ pub(crate) fn counts(run: &LastRun) -> [u64; 4] {
 
 /// Orders an instance.
 pub(crate) async fn order(broker: &Broker, instance: &str, plan: &str, subaccount: &str) {
+    order_as(broker, instance, plan, subaccount, "jo@example.test").await;
+}
+
+/// The same as this user.
+async fn order_as(broker: &Broker, instance: &str, plan: &str, subaccount: &str, user: &str) {
     let request = Provision {
         instance_id: instance.into(),
         region: Some("cf-eu10".into()),
         service_id: SERVICE.into(),
         plan_id: plan.into(),
         context: Some(json!({
-            "globalaccount_id": subaccount.replace("sa", "ga"), "subaccount_id": subaccount, "user_id": "jo@example.test",
+            "globalaccount_id": subaccount.replace("sa", "ga"), "subaccount_id": subaccount, "user_id": user,
             "sm_operator_credentials": {
                 "clientid": "c", "clientsecret": "hush", "sm_url": "https://sm.test",
                 "url": "https://auth.test", "xsappname": "x",

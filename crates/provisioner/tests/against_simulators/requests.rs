@@ -189,6 +189,31 @@ async fn a_request_that_died_after_registering_is_cleaned_up_after() {
     assert_eq!(registered(&world), 0);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_is_cleaned_up_after_whatever_hundred_older_ones_fail() {
+    let world = World::sqlite().await;
+    let store = &world.provisioner.parts().store;
+    for _ in 0..100 {
+        store.begin_intent("ga-1", None, b"request").await.unwrap();
+    }
+    let registration = clients::director::Registration {
+        name: "lost".into(),
+        description: None,
+        labels: serde_json::Map::new(),
+        condition: None,
+    };
+    let id = world.env().director.register("ga-1", &registration).await.unwrap();
+    store.note_orphan("ga-1", id.parse().unwrap()).await.unwrap();
+    let refused = Kind::Status { status: 400, body: None };
+    let rule = Rule::next(100, refused).of("director").holding(LOOKS);
+    world.landscape.running.landscape.troubles().add(rule).unwrap();
+
+    let cleaned = abandoned_intents::clean(&world.later(std::time::Duration::from_hours(1))).await;
+
+    assert_eq!(cleaned.unwrap(), 1);
+    assert_eq!(registered(&world), 0);
+}
+
 const LOST: Kind = Kind::LostAnswer { status: None };
 const BUSY: Kind = Kind::Status { status: 429, body: None };
 /// Texts in the bodies of calls of the Director.

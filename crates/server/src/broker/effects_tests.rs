@@ -340,6 +340,7 @@ async fn parts(settings: &Settings) -> anyhow::Result<Picture> {
     picture.add("policy's namespace", &namespace);
     picture.add("policy's name", &name);
     let gates = Gates::unobserved(&Clock::running(), settings.transport.hosts());
+    picture.add("customers' clusters", &outside::customer_clusters(settings, &gates)?);
     picture.add("systems", &Systems::open(&settings.systems, &gates).await?);
     Ok(picture)
 }

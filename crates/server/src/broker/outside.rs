@@ -19,7 +19,7 @@ use broker::{
 use clients::{
     Component, Http,
     gardener::BindingKind,
-    kubernetes::{Network, Networks},
+    kubernetes::{Clusters, Network, Networks},
     provisioner::DnsProvider,
     releases::ComponentLists,
 };
@@ -246,6 +246,12 @@ pub(super) fn platforms(access: &AccessSettings) -> anyhow::Result<Vec<Credentia
     }
 }
 
+/// Clients of the clusters that orders bring along.
+pub(super) fn customer_clusters(settings: &Settings, gates: &Gates) -> anyhow::Result<Clusters> {
+    let networks = customer_networks(&settings.catalog.customer_networks)?;
+    Ok(gates.clusters(Component::RUNTIME, CLIENTS).of_customers(networks))
+}
+
 /// The environment of the steps.
 pub(super) fn env(
     settings: &Settings,
@@ -275,11 +281,7 @@ pub(super) fn env(
         gardener,
         control_plane: systems.control_plane.with_context(|| needed("control_plane"))?,
         clusters: gates.clusters(Component::RUNTIME, CLIENTS),
-        customer_clusters: Arc::new(
-            gates
-                .clusters(Component::RUNTIME, CLIENTS)
-                .of_customers(customer_networks(&settings.catalog.customer_networks)?),
-        ),
+        customer_clusters: Arc::new(customer_clusters(settings, gates)?),
         follower: Some(Follower::new(
             provisioner.clone(),
             store.engine().clone(),

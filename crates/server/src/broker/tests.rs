@@ -127,6 +127,32 @@ fn settings_of_answers_reach_those_who_ask() {
     assert!(without.kubeconfig_label.is_none() && without.trial_notice.is_none());
 }
 
+/// Whether a cluster that an order brings, with a name of this machine as its address, is connected to.
+async fn is_reached(line: &str) -> bool {
+    let settings = read(&format!("[catalog]\n{line}\n"));
+    let gates = Gates::unobserved(&Clock::running(), settings.transport.hosts());
+    let clusters = outside::customer_clusters(&settings, &gates).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let kubeconfig = format!(
+        "{{apiVersion: v1, kind: Config, current-context: a, users: [{{name: a, user: {{token: t}}}}], \
+         clusters: [{{name: a, cluster: {{server: \"https://localhost:{}\"}}}}], \
+         contexts: [{{name: a, context: {{cluster: a, user: a}}}}]}}",
+        listener.local_addr().unwrap().port()
+    );
+    let cluster = clusters.get(&kubeconfig.into()).await.unwrap();
+    tokio::select! {
+        biased;
+        connected = listener.accept() => connected.is_ok(),
+        called = cluster.version() => called.is_ok(),
+    }
+}
+
+#[tokio::test]
+async fn a_name_of_an_order_leads_to_this_machine_only_where_the_settings_allow_it() {
+    assert!(!is_reached("").await);
+    assert!(is_reached("customer_networks = [\"127.0.0.0/8\", \"::1/128\"]").await);
+}
+
 #[test]
 fn settings_of_the_catalog_reach_the_offer() {
     let offer = |line: &str| {

@@ -3,7 +3,7 @@
 use broker::{
     ContextChange, Order, instances::Caller, operations::update::Input, runtimes::RuntimesQuery,
 };
-use domain::parameters::Update;
+use domain::{parameters::Update, plan::Kind};
 use engine::State;
 use serde_json::{Value, json};
 
@@ -155,6 +155,11 @@ async fn a_cluster_that_was_brought_along_gets_another_kubeconfig() {
     let broker = Broker::start(&outside).await;
     let wish = own_cluster("brought", "theirs", &kubeconfig);
     let made = broker.provision(&outside, &wish).await.succeeded();
+    let reconciled = || {
+        let all = outside.objects("reconciler");
+        all.iter().find(|it| it.id == made.runtime()).unwrap().value["version"].as_i64().unwrap()
+    };
+    let before = reconciled();
     let again = format!("{kubeconfig}\n# again\n");
     let parameters = Update { kubeconfig: Some(again.clone().into()), ..Update::default() };
     let context = ContextChange::default();
@@ -170,6 +175,39 @@ async fn a_cluster_that_was_brought_along_gets_another_kubeconfig() {
     ended.completed();
     let order = stored(&broker, &made.order.instance_id).await;
     assert_eq!(order.parameters.kubeconfig.unwrap().expose(), again);
+    let runtime = made.details.runtime_id.unwrap();
+    let sent = broker.store.latest_runtime_state(runtime, Some("cluster-setup")).await;
+    let sent: Value = serde_json::from_slice(&sent.unwrap().unwrap().payload).unwrap();
+    assert_eq!(sent["kubeconfig"], again);
+    assert_eq!(reconciled(), before + 1, "the Reconciler has got it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_free_runtime_that_changes_to_a_managed_plan_is_of_its_kind() {
+    let outside = Outside::start(&["aws"], 1).await;
+    let broker = Broker::start(&outside).await;
+    let wish = OrderSpec {
+        plan: "free",
+        region: "cf-eu10",
+        parameters: json!({"name": "Free"}),
+        mark: "freed".into(),
+        account: None,
+    };
+    let made = broker.provision(&outside, &wish).await.succeeded();
+    assert_eq!(made.order.plan_kind, Kind::Free);
+    let aws = outside.catalog.plan_named("aws").unwrap();
+
+    Box::pin(broker.update(Input {
+        order: made.order.clone(),
+        parameters: Update::default(),
+        context: ContextChange::default(),
+        plan_id: Some(aws.id().to_owned()),
+    }))
+    .await
+    .completed();
+
+    let order = stored(&broker, &made.order.instance_id).await;
+    assert_eq!((&*order.plan_name, order.plan_kind), ("aws", Kind::Managed));
 }
 
 #[tokio::test(flavor = "multi_thread")]
