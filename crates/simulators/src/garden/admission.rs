@@ -6,6 +6,7 @@ mod binding;
 mod decoding;
 mod defaults;
 mod details;
+mod domain;
 pub(super) mod duration;
 mod fields;
 mod gates;
@@ -150,6 +151,7 @@ fn forbidden(write: &Admission<'_>, settings: &Settings) -> Vec<Cause> {
         let name = text(one, "/name").unwrap_or_default();
         causes.push(unsupported(field, name, []));
     }
+    domain::taken(write, &mut causes);
     if causes.is_empty() && text(object, "/spec/seedName").is_some() {
         network::missing(object, settings.version, &mut causes);
         network::overlaps(write, settings.version, &mut causes);

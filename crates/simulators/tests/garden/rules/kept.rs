@@ -132,3 +132,34 @@ async fn newer_gardeners_let_a_pool_that_is_there_take_an_expired_version() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_domain_is_used_by_one_shoot_alone() {
+    for version in BOTH {
+        let Some(garden) = Garden::of_version(version, Speed::MAX).await else { return };
+        let own = |name: &str, domain: &str| {
+            let mut shoot = shoot(name);
+            let provider =
+                json!({"type": "aws-route53", "primary": true, "secretName": "aws-free-1"});
+            shoot.data["spec"]["dns"] = json!({"domain": domain, "providers": [provider]});
+            shoot
+        };
+        garden.create(&own("first", "a.example.org")).await;
+
+        let same = garden.refused(&own("same", "a.example.org")).await;
+        let below = garden.refused(&own("below", "b.a.example.org")).await;
+        let above = garden.refused(&own("above", "example.org")).await;
+        garden.create(&own("beside", "aa.example.org")).await;
+        let kept = garden.patch("first", json!({"spec": {"purpose": "testing"}})).await;
+        garden.delete("first").await;
+        garden.create(&own("same", "a.example.org")).await;
+
+        let twice = r#"spec.dns.domain: Duplicate value: "a.example.org""#;
+        let used = "spec.dns.domain: Forbidden: the domain is already used by another shoot or it is a subdomain";
+        for ((code, message), why) in [(same, twice), (below, used), (above, used)] {
+            assert_eq!(code, 403, "{version}: {message}");
+            assert!(message.contains(why), "{version}: {message}");
+        }
+        assert!(kept.is_ok(), "{version}: {kept:?}");
+    }
+}
