@@ -1,6 +1,6 @@
 //! What a Shoot keeps although the profile has moved on, and what another Shoot or its own state keeps from it.
 
-use kube::api::DynamicObject;
+use kube::api::{DynamicObject, Patch, PatchParams};
 use serde_json::{Value, json};
 use simulators::pace::Speed;
 
@@ -161,5 +161,32 @@ async fn a_domain_is_used_by_one_shoot_alone() {
             assert!(message.contains(why), "{version}: {message}");
         }
         assert!(kept.is_ok(), "{version}: {kept:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shoot_sleeps_only_where_the_constraint_is_true_or_not_known_yet() {
+    for version in BOTH {
+        let Some(garden) = Garden::of_version(version, Speed::MAX).await else { return };
+        let sleep = json!({"spec": {"hibernation": {"enabled": true}}});
+        for (name, status) in [("yes", "True"), ("no", "False"), ("maybe", "Progressing")] {
+            garden.create(&shoot(name)).await;
+            let constraint =
+                json!({"type": "HibernationPossible", "status": status, "message": "m"});
+            let status = Patch::Merge(json!({"status": {"constraints": [constraint]}}));
+            garden.shoots.patch_status(name, &PatchParams::default(), &status).await.unwrap();
+        }
+        garden.create(&shoot("new")).await;
+
+        for name in ["yes", "new"] {
+            garden.patch(name, sleep.clone()).await.unwrap();
+        }
+        for (name, status) in [("no", "False"), ("maybe", "Progressing")] {
+            let (code, message) = refusal(garden.patch(name, sleep.clone()).await);
+
+            let why = format!("'HibernationPossible' constraint is '{status}': m");
+            assert_eq!(code, 403, "{version}: {message}");
+            assert!(message.contains(&why), "{version}: {message}");
+        }
     }
 }
