@@ -141,6 +141,26 @@ impl Catalog {
     }
 }
 
+impl Catalog {
+    /// Gives the next cluster of an instance the versions that a new one gets. A higher Kubernetes, which an upgrade has brought, stays.
+    pub fn renew_versions(&self, resolved: &mut ResolvedOrder) {
+        let Some(cluster) = &mut resolved.cluster else { return };
+        let defaults = &self.defaults;
+        if numbers(&defaults.kubernetes_version) > numbers(&cluster.kubernetes_version) {
+            cluster.kubernetes_version.clone_from(&defaults.kubernetes_version);
+        }
+        cluster.machine_image.clone_from(&defaults.machine_image);
+        cluster.machine_image_version.clone_from(&defaults.machine_image_version);
+        cluster.kubernetes_auto_update = defaults.kubernetes_auto_update;
+        cluster.machine_image_auto_update = defaults.machine_image_auto_update;
+    }
+}
+
+/// The numbers of a version; none is lower than any.
+fn numbers(version: &str) -> Option<Vec<u64>> {
+    version.split('.').map(|number| number.parse().ok()).collect()
+}
+
 fn expiration(update: &Update, active: Option<bool>) -> Result<(), Refusal> {
     if update.expired && active != Some(false) {
         let text = "context.active=false is required for expiration";

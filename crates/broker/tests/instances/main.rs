@@ -79,7 +79,9 @@ store::promises! { world::World on sqlite, postgres: {
         an_instance_expires_in_its_sleep,
         what_does_not_expire_is_told_so,
         of_twenty_suspensions_at_once_one_operation_answers_all,
-        the_same_order_finds_a_suspended_instance_there;
+        the_same_order_finds_a_suspended_instance_there,
+        the_next_cluster_has_the_versions_of_the_catalog,
+        a_next_cluster_keeps_a_kubernetes_that_is_newer_than_the_catalogs;
     activity:
         a_trial_is_suspended_and_comes_back_by_its_context,
         the_context_of_a_suspension_is_kept_for_the_return,
@@ -87,6 +89,7 @@ store::promises! { world::World on sqlite, postgres: {
         parameters_of_a_suspended_instance_are_refused,
         other_plans_ignore_whether_they_are_active,
         the_plans_are_those_that_the_settings_name,
+        an_instance_of_a_plan_that_is_not_suspended_any_more_comes_back,
         a_failed_suspension_is_tried_again_with_any_change,
         a_trial_expires_by_its_parameters_and_is_only_removed_from_then_on,
         an_expired_instance_of_a_plan_that_is_never_suspended_cannot_be_active_again,

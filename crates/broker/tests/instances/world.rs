@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use base::{Clock, Failure};
 use broker::{
     accounts::Accounts,
-    catalog::{Catalog, Offer},
+    catalog::{Catalog, Defaults, Offer},
     instances::{
         AcceptedOrder, Broker, Caller, Deprovision, Error, LastOperation, Parts, Provision,
         Settings, SuspensionPlans, TrialNotice,
@@ -69,6 +69,12 @@ impl World {
     pub(crate) fn with_plan_changes(&self) -> Broker {
         let offer = Offer { plan_updateable: true, ..self.broker.parts().offer.clone() };
         Broker::new(Parts { offer, ..self.parts() })
+    }
+
+    /// The same, with other defaults in the catalog.
+    pub(crate) fn with_defaults(&self, adjust: impl FnOnce(&mut Defaults)) -> Broker {
+        let catalog = Catalog::embedded().unwrap().adjusted(adjust).unwrap();
+        Broker::new(Parts { catalog: Arc::new(catalog), ..self.parts() })
     }
 
     fn parts(&self) -> Parts {
