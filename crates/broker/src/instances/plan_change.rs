@@ -82,6 +82,10 @@ impl Broker {
             // A repetition of the change that leads there says so again.
             return Ok(plans(Some(present).filter(|_| is_ahead)));
         }
+        // The platform names the plan that it knows until the change has ended. It does not ask for the way back.
+        if is_ahead && named == row.plan_id {
+            return Err(Error::Busy);
+        }
         let other = parts.catalog.offered_plan(&parts.offer, named).ok_or_else(unknown)?;
         if parts.offer.plan_updateable && present.is_upgradable_to(other) {
             return Ok(plans(Some(other)));

@@ -5,6 +5,7 @@
 
 mod accounts;
 mod activity;
+mod changing_plans;
 mod checking;
 mod deprovisioning;
 mod exporting;
@@ -103,6 +104,9 @@ store::promises! { world::World on sqlite, postgres: {
         nothing_of_a_suspension_is_stored_that_a_removal_has_overtaken,
         of_two_changes_at_once_the_later_one_is_judged_behind_the_plan_of_the_first,
         behind_a_change_of_the_plan_everything_is_judged_by_the_next_plan;
+    changing_plans:
+        an_instance_does_not_expire_while_its_plan_changes,
+        the_plan_that_the_platform_knows_is_refused_until_its_change_has_ended;
     updating:
         a_context_alone_is_stored_without_an_operation,
         a_change_that_says_nothing_changes_nothing,

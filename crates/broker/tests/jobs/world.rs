@@ -36,6 +36,7 @@ use crate::{
 
 pub(crate) const SERVICE: &str = "47c9dcbf-ff30-448e-ab36-d3bad66ba281";
 pub(crate) const AWS: &str = "361c511f-f939-4621-b228-d0fb79a1fe15";
+pub(crate) const FREE: &str = "b1a5764e-2ea1-4f95-94c0-2b4538b37b55";
 pub(crate) const TRIAL: &str = "7d55d31d-35ae-4438-bf13-6ffdfa107d9f";
 
 pub(crate) struct World {
