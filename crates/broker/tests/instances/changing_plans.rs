@@ -6,6 +6,7 @@ use engine::{State, storage::Change};
 use serde_json::json;
 
 use crate::{
+    hanging_up::{AWAITS, overtaken},
     updating::change,
     world::{AWS, FREE, World},
 };
@@ -61,6 +62,28 @@ pub(crate) async fn an_instance_does_not_expire_while_its_plan_changes(world: Wo
     world.fail(&fails, "no").await;
     broker.expire(&caller, "i-2").await.unwrap();
     assert!(!world.is_expired("i-1").await && world.is_expired("i-2").await);
+}
+
+pub(crate) async fn nothing_expires_whose_plan_has_changed_since_it_was_looked_at(world: World) {
+    let (broker, caller) = (world.with_plan_changes(), Caller::default());
+    let mut changed_before = 0;
+    for polls in 0..AWAITS {
+        let instance = format!("i-{polls}");
+        world.made_of(&instance, FREE).await;
+        let change = changes_plan(&broker, &instance).await;
+
+        let expiry = broker.expire(&caller, &instance);
+        let ends = world.end_plan_change(&change);
+        let (expired, ()) = Box::pin(overtaken(expiry, polls, ends)).await;
+
+        match expired {
+            Err(Error::Busy) => {}
+            Err(Error::Bad(_)) => changed_before += 1,
+            other => panic!("{polls}: {other:?}"),
+        }
+        assert!(!world.is_expired(&instance).await, "{polls}");
+    }
+    assert!(changed_before > 0, "the change of the plan has never ended first");
 }
 
 pub(crate) async fn the_plan_that_the_platform_knows_is_refused_until_its_change_has_ended(

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// More awaits than a change has.
-const AWAITS: usize = 40;
+pub(crate) const AWAITS: usize = 40;
 /// How long another request has for itself. One that waits for a transaction of the first is let in when that goes on.
 const AHEAD: Duration = Duration::from_millis(200);
 
@@ -33,7 +33,7 @@ async fn polled<F: Future + Unpin>(future: &mut F, times: usize) -> Option<F::Ou
 }
 
 /// Lets a request begin, another one come in between as far as it can, and gives the first one's answer.
-async fn overtaken<F: Future, G: Future>(
+pub(crate) async fn overtaken<F: Future, G: Future>(
     first: F,
     polls: usize,
     other: G,

@@ -33,6 +33,9 @@ pub(crate) const AZURE: &str = "4deee563-e5ec-4731-b9b1-53b42d855f0c";
 pub(crate) const FREE: &str = "b1a5764e-2ea1-4f95-94c0-2b4538b37b55";
 pub(crate) const TRIAL: &str = "7d55d31d-35ae-4438-bf13-6ffdfa107d9f";
 
+/// How often the hand tries to claim an operation.
+const CLAIMS: usize = 1_000;
+
 pub(crate) struct World {
     pub(crate) broker: Broker,
     pub(crate) store: BrokerStore,
@@ -295,8 +298,17 @@ impl World {
             crowded: &[],
             after_lane: "",
         };
-        let claimed = self.engine.claim(&ask).await.unwrap().operations;
-        let mut held = claimed.into_iter().find(|held| held.id == operation.uuid()).unwrap();
+        let mut held = None;
+        // A request that another future has begun may hold the row.
+        for _ in 0..CLAIMS {
+            let claimed = self.engine.claim(&ask).await.unwrap().operations;
+            held = claimed.into_iter().find(|held| held.id == operation.uuid());
+            if held.is_some() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        let mut held = held.unwrap();
         held.position.started_at = held.position.started_at.or(Some(self.clock.now()));
         change(&mut held.position);
         let commit = Commit {
