@@ -125,7 +125,8 @@ impl Provision {
                 Some(_) => None,
                 None => self.access(&client, &instance, plan.bindable).await,
             };
-            hint::next(data, &self.next(open, access));
+            let resizes = open.is_none() && self.resizes(&client).await;
+            hint::next(data, &self.next(open, access, resizes));
         }
         Ok(code)
     }
@@ -146,8 +147,21 @@ impl Provision {
         Some(format!("{fetch} -o {name}.yaml && kubectl --kubeconfig {name}.yaml get namespaces"))
     }
 
+    /// Whether the plan lets the runtime have the number of nodes that the hint names.
+    async fn resizes(&self, client: &Client) -> bool {
+        let schema = client.schema(Some(&self.platform_region), &self.plan, "update").await;
+        let most = &schema.unwrap_or_default()["properties"]["autoScalerMax"];
+        let bound = |name: &str| most[name].as_u64().unwrap_or(5);
+        most.is_object() && (bound("minimum")..=bound("maximum")).contains(&5)
+    }
+
     /// The next commands: about the operation that runs or failed, or about the existing runtime.
-    fn next(&self, operation: Option<OperationId>, access: Option<String>) -> Vec<String> {
+    fn next(
+        &self,
+        operation: Option<OperationId>,
+        access: Option<String>,
+        resizes: bool,
+    ) -> Vec<String> {
         let name = hint::quoted(&self.name);
         match operation {
             Some(operation) if self.watch => vec![
@@ -156,8 +170,7 @@ impl Provision {
             ],
             Some(operation) => vec![format!("kcp operations {operation} --watch")],
             None => {
-                let change = access
-                    .is_some()
+                let change = (access.is_some() && resizes)
                     .then(|| format!("kcp update {name} --param autoScalerMax=5 --watch"));
                 let remove = format!("kcp deprovision --name {name} --watch");
                 access.into_iter().chain(change).chain([remove]).collect()
