@@ -112,7 +112,7 @@ impl Catalog {
 
 impl Catalog {
     /// What a runtime has once its instance is of another plan. The cluster stays: only what the plan does not allow, a machine or a
-    /// number of nodes, becomes what is nearest to it.
+    /// number of nodes, becomes what is nearest to it. Its purpose is the plan's, unless the order names one.
     pub fn move_to(
         &self,
         plan: &Plan,
@@ -124,6 +124,10 @@ impl Catalog {
         parameters.licence_type.clone_from(&resolved.licence_type);
         let Some(cluster) = &mut resolved.cluster else { return };
         let Some(data) = plan.cluster(cluster.provider) else { return };
+        if parameters.purpose.as_ref().is_none_or(String::is_empty) {
+            let purpose = data.purpose.as_ref().unwrap_or(&self.defaults.purpose);
+            cluster.purpose.clone_from(purpose);
+        }
         if let Some(machines) = &data.machine_types {
             let mut offered = machines.create.iter().chain(&machines.update_too);
             if !offered.any(|machine| machine.value == cluster.machine_type) {
