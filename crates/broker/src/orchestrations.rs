@@ -43,7 +43,10 @@ pub(crate) use view::operation_count;
 pub use view::{OperationDetail, OperationItem, StatusItem};
 pub use waking::wake_drivers;
 
-use crate::instances::{Broker, Error, Upgrade, UpgradeTarget};
+use crate::{
+    instances::{Broker, Error, Upgrade, UpgradeTarget},
+    operations::shared::{OWN_CLUSTER, PREVIEW},
+};
 
 /// The services and settings of orchestrations; also the environment of their driver.
 pub struct Parts {
@@ -148,6 +151,14 @@ pub(crate) fn signal(id: Uuid) -> String {
 /// The stored parameters of an orchestration.
 pub(crate) fn parameters(row: &Orchestration) -> Result<Parameters, serde_json::Error> {
     serde_json::from_str(&row.parameters)
+}
+
+/// Whether a runtime of this plan is changed at all: of an upgrade that changes nothing, customers are not notified.
+pub(crate) fn is_changed(kind: Kind, plan_name: &str) -> bool {
+    match kind {
+        Kind::UpgradeKyma => plan_name != PREVIEW,
+        Kind::UpgradeCluster => plan_name != OWN_CLUSTER,
+    }
 }
 
 /// The kind of an orchestration.
