@@ -246,10 +246,11 @@ impl MaintenanceEnding {
         let (Some(orchestration), Some(spc)) = (due.orchestration, &self.spc) else {
             return Ok(());
         };
-        let tenant = match due.left_out {
+        let tenant = if due.left_out {
             // The orchestration says the same of runtimes that were left out.
-            true => Tenant::cancelled(&due.instance),
-            false => Tenant::finished(&due.instance, due.ended_at),
+            Tenant::cancelled(&due.instance)
+        } else {
+            Tenant::finished(&due.instance, due.ended_at)
         };
         let event = Event {
             orchestration_id: orchestration.to_string(),

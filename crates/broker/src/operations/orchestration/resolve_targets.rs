@@ -4,7 +4,7 @@
 //! they still cannot be looked for once it is time to begin.
 
 use domain::orchestration::Parameters;
-use engine::Ending;
+use engine::step::Waiting;
 use jiff::Timestamp;
 use store::broker::Resolution;
 use uuid::Uuid;
@@ -42,13 +42,13 @@ impl Step<Orchestrating> for ResolveTargets {
         let left = Duration::try_from(left).ok().filter(|left| !left.is_zero());
         let resolved = match (targets(cx, &asked, cx.now).await, left) {
             (Ok(resolved), Some(left)) if resolved.members.is_empty() => {
-                return look_again("no runtime matches yet, and it begins later", id, left);
+                return look_again("no runtime matches yet, and it begins later", id, left).into();
             }
             (Err(StepError::Transient { failure, .. } | StepError::Fatal(failure)), Some(left)) => {
                 let message = &failure.message;
                 tracing::warn!(orchestration = %id, message, "runtimes not looked for, trying again before it begins");
                 let why = "runtimes cannot be looked for yet, and it begins later";
-                return look_again(why, id, left);
+                return look_again(why, id, left).into();
             }
             (resolved, _) => resolved?,
         };
@@ -68,9 +68,8 @@ impl Step<Orchestrating> for ResolveTargets {
 }
 
 /// Runtimes are looked for again soon, and at the latest when it begins.
-fn look_again(why: &'static str, orchestration: Uuid, left: Duration) -> StepResult {
-    let waiting = waiting(why).at_latest(LOOK.min(left)).or_signal(signal(orchestration));
-    Ok(Ending::Wait(waiting))
+fn look_again(why: &'static str, orchestration: Uuid, left: Duration) -> Waiting {
+    waiting(why).at_latest(LOOK.min(left)).or_signal(signal(orchestration))
 }
 
 /// The runtimes that are meant right now, each with its window as it is at `at`.
