@@ -47,9 +47,8 @@ impl Broker {
                 let filter = InstanceFilter { shoots, ..filter.clone() };
                 self.numbered_page(&filter).await?
             }
-            Shoots::Fitting(pattern, prefix) => {
-                let prefix = prefix.as_deref();
-                store.list_fitting(&filter, prefix, |name| pattern.is_match(name)).await?
+            Shoots::Fitting(pattern, prefixes) => {
+                store.list_fitting(&filter, &prefixes, |name| pattern.is_match(name)).await?
             }
         };
         if ask.asks_for_removed() {
