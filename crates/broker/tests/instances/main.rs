@@ -155,5 +155,7 @@ store::promises! { world::World on sqlite, postgres: {
         steps_that_were_not_completed_are_told_by_their_names_alone;
     paging:
         removed_runtimes_behind_a_long_list_are_not_passed_over_while_it_grows,
-        from_the_newest_every_runtime_is_on_one_page_and_a_new_one_on_the_first;
+        from_the_newest_every_runtime_is_on_one_page_and_a_new_one_on_the_first,
+        a_runtime_whose_row_cannot_be_read_is_on_its_page,
+        the_last_page_of_a_long_list_is_counted_anew_when_a_runtime_has_gone;
 }}
