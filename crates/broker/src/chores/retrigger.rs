@@ -46,6 +46,24 @@ pub async fn retrigger(
     })
 }
 
+/// Whether the newest operation of an instance is a removal that failed or left something.
+///
+/// A suspension is one too: its instance stays, and is not marked as removed.
+pub(crate) async fn ends_in_unfinished_removal(
+    operations: &EngineStore,
+    store: &BrokerStore,
+    instance: &str,
+) -> Result<bool, Error> {
+    let Some(last) = store.last_operation(instance, None).await? else { return Ok(false) };
+    let Some(last) = operations.read(last).await? else { return Ok(false) };
+    Ok(last.kind == deprovisioning::KIND
+        && match last.state {
+            State::Failed => true,
+            State::Succeeded => !deprovisioning::left_nothing(&last),
+            State::Pending | State::InProgress | State::Canceled => false,
+        })
+}
+
 /// One removal at a time; behind anything else nobody waits.
 fn pairs(unfinished: &[Unfinished]) -> Verdict {
     let removal = unfinished.iter().find(|other| other.kind == deprovisioning::KIND);

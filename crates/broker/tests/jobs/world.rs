@@ -30,6 +30,7 @@ use uuid::Uuid;
 
 use crate::{
     crash::Crash,
+    ended::suspension,
     environment::{self, NOWHERE, Outside},
     provisioner::SimulatedProvisioner,
 };
@@ -161,14 +162,7 @@ impl World {
         let broker = &self.env.broker;
         order(broker, instance, TRIAL, "sa-2").await;
         end(broker, "provision", instance, Value::Null).await;
-        let suspend = Update {
-            instance_id: instance.into(),
-            service_id: SERVICE.into(),
-            context: Some(json!({ "active": false })),
-            accepts_incomplete: true,
-            ..Update::default()
-        };
-        broker.update(&Caller::default(), suspend).await.unwrap();
+        broker.update(&Caller::default(), suspension(instance)).await.unwrap();
         end(broker, "deprovision", instance, Value::Null).await;
         let remove = Deprovision {
             instance_id: instance.into(),
@@ -299,7 +293,7 @@ pub(crate) async fn made_by(broker: &Broker, instance: &str, change: Value) -> I
 ///
 /// On SQLite, whichever replica joined last is the only one that lives: the engine may take the hand's place in between, and the hand
 /// joins again.
-async fn end(broker: &Broker, kind: &'static str, instance: &str, change: Value) {
+pub(crate) async fn end(broker: &Broker, kind: &'static str, instance: &str, change: Value) {
     let commit = |hands: &ManualReplica, held: &HeldOperation| {
         let mut commit = hands.ends(held, change.clone());
         if change["deleted"] == true {
@@ -311,7 +305,7 @@ async fn end(broker: &Broker, kind: &'static str, instance: &str, change: Value)
 }
 
 /// Runs a step of an operation as another replica would.
-async fn run_step(
+pub(crate) async fn run_step(
     broker: &Broker,
     kind: &'static str,
     instance: &str,
