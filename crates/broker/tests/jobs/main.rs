@@ -10,6 +10,7 @@ mod auditing;
 mod bindings;
 mod continuing;
 mod crash;
+mod crashing;
 mod drifting;
 mod ended;
 mod environment;
