@@ -66,7 +66,12 @@ impl Job {
         let started = client.run_job(&self.name, self.dry_run).await?;
         let operation = started["operation"].as_str().context("the broker named no operation")?;
         if started["started"] == false {
-            output::print(&format!("job {} runs already\n", self.name))?;
+            let line = format!("job {} runs already\n", self.name);
+            if matches!(self.output, Format::Table | Format::Wide | Format::Known) {
+                output::print(&line)?;
+            } else {
+                eprint!("{}", output::harmless(&line, "\n"));
+            }
         }
         if !self.watch {
             self.output.show(&started, operation, || {
