@@ -1,5 +1,12 @@
 //! What removals have left, and what may exist outside: nothing works on it until an operator does.
+//!
+//! What a reader would get wrong: every call that makes something is on the list of what may exist until its answer is stored. What an
+//! operation in progress has called for is therefore not counted.
 
+use std::collections::BTreeSet;
+
+use broker::operations::view::{OperationId, Snapshot};
+use futures::future::join_all;
 use maud::{Markup, html};
 
 use crate::{
@@ -21,14 +28,23 @@ pub(super) struct Left {
 }
 
 impl Left {
-    pub(super) async fn read(console: &Console, person: &Person) -> Result<Self, PageError> {
+    /// Counts; `active` are operations in progress.
+    pub(super) async fn read(
+        console: &Console,
+        person: &Person,
+        active: &[Snapshot],
+    ) -> Result<Self, PageError> {
         let runtimes = if person.may(RUNTIMES_READ) {
             runtimes::incomplete(console, person).await?
         } else {
             0
         };
         let listed = console.parts().broker.may_exist(None, may_exist::LISTED).await?;
-        Ok(Self { runtimes, may_exist: (listed.may_exist.len(), listed.next.is_some()) })
+        let callers: BTreeSet<OperationId> =
+            listed.may_exist.iter().map(|it| it.operation).collect();
+        let open = open(console, &callers, active).await;
+        let left = listed.may_exist.iter().filter(|it| !open.contains(&it.operation)).count();
+        Ok(Self { runtimes, may_exist: (left, listed.next.is_some()) })
     }
 
     /// One line for each; nothing when nothing is left.
@@ -51,6 +67,21 @@ impl Left {
             }
         }
     }
+}
+
+/// Those of the operations that are in progress; `active` are known to be.
+async fn open(
+    console: &Console,
+    operations: &BTreeSet<OperationId>,
+    active: &[Snapshot],
+) -> BTreeSet<OperationId> {
+    let mut open: BTreeSet<OperationId> = active.iter().map(|it| it.id).collect();
+    let view = &console.parts().operations;
+    let look = |id: OperationId| async move { view.find(id).await.ok() };
+    let others: Vec<OperationId> = operations.difference(&open).copied().collect();
+    let found = join_all(others.into_iter().map(look)).await;
+    open.extend(found.into_iter().flatten().filter(|it| !it.state.is_final()).map(|it| it.id));
+    open
 }
 
 #[cfg(test)]
